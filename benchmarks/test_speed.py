@@ -28,7 +28,7 @@ from bench.evidence.index import index_trace
 from bench.model import ModelTurn, Source, ToolCall, ToolResult, Trace, UserTurn
 from bench.run.audits import audited
 from bench.run.kept import Kept
-from bench.run.measuring import Measuring, RunSession
+from bench.run.measuring import Measuring, RunSession, rare_collection
 from bench.strategies import parse_strategy
 
 pytestmark = pytest.mark.benchmark(timer=cpu_s, group="multiples of the floor")
@@ -60,7 +60,8 @@ def measured(traces: Sequence[Trace], strategies: Sequence[str]) -> None:
     """Measure every strategy on every recording, nothing kept from before."""
     measuring = Measuring(tuple(map(parse_strategy, strategies)))
     for trace in traces:
-        RunSession(trace, measuring).measured()
+        with rare_collection():
+            RunSession(trace, measuring).measured()
 
 
 def command(*arguments: str) -> None:
@@ -107,7 +108,8 @@ def test_one_more_strategy(
     def again() -> None:
         parsed = parse_strategy(strategy.format(next(settings)))
         for trace in traces:
-            RunSession(trace, Measuring((parsed,)), kept).score(parsed)
+            with rare_collection():
+                RunSession(trace, Measuring((parsed,)), kept).score(parsed)
 
     again()
     times_floor(again, accepted)

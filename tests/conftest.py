@@ -16,6 +16,7 @@ from examples import EXAMPLES
 from hypothesis import HealthCheck, settings
 from repository import init
 
+from bench.files.limits import VARIABLE
 from bench.model.errors import DEBUG
 from bench.plugins import loader
 from bench.tokens.counting import TokenCounter
@@ -59,10 +60,11 @@ def vocabulary() -> None:
 
 
 @pytest.fixture(autouse=True)
-def undebugged(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`--debug` in one test prints no tracebacks in the next."""
-    monkeypatch.setenv(DEBUG, "")
-    monkeypatch.delenv(DEBUG)
+def default_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--debug` and `--limit` in one test change nothing in the next."""
+    for name in (DEBUG, VARIABLE):
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
 
 
 @pytest.fixture(autouse=True)

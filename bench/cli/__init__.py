@@ -60,8 +60,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except SystemExit as error:  # click's own: 1 is a broken pipe, and would say that a gate failed
         hush()
         raise SystemExit(_NOBODY_READS if error.code == 1 else error.code) from None
-    except (MemoryError, OSError) as error:
-        _fail(f"{type(error).__name__}: {one_line(error)}", 2)
+    except MemoryError:
+        _fail("there is not enough memory for this", 2)
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        _fail(one_line(f"{place}{error.strerror or error}"), 2)
     except BaseException as error:  # exit code 1 says that a gate failed, and 0 that all hold
         debugged(error)
         _fail(defect(error), 2)

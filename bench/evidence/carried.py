@@ -83,6 +83,7 @@ def _of_thread(
     pairs: list[tuple[int, Carried]] = []
 
     def leave(keep: int) -> None:
+        """Add the costs of the messages behind the first `keep`, which leave the prompt."""
         for place in range(keep, len(prompt)):
             number, since = prompt[place]
             start, size = ends[place], ends[place + 1] - ends[place]

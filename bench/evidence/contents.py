@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 
 from msgspec.structs import replace
 
-from ..model import Message, ToolResult, Trace
+from ..model import Message, ToolResult, Trace, memo
 from ..text.decode import LONG_CHARS, NothingParsed, decode_strings, parse_json
 from ..text.encoded import decoded_runs
 from ..text.excerpts import Excerpt, is_same
@@ -47,11 +47,6 @@ class TraceContents:
         """Its results by step. The text of each is written once."""
 
         self._trace = trace
-        self._excerpts: dict[tuple[int, str], Excerpt] = {}
-        self._in_place: dict[tuple[int, str], str] = {}
-        self._scalars = Remembered(self._scalars_of)
-        self._encoded: set[tuple[int | None, str]] = set()
-        self._tables: dict[int, FieldTable] = {}
         self.counter = Remembered(TokenCounter)
         """A counter for each encoding: whoever counts a text again has it from here."""
 
@@ -77,10 +72,11 @@ class TraceContents:
 
     def excerpt(self, text: str, result: ToolResult) -> Excerpt:
         """The text of a message beside the result that it shows."""
-        key = result.index, text
-        if key not in self._excerpts:
-            self._excerpts[key] = Excerpt(text, result.text)
-        return self._excerpts[key]
+        return self._excerpt(text, result.index)
+
+    @memo
+    def _excerpt(self, text: str, step: int) -> Excerpt:
+        return Excerpt(text, self.results[step].text)
 
     def text_of(self, message: Message) -> str:
         """The text of a message, that of a result with its short names and encoded runs written out.
@@ -89,35 +85,35 @@ class TraceContents:
         itself stands in its place: nobody has to read that layout.
         """
         text, result = message.text, self.results.get(-1 if message.step is None else message.step)
-        if result is None or text == result.text:
-            return text
-        key = result.index, text
-        if key not in self._in_place:
-            plain, is_encoded = decoded_runs(text, result.text)
-            if is_encoded:
-                self._encoded.add(key)
-            self._in_place[key] = self._with_data(expanded(plain, result.text), result)
-        return self._in_place[key]
+        return text if result is None or text == result.text else self._in_place(text, result.index)
 
     def is_encoded(self, message: Message) -> bool:
         """True if a message shows its result in an encoding that a reader has to undo first."""
-        self.text_of(message)
-        return (message.step, message.text) in self._encoded
+        result = self.results.get(-1 if message.step is None else message.step)
+        return result is not None and self._decoded(message.text, result.index)[1]
 
-    def _with_data(self, text: str, result: ToolResult) -> str:
-        """A text with the result in place of the same data, where it is proved to write them."""
-        proof = None
+    @memo
+    def _decoded(self, text: str, step: int) -> tuple[str, bool]:
+        return decoded_runs(text, self.results[step].text)
+
+    @memo
+    def _in_place(self, text: str, step: int) -> str:
+        """A text read as far as it can be, with its result in place of the same data."""
+        result, proof = self.results[step], None
+        text = expanded(self._decoded(text, step)[0], result.text)
         with suppress(RecursionError):  # nested too deeply
-            ways = self._scalars(result.index) if len(text) <= LONG_CHARS else ()
+            ways = self._scalars(step) if len(text) <= LONG_CHARS else ()
             proof = next(filter(None, (scalars.proof(text) for scalars in ways)), None)
         if proof is None:
             is_all = 2 * len(text) > len(result.text) and is_same(text, result.text)
             return result.text if is_all else text
         return "\n".join(part for part in (proof.before, result.text, proof.after) if part)
 
-    def _scalars_of(self, step: int) -> list[Scalars]:
-        """The scalars of a result, and those with the data in its texts read too, where there are
-        such. None are more than a text that is read may hold.
+    @memo
+    def _scalars(self, step: int) -> list[Scalars]:
+        """The scalars of a result, and again with the JSON inside its strings read, where it has any.
+
+        Without those that need a text too long to be read.
         """
         value = data_of(self.results[step])
         opened = decode_strings(value)
@@ -143,11 +139,10 @@ class TraceContents:
 
         return self.once(frozenset[str], "names", names)
 
+    @memo
     def table(self, step: int) -> FieldTable:
         """The fields of the result of a step."""
-        if step not in self._tables:
-            self._tables[step] = field_table(self.results[step])
-        return self._tables[step]
+        return field_table(self.results[step])
 
 
 def data_of(result: ToolResult) -> Any:

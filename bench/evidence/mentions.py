@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from itertools import islice
 
+from ..model import memo
 from ..text.dates import dates_in, times_in
 from ..text.decode import LONG_CHARS, plain_lines
 from ..text.facts import flat
@@ -37,10 +38,6 @@ class Mentions:
 
     def __init__(self, messages: TraceMessages) -> None:
         self._messages = messages
-        self._verbatim: dict[str, bool] = {}
-        self._first_steps: dict[str, int | None] = {}
-        self._roles: dict[str, frozenset[str]] = {}
-        self._instructions: dict[str, bool] = {}
 
     @property
     def _texts(self) -> Texts:
@@ -78,15 +75,14 @@ class Mentions:
                 steps.setdefault(text, step)
         return [steps[text] for text in self._contents]
 
+    @memo
     def first_step_with(self, text: str) -> int | None:
         """The first step at which a message has the words of a text in a row, the last one perhaps
         cut, few of them at the beginning of a line; None for no message.
         """
-        if text not in self._first_steps:
-            words = flat(text).rstrip()
-            find = self._having if words.count(" ") >= _QUOTED_WORDS else self._begun_so
-            self._first_steps[text] = min(find(words), default=None)
-        return self._first_steps[text]
+        words = flat(text).rstrip()
+        find = self._having if words.count(" ") >= _QUOTED_WORDS else self._begun_so
+        return min(find(words), default=None)
 
     def _having(self, words: str) -> Iterator[int]:
         """Yield the steps of the contents that have flat words in a row, the last one perhaps cut."""
@@ -144,6 +140,8 @@ class Mentions:
 
     @cached_property
     def _numbers(self) -> frozenset[str]:
+        """All numbers that the messages say, and the digits in their words, without leading zeros."""
+
         def numbers() -> frozenset[str]:
             runs = _DIGITS.findall(" ".join(self._by_word))
             texts: list[str] = [*map(self._texts.plain, self._contents)]
@@ -165,6 +163,7 @@ class Mentions:
 
     @cached_property
     def _moments(self) -> frozenset[str]:
+        """All dates and times of day that the messages say."""
         return frozenset(
             moment
             for text in self._contents
@@ -186,29 +185,21 @@ class Mentions:
             self._texts.flat(" ".join(self._messages.contents.of(message))) for message in turns
         ]
 
+    @memo
     def roles_of(self, text: str) -> frozenset[str]:
         """The roles and kinds of the messages in which the words of a text stand in a row."""
         words = flat(text)
-        if text not in self._roles:
-            recorded = (
-                self._messages.messages[: self._messages.recorded] if self._in_a_row(words) else []
-            )
-            holders = (message for message in recorded if words in self._texts.flat(message.text))
-            self._roles[text] = frozenset(
-                name for message in holders for name in (message.role, message.kind)
-            )
-        return self._roles[text]
+        recorded = (
+            self._messages.messages[: self._messages.recorded] if self._in_a_row(words) else []
+        )
+        holders = (message for message in recorded if words in self._texts.flat(message.text))
+        return frozenset(name for message in holders for name in (message.role, message.kind))
 
+    @memo
     def verbatim(self, text: str) -> bool:
         """True if the words of a text stand in a row in one message, the last one perhaps cut,
         behind a label (`tool: `) or the words of another one.
         """
-        known = self._verbatim.get(text)
-        if known is None:
-            known = self._verbatim[text] = self._stands(text)
-        return known
-
-    def _stands(self, text: str) -> bool:
         text = _LIST_MARK.sub("", text, count=1)
         if self._begins_a_row(flat(text)):
             return True
@@ -265,11 +256,10 @@ class Mentions:
         begun = flat(name)[:-1]
         return any(begun in self._row(number) for number in range(len(self._contents)))
 
+    @memo
     def instruction(self, text: str) -> bool:
         """True if a message gives an instruction in nearly these words."""
-        if text not in self._instructions:
-            self._instructions[text] = Repetition(text, _REPEATED).is_in(self._lines)
-        return self._instructions[text]
+        return Repetition(text, _REPEATED).is_in(self._lines)
 
     @cached_property
     def _lines(self) -> TextLines:

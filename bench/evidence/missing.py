@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Literal, NamedTuple, Protocol
 
-from ..model import Message, SystemTurn, Trace, UserTurn, text_of
+from ..model import Message, SystemTurn, Trace, UserTurn, memo, text_of
 from ..model.index import TraceIndex
 from ..text.instructions import COVERED, Repetition, TextLines, is_rule, sentences_of, text_lines
 from .kept import Standing
@@ -95,53 +95,47 @@ class InstructionReader:
         self, given: Sequence[Instruction], index: TraceIndex, messages: Sequence[Message]
     ) -> None:
         self.given, self.full, self._index, self._messages = given, index.full, index, messages
-        self._elsewhere: dict[int, frozenset[int]] = {}
         self._repetitions = [Repetition(item.text) for item in given]
-        self._lines: dict[int, TextLines] = {}
-        self._holds: dict[tuple[int, int], bool] = {}
 
+    @memo
     def elsewhere(self, place: int) -> frozenset[int]:
         """The recorded messages that repeat an instruction, or that say most of what later turns
         take from a request.
         """
-        if place not in self._elsewhere:
-            item = self.given[place]
-            text = " ".join(item.text.split())
-            numbers = {number for number, folded in enumerate(self._folded) if text in folded}
-            if item.kind == "task":
-                needs = (need for of_turn in self._index.needs.values() for need in of_turn)
-                facts = {
-                    need.fact
-                    for need in needs
-                    if need.origin == "user" and need.origin_step == item.step
-                }
-                counts = Counter(number for fact in facts for number in self._index.holders[fact])
-                numbers.update(
-                    number for number, count in counts.items() if count >= COVERED * len(facts)
-                )
-            self._elsewhere[place] = frozenset(numbers)
-        return self._elsewhere[place]
+        item = self.given[place]
+        text = " ".join(item.text.split())
+        numbers = {number for number, folded in enumerate(self._folded) if text in folded}
+        if item.kind == "task":
+            needs = (need for of_turn in self._index.needs.values() for need in of_turn)
+            facts = {
+                need.fact
+                for need in needs
+                if need.origin == "user" and need.origin_step == item.step
+            }
+            counts = Counter(number for fact in facts for number in self._index.holders[fact])
+            numbers.update(
+                number for number, count in counts.items() if count >= COVERED * len(facts)
+            )
+        return frozenset(numbers)
 
     @cached_property
     def _folded(self) -> list[str]:
         recorded = self._messages[: len(self._index.tokens)]
         return [" ".join(message.text.split()) for message in recorded]
 
+    @memo
     def holds(self, number: int, place: int) -> bool:
         """True if a message holds an instruction; what is left of a system prompt is still one."""
-        key = number, place
-        if key not in self._holds:
-            message, item = self._messages[number], self.given[place]
-            if number not in self._lines:
-                self._lines[number] = text_lines(message.text)
-            lines, repetition = self._lines[number], self._repetitions[place]
-            if item.kind == "rule":
-                repeated = repetition.is_in(lines)
-            else:
-                left = message.step == item.step and bool(message.text.strip())
-                repeated = left or repetition.is_covered_by(lines)
-            self._holds[key] = repeated
-        return self._holds[key]
+        message, item = self._messages[number], self.given[place]
+        repetition = self._repetitions[place]
+        if item.kind == "rule":
+            return repetition.is_in(self._lines(number))
+        left = message.step == item.step and bool(message.text.strip())
+        return left or repetition.is_covered_by(self._lines(number))
+
+    @memo
+    def _lines(self, number: int) -> TextLines:
+        return text_lines(self._messages[number].text)
 
 
 def missing_instructions(

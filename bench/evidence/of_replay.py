@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
-from ..model import Step, ToolResult, Trace, as_text, grouped
+from ..model import Step, ToolResult, Trace, as_text, grouped, memo
 from ..model.index import TraceIndex
 from ..model.replay import Replay, StepOutcome
 from ..model.scores import Finding
@@ -85,7 +85,6 @@ class TraceSession:
         wording, and what it says on purpose and handles in it.
         """
 
-        self._lines: dict[int | None, frozenset[str]] = {}
         self._lines_in = Remembered(lambda text: dict.fromkeys(text.split("\n")))
         """The distinct lines of a recorded text, in order."""
 
@@ -100,10 +99,6 @@ class TraceSession:
         self.unread: set[int] = set()
         """The messages of a strategy that the rule *changed* could not read."""
 
-        self._result_lines: dict[int, ResultLines] = {}
-        self._lines_with: dict[re.Pattern[str], ResultLines] = {}
-        self._result_counts: dict[int, ResultCounts] = {}
-        self._failed: dict[int, bool] = {}
         self.identifiers = Remembered(identifiers_of)
         """The identifiers of a result as text, as far as they were asked for."""
 
@@ -111,9 +106,6 @@ class TraceSession:
             lambda line: len(line) <= _LINE_CHARS and bool(FAILURE.search(line))
         )
         """True for a line with words that tell a failure; a very long one is data."""
-
-        self._words: dict[int, frozenset[str]] = {}
-        self._omissions: dict[tuple[int, str], bool] = {}
 
     @cached_property
     def excused(self) -> frozenset[tuple[int, int]]:
@@ -152,69 +144,72 @@ class TraceSession:
         names = (result.function for result in self.messages.contents.results.values())
         return frozenset(word for name in {*names} for word in flat(name).split())
 
+    @memo
     def words_of(self, step: int) -> frozenset[str]:
         """The words of a result and of its call, and the parts of those words."""
-        if step not in self._words:
-            result, texts = self.messages.contents.results[step], self.messages.texts
-            call = f"{result.function} {as_text(result.arguments)}"
-            words = {
-                word
-                for text in {result.text, result.recorded_text, call}
-                for word in texts.flat(text).split()
-            }
-            self._words[step] = frozenset((*words, *_PART.findall(" ".join(words))))
-        return self._words[step]
+        result, texts = self.messages.contents.results[step], self.messages.texts
+        call = f"{result.function} {as_text(result.arguments)}"
+        words = {
+            word
+            for text in {result.text, result.recorded_text, call}
+            for word in texts.flat(text).split()
+        }
+        return frozenset((*words, *_PART.findall(" ".join(words))))
 
+    @memo
     def lines_of(self, step: int | None) -> frozenset[str]:
         """The lines of the messages that show a step; of all recorded messages for None."""
-        if step not in self._lines:
-            messages = self.messages.messages[: self.messages.recorded]
-            texts = (message.text for message in messages if step is None or message.step == step)
-            self._lines[step] = frozenset().union(*map(self._lines_in, texts))
-        return self._lines[step]
+        messages = self.messages.messages[: self.messages.recorded]
+        texts = (message.text for message in messages if step is None or message.step == step)
+        return frozenset().union(*map(self._lines_in, texts))
 
+    @memo
     def result_lines(self, step: int) -> ResultLines:
         """The lines of a result as text, of a structured one those of its long values."""
-        if step not in self._result_lines:
-            table = self.messages.table(step)
-            texts = table.prose if table.fields else [self.messages.contents.results[step].text]
-            self._result_lines[step] = ResultLines(
-                part
-                for text in texts
-                for line in self._lines_in(text)
-                for part in ((line, *unescape(line).split("\n")) if "\\" in line else (line,))
-            )
-        return self._result_lines[step]
+        table = self.messages.table(step)
+        texts = table.prose if table.fields else [self.messages.contents.results[step].text]
+        return ResultLines(
+            part
+            for text in texts
+            for line in self._lines_in(text)
+            for part in ((line, *unescape(line).split("\n")) if "\\" in line else (line,))
+        )
 
+    @memo
     def lines_with(self, pattern: re.Pattern[str]) -> ResultLines:
         """The lines of all recorded messages in which a pattern is found; a very long one is data,
         no line.
         """
-        if pattern not in self._lines_with:
-            lines = sorted(line for line in self.lines_of(None) if len(line) <= _LINE_CHARS)
-            self._lines_with[pattern] = ResultLines(filter(pattern.search, lines))
-        return self._lines_with[pattern]
+        lines = sorted(line for line in self.lines_of(None) if len(line) <= _LINE_CHARS)
+        return ResultLines(filter(pattern.search, lines))
 
     def says_omission(self, result: ToolResult, text: str) -> bool:
         """True if a text that shows a result says that something was left out."""
-        key = result.index, text
-        if key not in self._omissions:
-            self._omissions[key] = bool(says_omission(text, result.text))
-        return self._omissions[key]
+        return self._says_omission(text, result.index)
+
+    @memo
+    def _says_omission(self, text: str, step: int) -> bool:
+        return bool(says_omission(text, self.messages.contents.results[step].text))
 
     def result_counts(self, result: ToolResult) -> ResultCounts:
         """What may be counted of a result and of the messages that show it."""
-        if result.index not in self._result_counts:
-            numbers = {self.index.full[result.index], self.index.seen[result.index]}
-            texts = (self.messages.messages[number].text for number in sorted(numbers))
-            self._result_counts[result.index] = ResultCounts(result, texts)
-        return self._result_counts[result.index]
+        return self._result_counts(result.index)
+
+    @memo
+    def _result_counts(self, step: int) -> ResultCounts:
+        numbers = {self.index.full[step], self.index.seen[step]}
+        texts = (self.messages.messages[number].text for number in sorted(numbers))
+        return ResultCounts(self.messages.contents.results[step], texts)
 
     def failed(self, result: ToolResult) -> bool:
         """True if a result failed."""
-        if result.index not in self._failed:
-            self._failed[result.index] = failed(result)
-        return self._failed[result.index]
+        return result.index in self._failed
+
+    @cached_property
+    def _failed(self) -> frozenset[int]:
+        """The steps of the results that failed."""
+        results = self.messages.contents.results
+        return frozenset(step for step, result in results.items() if failed(result))
 
     @cached_property
     def succeeded(self) -> dict[str, list[int]]:

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Any
 
-from ..model import Message, Trace, as_text
+from ..model import Message, Trace, as_text, memo
 from ..model.index import Need, TraceIndex
 from ..model.messages import recorded_messages
 from ..model.replay import Replay
@@ -19,7 +19,7 @@ from ..text.fields import FieldTable
 from ..text.kept_fields import KeptFields
 from ..text.numbers import is_number
 from ..text.text_records import TextReading, plain_key
-from ..text.texts import FactsHeld, Remembered, Texts
+from ..text.texts import FactsHeld, Texts
 from .contents import TraceContents
 
 _FEWEST = 4
@@ -44,12 +44,6 @@ class TraceMessages:
         self.contents = contents or TraceContents(trace)
         self.count = self.contents.counter(index.encoding).calibrated(index.counting)
         self._numbers = {_key(message): at for at, message in reversed([*enumerate(self.messages)])}
-        self._facts: dict[int, frozenset[str]] = {}
-        self._readings: dict[str, TextReading] = {}
-        self._understood: dict[tuple[int, int], bool] = {}
-        self._kept: dict[tuple[int, int, int], bool] = {}
-        self._fields: dict[tuple[int, str], frozenset[int]] = {}
-        self._kept_fields = Remembered(lambda step: KeptFields(self.table(step)))
 
     @property
     def texts(self) -> Texts:
@@ -76,12 +70,11 @@ class TraceMessages:
         of_results = chain.from_iterable(self.contents.facts.values())
         return FactsHeld(chain(self.index.facts, of_results), self.texts)
 
+    @memo
     def facts_in(self, number: int) -> frozenset[str]:
         """The needed facts and those of results that a message holds."""
-        if number not in self._facts:
-            texts = self.contents.of(self.messages[number])
-            self._facts[number] = frozenset[str]().union(*map(self.search, texts))
-        return self._facts[number]
+        texts = self.contents.of(self.messages[number])
+        return frozenset[str]().union(*map(self.search, texts))
 
     def keeps(self, number: int, need: Need) -> bool:
         """True if a strategy's own message holds a needed fact, a fact of a field as that field: of
@@ -91,15 +84,13 @@ class TraceMessages:
             return False
         if not need.field:
             return True
-        key = number, need.fact, need.origin_step
-        if key not in self._kept:
-            steps = self.contents.results.keys() & {need.origin_step, self.messages[number].step}
-            self._kept[key] = any(
-                self._keeps_as(step, number, need.fact) or not self.understands(number, step)
-                for step in steps
-            )
-        return self._kept[key]
+        steps = self.contents.results.keys() & {need.origin_step, self.messages[number].step}
+        return any(
+            self._keeps_as(step, number, need.fact) or not self.understands(number, step)
+            for step in steps
+        )
 
+    @memo
     def _keeps_as(self, step: int, number: int, fact: int) -> bool:
         """True if a message holds a fact as the result of a step says it: as a field or as prose."""
         table, wanted = self.table(step), self.index.facts[fact]
@@ -109,17 +100,12 @@ class TraceMessages:
         fields = self._kept_fields(step)
         return any(fields.keeps(self.reading(text), wanted) for text in texts)
 
+    @memo
     def understands(self, number: int, step: int) -> bool:
         """False for a text that has most of the facts in a result's fields, and few of them beside
         their keys: nobody knows its layout.
         """
-        key = number, step
-        if key not in self._understood:
-            self._understood[key] = self._reads(self.contents.text_of(self.messages[number]), key)
-        return self._understood[key]
-
-    def _reads(self, text: str, key: tuple[int, int]) -> bool:
-        number, step = key
+        text = self.contents.text_of(self.messages[number])
         known, held = set(self.contents.facts.get(step, ())), self.facts_in(number)
         facts = [fact_of_field(field.text) for field in self.table(step).fields]
         places = {place for place, fact in enumerate(facts) if fact in known and fact in held}
@@ -132,22 +118,23 @@ class TraceMessages:
         is_data = not self.reading(text).rest.strip()
         return is_data or 2 * len(places & self.fields_in(step, text)) >= len(places)
 
+    @memo
     def fields_in(self, step: int, text: str) -> frozenset[int]:
         """The fields of the result of a step, by their places, that a text says beside their keys."""
-        key = step, text
-        if key not in self._fields:
-            self._fields[key] = self._kept_fields(step).kept_in(self.reading(text))
-        return self._fields[key]
+        return self._kept_fields(step).kept_in(self.reading(text))
+
+    @memo
+    def _kept_fields(self, step: int) -> KeptFields:
+        return KeptFields(self.table(step))
 
     def table(self, step: int) -> FieldTable:
         """The fields of the result of a step."""
         return self.contents.table(step)
 
+    @memo
     def reading(self, text: str) -> TextReading:
-        """A text as it is read for the fields of results. Each is read once."""
-        if text not in self._readings:
-            self._readings[text] = TextReading(text, self.contents.names)
-        return self._readings[text]
+        """A text as it is read for the fields of results."""
+        return TextReading(text, self.contents.names)
 
     def fact_in(self, fact: int, text: str) -> bool:
         """True if a text that is no message (what a handle gives) holds a needed fact."""

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from ..model import ContextReset, Message, ModelTurn, ToolCall
+from ..model import ContextReset, Message, ModelTurn, ToolCall, memo
 from ..model.messages import Speaking
 from ..model.replay import Call
 from .own_texts import TraceMessages
@@ -157,7 +157,6 @@ class PromptRules:
         self._messages = messages
         trace = messages.trace
         self._places = {step.index: place for place, step in enumerate(trace.steps)}
-        self._shapes: dict[int, _Shape] = {}
         self._first_user: dict[str, int] = {}
         self._excused: dict[str, frozenset[Problem]] = {}
         self._excused_at: dict[int, frozenset[Problem]] = {}
@@ -211,21 +210,21 @@ class PromptRules:
                 steps = dict.fromkeys(item.step for item in faults if item.step is not None)
                 yield Refused(number, faults[0], len(faults), tuple(steps))
 
+    @memo
     def _shape(self, number: int) -> _Shape:
-        if number not in self._shapes:
-            message = self._messages.messages[number]
-            is_user = message.role == "user"
-            is_answer = not is_user and (message.kind == "result" or message.role == "tool")
-            self._shapes[number] = _Shape(
-                message.step,
-                None if message.step is None else self._places.get(message.step),
-                paired_calls(message.tool_calls),
-                message.call_id or None if is_answer else None,
-                is_user,
-                message.kind == "system",
-                _flaw_of(message) if number >= self._messages.recorded else None,
-            )
-        return self._shapes[number]
+        """The properties of a message that decide whether its place in a prompt is valid."""
+        message = self._messages.messages[number]
+        is_user = message.role == "user"
+        is_answer = not is_user and (message.kind == "result" or message.role == "tool")
+        return _Shape(
+            message.step,
+            None if message.step is None else self._places.get(message.step),
+            paired_calls(message.tool_calls),
+            message.call_id or None if is_answer else None,
+            is_user,
+            message.kind == "system",
+            _flaw_of(message) if number >= self._messages.recorded else None,
+        )
 
 
 NO_USER = Problem("no user", None)
@@ -242,6 +241,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def _flaw_of(message: Message) -> Problem | None:
+    """The reason why a provider refuses a message by itself: it is empty, or has half a character."""
     if (
         not message.text.strip()
         and not message.tool_calls

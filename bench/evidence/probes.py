@@ -185,6 +185,7 @@ def _written(probe: AskedProbe) -> dict[str, Any]:
 
 
 def _require_turn(probe: Probe, trace: Trace, result: ToolResult | None, where: str) -> None:
+    """Raise ScenarioError for an `at` from which on nobody can be asked."""
     if probe.at is None:
         return
     if probe.where == "store":

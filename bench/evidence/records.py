@@ -10,14 +10,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-from ..model import grouped
+from ..model import grouped, memo
 from ..text.common_words import COMMON_WORDS
 from ..text.facts import occurs
 from ..text.field_list import Numbers, listed, numbers_by_text
 from ..text.fields import FieldTable
 from ..text.numbers import is_number, number_value
 from ..text.quantities import same_value
-from ..text.texts import Remembered
 from .contents import Once, made_now
 
 _FEWEST_CHARS = 3
@@ -65,12 +64,12 @@ class RecordValues:
         """The numbers of the records by each identity; a number has the step of its result in it.
         """
 
-        self._values = Remembered(self._find_values)
-        self._naming = Remembered(lambda line: bool(self.named(line.casefold())))
-        self._contradictions = Remembered(self._find_contradictions)
+    @memo
+    def _values(self, number: int) -> dict[str, set[str]]:
+        return self._find_values(number)
 
     def _find_values(self, number: int) -> dict[str, set[str]]:
-        """The values of a record by key in small letters, its identity left out."""
+        """The values of record `number` by key in small letters, without those that identify it."""
         step, record = divmod(number, _MOST_OF_RESULT)
         table = self._table(step)
         identity = set(filter(_identifies, table.identity(record)))
@@ -107,21 +106,20 @@ class RecordValues:
         candidates = _candidates(text, self.by_identity, self._identities_of_words)
         return [item for item in candidates if occurs(text, item)]
 
+    @memo
     def names_any(self, line: str) -> bool:
-        """True if a line names a record. Each distinct line is read once."""
-        return self._naming(line)
+        """True if a line names a record."""
+        return bool(self.named(line.casefold()))
 
+    @memo
     def contradictions(self, line: str) -> tuple[Contradiction, ...]:
         """The values that the sentences of a line state of a record which has another value under
         that key.
 
         A clause speaks of the record that it names, else of the one named before it in its
         sentence. A value that no record has is none of these; nor is one where the record's own
-        value stands beside it ("from economy to business"). Each distinct line is read once.
+        value stands beside it ("from economy to business").
         """
-        return self._contradictions(line)
-
-    def _find_contradictions(self, line: str) -> tuple[Contradiction, ...]:
         return tuple(
             contradiction
             for sentence in (_SENTENCE.split(line) if self.names_any(line) else ())
@@ -207,6 +205,7 @@ class RecordValues:
             yield words, named
 
     def _contradictions_of(self, words: str, identities: list[str]) -> Iterator[Contradiction]:
+        """Yield the values of other records that a clause states of the record which it names."""
         counts = Counter(number for item in identities for number in listed(self.by_identity[item]))
         most = max(counts.values(), default=0)
         own: dict[str, set[str]] = {}

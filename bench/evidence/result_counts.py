@@ -79,7 +79,7 @@ def _lines_of(text: str) -> tuple[int, int]:
 
 
 def _row_counts(value: object) -> Iterator[int]:
-    """Yield the lengths of the lists in a value, and of the mappings of mappings."""
+    """Yield the number of rows of each list in a value, and of each mapping whose values are rows."""
     for item in nested(value):
         if isinstance(item, list) or (
             isinstance(item, dict) and all(isinstance(row, dict) for row in item.values())

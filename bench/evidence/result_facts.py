@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from functools import cached_property, reduce
 from operator import or_
 
-from ..model import ToolResult
-from ..text.texts import Remembered
+from ..model import ToolResult, memo
 from .kept import Standing
 from .own_texts import TraceMessages
 
@@ -20,8 +19,6 @@ class ResultFacts:
 
     def __init__(self, messages: TraceMessages) -> None:
         self._messages = messages
-        self._of_result = Remembered(lambda step: self._bits(messages.contents.facts[step]))
-        self._in_own = Remembered(lambda number: self._bits(messages.facts_in(number)))
         self._last = frozenset[int](), 0
 
     def of(self, result: ToolResult) -> tuple[str, ...]:
@@ -64,6 +61,14 @@ class ResultFacts:
             fact for of_result in self._messages.contents.facts.values() for fact in of_result
         )
         return {fact: number for number, fact in enumerate(facts)}
+
+    @memo
+    def _of_result(self, step: int) -> int:
+        return self._bits(self._messages.contents.facts[step])
+
+    @memo
+    def _in_own(self, number: int) -> int:
+        return self._bits(self._messages.facts_in(number))
 
     def _bits(self, facts: Iterable[str]) -> int:
         """Those of some facts that a result has, as one integer."""

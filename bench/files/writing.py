@@ -88,9 +88,11 @@ def folder_in_place(folder: Path) -> Iterator[Path]:
     near = next(
         above for above in (folder.absolute(), *folder.absolute().parents) if above.is_dir()
     )
-    stage = Path(
-        tempfile.mkdtemp(dir=near, prefix=f".{folder.absolute().name[:_MOST_CHARS]}.bench-")
-    )
+    try:
+        prefix = f".{folder.absolute().name[:_MOST_CHARS]}.bench-"
+        stage = Path(tempfile.mkdtemp(dir=near, prefix=prefix))
+    except OSError as error:
+        raise _refused(folder, error) from None
     try:
         yield stage
         files = {
@@ -103,6 +105,8 @@ def folder_in_place(folder: Path) -> Iterator[Path]:
             _moved_into(files)
         elif files:
             _become(folder, stage)
+    except BenchError as error:  # nobody knows the stage, which is removed
+        raise BenchError(str(error).replace(str(stage), str(folder))) from None
     finally:
         shutil.rmtree(stage, ignore_errors=True)
 

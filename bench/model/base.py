@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any, Literal, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
 
 import msgspec
 
@@ -76,6 +76,35 @@ def grouped(pairs: Iterable[tuple[_K, _V]]) -> dict[_K, list[_V]]:
     for key, value in pairs:
         groups.setdefault(key, []).append(value)
     return groups
+
+
+_Self = TypeVar("_Self")
+_P = ParamSpec("_P")
+
+
+def memo(find: Callable[Concatenate[_Self, _P], _V]) -> Callable[Concatenate[_Self, _P], _V]:
+    """Decorator of a method whose answers are kept as long as its object lives. Do not change them.
+
+    >>> class Sizes:
+    ...     @memo
+    ...     def of(self, text: str) -> list[int]:
+    ...         return [len(text)]
+    >>> sizes = Sizes()
+    >>> sizes.of("abc") is sizes.of("abc")
+    True
+    """
+    name, remember = f"_memo_{find.__name__}", cast(Callable[..., Any], find)
+
+    @functools.wraps(find)
+    def known(self: Any, *key: Any) -> Any:
+        answers = self.__dict__.setdefault(name, {})
+        try:
+            return answers[key]
+        except KeyError:
+            answer = answers[key] = remember(self, *key)
+            return answer
+
+    return cast(Callable[Concatenate[_Self, _P], _V], known)
 
 
 def encodable(text: str) -> str:

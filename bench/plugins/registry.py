@@ -273,7 +273,7 @@ def _arguments(target: Entry, params: Sequence[tuple[str, RawValue]], base: Path
             takes = nearest(key, known) if known else " — it takes none"
             raise SpecError(f"{name} has no parameter {key!r}{takes}")
         arguments[key] = _converted(f"{name} parameter {key}", raw, known[key].type, base)
-    for item in known.values():
+    for item in known.values():  # a default may name a plug-in, which is built too
         if item.name not in arguments and _kind_of(item.type) and not item.required:
             arguments[item.name] = _converted("", item.default, item.type, base)
     missing = [item.name for item in known.values() if item.required and item.name not in arguments]

@@ -48,9 +48,10 @@ class Limits:
     memory_mib: int = 4096
 
     def __post_init__(self) -> None:
-        if not self.call_s > 0 or self.memory_mib < LEAST_MIB:
-            least = f"more than 0 s and at least {LEAST_MIB} MiB"
-            raise SpecError(f"limits are {least}, got {self.call_s:g} s and {self.memory_mib} MiB")
+        if not self.call_s > 0:
+            raise SpecError(f"limit 'call': is more than 0 seconds, got {self.call_s:g}")
+        if self.memory_mib < LEAST_MIB:
+            raise SpecError(f"limit 'memory': is at least {LEAST_MIB} MiB, got {self.memory_mib}")
 
     @property
     def wall_s(self) -> float:

@@ -25,8 +25,8 @@ def plain_data(value: Any, levels: int = MAX_DEPTH) -> Any:
     """An answer as plain data: exact str, int, float, bool, None, dict, list and tuple.
 
     Whatever else JSON can hold (a date, a dataclass, a model, a set, a path, a number of numpy, a
-    key that is no text) becomes that. Raises StrategyError for bytes and for what is nested more
-    than 200 levels deep, TypeError for any other object.
+    key that is no text) becomes that. Raises StrategyError for bytes, for what is nested more than
+    200 levels deep, and for any other object.
 
     >>> plain_data({"rows": (1, {2}), "at": PurePath("a/b"), None: 1.5})
     {'rows': (1, [2]), 'at': 'a/b', 'null': 1.5}
@@ -65,7 +65,8 @@ def _of_object(value: Any, kind: type, levels: int) -> Any:
                 return convert(value)
         unpack = getattr(value, "tolist", None)  # scalars and arrays of numpy
         if not callable(unpack):
-            raise
+            what = f"it answered a {kind.__name__}, and text or data is wanted"
+            raise StrategyError(f"{what} — return what it holds") from None
         return plain_data(unpack(), levels - 1)
 
 

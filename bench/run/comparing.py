@@ -49,7 +49,8 @@ class Declared(NamedTuple):
         for item in self.strategies:
             if names.count(item.name) > 1:
                 raise SpecError(f"two strategies are called {item.name!r} — give each its own name")
-            if item.name in REFERENCES and item != parse_strategy(item.name):
+            is_taken = item.name in REFERENCES and item != parse_strategy(item.name)
+            if is_taken or item.name == "today":  # as reports call the reference `recorded`
                 what = f"strategy {item.name!r}: that name belongs to a reference strategy"
                 raise SpecError(f"{what} — choose another")
         return (

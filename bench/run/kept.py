@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,7 +25,7 @@ import msgspec
 
 from ..files.git import git
 from ..files.limits import limit
-from ..model import compact_json
+from ..model import Trace, compact_json
 from ..model.errors import BenchError
 from ..model.replay import Replay
 from ..version import VERSION
@@ -130,6 +130,38 @@ class Kept:
             known = self._own.known = os.getpid(), connection
         with known[1]:
             yield known[1]
+
+
+class KeptAbout:
+    """The values kept about one recording, by their names; without `kept` there are none.
+
+    They depend on how the tokens of a trace are counted: by `counting`.
+    """
+
+    def __init__(self, kept: Kept | None, trace: Trace, *counting: object) -> None:
+        self._kept, self._trace, self._counting = kept, trace, counting
+
+    def __bool__(self) -> bool:
+        return self._kept is not None
+
+    def get(self, kind: type[_Value], name: object) -> _Value | None:
+        """The value as it was kept; None for none."""
+        if self._kept is None:
+            return None
+        return self._kept.get(kind, name, self._trace.sha256, *self._counting)
+
+    def put(self, value: Any, name: object) -> None:
+        """Keep a value."""
+        if self._kept is not None:
+            self._kept.put(value, name, self._trace.sha256, *self._counting)
+
+    def once(self, kind: type[_Value], name: object, make: Callable[[], _Value]) -> _Value:
+        """A value as it was kept, else as it is made now."""
+        value = self.get(kind, name)
+        if value is None:
+            value = make()
+            self.put(value, name)
+        return value
 
 
 def key_of(*about: object) -> bytes:

@@ -20,7 +20,7 @@ from ..plugins.worker import Limits
 from ..tokens.counting import TokenCounter, encoding_for
 from .executors import Workers
 from .kept import Kept
-from .measuring import Measuring, RunSession
+from .measuring import Measuring, RunSession, rare_collection
 
 Progress = Callable[[int, int | None], None]
 """Called with the runs done, and of how many (None: not known yet)."""
@@ -214,12 +214,14 @@ def _is_same(one: Mapping[Any, object], other: Mapping[Any, object]) -> bool:
 # ---------------------------------------------------------------- on a worker
 
 
+@rare_collection()
 def _work(plan: _Plan, task: _Task) -> tuple[MeasuredRun, TraceIndex | None]:
     """A run measured, and its index where nothing else keeps it."""
     session = task.session(plan)
     return session.measured(), session.index if plan.kept is None else None
 
 
+@rare_collection()
 def _details(
     plan: _Plan, task: _Task, *, strategies: tuple[str, ...]
 ) -> tuple[str, tuple[ReplayDetail, ...]]:

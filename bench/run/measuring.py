@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import gc
 import hashlib
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
@@ -26,10 +27,8 @@ from ..model.replay import Replay
 from ..model.scores import MeasuredRun, RunFacts, Score
 from ..replayer.replaying import Replayer
 from ..strategies import Strategy, parse_strategy
-from .kept import Kept, prompts_digest, replay_digest
+from .kept import Kept, KeptAbout, prompts_digest, replay_digest
 from .scoring import facts_of, failed_score, score_of
-
-_Kind = TypeVar("_Kind")
 
 _OBJECTS = 100_000
 
@@ -83,14 +82,15 @@ class RunSession:
         self.trace = (
             msgspec.structs.replace(trace, labels={**trace.labels, **labels}) if labels else trace
         )
-        self._measuring, self._kept = measuring, kept
+        self._measuring = measuring
+        self._kept = KeptAbout(kept, self.trace, measuring.model or "", measuring.calibrate)
         self._known_index, self._twice = index, twice
 
     # ------------------------------------------------------------ made once, of the trace alone
 
     @cached_property
     def _contents(self) -> TraceContents:
-        return TraceContents(self.trace, lambda kind, name, make: self._once(kind, (name,), make))
+        return TraceContents(self.trace, self._kept.once)
 
     @cached_property
     def index(self) -> TraceIndex:
@@ -102,12 +102,13 @@ class RunSession:
                 self.trace, model=model, calibrate=calibrate, contents=self._contents
             )
 
-        return self._known_index or self._once(TraceIndex, ("index",), make)
+        return self._known_index or self._kept.once(TraceIndex, "index", make)
 
     @cached_property
     def session(self) -> TraceSession:
         """All that the evidence of several replays shares."""
-        return TraceSession(self.trace, self.index, self._contents, self._lacking)
+        this = weakref.proxy(self)  # no circle: what is done with goes without a search for it
+        return TraceSession(self.trace, self.index, self._contents, lambda: this._lacking())
 
     def _lacking(self) -> list[tuple[int, int]]:
         """The instructions that the recording's own prompts lack, by step and place."""
@@ -115,7 +116,7 @@ class RunSession:
         def make() -> list[tuple[int, int]]:
             return [(item.step, at) for item in self.recorded.lacking for at in item.missing]
 
-        return self._once(list[tuple[int, int]], ("lacking",), make)
+        return self._kept.once(list[tuple[int, int]], "lacking", make)
 
     @cached_property
     def replayer(self) -> Replayer:
@@ -130,7 +131,9 @@ class RunSession:
     @property
     def _recorded_prompts(self) -> str:
         """The digest of the recorded prompts."""
-        return self._once(str, ("recorded prompts",), lambda: prompts_digest(self.recorded.replay))
+        return self._kept.once(
+            str, "recorded prompts", lambda: prompts_digest(self.recorded.replay)
+        )
 
     # ------------------------------------------------------------ of one strategy
 
@@ -158,18 +161,18 @@ class RunSession:
         if strategy.shipped:
             return self._score(strategy, strategy.spec, lambda: self._replay(strategy))
         replay = self._replay(strategy)
-        if self._kept is None or replay.failure is not None or replay.unstable_at is not None:
+        if not self._kept or replay.failure is not None or replay.unstable_at is not None:
             return self._scored(strategy, replay)
         return self._score(strategy, replay_digest(replay), lambda: replay)
 
     def _score(self, strategy: Strategy, identity: str, replay: Callable[[], Replay]) -> Score:
         """The score that is kept under what identifies a replay, else the one that is measured now."""
         about = "score", identity
-        score = self._known(Score, about)
+        score = self._kept.get(Score, about)
         if score is None:
             score = self._scored(strategy, replay())
             if score.failure is None:
-                self._keep(about, score)
+                self._kept.put(score, about)
         return msgspec.structs.replace(score, strategy=strategy.name)
 
     def _scored(self, strategy: Strategy, replay: Replay) -> Score:
@@ -189,24 +192,26 @@ class RunSession:
 
     # ------------------------------------------------------------ of the run
 
-    @rare_collection()
     def measured(self) -> MeasuredRun:
         """The recording under every strategy."""
-        facts = self._once(RunFacts, self._facts, lambda: facts_of(self.recording, self.recorded))
+        facts = self._kept.once(
+            RunFacts, self._facts, lambda: facts_of(self.recording, self.recorded)
+        )
         return self._run(facts, map(self.score, self._measuring.strategies))
 
     def known(self) -> MeasuredRun | None:
         """The recording under every strategy as it was kept; None where any must be replayed."""
-        facts = self._known(RunFacts, self._facts)
+        facts = self._kept.get(RunFacts, self._facts)
         scores: list[Score] = []
         for strategy in self._measuring.strategies if facts is not None else ():
-            score = self._known(Score, ("score", strategy.spec)) if strategy.shipped else None
+            score = self._kept.get(Score, ("score", strategy.spec)) if strategy.shipped else None
             if score is None:
                 return None
             scores.append(msgspec.structs.replace(score, strategy=strategy.name))
         return None if facts is None else self._run(facts, scores)
 
     def _run(self, facts: RunFacts, scores: Iterable[Score]) -> MeasuredRun:
+        """The run with its scores, and a digest of the labels that decide what its probes ask."""
         questions = hashlib.sha256(
             compact_json(self._labels).encode("utf-8", "surrogatepass")
         ).hexdigest()
@@ -217,18 +222,17 @@ class RunSession:
             questions_sha256=questions if self._labels else "",
         )
 
-    @rare_collection()
     def details(self, names: Sequence[str]) -> tuple[ReplayDetail, ...]:
         """The details of some strategies, for a report; one that fails has none."""
         strategies = [item for item in self._measuring.strategies if item.name in names]
         details = self._details(strategies)
         if all(item.shipped for item in strategies):
-            self._keep(self._about_details(names), details)
+            self._kept.put(details, self._about_details(names))
         return details
 
     def kept_details(self, names: Sequence[str]) -> tuple[ReplayDetail, ...] | None:
         """The same as they were kept; None where they were not."""
-        return self._known(tuple[ReplayDetail, ...], self._about_details(names))
+        return self._kept.get(tuple[ReplayDetail, ...], self._about_details(names))
 
     def _about_details(self, names: Sequence[str]) -> tuple[str, ...]:
         strategies = (item for item in self._measuring.strategies if item.name in names)
@@ -244,29 +248,6 @@ class RunSession:
         others = (evidence for evidence in evidences.values() if evidence.replay.failure is None)
         return () if today is None else tuple(detail_of(evidence, today) for evidence in others)
 
-    # ------------------------------------------------------------ kept between runs
-
-    @cached_property
-    def _about(self) -> tuple[object, ...]:
-        return self.trace.sha256, self._measuring.model or "", self._measuring.calibrate
-
     @property
     def _facts(self) -> tuple[str, ...]:
         return "facts", self.recording.source.format, self.recording.sha256
-
-    def _known(self, kind: type[_Kind], about: tuple[object, ...]) -> _Kind | None:
-        return None if self._kept is None else self._kept.get(kind, *about, *self._about)
-
-    def _keep(self, about: tuple[object, ...], value: Any) -> None:
-        if self._kept is not None:
-            self._kept.put(value, *about, *self._about)
-
-    def _once(
-        self, kind: type[_Kind], about: tuple[object, ...], make: Callable[[], _Kind]
-    ) -> _Kind:
-        """A value as it was kept, else as it is made now."""
-        value = self._known(kind, about)
-        if value is None:
-            value = make()
-            self._keep(about, value)
-        return value

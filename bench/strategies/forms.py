@@ -201,6 +201,11 @@ def form_of(kind: str, function: Callable[..., Any], name: str, written: Any = N
     """
     known, parameters = FORMS[kind], _by_position(function)
     form, what = written, f"{kind} {name!r}"
+    if parameters == []:
+        raise SpecError(
+            f"{what}: it takes nothing, and a slot gives one value — give it a parameter"
+        )
+    parameters = parameters or []
     if form is None and parameters:
         annotation = _annotation(function, parameters[0])
         form = _form_named(kind, annotation)
@@ -232,14 +237,18 @@ def _require_given(annotation: Any, known: Mapping[str, Build], what: str) -> No
             raise SpecError(f"{what}: no form is called {item.__name__} — known: {forms}")
 
 
-def _by_position(function: Callable[..., Any]) -> list[inspect.Parameter]:
-    """The parameters that may be given by position; none for C code that does not say."""
+def _by_position(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
+    """The parameters that may be given by position; None for C code that does not say, and for
+    `*args` alone.
+    """
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
-        return []
+        return None
     by_position = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return [item for item in parameters if item.kind in by_position]
+    named = [item for item in parameters if item.kind in by_position]
+    takes_any = any(item.kind is inspect.Parameter.VAR_POSITIONAL for item in parameters)
+    return None if takes_any and not named else named
 
 
 _DIALECT = re.compile(

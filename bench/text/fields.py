@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Any
 
-from ..model import grouped
+from ..model import grouped, memo
 from .decode import NothingParsed, decode_strings, parse_json
 from .field_list import Field, Fields, Numbers, identifies, is_prose, listed, numbers_by_text
 from .row_lists import RowLists
@@ -60,8 +60,6 @@ class FieldTable:
         """The values that are texts and no fields."""
 
         self._asked = 0
-        self._identities: dict[int, set[str]] = {}
-        self._plain_pairs: dict[int, frozenset[Pair]] = {}
 
     @cached_property
     def _shared_pairs(self) -> set[Pair]:
@@ -81,16 +79,13 @@ class FieldTable:
             and (plain := pair[1].casefold()) not in names
         }
 
+    @memo
     def identity(self, record: int) -> set[str]:
         """The values that tell a record from the others, those of the records around it too, in
         small letters.
         """
-        if record not in self._identities:
-            around = self._records[record].around
-            self._identities[record] = self._own_identity(record).union(
-                *map(self._own_identity, around)
-            )
-        return self._identities[record]
+        around = self._records[record].around
+        return self._own_identity(record).union(*map(self._own_identity, around))
 
     @cached_property
     def records_of_identity(self) -> Numbers:
@@ -293,14 +288,11 @@ class FieldTable:
         """The words of all keys."""
         return frozenset(word for key in self._plain_keys | self.containers for word in key.split())
 
+    @memo
     def _pairs_compared(self, number: int) -> frozenset[Pair]:
         """The keys and values of a record as they are compared."""
-        if number not in self._plain_pairs:
-            pairs = self._records[number].pairs
-            self._plain_pairs[number] = frozenset(
-                (plain_key(key), text.casefold()) for key, text in pairs
-            )
-        return self._plain_pairs[number]
+        pairs = self._records[number].pairs
+        return frozenset((plain_key(key), text.casefold()) for key, text in pairs)
 
     @cached_property
     def _records_of_pair(self) -> dict[Pair, list[int]]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
 
-from ..model import grouped
+from ..model import grouped, memo
 from .facts import occurs
 from .field_list import (
     Field,
@@ -25,7 +25,6 @@ from .fields import FieldTable
 from .numbers import is_number, numbers_in
 from .scripts import FUNCTION_WORDS
 from .text_records import TextReading, TextRecord, plain_key, says, words_in
-from .texts import Remembered
 
 _STEM_CHARS = 5
 _MANY = 2000
@@ -72,10 +71,6 @@ class KeptFields:
 
     def __init__(self, table: FieldTable) -> None:
         self._table = table
-        self._saying = Remembered(lambda fact: [*self._by_fact(table.of(fact), fact)])
-        self._same = Remembered(self._find_same)
-        self._in_record = Remembered(self._find_in_record)
-        self._identities_in = Remembered(self._find_identities)
 
     def keeps(self, reading: TextReading, fact: str) -> bool:
         """True if a text says a fact, which may be a part of a field, as the field that it is."""
@@ -92,7 +87,8 @@ class KeptFields:
         """The numbers of the fields that a text says as those fields."""
         kept: set[int] = set()
         said: set[SameFact] = set()
-        find = self._in_record.find if len(reading.all_records) > _MANY else self._in_record
+        is_large = len(reading.all_records) > _MANY
+        find = self._find_in_record if is_large else self._in_record
         for record in reading.all_records:
             of_record, numbers = find(record)
             said |= of_record
@@ -100,10 +96,18 @@ class KeptFields:
         kept.update(item.number for same in said for item in same.nameless)
         for key, numbers_of in self._by_word.items() if reading.lines else ():
             for word in numbers_of.keys() & reading.lines.keys():
-                for same in self._same((key, word)):
+                for same in self._same(key, word):
                     if not all(item.number in kept for item in same.fields):
                         kept.update(item.number for item in self._in_lines(reading, same))
         return frozenset(kept)
+
+    @memo
+    def _saying(self, fact: str) -> list[SameFact]:
+        return [*self._by_fact(self._table.of(fact), fact)]
+
+    @memo
+    def _in_record(self, record: TextRecord) -> tuple[set[SameFact], set[int]]:
+        return self._find_in_record(record)
 
     def _find_in_record(self, record: TextRecord) -> tuple[set[SameFact], set[int]]:
         """What a record of a text says of the table, and the fields that it so says as their own."""
@@ -112,7 +116,7 @@ class KeptFields:
             for key, text in record.pairs
             if (numbers_of := self._by_word.get(plain_key(key)))
             for word in numbers_of.keys() & words_in(text)
-            for same in self._same((plain_key(key), word))
+            for same in self._same(plain_key(key), word)
             if text == same.fact or says(text, same.fact)
         }
         named = self._named(record)
@@ -130,9 +134,9 @@ class KeptFields:
             add_number(by_word.setdefault(plain_key(key), {}), word_of_field(text), number)
         return by_word
 
-    def _find_same(self, key_and_word: tuple[str, str]) -> list[SameFact]:
+    @memo
+    def _same(self, key: str, word: str) -> list[SameFact]:
         """The fields of a key that are looked up under a word, by fact."""
-        key, word = key_and_word
         numbers = listed(self._by_word[key][word])
         return [*self._by_fact(map(self._table.fields.__getitem__, numbers))]
 
@@ -167,7 +171,8 @@ class KeptFields:
         values = (value.casefold() for value in others if value != item.text)
         return any(len(value) > 1 and value in text and occurs(text, value) for value in values)
 
-    def _find_identities(self, text: str) -> list[tuple[int, str]]:
+    @memo
+    def _identities_in(self, text: str) -> list[tuple[int, str]]:
         """The identities that a line in small letters names, with the place of the first, in order."""
         words = {match.group() for match in _TOKEN.finditer(text)}
         known = {item for word in words for item in self._identities_by_word.get(word, ())}

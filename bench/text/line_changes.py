@@ -12,10 +12,9 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from html import unescape
 
-from ..model import grouped
+from ..model import grouped, memo
 from .dates import with_plain_dates
 from .quantities import same_value
-from .texts import Remembered
 
 _TOKEN = re.compile(
     r"(?:(?<![\w.)\]])[-+\u2212])?\d[\d,]*(?:\.\d+)?(?=%|[A-Za-z]{1,3}\b)"
@@ -101,9 +100,9 @@ class ResultLines:
     def _starts(self) -> list[int]:
         return [match.start() for match in re.finditer("\n", self._text)][:-1]
 
-    @cached_property
-    def _tokens(self) -> Remembered[list[str]]:
-        return Remembered(lambda number: _tokens(self._lines[number]))
+    @memo
+    def _tokens(self, number: int) -> list[str]:
+        return _tokens(self._lines[number])
 
     @cached_property
     def _by_token(self) -> dict[str, list[int]]:

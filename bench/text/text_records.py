@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
-from ..model import as_text, nested
+from ..model import as_text, memo, nested
 from .decode import decode_strings, decoded, without_containers
 from .facts import words_of
 from .keyed import are_rows, keyed_records
@@ -88,9 +88,6 @@ class TextReading:
         self.rest = decoded(rest)
         """What stands outside of data and tables."""
 
-        self._saying: dict[tuple[str, str], frozenset[int]] = {}
-        self._lines_with: dict[str, list[Line]] = {}
-
     @cached_property
     def _records(self) -> dict[tuple[str, str], list[int]]:
         """The numbers of the records by key and each word and number under it."""
@@ -111,29 +108,23 @@ class TextReading:
         """The words and numbers of its records and sentences."""
         return frozenset(self.lines).union(word for _, word in self._records)
 
+    @memo
     def records_saying(self, key: str, fact: str) -> frozenset[int]:
-        """The numbers of the records of the text that say a fact under a key. Each is asked for
-        once.
-        """
-        asked = plain_key(key), fact
-        if asked not in self._saying:
-            self._saying[asked] = frozenset(
-                number
-                for number in self._records.get((asked[0], word_of(fact)), ())
-                if any(
-                    plain_key(own) == asked[0] and says(text, fact)
-                    for own, text in self.all_records[number].pairs
-                )
+        """The numbers of the records of the text that say a fact under a key."""
+        key = plain_key(key)
+        return frozenset(
+            number
+            for number in self._records.get((key, word_of(fact)), ())
+            if any(
+                plain_key(own) == key and says(text, fact)
+                for own, text in self.all_records[number].pairs
             )
-        return self._saying[asked]
+        )
 
+    @memo
     def lines_with(self, fact: str) -> list[Line]:
         """The sentences of the text that say a fact."""
-        if fact not in self._lines_with:
-            self._lines_with[fact] = [
-                line for line in self.lines.get(word_of(fact), ()) if says(line.text, fact)
-            ]
-        return self._lines_with[fact]
+        return [line for line in self.lines.get(word_of(fact), ()) if says(line.text, fact)]
 
 
 def _own_pair(key: str, text: str, names: frozenset[str]) -> Pair:

@@ -115,6 +115,7 @@ class Texts:
 
 
 def _facts_in(plain: Remembered[str], lower: Collection[str]) -> Callable[[str], dict[str, str]]:
+    """A function that gives the facts of a text with their kinds, reading each distinct line once."""
     remembered = Remembered(lambda line: facts_of_line(line, lower))
 
     def find(text: str) -> dict[str, str]:

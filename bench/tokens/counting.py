@@ -95,7 +95,7 @@ class TokenCounter:
     ) -> None:
         self.encoding = encoding
         self.counting = counting or Counting()
-        self._count = elsewhere or self._counted
+        self._elsewhere = elsewhere
         if elsewhere is None:
             self._encode = _encoding(encoding).encode_ordinary
         self._memo: dict[str, int] = {"": 0}
@@ -120,10 +120,11 @@ class TokenCounter:
         """Tokens of a text in the encoding itself."""
         known = self._memo.get(text)
         if known is None:
-            known = self._memo[text] = self._count(text)
+            known = self._memo[text] = (self._elsewhere or self._counted)(text)
         return known
 
     def _counted(self, text: str) -> int:
+        """The tokens of a text, a long one in parts; half a character counts as a replacement."""
         paragraphs = _PARAGRAPH.split(text) if len(text) > _LONG_CHARS and "\n\n" in text else []
         if len(paragraphs) > 1:
             return sum(map(self.encoded, paragraphs))
@@ -195,6 +196,7 @@ def _last_token_end(text: str, start: int, end: int) -> int:
 
 @functools.cache
 def _encoding(name: str) -> tiktoken.Encoding:
+    """The encoding made of the vocabulary that ships, so that nothing is downloaded."""
     import tiktoken
 
     ranks = dict(zip(vocabulary(name), itertools.count()))

@@ -7,7 +7,12 @@ raises TraceError naming file, line and path. What it does not understand it cou
 """
 
 from ..plugins.registry import register as register
-from .decoded import as_dict as as_dict, dicts as dicts, strict_json as strict_json
+from .decoded import (
+    as_dict as as_dict,
+    as_list as as_list,
+    dicts as dicts,
+    strict_json as strict_json,
+)
 from .documents import Document as Document
 from .loading import Loaded as Loaded, TraceSource as TraceSource, load as load
 from .paths import case_id as case_id, files_of as files_of

@@ -45,12 +45,17 @@ def strict_json(text: str) -> Any:
 
 def dicts(value: Any) -> list[dict[str, Any]]:
     """The objects of a list; `[]` for anything else."""
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+    return [item for item in as_list(value) if isinstance(item, dict)]
 
 
 def as_dict(value: Any) -> dict[str, Any]:
     """An object as it is; anything else as an empty one."""
     return value if isinstance(value, dict) else {}
+
+
+def as_list(value: Any) -> list[Any]:
+    """A list as it is; anything else as an empty one."""
+    return value if isinstance(value, list) else []
 
 
 def decode(data: bytes) -> Any:

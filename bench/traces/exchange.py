@@ -7,12 +7,12 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from ..model import TextPart, Usage
-from .content import Blocks, first_of
-from .decoded import as_dict, dicts, strict_json
+from ..model import Content, Part, TextPart
+from .content import blocks_of, content_of, first_of, joined
+from .decoded import as_dict, as_list, dicts, strict_json
 from .messages import answer_of_items, is_langchain, is_message, message, messages, without_ids
 from .parts import Unread
-from .records import text
+from .records import dict_in, text
 from .steps import ReadMessage
 from .streams import assembled, events_of, unpacked
 from .usage import usage_in
@@ -30,16 +30,12 @@ _COUNTED = "prompt_eval_count"
 
 
 def instructions_in(request: dict[str, Any], unread: Unread) -> list[ReadMessage]:
-    """The system prompt that a request has beside its messages."""
-    config = as_dict(request.get("config"))
-    system: list[ReadMessage] = []
-    for value in [request.get(key) for key in _SYSTEMS] + [config.get(key) for key in _SYSTEMS[2:]]:
-        value = (
-            value.get("parts", value.get("content", value)) if isinstance(value, dict) else value
-        )
-        content = Blocks().add_all(value, unread).content
-        system += [ReadMessage("system", content)] if content else []
-    return system
+    """The system prompt that a request has beside its messages, or in Gemini's `config`."""
+    places = (request, as_dict(request.get("config")))
+    values = [place[key] for place in places for key in _SYSTEMS if key in place]
+    parts = (first_of(as_dict(value), ("parts", "content")) or value for value in values)
+    contents = [content_of(value, unread) for value in parts]
+    return [ReadMessage("system", content) for content in contents if content]
 
 
 def conversation_in(request: Any, unread: Unread) -> list[ReadMessage]:
@@ -56,7 +52,7 @@ def conversation_in(request: Any, unread: Unread) -> list[ReadMessage]:
     if prompt is not listed or isinstance(next(iter(prompt), None), list):
         prompt = _first_prompt(prompt, unread)
     if prompt and all(isinstance(item, dict) and not is_message(item) for item in prompt):
-        blocks = Blocks().add_all(prompt, unread)
+        blocks = blocks_of(prompt, unread)
         return [*blocks.results, *([ReadMessage("user", blocks.content)] if blocks.parts else [])]
     read = messages(prompt, unread)
     return list(map(without_ids, read)) if body.get("contents") else read
@@ -68,8 +64,7 @@ def _first_prompt(prompts: list[Any], unread: Unread) -> list[Any]:
     if not batched and not all(isinstance(item, str) for item in prompts):
         return prompts
     unread.add("further prompt of one model call", max(len(prompts) - 1, 0))
-    first: list[Any] = prompts[0] if batched else prompts[:1]
-    return first
+    return as_list(prompts[0]) if batched else prompts[:1]
 
 
 def prompt_of(request: Any, unread: Unread) -> list[ReadMessage]:
@@ -81,12 +76,10 @@ def tools_in(request: Any) -> list[Any] | None:
     """The tool definitions of a request, in any interface's form; None where it names none."""
     body = as_dict(request)
     config = as_dict(body.get("toolConfig") or body.get("config"))
-    listed = first_of(body, ("tools", "functions")) or config.get("tools")
     definitions: list[Any] = []
-    for tool in listed if isinstance(listed, list) else []:
+    for tool in as_list(first_of(body, ("tools", "functions")) or config.get("tools")):
         declared = first_of(as_dict(tool), ("functionDeclarations", "function_declarations"))
-        several = tool if declared is None else declared
-        definitions += several if isinstance(several, list) else [tool]
+        definitions += declared if isinstance(declared, list) else [tool]
     return definitions or None
 
 
@@ -101,14 +94,17 @@ def answers_of(response: Any, unread: Unread) -> list[ReadMessage]:
         return [ReadMessage("assistant", response)]
     if isinstance(response, list):
         return _listed_answers(response, unread)
-    answers = _answers(as_dict(response), unread)
+    fields = as_dict(response)
+    answers = _answers(fields, unread)
     if not answers:
         return []
     turn, *results = answers
-    model = turn.model or text(first_of(response, _MODELS))
-    reason = turn.finish_reason or text(first_of(response, _ENDS))
-    usage = turn.usage or _usage(response, unread)
-    return [replace(turn, model=model, usage=usage, finish_reason=reason), *results]
+    turn = replace(turn, model=turn.model or text(first_of(fields, _MODELS)))
+    turn = replace(turn, finish_reason=turn.finish_reason or text(first_of(fields, _ENDS)))
+    reported = [dict_in(fields, "llm_output", "token_usage"), dict_in(fields, "usage", "tokens")]
+    reported += [fields.get(key) for key in _USAGES] + [fields] * (_COUNTED in fields)
+    usages = (usage_in(value, unread) for value in reported)
+    return [replace(turn, usage=turn.usage or next(filter(None, usages), None)), *results]
 
 
 def _listed_answers(listed: list[Any], unread: Unread) -> list[ReadMessage]:
@@ -116,28 +112,22 @@ def _listed_answers(listed: list[Any], unread: Unread) -> list[ReadMessage]:
     turn; else of each response."""
     if not any("role" in item for item in dicts(listed)):
         return [answer for inner in dicts(listed) for answer in answers_of(inner, unread)]
-    read = messages(listed, unread)
-    asked = max((at for at, item in enumerate(read) if item.role in ("user", "system")), default=-1)
     answers: list[ReadMessage] = []
-    for item in read[asked + 1 :]:
-        if answers and answers[-1].role == item.role == "assistant":
-            answers[-1] = _joined(answers[-1], item)
+    for item in messages(listed, unread):
+        if item.role in ("user", "system"):
+            answers = []
+        elif answers and answers[-1].role == item.role == "assistant":
+            answers[-1] = _together(answers[-1], item)
         else:
             answers.append(item)
     return answers
 
 
-def _joined(turn: ReadMessage, more: ReadMessage) -> ReadMessage:
+def _together(turn: ReadMessage, more: ReadMessage) -> ReadMessage:
     """A turn of which some libraries write each call, or text, as a message of its own."""
-    contents = [one.content for one in (turn, more) if one.content]
-    parts = [
-        part
-        for content in contents
-        for part in ([TextPart(text=content)] if isinstance(content, str) else content)
-    ]
     return replace(
         turn,
-        content=Blocks(parts).content,
+        content=joined([*_parts(turn.content), *_parts(more.content)]),
         calls=turn.calls + more.calls,
         reasoning="\n".join(filter(None, (turn.reasoning, more.reasoning))) or None,
         finish_reason=more.finish_reason or turn.finish_reason,
@@ -145,100 +135,58 @@ def _joined(turn: ReadMessage, more: ReadMessage) -> ReadMessage:
     )
 
 
-def _usage(response: dict[str, Any], unread: Unread) -> Usage | None:
-    reported = [
-        as_dict(response.get("llm_output")).get("token_usage"),
-        as_dict(response.get("usage")).get("tokens"),
-    ]
-    reported += [response.get(key) for key in _USAGES]
-    reported += [response] * (_COUNTED in response)
-    return next(
-        (usage for value in reported if (usage := usage_in(value, unread)) is not None), None
-    )
+def _parts(content: Content) -> tuple[Part, ...]:
+    return (TextPart(text=content),) if isinstance(content, str) else content
 
 
 def _answers(response: dict[str, Any], unread: Unread) -> list[ReadMessage]:
     """The answer of a response, by the member that holds it in one of the interfaces: the turn,
     then results."""
-    output = response.get("output")
     for key in ("generations", "choices", "candidates"):
         if response.get(key):
             return _first_answer(response[key], unread)
+    output = response.get("output")
     if isinstance(output, list):
         return _ended(answer_of_items(output, unread), end_of_items(response))
-    # Which are read once.
     alone = {key: value for key, value in response.items() if key not in _USAGES}
-    for value in map(as_dict, (as_dict(output).get("message"), response.get("message"), alone)):
-        if "role" in value or is_langchain(value) or "parts" in value:
+    for value in (dict_in(output, "message"), dict_in(response, "message"), alone):
+        inner = dict_in(value, "content")
+        if "role" in value or "parts" in value or is_langchain(value):
             read = message(value, unread, "assistant")
             turns = [item for item in read if item.role == "assistant"]
             return [*turns, *(item for item in read if item.role == "tool")]
-        if isinstance(value.get("content"), dict) and "parts" in value["content"]:
-            return message(value["content"], unread, "assistant")
+        if "parts" in inner:
+            return message(inner, unread, "assistant")
     return []
 
 
 def _first_answer(listed: Any, unread: Unread) -> list[ReadMessage]:
     """The first of several answers to one prompt: of a chat, of Gemini, or of LangChain, which may
     have a list a prompt."""
-    lists = (
-        [item if isinstance(item, list) else [item] for item in listed]
-        if isinstance(listed, list)
-        else []
-    )
-    several = [item for inner in lists for item in dicts(inner)]
-    unread.add("further answer of one model call", max(len(several) - 1, 0))
-    for answer in several[:1]:
-        value = first_of(answer, ("message", "content"))
-        gemini = isinstance(answer.get("content"), dict)
-        if isinstance(value, dict):
-            read = [
-                without_ids(item) if gemini else item
-                for item in message(value, unread, "assistant")
-            ]
-        else:
-            read = [ReadMessage("assistant", text(answer.get("text")) or "")]
-        return _ended(
-            read, text(first_of({**as_dict(answer.get("generation_info")), **answer}, _ENDS))
-        )
-    return []
+    lists = [item if isinstance(item, list) else [item] for item in as_list(listed)]
+    answers = [item for inner in lists for item in dicts(inner)]
+    if not answers:
+        return []
+    unread.add("further answer of one model call", len(answers) - 1)
+    answer = answers[0]
+    value = first_of(answer, ("message", "content"))
+    read = [ReadMessage("assistant", text(answer.get("text")) or "")]
+    if isinstance(value, dict):
+        read = message(value, unread, "assistant")
+    if isinstance(answer.get("content"), dict):  # Gemini's
+        read = list(map(without_ids, read))
+    return _ended(read, text(first_of({**dict_in(answer, "generation_info"), **answer}, _ENDS)))
 
 
 def _ended(answers: list[ReadMessage], reason: str | None) -> list[ReadMessage]:
-    return [
-        replace(turn, finish_reason=reason or turn.finish_reason) for turn in answers[:1]
-    ] + answers[1:]
+    return [turn.with_known(finish_reason=reason) for turn in answers[:1]] + answers[1:]
 
 
 def end_of_items(response: dict[str, Any]) -> str | None:
     """The reason why an answer of the Responses interface ended: that of an incomplete one, else
     its status."""
-    return text(as_dict(response.get("incomplete_details")).get("reason")) or text(
-        response.get("status")
-    )
-
-
-# ---------------------------------------------------------------- what is a request, what an answer
-
-
-def is_request(value: Any) -> bool:
-    """True for the body of a request: it has messages, or the input of the Responses interface."""
-    body = as_dict(value)
-    asked = body.get("input")
-    if isinstance(asked, str):
-        return bool(asked) and "embedding" not in str(body.get("model"))
-    lists = (
-        (body.get("messages"), ("role",)),
-        (asked, ("role", "type")),
-        (body.get("contents"), ("parts",)),
-    )
-    return any(_objects(listed, *keys) for listed, keys in lists)
-
-
-def _objects(values: Any, *keys: str) -> bool:
-    """True for a list with an object, each of which has one of some keys."""
-    objects = dicts(values)
-    return bool(objects) and all(any(key in item for key in keys) for item in objects)
+    reason = dict_in(response, "incomplete_details").get("reason")
+    return text(reason) or text(response.get("status"))
 
 
 # ---------------------------------------------------------------- records of logs and proxies
@@ -269,15 +217,32 @@ _SESSIONS = _places(
 _USER = re.compile(r"_session_([0-9a-f-]{36})$")
 
 
+def _is_request(value: Any) -> bool:
+    """True for the body of a request: it has messages, or the input of the Responses interface."""
+    body = as_dict(value)
+    asked = body.get("input")
+    if isinstance(asked, str):
+        return bool(asked) and "embedding" not in str(body.get("model"))
+    is_listed = (
+        (body.get("messages"), {"role"}),
+        (asked, {"role", "type"}),
+        (body.get("contents"), {"parts"}),
+    )
+    return any(
+        dicts(values) and all(item.keys() & keys for item in dicts(values))
+        for values, keys in is_listed
+    )
+
+
 def request_in(record: Any) -> dict[str, Any] | None:
     """The body of a record's request; None where the record has none."""
     if meant := first_of(as_dict(record), _MEANT):
         record = {**record, "messages": meant}
     for keys in _REQUESTS:
         value = _decoded(_inside(record, keys))
-        if keys[-1:] == ("body_segments",) and isinstance(value, list) and len(value) == 1:
+        if keys[-1:] == ("body_segments",) and len(as_list(value)) == 1:
             value = value[0]
-        if is_request(value):
+        if _is_request(value):
             return as_dict(value)
     return None
 
@@ -287,11 +252,9 @@ def answer_in(record: Any) -> Any:
     that can be read."""
     for keys in _ANSWERS:
         value = _inside(record, keys)
-        if (
-            keys[-1:] in (("text",), ("data",))
-            and _inside(record, (*keys[:-1], "encoding")) == "base64"
-        ):
-            value = unpacked(value)
+        if keys[-1:] in (("text",), ("data",)):  # of a HAR
+            packed = _inside(record, (*keys[:-1], "encoding")) == "base64"
+            value = unpacked(value) if packed else value
         if isinstance(value, str) and ("data:" in value[:2000] or "}\n{" in value):
             value = assembled(events_of(value)) or value
         value = _decoded(value)
@@ -304,24 +267,22 @@ def answer_in(record: Any) -> Any:
 
 
 def _inside(value: Any, keys: tuple[str, ...]) -> Any:
+    """The member of a record below some keys, JSON within texts opened on the way; None where there
+    is none."""
     for key in keys:
-        value = _decoded(value)
-        value = value.get(key) if isinstance(value, dict) else None
+        value = as_dict(_decoded(value)).get(key)
     return value
 
 
 def _decoded(value: Any) -> Any:
-    return (
-        strict_json(value) if isinstance(value, str) and value.lstrip()[:1] in ("{", "[") else value
-    )
+    is_json = isinstance(value, str) and value.lstrip()[:1] in ("{", "[")
+    return strict_json(value) if is_json else value
 
 
 def session_in(record: Any) -> str:
     """The session that a record names, also as Claude Code does in the id of its user; `""` where
     it names none."""
-    named = (_inside(record, keys) for keys in _SESSIONS)
-    if session := next((value for value in named if isinstance(value, str) and value), ""):
-        return session
-    user = _inside(request_in(record), ("metadata", "user_id"))
-    known = _USER.search(user) if isinstance(user, str) else None
-    return known.group(1) if known else ""
+    named = (text(_inside(record, keys)) for keys in _SESSIONS)
+    user = text(_inside(request_in(record), ("metadata", "user_id"))) or ""
+    known = _USER.search(user)
+    return next(filter(None, named), None) or (known.group(1) if known else "")

@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from ..model import Content, ToolCall, as_text, text_of
-from .content import Blocks, call_in, first_of
-from .decoded import as_dict, dicts, strict_json
+from ..model import ToolCall, as_text, text_of
+from .content import Blocks, blocks_of, call_in, content_of, first_of
+from .decoded import as_dict, as_list, dicts, strict_json
 from .parts import Role, Unread
 from .records import text
 from .steps import Ran, ReadMessage
@@ -38,65 +38,49 @@ _CALL = {"id", "type", "index", "function", "custom", "name", "args", "arguments
          "toolName", "error", "view", "internal", "parse_error", "extra_content", "requestor", "caller",
          "provider_specific_fields", "thought_signature", "namespace", "kwargs"}  # fmt: skip
 _REASONING = ("reasoning_content", "reasoning", "tool_plan", "thinking")
-_FINISHED = ("finish_reason", "stop_reason")
+_FINISHED = ("finish_reason", "stop_reason", "done_reason")
+_CONTENTS = {"content", "parts", "text", "message", "refusal", "function_call", *_BESIDE_CALLS, *_REASONING}  # fmt: skip
+_ITEM_PARTS = {"input_text", "output_text", "input_image"}
+"""Types of the parts that only messages of the Responses interface have."""
 
 
-_CONTENTS = {
-    "content",
-    "parts",
-    "text",
-    "message",
-    "refusal",
-    "function_call",
-    *_BESIDE_CALLS,
-    *_REASONING,
-}
+# ---------------------------------------------------------------- which form
 
 
 def is_langchain(value: Any) -> bool:
     """True for a message of LangChain's: in its own serialization, as `{type, data}`, or flat with
     type and content."""
-    if not isinstance(value, dict):
-        return False
-    if "lc" in value and isinstance(value.get("id"), list):
-        ending = str(value["id"][-1]) if value["id"] else ""
-        return ending.endswith(_ENDINGS) and isinstance(value.get("kwargs"), dict)
-    kind = value.get("type")
+    fields, kind = as_dict(value), as_dict(value).get("type")
+    if "lc" in fields and as_list(fields.get("id")):
+        return str(fields["id"][-1]).endswith(_ENDINGS) and isinstance(fields.get("kwargs"), dict)
     known = isinstance(kind, str) and (kind in ROLES or kind.endswith("MessageChunk"))
-    return (
-        known
-        and ("content" in value or isinstance(value.get("data"), dict))
-        and "event" not in value
-    )
+    held = "content" in fields or isinstance(fields.get("data"), dict)
+    return known and held and "event" not in fields
 
 
 def is_item(value: Any) -> bool:
     """True for an item that only the Responses interface has."""
-    kind = value.get("type") if isinstance(value, dict) else None
-    if kind == "message" or (kind is None and isinstance(value, dict)):
-        parts = {str(part.get("type")) for part in dicts(value.get("content"))}
-        own = not parts.isdisjoint({"input_text", "output_text", "input_image"})
-        return own or ("role" in value and kind == "message" and "usage" not in value)
-    if not isinstance(kind, str):
-        return False
-    return (
-        kind.endswith(("_call", "_call_output"))
-        or kind == "agent_message"
-        or (kind == "reasoning" and "text" not in value)
-    )
+    fields = as_dict(value)
+    kind = fields.get("type")
+    if kind in ("message", None):
+        parts = {str(part.get("type")) for part in dicts(fields.get("content"))}
+        alone = kind == "message" and "role" in fields and "usage" not in fields
+        return alone or not parts.isdisjoint(_ITEM_PARTS)
+    if kind == "reasoning":
+        return "text" not in fields
+    return kind == "agent_message" or str(kind).endswith(("_call", "_call_output"))
 
 
 def is_message(value: Any) -> bool:
     """True for a message in any form: a known role with contents beside it, a message of
     LangChain's, or an item."""
-    if not isinstance(value, dict):
-        return False
-    known = (
-        isinstance(value.get("role"), str)
-        and value["role"] in ROLES
-        and not _CONTENTS.isdisjoint(value)
-    )
-    return known or is_langchain(value) or is_item(value)
+    fields = as_dict(value)
+    known = isinstance(fields.get("role"), str) and fields["role"] in ROLES
+    filled = not _CONTENTS.isdisjoint(fields)
+    return (known and filled) or is_langchain(value) or is_item(value)
+
+
+# ---------------------------------------------------------------- lists of messages and items
 
 
 def messages(values: Iterable[Any], unread: Unread) -> list[ReadMessage]:
@@ -117,11 +101,9 @@ def messages(values: Iterable[Any], unread: Unread) -> list[ReadMessage]:
         elif is_item(value) and is_answers(value):
             _add_item(answer, value, unread)
         else:
-            read += [
-                *_answer_of(answer),
-                *(_other_item if is_item(value) else message)(value, unread),
-            ]
+            read += _answer_of(answer)
             answer = Blocks()
+            read += (_other_item if is_item(value) else message)(value, unread)
     return read + _answer_of(answer)
 
 
@@ -129,28 +111,25 @@ def answer_of_items(items: Any, unread: Unread) -> list[ReadMessage]:
     """The `output` of a response of the Responses interface as its turn, then results of tools that
     the server ran."""
     unread.add("output that is no list of items", not isinstance(items, list | None))
-    return messages(items if isinstance(items, list) else (), unread)
+    return messages(as_list(items), unread)
 
 
 def _answer_of(blocks: Blocks) -> list[ReadMessage]:
     """The turn that blocks make up, if any, and the results among them."""
-    if not (blocks.parts or blocks.calls or blocks.thoughts):
-        return blocks.results
-    return [
-        ReadMessage("assistant", blocks.content, tuple(blocks.calls), blocks.reasoning),
-        *blocks.results,
-    ]
+    spoken = blocks.parts or blocks.calls or blocks.thoughts
+    return [blocks.answer(), *blocks.results] if spoken else blocks.results
 
 
 def is_answers(item: dict[str, Any]) -> bool:
     """True for an item of which an answer is made."""
-    kind = item.get("type", "message")
+    kind = item.get("type")
     if kind in ("message", None):
         return item.get("role") in (None, "assistant")
     return kind == "reasoning" or str(kind).endswith("_call")
 
 
 def _add_item(answer: Blocks, item: dict[str, Any], unread: Unread) -> None:
+    """Add an item to the answer that it is of."""
     if item.get("type") in ("message", None):
         unread.extra_keys(item, _KNOWN, "an item")
         answer.add_all(item.get("content"), unread)
@@ -161,40 +140,31 @@ def _add_item(answer: Blocks, item: dict[str, Any], unread: Unread) -> None:
 def _other_item(item: dict[str, Any], unread: Unread) -> list[ReadMessage]:
     """The messages that an item stands for which is not of an answer."""
     kind = item.get("type")
-    if kind in ("message", None):
-        return message(item, unread)
     if kind == "agent_message":
-        content = Blocks().add_all(item.get("content"), unread).content
-        return [ReadMessage("user", content, name=text(item.get("author")) or "")]
-    if str(kind).endswith(("_output", "_result")):
-        return Blocks().add_all([item], unread).results
-    unread.kind("item", kind)
-    return []
+        name, content = text(item.get("author")) or "", content_of(item.get("content"), unread)
+        return [ReadMessage("user", content, name=name)]
+    return message(item, unread) if kind in ("message", None) else blocks_of(item, unread).results
+
+
+# ---------------------------------------------------------------- one message
 
 
 def unwrapped(value: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """The role or type of a message, as it is written, and its fields, whatever LangChain wrapped
     them in."""
-    kind = value.get("type")
-    if "lc" in value and isinstance(value.get("id"), list) and value["id"]:
+    kind, data = value.get("type"), as_dict(value.get("data"))
+    if "lc" in value and as_list(value.get("id")):
         kind, value = str(value["id"][-1]), as_dict(value.get("kwargs"))
-    elif isinstance(value.get("data"), dict) and "content" in value["data"] and "role" not in value:
-        value = value["data"]
-    inner = value.get("message")
-    # As Cursor keeps them.
-    if "role" in value and isinstance(inner, dict) and "content" not in value:
-        value = {**inner, **{key: member for key, member in value.items() if key != "message"}}
-    role = value.get("role")
-    if (
-        isinstance(role, str)
-        and role
-        and (not isinstance(kind, str) or kind == "message" or role.lower() in ROLES)
-    ):
+    elif "content" in data and "role" not in value:
+        value = data
+    elif "role" in value and "content" not in value:  # as Cursor keeps them
+        value = {**as_dict(value.get("message")), **value, "message": None}
+    role, kind = value.get("role"), kind if isinstance(kind, str) else ""
+    if isinstance(role, str) and role and (kind in ("", "message") or role.lower() in ROLES):
         return role, value
-    named = kind if isinstance(kind, str) else ""
     for ending in _ENDINGS:
-        named = named.removesuffix(ending)
-    return named.lower() or ("" if role is None else as_text(role)), value
+        kind = kind.removesuffix(ending)
+    return kind.lower() or ("" if role is None else as_text(role)), value
 
 
 def message(
@@ -203,86 +173,67 @@ def message(
     """One message: results of tools one by one, then the rest. `default` is the role of a message
     that names none."""
     named, fields = unwrapped(value)
-    role = ROLES.get(named) or ROLES.get(named.lower()) or (default if not named else None)
-    if role is None and not named and "parts" in fields:
-        role = "user"
+    unnamed: Role | None = "user" if "parts" in fields else None
+    role = ROLES.get(named.lower()) if named else default or unnamed
     if role is None:
         unread.kind("message", named)
         return []
     unread.extra_keys(fields, _KNOWN, "a message")
-    blocks = Blocks().add_all(first_of(fields, ("content", "parts")), unread)
-    if not blocks.parts and text(fields.get("refusal")):
-        blocks.add_all(fields["refusal"], unread)
+    blocks = blocks_of(first_of(fields, ("content", "parts")), unread)
+    if not blocks.parts:
+        blocks.add_all(text(fields.get("refusal")), unread)
     name = text(fields.get("name")) or ""
     if role == "assistant":
         return [_answer(fields, blocks, name, unread), *blocks.results]
     if blocks.results and not blocks.parts:
         return blocks.results
-    rest = (
-        _tool_message(fields, blocks.content, name)
-        if role == "tool"
-        else ReadMessage(role, blocks.content, name=name)
-    )
-    return [*blocks.results, rest]
+    rest = ReadMessage(role, blocks.content, name=name)
+    return [*blocks.results, _with_result(rest, fields) if role == "tool" else rest]
 
 
-def _tool_message(fields: dict[str, Any], seen: Content, name: str) -> ReadMessage:
+def _with_result(shown: ReadMessage, fields: dict[str, Any]) -> ReadMessage:
+    """A tool message with the call that it answers, and LangChain's artifact and status."""
     artifact, failed = fields.get("artifact"), fields.get("status") == "error"
-    call_id = as_text(first_of(fields, ("tool_call_id", "toolCallId")) or "")
-    error = (text_of(seen) or None) if failed else None
-    ran = None if artifact is None else Ran(output=artifact)
-    return ReadMessage(
-        "tool", seen, call_id=call_id, name=name, failed=failed, error=error, ran=ran
+    return replace(
+        shown,
+        call_id=as_text(first_of(fields, ("tool_call_id", "toolCallId")) or ""),
+        failed=failed,
+        error=(text_of(shown.content) or None) if failed else None,
+        ran=None if artifact is None else Ran(output=artifact),
     )
 
 
 def _answer(fields: dict[str, Any], blocks: Blocks, name: str, unread: Unread) -> ReadMessage:
-    """An answer out of its fields and blocks, with reasoning, calls, model and usage."""
+    """An answer out of its fields and blocks, with reasoning, calls, model and usage. LangChain
+    keeps what a provider adds in `additional_kwargs` and `response_metadata`."""
     extra, meta = as_dict(fields.get("additional_kwargs")), as_dict(fields.get("response_metadata"))
-    own = next((one for key in _REASONING if (one := text(fields.get(key)))), None)
-    signed = [
-        text(as_dict(block).get("thinking")) or "" for block in dicts(fields.get("thinking_blocks"))
-    ]
-    unread.add(
-        "reasoning whose text is not recorded", sum(not one for one in signed) if not own else 0
-    )
-    beside = [text(extra.get("reasoning_content"))]
-    beside += [
-        text(part.get("text")) for part in dicts(as_dict(extra.get("reasoning")).get("summary"))
-    ]
-    thoughts = [*blocks.thoughts, *([own] if own else signed), *beside]
-    reported = first_of(fields, ("usage_metadata", "usage")) or first_of(
-        meta, ("token_usage", "usage")
-    )
-    return ReadMessage(
-        "assistant",
-        blocks.content,
-        calls_beside(fields, unread) or calls_beside(extra, unread) or tuple(blocks.calls),
-        "\n".join(filter(None, thoughts)) or None,
+    own = first_of({key: text(fields.get(key)) for key in _REASONING}, _REASONING)
+    signed = [text(block.get("thinking")) for block in dicts(fields.get("thinking_blocks"))]
+    unread.add("reasoning whose text is not recorded", 0 if own else signed.count(None))
+    beside = [extra.get("reasoning_content")]
+    beside += [part.get("text") for part in dicts(as_dict(extra.get("reasoning")).get("summary"))]
+    blocks.thoughts += filter(None, [*([own] if own else signed), *map(text, beside)])
+    reported = first_of(fields, ("usage_metadata", "usage"))
+    blocks.calls = calls_beside(fields, unread) or calls_beside(extra, unread) or blocks.calls
+    return blocks.answer(
         name=name,
-        model=text(fields.get("model"))
-        or text(first_of(meta, ("model_name", "model", "model_id"))),
-        finish_reason=text(first_of(fields, _FINISHED))
-        or text(first_of(meta, (*_FINISHED, "done_reason"))),
-        usage=usage_in(reported, unread),
+        model=text(fields.get("model") or first_of(meta, ("model_name", "model", "model_id"))),
+        finish_reason=text(first_of(fields, _FINISHED) or first_of(meta, _FINISHED)),
+        usage=usage_in(reported or first_of(meta, ("token_usage", "usage")), unread),
     )
 
 
-def calls_beside(fields: dict[str, Any], unread: Unread) -> tuple[ToolCall, ...]:
+def calls_beside(fields: dict[str, Any], unread: Unread) -> list[ToolCall]:
     """The calls that a message has beside its content: tool calls, custom ones, and the legacy
     `function_call`."""
-    listed: list[Any] = []
-    for key in _BESIDE_CALLS:
-        value = fields.get(key)
-        value = strict_json(value) if isinstance(value, str) else value
-        listed += value if isinstance(value, list) else []
-    calls = dicts(listed)
-    unread.add("tool call that is no object", len(listed) - len(calls))
-    if isinstance(fields.get("function_call"), dict):
-        calls.append(fields["function_call"])
+    values = [fields.get(key) for key in _BESIDE_CALLS]
+    lists = [strict_json(value) if isinstance(value, str) else value for value in values]
+    listed = [call for value in lists for call in as_list(value)]
+    calls = [*dicts(listed), *dicts([fields.get("function_call")])]
+    unread.add("tool call that is no object", sum(not isinstance(call, dict) for call in listed))
     for call in calls:
         unread.extra_keys(call, _CALL, "a tool call")
-    return tuple(call_in(call, unread) for call in calls)
+    return [call_in(call, unread) for call in calls]
 
 
 def without_ids(read: ReadMessage) -> ReadMessage:

@@ -11,7 +11,7 @@ import msgspec
 
 from ..model import ContextReset, ModelTurn, Outcome, Part, TextPart, ToolCall
 from .branches import paired
-from .content import Blocks
+from .content import Blocks, joined
 from .decoded import as_dict, dicts
 from .exchange import answers_of
 from .messages import ROLES
@@ -200,7 +200,7 @@ class EventLog(Steps):
             error=output if is_error else None,
             failed=is_error or observation.get("exit_code") not in (None, 0, -1),
         )
-        content = Blocks([TextPart(text="\n".join([*clips, *more])), *pictures]).content
+        content = joined([TextPart(text="\n".join([*clips, *more])), *pictures])
         name = text(event.get("tool_name")) or ""
         self.say(ReadMessage("tool", content, call_id=call_id, name=name, ran=ran), t=t)
 
@@ -254,9 +254,7 @@ class EventLog(Steps):
         for forgotten in listed if isinstance(listed, list) else ():
             self._forgotten.update(self._steps_of.get(str(forgotten), ()))
         kept = paired(self.steps, set(range(self.index)), self._forgotten)
-        self.add(
-            ContextReset(index=self.index, t=t, summary=text(fields.get("summary")), kept=kept)
-        )
+        self.add(ContextReset, t=t, summary=text(fields.get("summary")), kept=kept)
 
     def _broke_off(self, event: Event, t: float | None) -> None:
         self.meta["error"] = {key: event.get(key) for key in ("code", "detail")}

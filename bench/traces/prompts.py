@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 from ..model import ContextReset, compact_json, non_text_parts
@@ -18,30 +17,35 @@ _OPENING = 500
 """Characters in which a message says that it is a summary."""
 
 
-@dataclass
 class Thread:
-    """A conversation so far, or a prompt by itself: the key of each message, its text and its step
-    (None for one that is no step), a hash of each beginning, and how many messages the task has
-    (all up to the first user message; None without one)."""
+    """A conversation so far, or a prompt by itself: its messages, the key of each and its step
+    (None for one that is no step), a hash of each beginning, how many messages the task has (all up
+    to the first user message; None without one), and the key of the last answer."""
 
-    group: str
-    name: str = ""
-    number: int = -1
-    keys: list[Hashable] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
-    steps: list[int | None] = field(default_factory=list)
-    hashes: list[int] = field(default_factory=lambda: [0])
-    task: int | None = None
-    answer: Hashable = None
+    def __init__(self, group: str, messages: Iterable[ReadMessage] = ()) -> None:
+        self.group, self.name, self.number = group, "", -1
+        self.messages: list[ReadMessage] = []
+        self.keys: list[Hashable] = []
+        self.steps: list[int | None] = []
+        self.hashes = [0]
+        self.task: int | None = None
+        self.answer: Hashable = None
+        for message in messages:
+            self.add(message)
 
-    def add(self, key: Hashable, text: str = "", step: int | None = None) -> None:
+    def add(self, message: ReadMessage, step: int | None = None) -> None:
         """Append a message."""
-        self.keys.append(key)
-        self.texts.append(text)
+        self.messages.append(message)
+        self.keys.append(key_of(message))
         self.steps.append(step)
-        self.hashes.append(hash((self.hashes[-1], key)))
-        if self.task is None and isinstance(key, tuple) and key[0] == "user":
+        self.hashes.append(hash((self.hashes[-1], self.keys[-1])))
+        if self.task is None and message.role == "user":
             self.task = len(self.keys)
+
+    def replace(self, prompt: Thread) -> None:
+        """Hold the messages of a prompt in place of those so far."""
+        self.messages, self.keys, self.steps = prompt.messages, prompt.keys, prompt.steps
+        self.hashes, self.task = prompt.hashes, prompt.task
 
     def marks(self) -> Iterator[Hashable]:
         """The marks under which a prompt finds this conversation."""
@@ -62,73 +66,59 @@ class Threads:
         self._names: set[str] = set()
         self._begun: Counter[str] = Counter()  # conversations but the first, by group
         # A mark that has changed since is no match.
-        self._listed: dict[Hashable, dict[int, None]] = {}
+        self._listed: dict[Hashable, dict[Thread, None]] = {}
 
     def begin(self, group: str) -> Thread:
         """A new conversation: the first is `main`, others are named after their group."""
-        name = "main"
-        while name in self._names:
+        thread = Thread(group)
+        thread.name, thread.number = "main", len(self._all)
+        while thread.name in self._names:
             self._begun[group] += 1
-            name = group if self._begun[group] == 1 else f"{group} {self._begun[group]}"
-        self._names.add(name)
-        self._all.append(Thread(group, name, len(self._all)))
-        return self._all[-1]
+            thread.name = group if self._begun[group] == 1 else f"{group} {self._begun[group]}"
+        self._names.add(thread.name)
+        self._all.append(thread)
+        return thread
 
-    def first(self, group: str) -> Thread | None:
-        """The first conversation of a group."""
-        return next((thread for thread in self._all if thread.group == group), None)
-
-    def named(self, name: str) -> Thread | None:
-        """The conversation of a name; None where there is none."""
-        return next((thread for thread in self._all if thread.name == name), None)
+    def first(self, group: str) -> Thread:
+        """The first conversation of a group; a new one where it has none."""
+        own = (thread for thread in self._all if thread.group == group)
+        return next(own, None) or self.begin(group)
 
     def changed(self, thread: Thread) -> None:
         """List a conversation that has grown or was cut."""
         for mark in thread.marks():
-            self._listed.setdefault(mark, {})[thread.number] = None
+            self._listed.setdefault(mark, {})[thread] = None
 
     def continued(self, prompt: Thread) -> Thread | None:
         """The conversation that a prompt goes on with: the longest that the prompt begins with,
         else the last whose answer it holds, else the last of which it has the task and goes on
         otherwise. None where it begins one."""
-        group, keys = prompt.group, prompt.keys
-        for size in range(len(keys), -1, -1):
-            for thread in sorted(self._marked("all", group, prompt.hashes[size]), key=_number):
-                if thread.keys == keys[:size]:
-                    return thread
-        answers = [thread for key in set(keys) for thread in self._marked("answer", group, key)]
-        handed = [
+        group, keys, task = prompt.group, set(prompt.keys), prompt.task
+        for beginning in reversed(prompt.hashes):
+            if whole := self._marked(("all", group, beginning)):
+                return whole[0]
+        answered = self._marked(*(("answer", group, key) for key in keys))
+        answered = answered or self._marked(*(("handed over", key) for key in keys if has_ids(key)))
+        if answered or task is None or task == len(prompt.keys):
+            return answered[-1] if answered else None
+        same_task = self._marked(("task", group, prompt.hashes[task]))
+        size = len(prompt.keys)
+        return next((one for one in same_task[::-1] if one.keys[:size] != prompt.keys), None)
+
+    def _marked(self, *marks: Hashable) -> list[Thread]:
+        """The conversations that have one of some marks, in order."""
+        listed = {
             thread
-            for key in set(keys)
-            if has_ids(key)
-            for thread in self._marked("handed over", key)
-        ]
-        last = max(answers or handed, key=_number, default=None)
-        if last is not None or prompt.task is None or prompt.task == len(keys):
-            return last
-        begun = self._marked("task", group, prompt.hashes[prompt.task])
-        return max(
-            (thread for thread in begun if goes_on(thread, prompt)), key=_number, default=None
-        )
-
-    def _marked(self, *mark: Hashable) -> Iterator[Thread]:
-        threads = (self._all[number] for number in self._listed.get(mark, ()))
-        return (thread for thread in threads if mark in thread.marks())
-
-
-def _number(thread: Thread) -> int:
-    return thread.number
+            for mark in marks
+            for thread in self._listed.get(mark, ())
+            if mark in thread.marks()
+        }
+        return sorted(listed, key=lambda thread: thread.number)
 
 
 def has_ids(key: Hashable) -> bool:
     """True if a message is known by the ids of its calls, which no other message has."""
     return isinstance(key, tuple) and len(key) == 2 and key[0] == "assistant"
-
-
-def goes_on(thread: Thread, prompt: Thread) -> bool:
-    """True if a prompt begins with the task of a conversation and says something else after it."""
-    begun = thread.task is not None and prompt.keys[: thread.task] == thread.keys[: thread.task]
-    return begun and prompt.keys != thread.keys[: len(prompt.keys)]
 
 
 class Prompts(Steps):
@@ -151,7 +141,7 @@ class Prompts(Steps):
 
     def ask(
         self,
-        prompt: Sequence[ReadMessage] | None,
+        prompt: Sequence[ReadMessage],
         answer: ReadMessage,
         *,
         results: Sequence[ReadMessage] = (),
@@ -161,36 +151,35 @@ class Prompts(Steps):
         asked: float | None = None,
         answered: float | None = None,
     ) -> str:
-        """Add one model call: its prompt (None where none is recorded: it goes on with the group's
-        first conversation), the tools it was offered (None: not recorded), its answer, and the
-        results of tools that the server ran in it. Gives the name of its thread. `agent` is who
-        answers, where that is not what the group is called."""
+        """Add one model call: its prompt, the tools it was offered (None: not recorded), its
+        answer, and the results of tools that the server ran in it. Gives the name of its thread.
+        `agent` is who answers, where that is not what the group is called."""
         who = agent or group
-        prompt = None if prompt is None else self._rejoined(prompt)
-        known = _as_thread(prompt or (), group)
-        added_to = self._added_to(known)
-        thread = (
-            self._threads.first(group)
-            if prompt is None
-            else added_to or self._threads.continued(known)
-        )
-        thread = thread or self._threads.begin(group)
-        if added_to is not None:
-            for key, message in zip(known.keys, prompt or (), strict=True):
-                thread.add(key, message.text.strip(), self.say(message, thread.name, who, asked))
-        elif prompt is not None:
-            self._update(thread, prompt, known, who, asked)
+        sent = Thread(group, self._rejoined(prompt))
+        thread = self._threads.continued(sent) or self._threads.begin(group)
+        self._update(thread, sent, who, asked)
         if tools is not None:
             self.tools(tools, thread.name, who)
-        step = self.say(answer, thread.name, who, answered)
         if len(answer.calls) > 1:
             self._answers |= {call.id: answer for call in answer.calls if call.id}
         thread.answer = key_of(answer)
-        thread.add(thread.answer, answer.text.strip(), step)
-        for result in results:
-            thread.add(
-                key_of(result), result.text.strip(), self.say(result, thread.name, who, answered)
-            )
+        for message in (answer, *results):
+            thread.add(message, self.say(message, thread.name, who, answered))
+        self._threads.changed(thread)
+        return thread.name
+
+    def hold(
+        self,
+        messages: Sequence[ReadMessage],
+        *,
+        group: str = "agent",
+        agent: str | None = None,
+        t: float | None = None,
+    ) -> str:
+        """Add what is new in the conversation of a group as it stands at some time, as messages of
+        `agent`. Gives its thread."""
+        thread = self._threads.first(group)
+        self._update(thread, Thread(group, messages), agent or group, t)
         self._threads.changed(thread)
         return thread.name
 
@@ -210,76 +199,31 @@ class Prompts(Steps):
                 joined.append(answer)
         return joined
 
-    def _added_to(self, prompt: Thread) -> Thread | None:
-        """The conversation to which a prompt only adds, because the server keeps the rest: the
-        prompt begins with the result of a call that waits there, and holds nothing of it. None for
-        any other prompt."""
-        first = prompt.keys[0] if prompt.keys else None
-        if not isinstance(first, tuple) or first[0] != "tool" or len(first) != 2:
-            return None
-        name, _ = self.place_of(first[1])
-        thread = (
-            self._threads.named(name)
-            if any(call.id == first[1] for call in self.waiting(name))
-            else None
-        )
-        return None if thread is None or set(prompt.keys) & set(thread.keys) else thread
-
-    def hold(
-        self,
-        messages: Sequence[ReadMessage],
-        *,
-        group: str = "agent",
-        agent: str | None = None,
-        t: float | None = None,
-    ) -> str:
-        """Add what is new in the conversation of a group as it stands at some time, as messages of
-        `agent`. Gives its thread."""
-        thread = self._threads.first(group) or self._threads.begin(group)
-        self._update(thread, messages, _as_thread(messages, group), agent or group, t)
-        self._threads.changed(thread)
-        return thread.name
-
-    def _update(
-        self,
-        thread: Thread,
-        messages: Sequence[ReadMessage],
-        prompt: Thread,
-        agent: str,
-        t: float | None,
-    ) -> None:
+    def _update(self, thread: Thread, prompt: Thread, agent: str, t: float | None) -> None:
         """Add what is new in a prompt; where it holds less than the conversation, first a reset
         with what was kept."""
         places = _places(thread.keys, prompt.keys)
         kept = [place for place in places if place is not None]
         summary: list[int] = []
         if len(kept) < len(thread.keys):
-            summary = _summary(messages, places, len(thread.keys))
-            steps = tuple(step for place in kept if (step := thread.steps[place]) is not None)
-            text, own = "\n".join(messages[at].text for at in summary) or None, thread.group
+            summary = _summary(prompt.messages, places, len(thread.keys))
             self.add(
-                ContextReset(
-                    index=self.index, agent=own, thread=thread.name, t=t, summary=text, kept=steps
-                )
+                ContextReset,
+                agent=thread.group,
+                thread=thread.name,
+                t=t,
+                summary="\n".join(prompt.messages[at].text for at in summary) or None,
+                kept=tuple(step for at in kept if (step := thread.steps[at]) is not None),
             )
-        for at, (message, place) in enumerate(zip(messages, places, strict=True)):
+        for at, (message, place) in enumerate(zip(prompt.messages, places, strict=True)):
             if place is not None:
                 prompt.steps[at] = thread.steps[place]
-                self.unread.add(
-                    _REWORDED,
-                    message.role != "assistant" and prompt.texts[at] != thread.texts[place],
-                )
+                known = thread.messages[place]
+                reworded = message.content != known.content and message.role != "assistant"
+                self.unread.add(_REWORDED, reworded and message.text.strip() != known.text.strip())
             elif at not in summary:
                 prompt.steps[at] = self.say(message, thread.name, agent, t)
-        thread.keys, thread.texts, thread.steps = prompt.keys, prompt.texts, prompt.steps
-        thread.hashes, thread.task = prompt.hashes, prompt.task
-
-
-def _as_thread(prompt: Sequence[ReadMessage], group: str) -> Thread:
-    thread = Thread(group)
-    for message in prompt:
-        thread.add(key_of(message), message.text.strip())
-    return thread
+        thread.replace(prompt)
 
 
 def key_of(message: ReadMessage) -> Hashable:
@@ -301,11 +245,10 @@ def _places(known: list[Hashable], keys: list[Hashable]) -> list[int | None]:
     start = 0
     for key in keys:
         try:
-            place: int | None = known.index(key, start)
+            start = known.index(key, start) + 1
+            places.append(start - 1)
         except ValueError:
-            place = None
-        places.append(place)
-        start = start if place is None else place + 1
+            places.append(None)
     return places
 
 

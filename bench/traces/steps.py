@@ -33,6 +33,10 @@ from .parts import Role, Unread
 from .reader import source_of
 from .tables import data_of
 
+_ALONE = "call of a result: the result stands alone"
+_UNASKED = "run of a tool that no call asked for"
+_POINTS = ((ModelTurn, "after_model"), (ToolResult, "after_result"), (UserTurn, "user_turn"))
+
 
 @dataclass(frozen=True)
 class Ran:
@@ -99,9 +103,9 @@ class Steps:
         self.outcome: Outcome | None = None
         self.model: str | None = None
         self.ran: dict[str, Ran] = {}
-        # By the tool's name: arguments and run.
+        # Runs that name no call, by the tool's name: arguments and run.
         self._unnamed: dict[str, list[tuple[Any, Ran]]] = {}
-        # those of the last turn that used an id, the next to be answered first
+        # Those of the last turn that used an id, the next to be answered first.
         self._calls: dict[str, list[ToolCall]] = {}
         self._places: dict[str, tuple[str, str]] = {}  # a call's thread and agent
         self._waiting: dict[str, list[ToolCall]] = {}  # calls without a result yet, by thread
@@ -118,19 +122,17 @@ class Steps:
         run."""
         return any(isinstance(step, UserTurn | ModelTurn | ToolResult) for step in self.steps)
 
-    def add(self, step: AnyStep) -> int:
-        """Append a step; gives its index."""
-        self.steps.append(step)
-        return step.index
+    def add(self, kind: type[AnyStep], **fields: Any) -> int:
+        """Append a step of a kind, with the next index; gives the index."""
+        self.steps.append(kind(index=self.index, **fields))
+        return self.index - 1
 
     def tools(self, definitions: list[Any], thread: str = "main", agent: str = "agent") -> None:
         """The tool definitions from here on in a thread; nothing where they are as before, or none
         were ever given."""
         if definitions != self._tools.get(thread, []):
             self._tools[thread] = definitions
-            self.add(
-                ToolsChanged(index=self.index, agent=agent, thread=thread, tools=tuple(definitions))
-            )
+            self.add(ToolsChanged, agent=agent, thread=thread, tools=tuple(definitions))
 
     def say(
         self,
@@ -142,29 +144,23 @@ class Steps:
         """Append a message as a step; gives its index. A tool message is the result of the call
         whose id it names, else of the thread's earliest call that waits for one (of that name,
         where it has one). A call without an id gets one from the index."""
-        index = self.index
         self.unread.parts(message.content)
-        if message.role in ("system", "user"):
-            kind = SystemTurn if message.role == "system" else UserTurn
-            return self.add(
-                kind(index=index, agent=agent, thread=thread, t=t, content=message.content)
-            )
+        place: dict[str, Any] = {"agent": agent, "thread": thread, "t": t}
+        if message.role == "system":
+            return self.add(SystemTurn, content=message.content, **place)
+        if message.role == "user":
+            return self.add(UserTurn, content=message.content, **place)
         if message.role == "tool":
             call = self.answered(message, thread)
             ran = self.ran.pop(call.id, message.ran or Ran())
-            return self._add_result(call, ran, (thread, agent), t, message)
+            return self._add_result(call, ran, message, **place)
         calls = tuple(
-            call
-            if call.id
-            else msgspec.structs.replace(call, id=f"call{index}" + (f".{at}" if at else ""))
+            call if call.id else msgspec.structs.replace(call, id=_made_id(self.index, at))
             for at, call in enumerate(message.calls)
         )
         self.called(calls, thread, agent)
-        turn = ModelTurn(
-            index=index,
-            agent=message.name or agent,
-            thread=thread,
-            t=t,
+        return self.add(
+            ModelTurn,
             content=message.content,
             tool_calls=calls,
             model=message.model or self.model,
@@ -172,8 +168,8 @@ class Steps:
             reasoning_resent=message.reasoning_resent and bool(message.reasoning),
             finish_reason=message.finish_reason,
             usage=message.usage,
+            **place | {"agent": message.name or agent},
         )
-        return self.add(turn)
 
     def tell(
         self,
@@ -187,23 +183,17 @@ class Steps:
             self.say(message, thread, agent, t)
 
     def route(
-        self,
-        taken: str,
-        router: str | None,
-        agent: str = "agent",
-        thread: str = "main",
-        t: float | None = None,
-        *,
-        at: str | None = None,
-        state: dict[str, Any] | None = None,
+        self, taken: str, router: str | None, agent: str = "agent", *, at: str = "", **fields: Any
     ) -> None:
         """A decision that was recorded: where the run goes next, after the last step if `at` names
         no other point."""
         where = at or point_after(self.steps[-1] if self.steps else None)
-        decided = RouteDecision(
-            index=self.index, agent=agent, thread=thread, t=t, at=where, taken=taken, router=router
-        )
-        self.add(msgspec.structs.replace(decided, state=state) if state is not None else decided)
+        self.add(RouteDecision, agent=agent, at=where, taken=taken, router=router, **fields)
+
+    def approve(self, call_id: str, approved: bool, t: float | None = None) -> None:
+        """A person's yes or no to a call."""
+        thread, agent = self.place_of(call_id)
+        self.add(Approval, agent=agent, thread=thread, t=t, call_id=call_id, approved=approved)
 
     # ---- calls and their results
 
@@ -231,52 +221,30 @@ class Steps:
         if not runs:
             return None
         given = (call.arguments, str(call.arguments), as_text(call.arguments))
-        return runs.pop(
-            next((at for at, (arguments, _) in enumerate(runs) if arguments in given), 0)
-        )[1]
+        same = (at for at, (arguments, _) in enumerate(runs) if arguments in given)
+        return runs.pop(next(same, 0))[1]
 
     def waiting(self, thread: str | None = "main") -> list[ToolCall]:
         """The calls of a thread, or of all (None), that have no result yet, oldest first in
         each."""
-        return [
-            call
-            for name, calls in self._waiting.items()
-            if thread in (None, name)
-            for call in calls
-        ]
+        lists = self._waiting.values() if thread is None else [self._waiting.get(thread, [])]
+        return [call for calls in lists for call in calls]
 
     def place_of(self, call_id: str) -> tuple[str, str]:
         """The thread and the agent of a call."""
         return self._places.get(call_id, ("main", "agent"))
 
-    def approve(self, call_id: str, approved: bool, t: float | None = None) -> None:
-        """A person's yes or no to a call."""
-        thread, agent = self.place_of(call_id)
-        self.add(
-            Approval(
-                index=self.index,
-                agent=agent,
-                thread=thread,
-                t=t,
-                call_id=call_id,
-                approved=approved,
-            )
-        )
-
-    def answered(self, message: ReadMessage, thread: str = "main") -> ToolCall:
+    def answered(self, message: ReadMessage, thread: str) -> ToolCall:
         """The call that a result answers, which waits no longer; a new one, and counted, where
         there is none."""
-        waiting = self._waiting.get(thread, [])
         call = self._calls[message.call_id][0] if message.call_id in self._calls else None
         if call is None and not message.call_id:
-            call = next(
-                (call for call in waiting if not message.name or call.name == message.name), None
-            )
+            waiting = self._waiting.get(thread, [])
+            call = next((call for call in waiting if message.name in ("", call.name)), None)
         if call is None:
-            self.unread.add("call of a result: the result stands alone")
-            return ToolCall(
-                id=message.call_id or f"result{self.index}", name=message.name or "unknown"
-            )
+            self.unread.add(_ALONE)
+            own = message.call_id or f"result{self.index}"
+            return ToolCall(id=own, name=message.name or "unknown")
         for known in self._waiting.values():
             if call in known:
                 known.remove(call)
@@ -288,36 +256,26 @@ class Steps:
     def add_unseen_results(self) -> None:
         """Append the results of tools that ran at the end and that no message shows (`seen` is
         None); other runs that are left are counted."""
-        for call_id, ran in list(self.ran.items()):
+        for call_id, ran in self.ran.items():
+            thread, agent = self.place_of(call_id)
             call = self._calls[call_id][0] if call_id in self._calls else None
-            place = self.place_of(call_id)
-            if call is None or call not in self._waiting.get(place[0], ()):
-                self.unread.add("run of a tool that no call asked for")
+            if call is None or call not in self._waiting.get(thread, ()):
+                self.unread.add(_UNASKED)
                 continue
-            self._waiting[place[0]].remove(call)
-            self._add_result(call, ran, place, None)
-        self.unread.add(
-            "run of a tool that no call asked for", sum(map(len, self._unnamed.values()))
-        )
+            self._waiting[thread].remove(call)
+            self._add_result(call, ran, None, thread=thread, agent=agent, t=None)
+        self.unread.add(_UNASKED, sum(map(len, self._unnamed.values())))
         self.ran.clear()
 
     def _add_result(
-        self,
-        call: ToolCall,
-        ran: Ran,
-        place: tuple[str, str],
-        t: float | None,
-        message: ReadMessage | None = None,
+        self, call: ToolCall, ran: Ran, message: ReadMessage | None, **place: Any
     ) -> int:
         """Append the result of a call as a message shows it; None where no message does."""
         shown = message or ReadMessage("tool")
         seen, output = shown.text, "" if ran.output is None else as_text(ran.output)
         longer = output if len(output) > len(seen) and not _same(output, seen) else None
-        result = ToolResult(
-            index=self.index,
-            thread=place[0],
-            agent=place[1],
-            t=t if ran.t is None else ran.t,
+        return self.add(
+            ToolResult,
             call_id=call.id,
             function=call.name,
             arguments=call.arguments,
@@ -330,8 +288,8 @@ class Steps:
             duration_s=ran.duration_s,
             truncated_at_source=ran.cut,
             non_text=non_text_parts(shown.content),
+            **place if ran.t is None else place | {"t": ran.t},
         )
-        return self.add(result)
 
     def trace(self, document: Document, reader: str, **own: Any) -> Trace:
         """The run as a trace; `own` are id, labels, and meta and outcome in place of the run's.
@@ -341,19 +299,19 @@ class Steps:
                 "expected a message, a model call or a result, got none — nothing was recorded"
             )
         own = {"id": "", "meta": self.meta, "outcome": self.outcome, **own}
-        return Trace(
-            source=source_of(document, reader),
-            steps=tuple(self.steps),
-            left_out=self.unread.counts,
-            **own,
-        )
+        source, left_out = source_of(document, reader), self.unread.counts
+        return Trace(source=source, steps=tuple(self.steps), left_out=left_out, **own)
+
+
+def _made_id(index: int, at: int) -> str:
+    """The id of a turn's call that has none."""
+    return f"call{index}.{at}" if at else f"call{index}"
 
 
 def point_after(step: AnyStep | None) -> str:
     """The decision point that comes after a step: that of a model turn, a result or a user's turn,
     else before the model."""
-    kinds = ((ModelTurn, "after_model"), (ToolResult, "after_result"), (UserTurn, "user_turn"))
-    return next((point for kind, point in kinds if isinstance(step, kind)), "before_model")
+    return next((point for kind, point in _POINTS if isinstance(step, kind)), "before_model")
 
 
 def _structured(ran: Ran, seen: str) -> Any:

@@ -11,11 +11,10 @@ import base64
 import binascii
 import functools
 import re
-import struct
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from .decoded import as_dict, dicts, strict_json
+from .decoded import dicts, strict_json
 
 CUT = "stream_cut"
 """The reason why an answer ended where its stream broke off before it named one."""
@@ -36,30 +35,6 @@ def events_of(text: str) -> list[Event]:
     return dicts([strict_json(line) for line in data])
 
 
-def events_of_frames(data: bytes) -> list[Event]:
-    """The JSON objects of a stream in the binary frames of AWS, each below the name of its event;
-    `[]` for other bytes.
-
-    A frame is its length and that of its headers (4 bytes each), a checksum, headers, payload, a
-    checksum. Source: smithy.io, "Amazon Event Stream".
-    """
-    events: list[Any] = []
-    start = 0
-    while start + 16 <= len(data):
-        size, headers = struct.unpack_from(">II", data, start)
-        if size < 16 + headers or start + size > len(data):
-            break
-        name = data[start + 12 : start + 12 + headers].partition(b":event-type\x07")[2]
-        kind = name[2 : 2 + int.from_bytes(name[:2], "big")].decode("utf-8", "replace")
-        payload = as_dict(
-            strict_json(data[start + 12 + headers : start + size - 4].decode("utf-8", "replace"))
-        )
-        packed = unpacked(payload.get("bytes"))
-        events.append({kind: payload} if packed is None else strict_json(packed))
-        start += size
-    return dicts(events)
-
-
 def unpacked(value: Any) -> str | None:
     """The text that a base64 text stands for; None for anything else."""
     try:
@@ -70,8 +45,8 @@ def unpacked(value: Any) -> str | None:
 
 def assembled(events: Iterable[Any]) -> Event | None:
     """The answer that events make up, in the form of OpenAI's chat or Responses interface,
-    Anthropic's, Gemini's, Converse's or Ollama's; None where they are none of these. An answer
-    whose stream broke off ends with the reason `stream_cut`.
+    Anthropic's, Gemini's or Ollama's; None where they are none of these. An answer whose stream
+    broke off ends with the reason `stream_cut`.
 
     >>> chunks = [{"choices": [{"delta": {"content": text}}]} for text in ("36 ", "walls")]
     >>> assembled(chunks)["choices"][0]["message"]
@@ -95,16 +70,8 @@ def grown(before: Any, more: Any, key: str = "") -> Any:
     [{'index': 0, 'name': 'fg', 'id': 'c'}, {'index': 1}]
     """
     if isinstance(before, dict) and isinstance(more, dict):
-        return {
-            **before,
-            **{name: grown(before.get(name), piece, name) for name, piece in more.items()},
-        }
-    if (
-        isinstance(before, list)
-        and isinstance(more, list)
-        and dicts(before) == before
-        and dicts(more) == more
-    ):
+        return before | {name: grown(before.get(name), more[name], name) for name in more}
+    if isinstance(before, list) and dicts(before) == before and dicts(more) == more:
         members = {member.get("index", 0): member for member in before}
         for piece in more:
             members[piece.get("index", 0)] = grown(members.get(piece.get("index", 0)), piece)
@@ -115,18 +82,12 @@ def grown(before: Any, more: Any, key: str = "") -> Any:
 
 
 def _chat(chunks: list[Event]) -> Iterator[Event]:
+    """Chunks whose choices have a message each, of a chat or of a completion's text."""
     for chunk in chunks:
         choices = chunk.get("choices") or ()
-        messages = [
-            {"message": choice.get("delta") or {"content": choice.get("text")}}
-            for choice in choices
-        ]
-        yield {
-            **chunk,
-            "choices": [
-                {**choice, **message} for choice, message in zip(choices, messages, strict=True)
-            ],
-        }
+        pieces = (choice.get("delta") or {"content": choice.get("text")} for choice in choices)
+        answers = zip(choices, pieces, strict=True)
+        yield {**chunk, "choices": [{**choice, "message": piece} for choice, piece in answers]}
 
 
 def _responses(events: list[Event]) -> Iterator[Event]:
@@ -167,26 +128,9 @@ def _gemini(chunks: list[Event]) -> Iterator[Event]:
         yield {**chunk, "candidates": [{**candidate, "content": {"role": "model", "parts": parts}}]}
 
 
-def _converse(events: list[Event]) -> Iterator[Event]:
-    """Pieces of numbered blocks: texts that follow each other have one number (Nova gives each its
-    own)."""
-    number, last = 0, None
-    for event in events:
-        block = event.get("contentBlockStart") or event.get("contentBlockDelta") or {}
-        piece = {**block.get("start", {}), **block.get("delta", {})}
-        if piece:
-            kind = "text" if "text" in piece else block.get("contentBlockIndex")
-            number += kind != last
-            last = kind
-            yield {"output": {"message": {"content": [{"index": number, **piece}]}}}
-        yield {**event.get("messageStop", {}), **event.get("metadata", {})}
-
-
 def _is_chunk(event: Event) -> bool:
     choices = event.get("choices")
-    return isinstance(choices, list) and any(
-        {"delta", "text"} & choice.keys() for choice in choices
-    )
+    return any({"delta", "text"} & choice.keys() for choice in dicts(choices))
 
 
 _Form = tuple[Callable[[Event], bool], Event, Callable[[list[Event]], Iterator[Event]]]
@@ -194,11 +138,6 @@ _FORMS: tuple[_Form, ...] = (
     (lambda event: str(event.get("type")).startswith("response."), {}, _responses),
     (lambda event: event.get("type") == "message_start", {"stop_reason": CUT}, _anthropic),
     (lambda event: "candidates" in event, {"candidates": [{"finishReason": CUT}]}, _gemini),
-    (
-        lambda event: "messageStart" in event,
-        {"output": {"message": {"role": "assistant", "content": []}}, "stopReason": CUT},
-        _converse,
-    ),
     (lambda event: "done" in event and "message" in event, {"done_reason": CUT}, iter),
     (_is_chunk, {"choices": [{"index": 0, "finish_reason": CUT}]}, _chat),
 )

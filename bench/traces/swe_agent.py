@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from ..model import Content, ContextEdit, ModelTurn, Outcome, ToolCall, Trace, text_of
-from .content import Blocks
+from .content import blocks_of, content_of
 from .decoded import dicts, strict_json
 from .documents import Document
 from .messages import ROLES, calls_beside
@@ -107,7 +107,7 @@ class _History(Steps):
         }
         self.entry_texts[: len(texts)] = texts
         if edits:
-            self.add(ContextEdit(index=self.index, thread=place[0], shown=edits))
+            self.add(ContextEdit, thread=place[0], shown=edits)
 
     def _place(self, entry: Fields) -> tuple[str, str]:
         """The thread and the agent of a message."""
@@ -117,7 +117,7 @@ class _History(Steps):
     def _add(self, entry: Fields) -> None:
         """Add a message of the history by its role."""
         role = ROLES.get(entry.get("role", ""))
-        content = Blocks().add_all(entry.get("content"), self.unread).content
+        content = content_of(entry.get("content"), self.unread)
         place = self._place(entry)
         if role is None:
             self.unread.kind("message", entry.get("role"))
@@ -133,14 +133,14 @@ class _History(Steps):
 
     def _answer(self, entry: Fields, content: Content, place: tuple[str, str]) -> None:
         """Add an answer, and note the output that the trajectory has of its action."""
-        command, calls = entry.get("action", ""), calls_beside(entry, self.unread)
+        command, calls = entry.get("action", ""), tuple(calls_beside(entry, self.unread))
         if not calls and command.strip():
             in_text = command.strip() in text_of(content)
             arguments = {"command": command}
             calls = (
                 ToolCall(id=f"turn{self.index}", name="bash", arguments=arguments, in_text=in_text),
             )
-        reasoning = Blocks().add_all(entry.get("thinking_blocks"), self.unread).reasoning
+        reasoning = blocks_of(entry.get("thinking_blocks"), self.unread).reasoning
         turn = ReadMessage(
             "assistant", content, calls, reasoning, reasoning_resent="tool_calls" in entry
         )
@@ -164,7 +164,7 @@ class _History(Steps):
 
 def _text_of(entry: Any) -> str:
     """The text of a message, whose parts are counted elsewhere."""
-    return text_of(Blocks().add_all(dict_in(entry).get("content"), Unread()).content)
+    return text_of(content_of(dict_in(entry).get("content"), Unread()))
 
 
 def _full_text(seen: str, output: str) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from ..model import Trace, Usage, as_text, compact_json
+from ..model import Trace, Usage
 from .content import first_of
 from .decoded import as_dict, strict_json
 from .documents import Document
@@ -19,13 +19,7 @@ from .records import arguments, seconds_between, text, time_of
 from .steps import Ran, ReadMessage
 
 _T = TypeVar("_T")
-_PARENTS = (
-    "parentObservationId",
-    "parent_observation_id",
-    "parent_run_id",
-    "parent_id",
-    "parent_span_id",
-)
+_PARENTS = ("parentObservationId", "parent_observation_id", "parent_run_id", "parent_id", "parent_span_id")  # fmt: skip
 _STARTS = ("startTime", "start_time", "started_at")
 _ENDS = ("endTime", "end_time", "ended_at")
 _PREFIXES = ("execute_tool ", "running tool: ", "tool.", "execute_task ", "ai.toolCall ")
@@ -56,10 +50,9 @@ def inherited(
 @dataclass(frozen=True)
 class Span:
     """One run of a tree. `kind` is `call`, `tool`, `chain` (it holds others, or is some function),
-    `""` for what only reshapes what calls show, or the
-    service's own word, which is counted. `agent` is whose run it is, where that is known; runs
-    below it are that agent's too. `prompt` and `answers` are those of a call that are not written
-    as inputs and outputs."""
+    `""` for what only reshapes what calls show, or the service's own word, which is counted.
+    `agent` is whose run it is, where that is known; runs below it are that agent's too. `prompt`
+    and `answers` are those of a call that are not written as inputs and outputs."""
 
     id: str
     parent: str
@@ -99,44 +92,36 @@ class Tree(Prompts):
     """One tree on its way to a trace. A call under a call is the same one, recorded by another
     library: the outermost that has its messages is read, others are counted. A chain that bears the
     name of a function that the model called is the run of that tool; one that gave the name of a
-    node, or of several, decided where the graph goes. Where calls record no prompt, they are one
-    conversation of their agent, and runs of tools between them are its results."""
+    node, or of several, decided where the graph goes."""
 
     def __init__(
         self, spans: Iterable[Span], nodes: Iterable[Any] = (), unread: Unread | None = None
     ) -> None:
         super().__init__()
-        self.unread = self.unread if unread is None else unread
+        self.unread = unread or Unread()
         self.nodes = {*map(str, nodes), "__end__"}
         tree = sorted(spans, key=lambda span: span.start or 0.0)
         parents = {span.id: span.parent for span in tree}
         named = {span.id: span.agent for span in tree}
         self._agents: dict[str, str] = inherited(
-            parents, lambda name, above: named[name] or above or ""
+            parents, lambda own, above: named[own] or above or ""
         )
         calls = {span.id: self._messages(span) for span in _read_calls(tree, parents)}
-        names = {
-            call.name
-            for _, answers in calls.values()
-            for answer in answers
-            for call in answer.calls
-        }
-        tools = {span.id: span for span in tree if span.kind == "tool" or _is_function(span, names)}
-        silent = _ignored_prompts(list(calls.values()))
-        for span in () if silent else tools.values():
-            self._note_tool(span)
+        turns = [turn for _, answers in calls.values() for turn in answers]
+        called = {call.name for turn in turns for call in turn.calls}
+        tools = {span.id for span in tree if span.kind == "tool" or _is_function(span, called)}
+        for span in tree:  # known before the calls that asked for them
+            if span.id in tools:
+                self._note_tool(span)
         for span in tree:
             if span.id in calls:
-                self._call(span, *calls[span.id], silent=silent)
+                self._call(span, *calls[span.id])
             elif span.id not in tools:
                 self._other(span)
-            elif silent:
-                self._run_tool(span)
         self.add_unseen_results()
-        if not self.spoke and calls:  # no call has an answer: the longest prompt is what there is
-            self.hold(max((prompt for prompt, _ in calls.values()), key=len))
 
-    def _messages(self, span: Span) -> _Messages:
+    def _messages(self, span: Span) -> tuple[list[ReadMessage], list[ReadMessage]]:
+        """The prompt and the answers of a model call."""
         if span.prompt is not None or span.answers is not None:
             return span.prompt or [], span.answers or []
         sent = [span.inputs] if is_message(span.inputs) else span.inputs
@@ -150,47 +135,37 @@ class Tree(Prompts):
         if span.kind == "call":
             self.unread.add(_SAME)
         elif span.kind == "chain":
-            outputs = span.outputs
-            self._route(
-                span, outputs["output"] if as_dict(outputs).keys() == {"output"} else outputs
-            )
+            only = as_dict(span.outputs).keys() == {"output"}
+            self._route(span, span.outputs["output"] if only else span.outputs)
         elif span.kind == "other":
             self.unread.add("span of another instrumentation")
         elif span.kind:
             self.unread.kind("span", span.kind)
 
-    def _route(self, span: Span, outputs: Any) -> None:
+    def _route(self, span: Span, output: Any) -> None:
         """Add a RouteDecision where a run gave the name of a node, or of several: the function of a
         conditional edge."""
-        chosen = [str(name) for name in (outputs if isinstance(outputs, list) else [outputs])]
-        if chosen and isinstance(outputs, str | list) and self.nodes.issuperset(chosen):
+        chosen = [str(name) for name in (output if isinstance(output, list) else [output])]
+        if chosen and isinstance(output, str | list) and self.nodes.issuperset(chosen):
             thread = self.steps[-1].thread if self.steps else "main"
-            self.route(
-                "+".join(chosen),
-                function_name(span.name) or None,
-                self._agent(span),
-                thread,
-                span.end,
-            )
+            router = function_name(span.name) or None
+            self.route("+".join(chosen), router, self._agent(span), thread=thread, t=span.end)
 
-    def _call(
-        self, span: Span, prompt: list[ReadMessage], answers: list[ReadMessage], *, silent: bool
-    ) -> None:
+    def _call(self, span: Span, prompt: list[ReadMessage], answers: list[ReadMessage]) -> None:
         """Add a model call, with what is not known of it counted."""
         listed = span.prompt is not None or span.answers is not None
         if not answers and (not listed or span.error is not None):
             self.unread.add("model call without an answer")
             return
-        self.unread.add(
-            "model call whose messages were not captured", listed and not (answers and prompt)
-        )
+        missing = listed and not (answers and prompt)
+        self.unread.add("model call whose messages were not captured", missing)
         unknown = not listed and not prompt and span.inputs not in (None, "", {}, [])
         self.unread.add("model call whose prompt is of no form that is read", unknown)
         answer, *more = answers or [ReadMessage("assistant")]
-        reported = {"usage": answer.usage or span.usage, "model": answer.model or span.model}
+        usage, model = answer.usage or span.usage, answer.model or span.model
         self.ask(
-            None if silent and not prompt else prompt,
-            answer.with_known(**reported, finish_reason=span.finish_reason),
+            prompt,
+            answer.with_known(usage=usage, model=model, finish_reason=span.finish_reason),
             results=more,
             group=self._agent(span),
             tools=span.tools or tools_in(span.inputs),
@@ -198,8 +173,8 @@ class Tree(Prompts):
             answered=span.end,
         )
 
-    def _ran(self, span: Span) -> tuple[str, Ran]:
-        """The call that a tool's run answers (`""` if not recorded), and the run."""
+    def _note_tool(self, span: Span) -> None:
+        """Note a tool's run, by the id of its call or else by name and arguments."""
         call_id, output, failed = tool_output(span.outputs)
         ran = Ran(
             output=output or None,
@@ -208,78 +183,25 @@ class Tree(Prompts):
             t=span.end,
             duration_s=seconds_between(span.start, span.end),
         )
-        return span.call_id or call_id, ran
-
-    def _note_tool(self, span: Span) -> None:
-        """Note a tool's run, by the id of its call or else by name and arguments: it is known
-        before the call that asked for it."""
-        call_id, ran = self._ran(span)
-        if call_id:
+        if call_id := span.call_id or call_id:
             self.ran[call_id] = ran
         else:
-            self.ran_unnamed(function_name(span.name), _arguments_of(span), ran)
-
-    def _run_tool(self, span: Span) -> None:
-        """A run of a tool as the result of the waiting call of that id, else name and arguments,
-        else name."""
-        call_id, ran = self._ran(span)
-        name, given = function_name(span.name), compact_json(_arguments_of(span))
-        waiting = [call for call in self.waiting(None) if call.id == call_id or call.name == name]
-        waiting.sort(key=lambda call: (call.id != call_id, compact_json(call.arguments) != given))
-        if not waiting:
-            self.unread.add("run of a tool that no call asked for")
-            return
-        output = "" if ran.output is None else as_text(ran.output)
-        thread, agent = self.place_of(waiting[0].id)
-        self.say(
-            ReadMessage("tool", output, call_id=waiting[0].id, ran=ran), thread, agent, span.end
-        )
-
-
-_Messages = tuple[list[ReadMessage], list[ReadMessage]]
-"""The prompt and the answers of a model call."""
-
-
-def _has_messages(span: Span) -> bool:
-    """True for a model call that records what was sent or answered."""
-    return span.kind == "call" and (span.prompt is None or bool(span.prompt or span.answers))
+            given = arguments(as_dict(span.inputs).get("input", span.inputs))
+            self.ran_unnamed(function_name(span.name), given, ran)
 
 
 def _read_calls(tree: list[Span], parents: dict[str, str]) -> list[Span]:
-    """The model calls that are read: of calls around each other the outermost that has messages,
-    else the outermost."""
-    calls = {span.id for span in tree if span.kind == "call"}
-    full = {span.id for span in tree if _has_messages(span)}
-    in_call: dict[str, bool] = inherited(
-        parents, lambda name, above: above is True or name in calls
-    )
-    in_full: dict[str, bool] = inherited(parents, lambda name, above: above is True or name in full)
-    around: set[str] = set()
-    for name in full:
-        while (name := parents.get(name, "")) and name not in around:
-            around.add(name)
-    empty = {name for name in calls - full - around if not in_call.get(parents[name])}
-    return [
-        span
-        for span in tree
-        if span.id in empty or (span.id in full and not in_full.get(span.parent))
-    ]
-
-
-def _ignored_prompts(calls: list[_Messages]) -> bool:
-    """True if model calls after runs of tools record no prompt: results are then what ran between
-    the calls."""
-    answered = [(prompt, answers) for prompt, answers in calls if answers]
-    called = any(answer.calls for _, answers in answered for answer in answers)
-    return called and len(answered) > 1 and not any(prompt for prompt, _ in answered[1:])
+    """The model calls that are read: of calls around each other the outermost that has messages;
+    where none has, the outermost."""
+    calls = [span for span in tree if span.kind == "call"]
+    full = [span for span in calls if span.prompt is None or span.prompt or span.answers] or calls
+    names = {span.id for span in full}
+    inside: dict[str, bool] = inherited(parents, lambda own, above: above is True or own in names)
+    return [span for span in full if not inside.get(span.parent)]
 
 
 def _is_function(span: Span, names: set[str]) -> bool:
     return span.kind == "chain" and span.prompt is None and function_name(span.name) in names
-
-
-def _arguments_of(span: Span) -> Any:
-    return arguments(as_dict(span.inputs).get("input", span.inputs))
 
 
 def function_name(name: str) -> str:
@@ -297,9 +219,8 @@ def tool_output(output: Any) -> tuple[str, Any, bool]:
     if not is_langchain(output):
         return "", output, False
     _, fields = unwrapped(output)
-    artifact, call_id = fields.get("artifact"), fields.get("tool_call_id")
-    output = artifact if artifact is not None else fields.get("content")
-    return call_id if isinstance(call_id, str) else "", output, fields.get("status") == "error"
+    call_id, failed = text(fields.get("tool_call_id")) or "", fields.get("status") == "error"
+    return call_id, first_of(fields, ("artifact", "content")), failed
 
 
 def agent_in(metadata: Mapping[str, Any]) -> str:
@@ -318,12 +239,9 @@ def as_id(value: Any) -> str:
 def decoded(value: Any) -> Any:
     """A value that services keep as JSON within a text, also twice over; any other as it is."""
     for _ in range(2):
-        inner = (
-            strict_json(value) if isinstance(value, str) and value[:1] in ("{", "[", '"') else None
-        )
-        if inner is None:
-            break
-        value = inner
+        is_json = isinstance(value, str) and value[:1] in ("{", "[", '"')
+        inner = strict_json(value) if is_json else None
+        value = value if inner is None else inner
     return value
 
 

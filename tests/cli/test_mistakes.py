@@ -33,6 +33,7 @@ BAD_FILES = {
     "bad_baseline.toml": SCENARIO,
     "bad_baseline.baseline.json": "{",
     "syntax.py": "def f(:\n",
+    "nothing.py": "def f(*, limit=3): ...\n",
 }
 RUN = "run runs --strategy keep_all"
 MISTAKES = [
@@ -74,6 +75,8 @@ MISTAKES = [
     (f"{RUN} --strategy m=store=none.py:f", "none.py"),
     (f"{RUN} --strategy m=store=syntax.py:f", "syntax.py:1"),
     (f"{RUN} --strategy m=store=summarizers.py:cot", "cut"),
+    (f"{RUN} --strategy m=store=nothing.py:f", "give it a parameter"),
+    (f"{RUN} --strategy today=store=full", "choose another"),
     (f"{RUN} --strategy m=store=truncate+store=full", "store"),
     (f"{RUN} --strategy m=compactor=truncate", "summarizer=truncate"),
     (f"{RUN} --strategy m=compactor=mask_obs", "mask_observations"),
@@ -109,6 +112,8 @@ MISTAKES = [
     (f"{RUN} --against one.toml", "score file"),
     ("run one.toml --against x.json --update-baseline", "--against"),
     (f"{RUN} --limit sizes=1GB", "size"),
+    (f"{RUN} --limit call=0", "'call'"),
+    (f"{RUN} --limit memory=1MB", "256 MiB"),
     (f"{RUN} --jobs 0", "--jobs"),
     (f"{RUN} --engine ray", "dask"),
     ("run --nonsense", "run --help"),

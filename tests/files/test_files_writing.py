@@ -86,6 +86,8 @@ def test_a_folder_takes_its_place_whole_or_not_at_all(tmp_path, there):
 
     with pytest.raises(ZeroDivisionError):
         breaks_off()
+    with pytest.raises(BenchError, match=f"^{folder}/one.txt: "), folder_in_place(folder) as stage:
+        write_together({stage / "one.txt": b"one", stage / "one.txt/two.txt": b"two"})
     assert everything(tmp_path) == before
     assert folder.exists() == there
     with folder_in_place(folder) as stage:

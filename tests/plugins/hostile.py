@@ -32,10 +32,10 @@ CALLS = {
     "recursion": ("RecursionError", "", "return f(given)"),
     "600 levels": ("nested more than", "", DEEP),
     "a huge integer": ("4300 digits", "", "return [10 ** 5000]"),
-    "an object": ("unsupported", "", "return object()"),
+    "an object": ("is wanted", "", "return object()"),
     "a set of objects": ("", "", "return {object()}"),
-    "__str__ raises": ("unsupported", ODD.format(base="", method="__str__"), "return Odd()"),
-    "__repr__ raises": ("unsupported", ODD.format(base="", method="__repr__"), "return Odd()"),
+    "__str__ raises": ("is wanted", ODD.format(base="", method="__str__"), "return Odd()"),
+    "__repr__ raises": ("is wanted", ODD.format(base="", method="__repr__"), "return Odd()"),
     "__class__ raises": ("odd", "class Odd:\n    @property\n    def __class__(self): raise ValueError('odd')\n\n", "return Odd()"),
     "an error whose __str__ raises": (
         "Odd: (a Odd that cannot be shown)", "class Odd(Exception):\n    def __str__(self): raise Odd\n\n", "raise Odd",

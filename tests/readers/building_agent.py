@@ -43,7 +43,7 @@ class BuildingAgent:
         steps = Steps()
         for message in whole["messages"]:
             if message.get("role") == "tool" and _RAW in message:
-                steps.add(_result(steps, message))
+                steps.add(ToolResult, **_result(steps, message))
             else:
                 steps.tell(read_messages([message], steps.unread))
         meta = {key: whole[key] for key in ("source", "manifest") if key in whole}
@@ -51,19 +51,18 @@ class BuildingAgent:
         yield steps.trace(document, "building_agent", id=whole.get("id") or "", labels=labels, meta=meta)
 
 
-def _result(steps: Steps, message: dict[str, Any]) -> ToolResult:
+def _result(steps: Steps, message: dict[str, Any]) -> dict[str, Any]:
     call = steps.answered(ReadMessage("tool", call_id=message["tool_call_id"]))
     data = {key: _unix(value) for key, value in message[_RAW].items()}
-    return ToolResult(
-        index=steps.index,
-        call_id=call.id,
-        function=call.name,
-        arguments=call.arguments,
-        success=data.get("is_success", True),
-        seen=message.get("content"),
-        data=data,
-        error=message[_RAW].get("error_message") or None,
-    )
+    return {
+        "call_id": call.id,
+        "function": call.name,
+        "arguments": call.arguments,
+        "success": data.get("is_success", True),
+        "seen": message.get("content"),
+        "data": data,
+        "error": message[_RAW].get("error_message") or None,
+    }
 
 
 def _unix(value: Any, is_json: bool = False) -> Any:

@@ -10,7 +10,7 @@ import pytest
 
 from bench.model import ToolCall
 from bench.traces import load
-from bench.traces.content import Blocks
+from bench.traces.content import blocks_of
 from bench.traces.exchange import answers_of, prompt_of
 from bench.traces.messages import is_item, messages
 from bench.traces.parts import Unread
@@ -57,7 +57,7 @@ def test_parts_without_ids_are_those_of_gemini() -> None:
         {"inlineData": {"mimeType": "image/png", "data": "AAAA"}},
         {"hologram": 1},
     ]
-    blocks = Blocks().add_all(parts, unread := Unread())
+    blocks = blocks_of(parts, unread := Unread())
     assert blocks.calls == [ToolCall(id="", name="count", arguments={"of": "walls"})]
     assert [(item.text, item.failed) for item in blocks.results] == [("no walls", True), ('{"walls":36}', False)]
     assert (blocks.reasoning, len(blocks.parts)) == ("Count.", 1)

@@ -2,63 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
 from bench.model import ToolCall, as_text
-from bench.traces.prompts import Thread, Threads, goes_on, has_ids
-from bench.traces.steps import Ran, Steps
+from bench.traces.prompts import Thread, Threads, has_ids
+from bench.traces.steps import Ran, ReadMessage, Steps
 from bench.traces.tree import inherited
 
-KEYS: list[Hashable] = [
-    ("user", "a", 0, ()),
-    ("user", "b", 0, ()),
-    ("assistant", "c", 0, ()),
-    ("assistant", ("x",)),
-    ("system", "s", 0, ()),
+MESSAGES = [
+    ReadMessage("user", "a"),
+    ReadMessage("user", "b"),
+    ReadMessage("assistant", "c"),
+    ReadMessage("assistant", calls=(ToolCall(id="x", name="f"),)),
+    ReadMessage("system", "s"),
 ]
 
 
-def thread_of(group: str, keys: list[Hashable], thread: Thread | None = None) -> Thread:
-    thread = thread or Thread(group)
-    thread.keys, thread.hashes, thread.task = [], [0], None
-    for key in keys:
-        thread.add(key)
-    return thread
-
-
-def searched(threads: list[Thread], group: str, keys: list[Hashable]) -> Thread | None:
+def searched(threads: list[Thread], prompt: Thread) -> Thread | None:
     """The conversation that a prompt goes on with, held against each."""
-    known = [thread for thread in threads if thread.group == group]
+    keys, task = prompt.keys, prompt.task or 0
+    known = [thread for thread in threads if thread.group == prompt.group]
     whole = [thread for thread in known if keys[: len(thread.keys)] == thread.keys]
     if whole:
         return max(whole, key=lambda thread: len(thread.keys))
     after = [thread for thread in known if thread.answer in keys]
     handed = [thread for thread in threads if has_ids(thread.answer) and thread.answer in keys]
-    begun = [thread for thread in known if goes_on(thread, thread_of(group, keys))]
+    begun = [
+        thread
+        for thread in known
+        if 0 < task < len(keys) and thread.keys[:task] == keys[:task] and thread.keys[: len(keys)] != keys
+    ]
     found = after or handed or begun
     return found[-1] if found else None
 
 
+MESSAGE = st.sampled_from(MESSAGES)
+ASKED = st.tuples(st.sampled_from("gh"), st.lists(MESSAGE, max_size=5), MESSAGE)
+
+
 @pytest.mark.slow
-@given(
-    st.lists(
-        st.tuples(st.sampled_from("gh"), st.lists(st.sampled_from(KEYS), max_size=5), st.sampled_from(KEYS)),
-        max_size=12,
-    )
-)
-def test_a_prompt_finds_its_conversation(asked: list[tuple[str, list[Hashable], Hashable]]) -> None:
+@given(st.lists(ASKED, max_size=12))
+def test_a_prompt_finds_its_conversation(asked: list[tuple[str, list[ReadMessage], ReadMessage]]) -> None:
     threads, every = Threads(), list[Thread]()
-    for group, keys, answer in asked:
-        found = threads.continued(thread_of(group, keys))
-        assert found is searched(every, group, keys)
+    for group, messages, answer in asked:
+        prompt = Thread(group, messages)
+        found = threads.continued(prompt)
+        assert found is searched(every, prompt)
         thread = found or threads.begin(group)
         if found is None:
             every.append(thread)
-        thread_of(group, [*keys, answer], thread).answer = answer
+        thread.replace(prompt)
+        thread.add(answer)
+        thread.answer = thread.keys[-1]
         threads.changed(thread)
     assert len({thread.name for thread in every}) == len(every)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import Confidence, Document, Traces, as_dict, certain_if, dicts, register
 from ..claude_code_files import tool_run
-from ..content import Blocks, call_in
+from ..content import blocks_of, call_in, content_of
 from ..records import dict_in, fields_of, number, text, time_of
 from ..steps import ReadMessage, Steps
 from ..usage import usage_in
@@ -121,7 +121,7 @@ class _Trajectories(Steps):
         t, source = time_of(step.get("timestamp"), self.unread), step.get("source")
         copied = step.get("is_copied_context") is True
         self.unread.add("step copied from an earlier trajectory, read as this one's", copied)
-        content = Blocks().add_all(step.get("message"), self.unread).content
+        content = content_of(step.get("message"), self.unread)
         if source == "agent":
             count = step.get("llm_call_count", 1)
             if count != 1:
@@ -151,11 +151,11 @@ class _Trajectories(Steps):
         raw = dict_in(metadata, "raw_tool_result")
         if raw and raw.get("tool_use_id") in (None, call_id):
             block = {"tool_use_id": call_id, **raw, "type": "tool_result"}
-            (message,) = Blocks().add_all([block], self.unread).results
+            (message,) = blocks_of([block], self.unread).results
             message = replace(message, ran=tool_run(metadata.get("tool_use_result"), message.text))
         else:
             called = bool(step.get("tool_calls") or call_id)
-            content = Blocks().add_all(result.get("content"), self.unread).content
+            content = content_of(result.get("content"), self.unread)
             message = (
                 ReadMessage("tool", content, call_id=call_id)
                 if called

@@ -250,8 +250,8 @@ class _Session(Steps):
         segment = dict_in(boundary, "compactMetadata", "preservedSegment")
         first, last = (self.step_of.get(str(segment.get(key))) for key in ("headUuid", "tailUuid"))
         kept = tuple(range(first, last + 1)) if first is not None and last is not None else ()
-        reset = ContextReset(index=self.index, t=self._time(line), summary=summary, kept=kept)
-        self._became(line, self.add(reset))
+        reset = self.add(ContextReset, t=self._time(line), summary=summary, kept=kept)
+        self._became(line, reset)
 
     def _cleared(self, line: Line, thread: str) -> None:
         """Add the clearing of the results that a mark names: prompts after it show a notice in
@@ -262,8 +262,8 @@ class _Session(Steps):
             step for step in self.steps if isinstance(step, ToolResult) and step.thread == thread
         )
         if notices := {step.index: _CLEARED for step in results if step.call_id in calls}:
-            edit = ContextEdit(index=self.index, t=self._time(line), thread=thread, shown=notices)
-            self._became(line, self.add(edit))
+            edit = self.add(ContextEdit, t=self._time(line), thread=thread, shown=notices)
+            self._became(line, edit)
 
     def _went_back(self, line: Line, thread: str) -> None:
         """Add a reset where the chain above a prompt leaves out the thread's last turn: it was
@@ -279,9 +279,7 @@ class _Session(Steps):
             way.append(uuid)
         if way and self.parents[way[-1]] is None:
             kept = {self.step_of[uuid] for uuid in way if uuid in self.step_of}
-            self.add(
-                ContextReset(index=self.index, t=self._time(line), kept=paired(self.steps, kept))
-            )
+            self.add(ContextReset, t=self._time(line), kept=paired(self.steps, kept))
 
 
 def _answer_id(line: Line) -> str:

@@ -173,7 +173,7 @@ class _Rollout(Steps):
             return
         first = self.prompts[-turns]
         del self.prompts[-turns:]
-        self.add(ContextReset(index=self.index, t=t, kept=tuple(range(first))))
+        self.add(ContextReset, t=t, kept=tuple(range(first)))
 
     def _count(self, info: dict[str, Any]) -> None:
         """Add a token count as the usage of the turn before it, or after it where the session
@@ -209,9 +209,7 @@ class _Rollout(Steps):
             texts = [message.text for message in messages(history, self.unread)]
             kept = {places[one] for one in texts if one in places}
             summary = "\n".join(one for one in texts if one and one not in places) or summary
-        self.add(
-            ContextReset(index=self.index, t=t, summary=summary or None, kept=tuple(sorted(kept)))
-        )
+        self.add(ContextReset, t=t, summary=summary or None, kept=tuple(sorted(kept)))
 
 
 def _is_of_model(line: Line) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...model import ContextReset, ToolCall
 from .. import Confidence, Document, Traces, certain_if, dicts, register
-from ..content import Blocks, call_in
+from ..content import Blocks, blocks_of, call_in
 from ..messages import message
 from ..records import dict_in, fields_of, objects_of, text, time_of
 from ..steps import Ran, ReadMessage, Steps
@@ -99,7 +99,7 @@ class _Session(Steps):
                     "mark of going back to a message that is not in the file", start is None
                 )
                 if start is not None:
-                    self.add(ContextReset(index=self.index, kept=tuple(range(start))))
+                    self.add(ContextReset, kept=tuple(range(start)))
             elif "$set" in value:
                 self.unread.add(
                     "messages set anew", isinstance(dict_in(value, "$set").get("messages"), list)
@@ -138,7 +138,7 @@ class _Session(Steps):
 
     def _result(self, call: Fields) -> None:
         """Add the result that stands in a call; nothing for a call that still waits."""
-        blocks, status = Blocks().add_all(call.get("result"), self.unread), call.get("status")
+        blocks, status = blocks_of(call.get("result"), self.unread), call.get("status")
         if not blocks and status in _PENDING:
             return
         texts = [

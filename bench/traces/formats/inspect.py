@@ -10,7 +10,7 @@ from typing import Any
 from ...model import Outcome, Trace, compact_json
 from ...model.errors import TraceError
 from .. import Confidence, Document, NoRun, Traces, as_dict, certain_if, dicts, register
-from ..content import Blocks
+from ..content import content_of
 from ..messages import message
 from ..prompts import Prompts
 from ..records import filled, seconds_between, text, time_of
@@ -273,7 +273,7 @@ class _Sample(Prompts):
             fields = {key: member for key, member in value.items() if key in kept}
             return message(fields, self.unread)
         error = text(as_dict(value.get("error")).get("message"))
-        seen = Blocks().add_all(value.get("content"), self.unread).content or error or ""
+        seen = content_of(value.get("content"), self.unread) or error or ""
         call_id, name = text(value.get("tool_call_id")) or "", text(value.get("function")) or ""
         return [
             ReadMessage(

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...model import Outcome, compact_json
-from .. import Confidence, Document, Traces, as_dict, certain_if, dicts, register, strict_json
+from .. import Confidence, Document, Traces, as_dict, certain_if, dicts, register
 from ..content import first_of
 from ..messages import ROLES
 from ..parts import Unread
@@ -14,16 +14,11 @@ from ..records import filled, objects_of, text
 from ..tree import Span, Tree, agent_in, decoded, in_order, span_of, traces_of
 from ..usage import usage_in
 
-_KINDS = {
-    "GENERATION": "call",
-    "TOOL": "tool",
-    "SPAN": "chain",
-    "CHAIN": "chain",
-    "AGENT": "chain",
-    "EVENT": "",
-}
+_KINDS = {"GENERATION": "call", "TOOL": "tool", "SPAN": "chain", "CHAIN": "chain", "AGENT": "chain", "EVENT": ""}  # fmt: skip
 _BESIDE = ("tools", "finish_reason", "gen_ai.", "event.")
 """Beginnings of the names of what integrations note beside a message."""
+_TRACES = ("traceId", "trace_id")
+_STARTS = ("startTime", "start_time")
 
 
 @register("reader", "langfuse")
@@ -44,19 +39,10 @@ class Langfuse:
     """
 
     def sniff(self, document: Document) -> Confidence:
-        first = document.first
-        inner = as_dict(first.get("trace")) or first
-        listed = first.get("observations") or inner.get("observations") or first.get("data")
-        items = dicts(listed) if isinstance(listed, list) else [first]
-        items = [
-            item for item in items if "type" in item and item.keys() & {"startTime", "start_time"}
-        ]
-        placed = (
-            item
-            for item in items
-            if (item is not first and "id" in inner) or item.keys() & {"traceId", "trace_id"}
-        )
-        return certain_if(any(str(item["type"]) in _KINDS for item in placed))
+        frames, items = _frames_and_observations([document.first])
+        own = _KINDS.keys() & {str(item.get("type")) for item in items if first_of(item, _STARTS)}
+        traced = any(first_of(item, _TRACES) for item in items)
+        return certain_if(own and (traced or frames.keys() - {"None"}))
 
     def read(self, document: Document) -> Traces:
         """The file's traces in the order in which they began; id, name and session are in
@@ -64,19 +50,12 @@ class Langfuse:
         unread = Unread()
         frames, items = _frames_and_observations(objects_of(document, unread))
         only = next(iter(frames)) if len(frames) == 1 else None
-        spans = [
-            (str(first_of(item, ("traceId", "trace_id")) or only), _span(item, unread))
-            for item in items
+        spans = [(str(first_of(item, _TRACES) or only), _span(item, unread)) for item in items]
+        nodes = [node for item in items if (node := _metadata(item).get("langgraph_node"))]
+        runs = [
+            (Tree(mine, nodes), _framed(name, frames.get(name, {})))
+            for name, mine in in_order(spans).items()
         ]
-        by_id = {str(item.get("id")): item for item in items}
-        runs: list[tuple[Tree, dict[str, Any]]] = []
-        for name, mine in in_order(spans).items():
-            nodes = [
-                node
-                for span in mine
-                if (node := _metadata(by_id.get(span.id, {})).get("langgraph_node"))
-            ]
-            runs.append((Tree(mine, nodes), _framed(name, frames.get(name, {}))))
         yield from traces_of(document, "langfuse", runs, unread)
 
 
@@ -89,7 +68,7 @@ def _frames_and_observations(
     for value in values:
         frame = as_dict(value.get("trace")) or (value if "observations" in value else None)
         if frame is None:
-            items += dicts(value.get("data")) or [value]
+            items.append(value)
         else:
             frames[str(frame.get("id"))] = frame
             items += dicts(value.get("observations") or frame.get("observations"))
@@ -97,6 +76,7 @@ def _frames_and_observations(
 
 
 def _framed(name: str, frame: dict[str, Any]) -> dict[str, Any]:
+    """What a trace has beside its steps."""
     meta = {"trace_id": name, **filled(frame, ("name", "userId", "tags", "version"))}
     if frame.get("sessionId"):
         meta["session"] = frame["sessionId"]
@@ -106,7 +86,7 @@ def _framed(name: str, frame: dict[str, Any]) -> dict[str, Any]:
     }
     return {
         "meta": meta,
-        "labels": {"scores": scores} if scores else {},
+        "labels": filled({"scores": scores}, ["scores"]),
         "outcome": _outcome(scores),
     }
 
@@ -114,27 +94,27 @@ def _framed(name: str, frame: dict[str, Any]) -> dict[str, Any]:
 def _outcome(scores: dict[str, Any]) -> Outcome | None:
     """The first number or truth value among the scores."""
     for name, value in scores.items():
-        if type(value) in (bool, int, float):
-            success, score = (value, None) if isinstance(value, bool) else (None, float(value))
-            return Outcome(success=success, score=score, said_by=f"Langfuse score {name!r}")
+        by = f"Langfuse score {name!r}"
+        if isinstance(value, bool):
+            return Outcome(success=value, said_by=by)
+        if isinstance(value, int | float):
+            return Outcome(score=float(value), said_by=by)
     return None
 
 
 def _span(item: dict[str, Any], unread: Unread) -> Span:
     """An observation as a run of the tree."""
-    kind = text(item.get("type")) or ""
-    inputs, answer = decoded(item.get("input")), decoded(item.get("output"))
-    failed = item.get("level") == "ERROR"
+    kind, name = text(item.get("type")) or "", text(item.get("name")) or ""
+    inputs, failed = decoded(item.get("input")), item.get("level") == "ERROR"
     tools = [message["content"] for message in dicts(inputs) if _is_tool(message)]
     return span_of(
         item,
         _KINDS.get(kind, kind.lower() or "unknown"),
         _plain(inputs),
-        _plain(answer),
+        _plain(decoded(item.get("output"))),
         unread,
         error=(text(item.get("statusMessage")) or "failed") if failed else None,
-        agent=agent_in(_metadata(item))
-        or ((text(item.get("name")) or "") if kind == "AGENT" else ""),
+        agent=agent_in(_metadata(item)) or (name if kind == "AGENT" else ""),
         usage=usage_in(first_of(item, ("usageDetails", "usage_details", "usage")), unread),
         model=text(first_of(item, ("model", "providedModelName"))),
         tools=tools or None,
@@ -151,42 +131,20 @@ def _is_tool(message: Any) -> bool:
     return "function" in as_dict(fields.get("content")) and fields.get("role") == "tool"
 
 
-# ---------------------------------------------------------------- messages as integrations write
-# them
-
-
-def _plain(listed: Any) -> Any:
+def _plain(value: Any) -> Any:
     """Messages as integrations write them, in OpenAI's form: without definitions of tools, a tool
     named as the role, calls or data as the content."""
-    if not isinstance(listed, list):
-        return _message(listed)
-    if listed and all("toolName" in as_dict(item) for item in listed):
-        return {"role": "assistant", "content": [{"type": "tool-call", **item} for item in listed]}
-    return [_message(message) for message in listed if not _is_tool(message)]
-
-
-def _message(message: Any) -> Any:
-    """A message as an integration writes it, in OpenAI's form."""
-    if (
-        not isinstance(message, dict)
-        or not isinstance(message.get("role"), str)
-        or "parts" in message
-    ):
-        return message
-    fields = {key: value for key, value in message.items() if not key.startswith(_BESIDE)}
+    if isinstance(value, list):
+        return [_plain(message) for message in value if not _is_tool(message)]
+    if not isinstance(as_dict(value).get("role"), str) or "parts" in value:
+        return value
+    fields = {key: member for key, member in value.items() if not key.startswith(_BESIDE)}
     if fields["role"] not in ROLES:
         fields |= {"role": "tool", "name": fields["role"]}
     content = fields.get("content")
-    content = (
-        strict_json(content)
-        if isinstance(content, str) and content.startswith('[{"function"')
-        else content
-    )
+    content = decoded(content) if str(content).startswith('[{"function"') else content
     listed = dicts(content)
     if listed and all("function" in item for item in listed):
         return fields | {"role": "assistant", "content": "", "tool_calls": listed}
-    if isinstance(content, dict) or (
-        isinstance(content, list) and not all("type" in item for item in listed)
-    ):
-        fields["content"] = compact_json(content)
-    return fields
+    untyped = isinstance(content, list) and not all("type" in item for item in listed)
+    return fields | {"content": compact_json(content)} if untyped or as_dict(content) else fields

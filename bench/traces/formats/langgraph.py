@@ -156,7 +156,13 @@ class _Graph(Prompts):
         kept = {key: value for key, value in _values(state).items() if not key.startswith(_INNER)}
         kept = {key: value for key, value in kept.items() if not _has_messages(value)}
         self.route(
-            "+".join(taken) or "__end__", "langgraph", group, thread, t, at=where, state=kept
+            "+".join(taken) or "__end__",
+            "langgraph",
+            group,
+            at=where,
+            thread=thread,
+            t=t,
+            state=kept,
         )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...model import ContextEdit, ContextReset, Part, TextPart, ToolCall, Usage
 from .. import Confidence, Document, Traces, as_dict, certain_if, dicts, register
-from ..content import Blocks
+from ..content import Blocks, joined
 from ..parts import Unread, picture
 from ..records import Kinds, dict_in, fields_of, filled, seconds_between, text, time_of
 from ..steps import Ran, ReadMessage, Steps
@@ -116,7 +116,7 @@ class _Session(Steps):
             elif kind not in ("text", "file", *_NOT_IN_PROMPTS):
                 self.unread.kind("part", kind)
         if content:
-            index = self.say(ReadMessage("user", Blocks(content).content), t=t)
+            index = self.say(ReadMessage("user", joined(content)), t=t)
             self.asked = (
                 index if any(piece.get("type") == "compaction" for piece in pieces) else self.asked
             )
@@ -132,7 +132,7 @@ class _Session(Steps):
             reason = end.get("reason") or (info.get("finish") if alone else None)
             self._turn(call, t, model=info.get("modelID"), finish_reason=reason, usage=usage)
         if info.get("summary") is True and self.asked is not None:
-            self.add(ContextReset(index=self.index, t=t, kept=tuple(range(self.asked, self.index))))
+            self.add(ContextReset, t=t, kept=tuple(range(self.asked, self.index)))
             self.asked = None
 
     def _turn(self, pieces: list[Fields], t: float | None, **about: Any) -> None:
@@ -178,7 +178,7 @@ class _Session(Steps):
             for file in dicts(state.get("attachments"))
             if (url := text(file.get("url")))
         ]
-        content = Blocks([TextPart(text=seen), *pictures]).content
+        content = joined([TextPart(text=seen), *pictures])
         index = self.say(ReadMessage("tool", content, call_id=call_id, ran=ran))
         if "compacted" in times:
             self.cleared.append((times["compacted"], index))
@@ -189,7 +189,7 @@ class _Session(Steps):
         if due:
             self.cleared = [item for item in self.cleared if item not in due]
             notices, when = {index: _CLEARED for _, index in due}, max(due)[0]
-            self.add(ContextEdit(index=self.index, t=time_of(when, self.unread), shown=notices))
+            self.add(ContextEdit, t=time_of(when, self.unread), shown=notices)
 
 
 def _calls_of(pieces: list[Fields]) -> list[list[Fields]]:

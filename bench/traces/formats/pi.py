@@ -9,7 +9,7 @@ from typing import Any
 from ...model import ContextReset
 from .. import Confidence, Document, Traces, certain_if, register
 from ..branches import paired, way_to
-from ..content import Blocks
+from ..content import blocks_of, content_of
 from ..records import dict_in, fields_of, number, objects_of, time_of
 from ..steps import Ran, ReadMessage, Steps
 from ..usage import usage_in
@@ -121,7 +121,7 @@ class _Session(Steps):
             self._reset(own, t, summary)
         elif kind == "custom_message":
             self.say(
-                ReadMessage("user", Blocks().add_all(entry.get("content"), self.unread).content),
+                ReadMessage("user", content_of(entry.get("content"), self.unread)),
                 t=t,
             )
         elif kind == "branch_summary":
@@ -135,7 +135,7 @@ class _Session(Steps):
         """Add a message by its role."""
         sent, role = time_of(message.get("timestamp"), self.unread), message.get("role")
         t = t if sent is None else sent
-        content = ReadMessage("user", Blocks().add_all(message.get("content"), self.unread).content)
+        content = ReadMessage("user", content_of(message.get("content"), self.unread))
         if role == "assistant":
             self._answer(message, t)
         elif role == "toolResult":
@@ -161,7 +161,7 @@ class _Session(Steps):
 
     def _answer(self, message: Fields, t: float | None) -> None:
         """Add an answer with its usage and cost."""
-        blocks = Blocks().add_all(message.get("content"), self.unread)
+        blocks = blocks_of(message.get("content"), self.unread)
         usage = message.get("usage", {})
         cost = number(dict_in(usage, "cost").get("total"))
         if cost is not None:
@@ -193,8 +193,4 @@ class _Session(Steps):
             if entry == first:
                 break
         resets = {step.index for step in self.steps if isinstance(step, ContextReset)}
-        self.add(
-            ContextReset(
-                index=self.index, t=t, summary=summary, kept=paired(self.steps, kept - resets)
-            )
-        )
+        self.add(ContextReset, t=t, summary=summary, kept=paired(self.steps, kept - resets))
