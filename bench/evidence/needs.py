@@ -168,7 +168,9 @@ class _Thread:
         seen: frozenset[str],
         calls: frozenset[str],
     ) -> None:
-        """A message joins: `facts` of the untruncated one, `seen` of what the recorded model saw."""
+        """Add a message with the `facts` of its full text, those `seen` by the recorded model, and
+        those of its calls.
+        """
         for fact in facts:
             self.first.setdefault(fact, (origin, step))
             self.last[fact] = self.turns

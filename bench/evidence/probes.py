@@ -176,8 +176,8 @@ def _answers(probe: Probe, trace: Trace, where: str) -> list[tuple[ToolResult | 
 
 
 def _written(probe: AskedProbe) -> dict[str, Any]:
-    """A probe as labels hold it: without the settings that probes have only had since later, where
-    they are not made use of.
+    """A probe as labels hold it, without the newer settings at their defaults: baselines name probes
+    by a digest, which must not change.
     """
     later = {"type": "exact", "absent": False}
     written = msgspec.structs.asdict(probe)

@@ -91,6 +91,7 @@ class TraceSource:
             readers.close()
 
     def _each(self, readers: _Readers) -> Iterator[Trace]:
+        """Yield the recordings of all paths, each once; note the files that are left out, with reasons."""
         everything = with_distinct_names([given_files(text, self.base) for text in self.paths])
         for name in dict.fromkeys(given.format for given in everything if given.format is not None):
             readers.open(name)
@@ -334,8 +335,9 @@ def _traces_of(name: str, reader: Reader, document: Document) -> Iterator[Trace]
 
 
 def _no_recordings(given: GivenPath, skipped: Sequence[tuple[str, str]]) -> str:
-    # The nearest to a trace.
-    first, reason = min(skipped, key=lambda item: item[1].startswith("not recognised:"))
+    """The error for a path without recordings, with the reason of the file that is most like one."""
+    unlike = "not recognised: neither", "not recognised:"
+    first, reason = min(skipped, key=lambda item: [*map(item[1].startswith, unlike)])
     files = (
         f"none of {len(given.files)} files is a trace ("
         if len(given.files) > 1
