@@ -80,7 +80,7 @@ def advise(
 
 @dataclass(frozen=True)
 class _Question:
-    """What is decided: on which runs, in which terms, by which price.
+    """A decision to make: the runs, the terms and the price that it is made by.
 
     `assumed`: the shares of the provider's cache are not recorded, so a saving must be certain with
     and without the cache.

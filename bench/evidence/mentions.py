@@ -20,7 +20,7 @@ from .own_texts import TraceMessages
 
 _DIGITS = re.compile(r"\d+")
 _LABEL = re.compile(r"\W*[^\W\d]+(?:\s+[^\W\d]+){0,2}(?:\s+#?\d{1,3})?\W{0,3}[:\]] (?=\S)")
-"""What stands in front of a quotation: a few words, with an ordinal perhaps (`Step 24: `)."""
+"""A label in front of a quotation: a few words, with an ordinal perhaps (`Step 24: `)."""
 
 _LIST_MARK = re.compile(r"^\s*(?:\d{1,3}[.)]|[-*•])\s+")
 _LABEL_ENDS, _MOST_LABELS = re.compile(r"[:\]] "), 12

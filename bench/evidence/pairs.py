@@ -87,7 +87,7 @@ class _Reader:
         """After each number of messages the calls of the last head that have no result yet."""
 
         self._problems: list[tuple[int, Problem]] = []
-        """What is wrong, with the place of the message at which it came out."""
+        """The problems, each with the place of the message at which it came out."""
 
         self._users = [0]
         self._last = [-1]

@@ -12,7 +12,7 @@ from ..text.texts import Remembered
 
 
 class ResultCounts:
-    """What may be counted of one result and of the texts that show it, counted when it is asked for.
+    """The numbers that count something in one result or in a text that shows it, each made on demand.
 
     >>> from bench.model import Source, ToolResult, Trace
     >>> result = ToolResult(index=0, call_id="c", function="list", seen='[{"id": 1}, {"id": 2}]')

@@ -109,7 +109,7 @@ class Texts:
         return anchor(fact) in self.words(text) and occurs(self.plain(text), fact)
 
     def missing(self, text: str, facts: Collection[str]) -> list[str]:
-        """Those of the facts that a text does not hold, in the order given."""
+        """The facts that a text does not hold, in the order given."""
         present = FactsHeld(facts, self)(text) if facts else frozenset()
         return [fact for fact in facts if fact not in present]
 
