@@ -43,6 +43,7 @@ class TraceMessages:
         self.recorded = len(self.messages)
         self.contents = contents or TraceContents(trace)
         self.count = self.contents.counter(index.encoding).calibrated(index.counting)
+        self._own_holders: dict[str, list[int]] = {fact: [] for fact in index.facts}
         self._numbers = {_key(message): at for at, message in reversed([*enumerate(self.messages)])}
 
     @property
@@ -74,14 +75,19 @@ class TraceMessages:
     def facts_in(self, number: int) -> frozenset[str]:
         """The needed facts and those of results that a message holds."""
         texts = self.contents.of(self.messages[number])
-        return frozenset[str]().union(*map(self.search, texts))
+        facts = frozenset[str]().union(*map(self.search, texts))
+        for fact in facts & self._own_holders.keys() if number >= self.recorded else ():
+            self._own_holders[fact].append(number)
+        return facts
+
+    def own_holders(self, fact: int) -> list[int]:
+        """The strategies' own messages, of those that were read, which hold a needed fact."""
+        return self._own_holders[self.index.facts[fact]]
 
     def keeps(self, number: int, need: Need) -> bool:
-        """True if a strategy's own message holds a needed fact, a fact of a field as that field: of
-        the result that said it first, or of the one whose place the message takes.
+        """True if a strategy's own message, which holds a needed fact, has it as what it is: a fact
+        of a field as that field of the result that said it first, or whose place the message takes.
         """
-        if self.index.facts[need.fact] not in self.facts_in(number):
-            return False
         if not need.field:
             return True
         steps = self.contents.results.keys() & {need.origin_step, self.messages[number].step}
