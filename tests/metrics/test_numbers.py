@@ -47,7 +47,7 @@ ROOT = Path(__file__).parents[2]
 
 def test_a_metric_names_its_source_and_how_runs_add_up() -> None:
     for metric in metrics().values():
-        assert "Source: " in (metric.function.__doc__ or ""), metric.info.name
+        assert "Source: " in (metric.entry.doc or ""), metric.info.name
         assert metric.info.aggregate in ("total", "mean over tasks")
 
 
