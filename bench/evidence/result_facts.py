@@ -85,8 +85,9 @@ class ResultFacts:
         """
         if standing.messages is not self._last[0]:
             own = [self._in_own(number) for number in standing.own]
-            recorded = [self._in_recorded.get(number, 0) for number in standing.messages]
-            self._last = standing.messages, reduce(or_, own + recorded, 0)
+            having = self._in_recorded.keys() & standing.messages
+            recorded = map(self._in_recorded.__getitem__, having)
+            self._last = standing.messages, reduce(or_, (*own, *recorded), 0)
         return self._last[1]
 
     @cached_property

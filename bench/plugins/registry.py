@@ -93,7 +93,7 @@ class Entry:
         """The text after `Source:` in the docstring, up to the next blank line; `""` for none."""
         return " ".join(self.doc.partition("Source:")[2].partition("\n\n")[0].split())
 
-    @property
+    @functools.cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """The settings: keyword-only parameters of the function or of the class's constructor.
 
@@ -117,7 +117,7 @@ class Entry:
                 settings.append(_parameter(item, scope))
         return tuple(settings)
 
-    @property
+    @functools.cached_property
     def settable(self) -> dict[str, Parameter]:
         """The settings by name."""
         return {item.name: item for item in self.parameters}
