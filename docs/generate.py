@@ -22,10 +22,9 @@ FOLDER = Path(__file__).parent
 sys.path.insert(0, str(FOLDER.parent))
 
 from bench.cli import cli  # noqa: E402
-from bench.cli.listing import LISTED, type_name  # noqa: E402
+from bench.cli.listing import SLOTS as LISTED_SLOTS, default_text, type_name  # noqa: E402
 from bench.model import SCHEMA_VERSION, AnyStep, Approval, ContextReset, RouteDecision, ToolsChanged  # noqa: E402
 from bench.plugins.registry import Entry, entries  # noqa: E402
-from bench.plugins.spec import format_value  # noqa: E402
 from bench.strategies.portfolio import REFERENCES  # noqa: E402
 from bench.traces import load  # noqa: E402
 from bench.traces.lines import KEY, Header  # noqa: E402
@@ -33,7 +32,7 @@ from bench.traces.lines import KEY, Header  # noqa: E402
 PAGES = ("traces.md", "strategies.md", "ci.md", "metrics.md")
 SCHEMA = "trace.schema.json"
 PART = re.compile(r"(<!-- generated: (.*) -->\n)(.*?)(<!-- end of \2 -->)", re.DOTALL)
-SLOTS = (*LISTED["strategies"], "consumer")
+SLOTS = (*LISTED_SLOTS, "consumer")
 SHARED = ("debug", "limit", "limits")
 """Options that every command has."""
 FEATURES = {
@@ -101,19 +100,12 @@ def table(head: tuple[str, ...], rows: list[tuple[object, ...]]) -> Iterator[str
     yield ""
 
 
-def shown_default(value: Any) -> str:
-    """A default as it is written in a spec."""
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    return format_value(tuple(map(str, value)) if isinstance(value, list | tuple) else str(value))
-
-
 def settings(entry: Entry) -> str:
     """The settings of a plug-in, each with its default as it is written in a spec, else with its type."""
     return ", ".join(
         f"`{item.name}`: {type_name(item.type)}"
         if item.required or item.default is None
-        else f"`{item.name}={shown_default(item.default)}`"
+        else f"`{item.name}={default_text(item.default)}`"
         for item in entry.parameters
     )
 

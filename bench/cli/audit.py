@@ -15,7 +15,10 @@ from .saying import progress_line, say
 @click.option("-o", "--output", "outputs", multiple=True, type=FILE, metavar="FILE",
               help="Write all of it: .html, .md, .txt or .json. May be given several times.")  # fmt: skip
 @of_model
-def audit(sessions: tuple[str, ...], outputs: tuple[Path, ...], model: str | None) -> None:
+@click.option("-v", "--verbose", is_flag=True, help="Print all tables.")
+def audit(
+    sessions: tuple[str, ...], outputs: tuple[Path, ...], model: str | None, verbose: bool
+) -> None:
     """Show what recorded sessions cost, and what was lost in them.
 
     Where the prompt cache broke and why, what was cut, what was read twice. PATH is a file, a folder (`~/.claude/projects`,
@@ -25,6 +28,7 @@ def audit(sessions: tuple[str, ...], outputs: tuple[Path, ...], model: str | Non
     from ..model.compared import Skipped
     from ..reports import format_of
     from ..reports.audit import audit_rendered, audit_report, require_form
+    from ..reports.text import WIDTH, render, short_lines
     from ..run.audits import audit as audited
 
     forms = {path: require_form(format_of(path)) for path in outputs}
@@ -33,8 +37,6 @@ def audit(sessions: tuple[str, ...], outputs: tuple[Path, ...], model: str | Non
     with progress_line("runs") as progress:
         audits = audited(sessions, model=model, limits=user_limits(), progress=progress)
     skipped = [Skipped(path=path, reason=reason) for path, reason in audits.skipped]
-    text = audit_rendered(audits.sessions, "text", skipped).rstrip()
-    say(f"{text}\n\n{audit_report(audits.sessions, skipped).verdict}", coloured=True)
     write_together(
         {
             path: audit_rendered(audits.sessions, form, skipped).encode("utf-8", "replace")
@@ -43,3 +45,6 @@ def audit(sessions: tuple[str, ...], outputs: tuple[Path, ...], model: str | Non
     )
     for path in outputs:
         say(f"wrote {path}")
+    report = audit_report(audits.sessions, skipped)
+    text = "".join(render([report])) if verbose else "\n".join(short_lines(report, WIDTH))
+    say(f"{text.rstrip()}\n\n{report.verdict}", coloured=True)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -12,24 +11,11 @@ import click
 from ..model.errors import SpecError, nearest
 from .saying import say
 
-LISTED = {
-    "traces": ("reader",),
-    "strategies": (
-        "summarizer",
-        "compactor",
-        "writer",
-        "store",
-        "evaluator",
-        "extractor",
-        "router",
-    ),
-    "metrics": ("number",),
-}
+SLOTS = ("summarizer", "compactor", "writer", "store", "evaluator", "extractor", "router")
+LISTED = {"traces": ("reader",), "strategies": (*SLOTS, "reference"), "metrics": ("metric",)}
+"""The kinds that are listed under each word."""
 
 _FEWEST = 40  # letters of a line about a plug-in
-
-NAMES = {"number": "metric"}
-"""Kinds that people call otherwise than the registry."""
 
 
 @click.command(name="list")
@@ -41,118 +27,106 @@ def list_(what: str | None, words: tuple[str, ...], at_length: bool) -> None:
 
     WORDs: only what holds all of them.
     """
-    from ..plugins.registry import entries
-
     if what is None:
         _say_counts()
         return
     if what not in LISTED:
         raise SpecError(f"nothing is listed under {what!r}{nearest(what, LISTED)}")
-    is_any = False
-    for kind in LISTED[what]:
-        each = [entry for entry in entries(kind).values() if _matches(entry, words)]
-        if each:
-            is_any = True
-            say(f"{NAMES.get(kind, kind)}s")
-            (_say_at_length if at_length else _say_briefly)(each)
-    if what == "strategies" and not words:
-        _say_references()
-    if not is_any:
+    listed = {kind: [*_lines(kind, words, at_length)] for kind in LISTED[what]}
+    if not any(listed.values()):
         raise SpecError(f"no {what} hold {' '.join(words)!r}{_hint(what, words)}")
+    for kind, lines in listed.items():
+        if lines:
+            say("\n".join([f"{kind}s", *lines]))
     if not at_length:
         say("--long adds parameters, defaults and sources.")
 
 
 def _say_counts() -> None:
     """Print the kinds with the number of each."""
+    from ..metrics import LABELS
     from ..plugins.registry import entries
     from ..strategies.portfolio import REFERENCES
     from ..text.wording import counted
 
+    known = {"reference": len(REFERENCES), "metric": len(LABELS)}
     for name, kinds in LISTED.items():
-        counts = [counted(len(entries(kind)), NAMES.get(kind, kind)) for kind in kinds]
-        if name == "strategies":
-            counts.append(counted(len(REFERENCES), "reference"))
+        counts = [counted(known.get(kind) or len(entries(kind)), kind) for kind in kinds]
         say(f"{name:<12}{', '.join(counts)}")
 
 
-def _say_references() -> None:
-    """Print the strategies that every comparison holds, with their slots."""
+def _lines(kind: str, words: Sequence[str], at_length: bool) -> Iterator[str]:
+    """The lines on each thing of a kind whose name and summary hold all words."""
+    each = [
+        (name, summary, more)
+        for name, summary, more in _listed(kind)
+        if all(word.lower() in f"{name} {summary}".lower() for word in words)
+    ]
+    wide = min(max((len(name) for name, *_ in each), default=0), 32)
+    for name, summary, (settings, source) in each:
+        if not at_length:
+            yield f"  {name:<{wide}}  {summary}"
+            continue
+        yield f"  {name}{settings}"
+        yield f"      {summary}"
+        if source:
+            yield f"      Source: {source}"
+
+
+def _listed(kind: str) -> Iterator[tuple[str, str, tuple[str, str]]]:
+    """Each thing of a kind: its name, a summary, and its settings and source in words."""
+    from ..metrics import metrics
+    from ..plugins.registry import entries
     from ..strategies.portfolio import REFERENCES
 
-    say("references")
-    for name, slots in REFERENCES.items():
-        say(f"  {name:<12}  {slots or 'what the recording did'}")
-
-
-def _say_briefly(each: Sequence[Any]) -> None:
-    """Print a line for each plug-in, its summary in a column of its own."""
-    wide = min(max(len(_name(entry)) for entry in each), 32)
-    for entry in each:
-        say(f"  {_name(entry):<{wide}}  {_summary(entry)}")
-
-
-def _say_at_length(each: Sequence[Any]) -> None:
-    """Print each plug-in with its settings and its source."""
-    for entry in each:
-        say(f"  {_name(entry)}{_parameters(entry)}{_declared(entry)}")
-        say(f"      {_summary(entry)}")
-        if entry.source:
-            say(f"      Source: {entry.source}")
+    if kind == "reference":
+        for name, slots in REFERENCES.items():
+            yield name, slots or "what the recording did", ("", "")
+    elif kind == "metric":
+        for name, metric in metrics().items():
+            info = metric.info
+            adds = f"  {info.unit}, {info.better} is better, {info.aggregate}"
+            yield name, info.label, (adds, metric.entry.source)
+    else:
+        for name, entry in entries(kind).items():
+            at, loop = entry.meta.get("at"), entry.meta.get("loop")
+            routes = (f"  at {at}" if at else "") + (f", a loop is {loop}" if loop else "")
+            yield name, _summary(entry.doc), (_parameters(entry) + routes, entry.source)
 
 
 def _hint(what: str, words: Sequence[str]) -> str:
     """The end of the error about words that nothing holds: what to write instead."""
-    from ..plugins.registry import entries
-
     if words and words[0] in LISTED:
         return f" — write bench list {words[0]}"
-    names = (name for kind in LISTED[what] for name in entries(kind))
-    close = nearest(
-        " ".join(words[:1]), {part for name in names for part in re.split(r"[\W_]", name)}
-    )
+    names = (name for kind in LISTED[what] for name, *_ in _listed(kind))
+    parts = {part for name in names for part in name.replace(".", "_").replace("-", "_").split("_")}
+    close = nearest(" ".join(words[:1]), parts)
     return close if "did you mean" in close else f" — bench list {what} prints all"
 
 
-def _matches(entry: Any, words: Sequence[str]) -> bool:
-    """True if the names and the summary of a plug-in hold all words."""
-    names = [entry.name, *(entry.name.format(place) for place in entry.meta.get("places", ()))]
-    text = f"{' '.join(names)} {_summary(entry)}".lower()
-    return all(word.lower() in text for word in words)
-
-
-def _summary(entry: Any) -> str:
+def _summary(doc: str) -> str:
     """The first sentences of a plug-in's docstring, as many as say something, on one line."""
-    first, *rest = " ".join(entry.doc.partition("\n\n")[0].split()).split(". ")
+    first, *rest = " ".join(doc.partition("\n\n")[0].split()).split(". ")
     while rest and len(first) < _FEWEST:
         first += f". {rest.pop(0)}"
     return first if not rest else f"{first}."
 
 
-def _name(entry: Any) -> str:
-    """The name of a plug-in; of a family of metrics with its places: `loss.fact_recall.{shown|end}`."""
-    places = entry.meta.get("places", ())
-    choice = "|".join(filter(None, places))
-    return str(entry.name).replace("{}", f"[{choice}]" if "" in places else f"{{{choice}}}")
-
-
 def _parameters(entry: Any) -> str:
     settings = [
-        f"{item.name}={'required' if item.required else _default(item.default)} ({type_name(item.type)})"
+        f"{item.name}={'required' if item.required else default_text(item.default)} ({type_name(item.type)})"
         for item in entry.parameters
     ]
     return f"  [{', '.join(settings)}]" if settings else ""
 
 
-def _default(value: Any) -> str:
+def default_text(value: Any) -> str:
     """The default of a setting, as a spec would write it."""
     from ..plugins.spec import format_value
 
     if isinstance(value, bool) or value is None:
         return str(value).lower().replace("none", "null")
-    if isinstance(value, tuple | list):
-        return format_value(tuple(str(item) for item in value))
-    return format_value(str(value))
+    return format_value(tuple(map(str, value)) if isinstance(value, tuple | list) else str(value))
 
 
 BOUNDS = {"gt": ">", "ge": "≥", "lt": "<", "le": "≤"}
@@ -177,12 +151,3 @@ def type_name(kind: Any) -> str:
         return "null"
     named = isinstance(kind, type) and not hasattr(kind, "__args__")
     return kind.__name__ if named else str(kind).replace("typing.", "")
-
-
-def _declared(entry: Any) -> str:
-    if entry.kind == "number":
-        return (
-            f"  {entry.meta['unit']}, {entry.meta['better']} is better, {entry.meta['aggregate']}"
-        )
-    at, loop = entry.meta.get("at"), entry.meta.get("loop")
-    return (f"  at {at}" if at else "") + (f", a loop is {loop}" if loop else "")

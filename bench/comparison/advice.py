@@ -52,11 +52,12 @@ def advise(
     specs: Mapping[str, str],
     terms: Terms = USUAL,
     failed_gates: Mapping[str, int] | None = None,
+    asks: str = "",
 ) -> Advice:
     """The decision among strategies (without the references), against what runs today.
 
-    `specs` are what the table shows of each, `failed_gates` counts them by strategy. The order of
-    strategies and runs changes nothing.
+    `specs` are what the table shows of each, `failed_gates` counts them by strategy, `asks` is the
+    strategy that the question is about. The order of strategies and runs changes nothing.
     """
     runs, failed = Runs(measured), failed_gates or {}
     names = sorted({*strategies} - {TODAY})
@@ -74,12 +75,12 @@ def advise(
     ordered = tuple(sorted(ordered, key=lambda item: item.strategy != advised))
     if terms.portfolio and advised is not None and answers == "savings":
         ordered = stated_apart(ordered, advised, runs)
-    return _advice(question, ordered, advised)
+    return _advice(question, ordered, advised, asks)
 
 
 @dataclass(frozen=True)
 class _Question:
-    """What is decided: on which runs, in which terms, by which price.
+    """A decision to make: the runs, the terms and the price that it is made by.
 
     `assumed`: the shares of the provider's cache are not recorded, so a saving must be certain with
     and without the cache.
@@ -206,7 +207,9 @@ def _place(item: Ranked, question: _Question) -> tuple[float | str, ...]:
     )
 
 
-def _advice(question: _Question, ordered: tuple[Ranked, ...], advised: str | None) -> Advice:
+def _advice(
+    question: _Question, ordered: tuple[Ranked, ...], advised: str | None, asks: str
+) -> Advice:
     """The advice, with its sentence."""
     runs, answers, deciding = question.runs, question.answers, question.deciding
     least = runs.by_task("floor", METRICS[deciding])
@@ -224,7 +227,8 @@ def _advice(question: _Question, ordered: tuple[Ranked, ...], advised: str | Non
         else math.fsum(least) / len(runs.all),
         ranked=ordered,
     )
-    return msgspec.structs.replace(advice, sentence=sentence_of(advice, answers, question.assumed))
+    sentence = sentence_of(advice, answers, question.assumed, asks)
+    return msgspec.structs.replace(advice, sentence=sentence)
 
 
 def _cheapest_rejected(

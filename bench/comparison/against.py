@@ -6,9 +6,11 @@ Differences of the same recordings under two versions are exact.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cached_property
 
-import msgspec
+from msgspec.structs import replace
 
 from ..model.compared import Compared, Move, RunMove
 from ..model.metric import MetricInfo
@@ -17,99 +19,116 @@ from ..plugins.spec import parse_spec, split_top
 from .baseline import ScoreFile, stale
 from .gate_rules import as_strict
 from .rules import filled
-from .totals import Runs
+from .totals import Runs, value_of
 
 
-def shared_runs(now: Runs, then: Runs) -> set[str]:
-    """The ids of the runs that both sides have: the same recording, asked the same questions."""
-    known = {run.id: (run.facts.sha256, run.questions_sha256) for run in then.all}
-    return {
-        run.id for run in now.all if known.get(run.id) == (run.facts.sha256, run.questions_sha256)
-    }
+@dataclass(frozen=True)
+class Against:
+    """The runs of a comparison beside those of its baseline."""
+
+    compared: Compared
+    base: ScoreFile
+
+    @cached_property
+    def now(self) -> Runs:
+        """The runs of the comparison."""
+        return Runs(self.compared.runs)
+
+    @cached_property
+    def then(self) -> Runs:
+        """The runs of the baseline."""
+        return Runs(self.base.runs)
+
+    @cached_property
+    def both(self) -> set[str]:
+        """The ids of the runs that both have: the same recording, asked the same questions."""
+        known = {run.id: (run.facts.sha256, run.questions_sha256) for run in self.then.all}
+        return {
+            run.id
+            for run in self.now.all
+            if known.get(run.id) == (run.facts.sha256, run.questions_sha256)
+        }
+
+    @cached_property
+    def here(self) -> Runs:
+        """The runs of now that both have, each with its task of then.
+
+        Another label of a task must not change the weight of a run.
+        """
+        tasks = {run.id: run.facts.task for run in self.then.all}
+        return Runs(
+            replace(run, facts=replace(run.facts, task=tasks[run.id]))
+            for run in self.now.all
+            if run.id in self.both
+        )
+
+    @cached_property
+    def there(self) -> Runs:
+        """The runs of then that both have."""
+        return Runs(run for run in self.then.all if run.id in self.both)
+
+    def stale(self, info: MetricInfo) -> str:
+        """The reason why a metric of the baseline does not compare with now; empty where it does."""
+        return stale(self.compared.signature, self.base.signature, info)
+
+    def moved_runs(self, name: str, info: MetricInfo) -> tuple[RunMove, ...]:
+        """The runs in which a number of a strategy moved, the worst first."""
+        moved = []
+        for was, run in zip(self.there.all, self.here.all, strict=True):
+            before = value_of(self.there.number(was, name, info.name))
+            after = value_of(self.here.number(run, name, info.name))
+            if before is not None and after is not None and before != after:
+                moved.append(RunMove(run.id, before, after))
+        sign = 1 if info.better == "higher" else -1
+        return tuple(sorted(moved, key=lambda move: (sign * (move.after - move.before), move.run)))
 
 
-def as_then(now: Runs, then: Runs, both: set[str]) -> Runs:
-    """The runs of now that both sides have, each with its task of then.
-
-    Another label of a task must not change the weight of a run.
-    """
-    tasks = {run.id: run.facts.task for run in then.all}
-    return Runs(
-        msgspec.structs.replace(run, facts=msgspec.structs.replace(run.facts, task=tasks[run.id]))
-        for run in now.all
-        if run.id in both
-    )
-
-
-# ---------------------------------------------------------------- what moved
-
-
-def moves(compared: Compared, base: ScoreFile) -> tuple[Move, ...]:
+def moves(against: Against) -> tuple[Move, ...]:
     """Every number of a declared strategy that differs from the baseline, on the shared runs."""
-    now, then = Runs(compared.runs), Runs(base.runs)
-    both = shared_runs(now, then)
-    here, there = as_then(now, then, both), then.only(both)
-    all_moves = []
-    for name in compared.strategies:
-        for metric, info in compared.metrics.items():
-            if stale(compared.signature, base.signature, info):
+    moved = []
+    for name in against.compared.strategies:
+        for metric, info in against.compared.metrics.items():
+            if against.stale(info):
                 continue
-            before, after = there.total(name, info).value, here.total(name, info).value
-            runs = moved_runs(then, now, name, info, both)
+            before = against.there.total(name, info).value
+            after = against.here.total(name, info).value
+            runs = against.moved_runs(name, info)
             if before is None or after is None or (before == after and not runs):
                 continue
             worse = sum((run.after > run.before) == (info.better == "lower") for run in runs)
             better = None if before == after else (after < before) == (info.better == "lower")
-            all_moves.append(
+            moved.append(
                 Move(
                     strategy=name, metric=metric, before=before, after=after, better=better,
                     improved_runs=len(runs) - worse, regressed_runs=worse, runs=runs,
                 )
             )  # fmt: skip
-    return tuple(all_moves)
-
-
-def moved_runs(
-    then: Runs, now: Runs, name: str, info: MetricInfo, both: set[str]
-) -> tuple[RunMove, ...]:
-    """The runs in which a number of a strategy moved, the worst first."""
-    old = {run.id: then.number(run, name, info.name) for run in then.all if run.id in both}
-    new = {run.id: now.number(run, name, info.name) for run in now.all if run.id in both}
-    moved = [
-        RunMove(run, before.value, after.value)
-        for run in sorted(both)
-        if (before := old[run]) and (after := new[run]) and before.value is not None and after.value is not None
-        and before.value != after.value
-    ]  # fmt: skip
-    sign = 1 if info.better == "higher" else -1
-    return tuple(sorted(moved, key=lambda move: (sign * (move.after - move.before), move.run)))
+    return tuple(moved)
 
 
 # ---------------------------------------------------------------- what was loosened
 
 
-def loosened(base: ScoreFile, compared: Compared) -> Iterator[str]:
+def loosened(against: Against) -> Iterator[str]:
     """A clause on each gate, run and judged strategy that is gone or was loosened."""
+    compared, base = against.compared, against.base
+    judged: set[str] = set()
     for rule in base.rules:
-        for name in _judged(base, rule):
+        names = [name for name in base.specs if fnmatchcase(name, rule.strategy)]
+        judged.update(names)
+        for name in names or [rule.strategy]:
             yield from _loosened_gate(rule, name, compared)
-    then = Runs(base.runs)
-    both, here = shared_runs(Runs(compared.runs), then), {run.id for run in compared.runs}
-    for run in (run.id for run in then.all if run.id not in both):
-        yield f"run {run} of the baseline {'is another recording now' if run in here else 'is gone'}"
-    for name in sorted(
-        {name for rule in base.rules for name in _judged(base, rule)} & base.specs.keys()
-    ):
+    here = {run.id for run in compared.runs}
+    for run in against.then.all:
+        if run.id not in against.both:
+            gone = "is another recording now" if run.id in here else "is gone"
+            yield f"run {run.id} of the baseline {gone}"
+    for name in sorted(judged):
         now = compared.specs.get(name)
         if now is None:
             yield f"strategy {name}, which was judged, is gone"
         elif _targets(base.specs[name]) != _targets(now):
             yield f"strategy {name}, which was judged, was {base.specs[name]} and is {now}"
-
-
-def _judged(base: ScoreFile, rule: GateRule) -> list[str]:
-    """The strategies of a baseline that a gate names; without any its own pattern."""
-    return [name for name in base.specs if fnmatchcase(name, rule.strategy)] or [rule.strategy]
 
 
 def _loosened_gate(rule: GateRule, name: str, compared: Compared) -> Iterator[str]:

@@ -128,6 +128,7 @@ def stale(now: Signature, then: Signature, info: MetricInfo) -> str:
 def _conditions(
     now: Signature, then: Signature, info: MetricInfo
 ) -> Iterator[tuple[str, object, object]]:
+    """Yield what a metric depends on besides strategies: its name, its value then, its value now."""
     yield "reading of facts", then.facts_version, now.facts_version
     if info.unit in ("tokens", "usd", "prompts"):
         yield "calibration of token counts", then.calibration, now.calibration

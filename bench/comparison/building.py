@@ -8,7 +8,7 @@ import msgspec
 
 from ..model.compared import Compared
 from .advice import advise, answers_of
-from .against import moves
+from .against import Against, moves
 from .baseline import ScoreFile, score_file_of
 from .gates import judge
 from .rules import USUAL, Terms
@@ -35,13 +35,15 @@ def decided(
         specs_before={} if base is None else dict(base.specs),
     )
     judged_by = score_file_of(compared) if accepting else base
-    gates = judge(compared, judged_by, required=required)
+    against = None if judged_by is None else Against(compared, judged_by)
+    gates = judge(compared, against, required=required)
     advice = advise(
         compared.runs,
         compared.strategies,
         specs=compared.specs,
         terms=terms,
+        asks=compared.asks,
         failed_gates=Counter(gate.strategy for gate in gates if gate.outcome == "fail"),
     )
-    moved = () if base is None else moves(compared, base)
+    moved = () if base is None else moves(Against(compared, base))
     return msgspec.structs.replace(compared, gates=gates, moves=moved, advice=advice)

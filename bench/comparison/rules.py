@@ -16,7 +16,7 @@ from ..model.advice import TODAY, RuleResult, Verdict
 from ..model.scores import Check, FalseAlarms, Finding, MeasuredRun, Number, Rule
 from ..plugins.spec import split_top
 from .certainty import lowest_rate
-from .totals import Runs, is_finite
+from .totals import Runs, value_of
 
 Kind = Literal["ran", "count", "prose", "share", "cheaper"]
 
@@ -305,12 +305,13 @@ def _limit(here: Number, asked: Asked, limits: Mapping[Rule, float], lower: bool
 
     A slot must do as well as today. Where today has no value, what is set holds alone.
     """
-    if not is_finite(here) or here.value is None:
+    today = value_of(here)
+    if today is None:
         return limits.get(asked.rule, 0.0 if asked.rule == "routed" else asked.limit)
     if asked.slot:
-        return here.value
+        return today
     own = limits.get(asked.rule, asked.limit)
-    return max(own, here.value) if lower else min(own, here.value)
+    return max(own, today) if lower else min(own, today)
 
 
 def finite(value: float | None) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal
@@ -31,12 +32,32 @@ _QUALITY = {
 }
 
 
-def sentence_of(advice: Advice, answers: Answers, assumed: bool) -> str:
-    """The sentence. `assumed`: the shares of the provider's cache are not recorded."""
-    if answers != "savings":
-        return _of_quality(advice, answers)
-    best = next((item for item in advice.ranked if item.strategy == advice.advised), None)
-    return _keep(advice, assumed) if best is None else _ship(advice, best, assumed)
+def sentence_of(advice: Advice, answers: Answers, assumed: bool, asks: str = "") -> str:
+    """The sentence. `assumed`: the shares of the provider's cache are not recorded.
+
+    Where the question is about a strategy (`asks`) that the sentence does not name, it begins with
+    the answer.
+    """
+    by_name = {item.strategy: item for item in advice.ranked}
+    best, about = by_name.get(advice.advised or ""), by_name.get(asks)
+    savings = _keep(advice, assumed) if best is None else _ship(advice, best, assumed)
+    sentence = savings if answers == "savings" else _of_quality(advice, answers)
+    if about is None or re.search(rf"(?<![\w-]){re.escape(asks)}(?![\w-])", sentence):
+        return sentence
+    return f"{_answer(about)} {sentence}"
+
+
+def _answer(item: Ranked) -> str:
+    """The answer to a question about one strategy."""
+    name = item.strategy
+    if item.verdict in _LOSES:
+        return f"No: {name} {_LOSES[item.verdict][0]}."
+    if "inactive" in item.marks:
+        return f"No: {name} changed nothing."
+    if item.verdict == "no saving":
+        return f"No: {name} does not cost less."
+    unsure = item.verdict == "not certain"
+    return f"Not certain: {name} may cost less." if unsure else f"Yes: {name} is within all limits."
 
 
 def price_of(item: Ranked, economy: str) -> Price | None:

@@ -45,10 +45,14 @@ class Runs:
 
     def by_task(self, strategy: str, metric: str) -> list[float] | None:
         """The total of each task, in order; None where a run has no finite value."""
-        numbers = [[self.number(run, strategy, metric) for run in task] for task in self.tasks]
-        if any(not is_finite(number) for task in numbers for number in task):
-            return None
-        return [math.fsum(number.value or 0.0 for number in task if number) for task in numbers]
+        sums = []
+        for task in self.tasks:
+            values = [value_of(self.number(run, strategy, metric)) for run in task]
+            known = [value for value in values if value is not None]
+            if len(known) < len(values):
+                return None
+            sums.append(math.fsum(known))
+        return sums
 
     def share(self, strategy: str, metric: str) -> Number:
         """The mean over tasks of a share; `weight` is the number of tasks that have one.
@@ -59,7 +63,7 @@ class Runs:
         means = []
         for task in self.tasks:
             numbers = [number for run in task if (number := self.number(run, strategy, metric))]
-            missing = next((number for number in numbers if not is_finite(number)), None)
+            missing = next((number for number in numbers if value_of(number) is None), None)
             if missing is not None:
                 return Number(None, 0.0, missing.reason or "not a finite number")
             if numbers:
@@ -89,7 +93,7 @@ class Runs:
         values = []
         for run in self.all:
             number = self.number(run, strategy, info.name)
-            if number is not None and not is_finite(number):
+            if number is not None and value_of(number) is None:
                 return Number(None, 0.0, f"{run.id}: {number.reason or 'not a finite number'}")
             if number is not None and number.value is not None:
                 values.append(number.value)
@@ -97,15 +101,12 @@ class Runs:
             return Number(None, 0.0, "nothing to measure")
         return Number(math.fsum(values), float(len(values)))
 
-    def only(self, names: Iterable[str]) -> Runs:
-        """The runs of these ids."""
-        wanted = set(names)
-        return Runs(run for run in self.all if run.id in wanted)
 
-
-def is_finite(number: Number | None) -> bool:
-    """True for a number that was measured and is finite."""
-    return number is not None and number.value is not None and math.isfinite(number.value)
+def value_of(number: Number | None) -> float | None:
+    """The value of a number where it was measured and is finite; else None."""
+    if number is None or number.value is None or not math.isfinite(number.value):
+        return None
+    return number.value
 
 
 def totals(

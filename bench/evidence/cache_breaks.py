@@ -125,6 +125,7 @@ def _left_by(left: _Left, rule: CacheRule) -> int:
 def _cause(
     left: _Left, turn: ModelTurn, rule: CacheRule, idle_s: float | None, model: str | None
 ) -> BreakCause:
+    """The reason why a turn read less than the turn before it left in the cache."""
     if left.changed is not None:
         return left.changed
     if (left.turn.model or model) != (turn.model or model):

@@ -76,13 +76,14 @@ def carried_by(
 def _of_thread(
     calls: Sequence[Call], tokens: Sequence[int], charges: Mapping[int, Charges]
 ) -> list[tuple[int, Carried]]:
-    """The costs of one thread: a stay of a message in its prompts at a time."""
+    """The cost of each message of one thread from joining the prompts to leaving them."""
     prompt: list[tuple[int, int]] = []  # a message and the call that brought it to its place
     ends: list[int] = [0]
     rates: list[tuple[_Rates, float]] = []
     pairs: list[tuple[int, Carried]] = []
 
     def leave(keep: int) -> None:
+        """Add the costs of the messages behind the first `keep`, which leave the prompt."""
         for place in range(keep, len(prompt)):
             number, since = prompt[place]
             start, size = ends[place], ends[place + 1] - ends[place]

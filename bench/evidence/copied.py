@@ -77,6 +77,7 @@ class Spans:
     def _copied(
         self, words: list[str], known: dict[str, tuple[int, int]], flats: list[str]
     ) -> Iterator[str]:
+        """Yield the longest runs of words that an earlier message has too, in order."""
         enough, starts = ends_of_enough(words), _starts(words)
         at = 0
         while at < len(starts):

@@ -47,7 +47,7 @@ class ThreadCursor:
     """The prompt of one thread, call by call. Asked in order, it costs what changes."""
 
     def __init__(self, calls: Sequence[Call], recorded: int) -> None:
-        self._calls, self._recorded = calls, recorded
+        self._calls, self._recorded = calls, frozenset(range(recorded))
         self._places = {call.step: place for place, call in enumerate(calls)}
         self._prompt: list[int] = []
         self._read = 0
@@ -64,7 +64,7 @@ class ThreadCursor:
             self._prompt[item.keep :] = item.tail
         self._read = place + 1
         messages = frozenset(self._prompt)
-        self._standing = Standing(messages, frozenset(n for n in messages if n >= self._recorded))
+        self._standing = Standing(messages, messages - self._recorded)
         return self._standing
 
 

@@ -49,12 +49,12 @@ def _texts_about(evidence: ReplayEvidence, step: int, call: int) -> list[str]:
 
 
 def picked_out(evidence: ReplayEvidence) -> Iterator[int]:
-    """Yield the steps that were left out for what they say, and whose words no text of the strategy
-    repeats in the last prompt; some of them twice.
+    """Yield the steps that a strategy left out because of their contents, some of them twice; none
+    whose words its own texts repeat in the last prompt.
 
-    A window, a mask and a summary leave out what is old. Whoever drops the newest message alone has
-    read it, and so has who keeps all around some turns of a person, or around some but not all that
-    the model said in words alone, or every result but those that failed.
+    A window, a mask and a summary leave out by age. By contents chooses a strategy that drops the
+    newest message alone, a person's turns from between others that it keeps, some but not all of
+    the model's turns without calls, or the failed results alone.
     """
     messages = evidence.messages.messages
     lasts = [numbers[-1] for numbers in evidence.thread_calls.values()]

@@ -20,7 +20,7 @@ from .own_texts import TraceMessages
 
 _DIGITS = re.compile(r"\d+")
 _LABEL = re.compile(r"\W*[^\W\d]+(?:\s+[^\W\d]+){0,2}(?:\s+#?\d{1,3})?\W{0,3}[:\]] (?=\S)")
-"""What stands in front of a quotation: a few words, with an ordinal perhaps (`Step 24: `)."""
+"""A label in front of a quotation: a few words, with an ordinal perhaps (`Step 24: `)."""
 
 _LIST_MARK = re.compile(r"^\s*(?:\d{1,3}[.)]|[-*•])\s+")
 _LABEL_ENDS, _MOST_LABELS = re.compile(r"[:\]] "), 12
@@ -140,6 +140,8 @@ class Mentions:
 
     @cached_property
     def _numbers(self) -> frozenset[str]:
+        """All numbers that the messages say, and the digits in their words, without leading zeros."""
+
         def numbers() -> frozenset[str]:
             runs = _DIGITS.findall(" ".join(self._by_word))
             texts: list[str] = [*map(self._texts.plain, self._contents)]
@@ -161,6 +163,7 @@ class Mentions:
 
     @cached_property
     def _moments(self) -> frozenset[str]:
+        """All dates and times of day that the messages say."""
         return frozenset(
             moment
             for text in self._contents

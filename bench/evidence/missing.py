@@ -95,7 +95,6 @@ class InstructionReader:
         self, given: Sequence[Instruction], index: TraceIndex, messages: Sequence[Message]
     ) -> None:
         self.given, self.full, self._index, self._messages = given, index.full, index, messages
-        self._repetitions = [Repetition(item.text) for item in given]
 
     @memo
     def elsewhere(self, place: int) -> frozenset[int]:
@@ -127,11 +126,14 @@ class InstructionReader:
     def holds(self, number: int, place: int) -> bool:
         """True if a message holds an instruction; what is left of a system prompt is still one."""
         message, item = self._messages[number], self.given[place]
-        repetition = self._repetitions[place]
         if item.kind == "rule":
-            return repetition.is_in(self._lines(number))
+            return self._repetition(place).is_in(self._lines(number))
         left = message.step == item.step and bool(message.text.strip())
-        return left or repetition.is_covered_by(self._lines(number))
+        return left or self._repetition(place).is_covered_by(self._lines(number))
+
+    @memo
+    def _repetition(self, place: int) -> Repetition:
+        return Repetition(self.given[place].text)
 
     @memo
     def _lines(self, number: int) -> TextLines:

@@ -25,7 +25,7 @@ from ..model import (
 from ..model.index import Need, Origin
 from ..model.messages import RecordedMessages, Speaking
 from ..text.facts import flat
-from ..text.texts import FactsHeld, Texts
+from ..text.texts import Texts
 from .contents import TraceContents
 from .copied import FlatTexts, Spans
 from .step_texts import call_text, parts_by_turn
@@ -59,9 +59,13 @@ def needs_of(trace: Trace, recorded: RecordedMessages, contents: TraceContents) 
     spans = Spans(trace, texts, parts_by_turn(trace))
     universe = dict.fromkeys(fact for facts in asked.values() for fact in facts)
     universe.update(dict.fromkeys(span for turn in asked for span in spans.of(turn)))
-    holdings = FactsHeld(universe, texts)
+    search = contents.search(universe)
+
+    def holdings(text: str) -> frozenset[str]:
+        return search(text) & universe.keys()
+
     holds = [
-        frozenset(fact for text in contents.of(message) for fact in holdings(text))
+        frozenset[str]().union(*map(holdings, contents.of(message)))
         for message in recorded.messages
     ]
     numbers: dict[str, int] = {}
@@ -84,9 +88,9 @@ def needs_of(trace: Trace, recorded: RecordedMessages, contents: TraceContents) 
             if needs:
                 by_turn[step.index] = tuple(needs)
         elif isinstance(step, ContextReset):
-            thread.reset(step, frozenset(holdings(step.summary or "")))
+            thread.reset(step, holdings(step.summary or ""))
         elif isinstance(step, ContextEdit):
-            thread.edit({at: frozenset(holdings(text)) for at, text in step.shown.items()})
+            thread.edit({at: holdings(text) for at, text in step.shown.items()})
         if isinstance(step, Speaking):
             origin = _ORIGINS.get(type(step), "result")
             full, seen = recorded.full[step.index], recorded.seen[step.index]
@@ -168,7 +172,9 @@ class _Thread:
         seen: frozenset[str],
         calls: frozenset[str],
     ) -> None:
-        """A message joins: `facts` of the untruncated one, `seen` of what the recorded model saw."""
+        """Add a message with the `facts` of its full text, those `seen` by the recorded model, and
+        those of its calls.
+        """
         for fact in facts:
             self.first.setdefault(fact, (origin, step))
             self.last[fact] = self.turns

@@ -192,7 +192,7 @@ class TraceSession:
         return bool(says_omission(text, self.messages.contents.results[step].text))
 
     def result_counts(self, result: ToolResult) -> ResultCounts:
-        """What may be counted of a result and of the messages that show it."""
+        """The numbers that count something in a result or in the messages that show it."""
         return self._result_counts(result.index)
 
     @memo

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import chain
 from typing import Any
 
 from ..model import Message, Trace, as_text, memo
@@ -43,6 +42,7 @@ class TraceMessages:
         self.recorded = len(self.messages)
         self.contents = contents or TraceContents(trace)
         self.count = self.contents.counter(index.encoding).calibrated(index.counting)
+        self._own_holders: dict[str, list[int]] = {fact: [] for fact in index.facts}
         self._numbers = {_key(message): at for at, message in reversed([*enumerate(self.messages)])}
 
     @property
@@ -67,21 +67,25 @@ class TraceMessages:
     @cached_property
     def search(self) -> FactsHeld:
         """The search of a text for needed facts and for those of results."""
-        of_results = chain.from_iterable(self.contents.facts.values())
-        return FactsHeld(chain(self.index.facts, of_results), self.texts)
+        return self.contents.search(self.index.facts)
 
     @memo
     def facts_in(self, number: int) -> frozenset[str]:
         """The needed facts and those of results that a message holds."""
         texts = self.contents.of(self.messages[number])
-        return frozenset[str]().union(*map(self.search, texts))
+        facts = frozenset[str]().union(*map(self.search, texts))
+        for fact in facts & self._own_holders.keys() if number >= self.recorded else ():
+            self._own_holders[fact].append(number)
+        return facts
+
+    def own_holders(self, fact: int) -> list[int]:
+        """The strategies' own messages, of those that were read, which hold a needed fact."""
+        return self._own_holders[self.index.facts[fact]]
 
     def keeps(self, number: int, need: Need) -> bool:
-        """True if a strategy's own message holds a needed fact, a fact of a field as that field: of
-        the result that said it first, or of the one whose place the message takes.
+        """True if a strategy's own message, which holds a needed fact, has it as what it is: a fact
+        of a field as that field of the result that said it first, or whose place the message takes.
         """
-        if self.index.facts[need.fact] not in self.facts_in(number):
-            return False
         if not need.field:
             return True
         steps = self.contents.results.keys() & {need.origin_step, self.messages[number].step}

@@ -87,7 +87,7 @@ class _Reader:
         """After each number of messages the calls of the last head that have no result yet."""
 
         self._problems: list[tuple[int, Problem]] = []
-        """What is wrong, with the place of the message at which it came out."""
+        """The problems, each with the place of the message at which it came out."""
 
         self._users = [0]
         self._last = [-1]
@@ -212,6 +212,7 @@ class PromptRules:
 
     @memo
     def _shape(self, number: int) -> _Shape:
+        """The properties of a message that decide whether its place in a prompt is valid."""
         message = self._messages.messages[number]
         is_user = message.role == "user"
         is_answer = not is_user and (message.kind == "result" or message.role == "tool")
@@ -240,6 +241,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def _flaw_of(message: Message) -> Problem | None:
+    """The reason why a provider refuses a message by itself: it is empty, or has half a character."""
     if (
         not message.text.strip()
         and not message.tool_calls

@@ -111,6 +111,7 @@ class Pricing:
         return usd, prices.cost_usd(size, 0, 0, answer_tokens)
 
     def _rule(self, model: str | None) -> tuple[CacheRule | None, UnitPrices | None]:
+        """The cache rule and the prices of a model, None for each that is not known."""
         if model is None:
             return None, None
         if model not in self._rules:  # a model that a strategy asked

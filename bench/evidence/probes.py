@@ -176,8 +176,8 @@ def _answers(probe: Probe, trace: Trace, where: str) -> list[tuple[ToolResult | 
 
 
 def _written(probe: AskedProbe) -> dict[str, Any]:
-    """A probe as labels hold it: without the settings that probes have only had since later, where
-    they are not made use of.
+    """A probe as labels hold it, without the newer settings at their defaults: baselines name probes
+    by a digest, which must not change.
     """
     later = {"type": "exact", "absent": False}
     written = msgspec.structs.asdict(probe)
@@ -185,6 +185,7 @@ def _written(probe: AskedProbe) -> dict[str, Any]:
 
 
 def _require_turn(probe: Probe, trace: Trace, result: ToolResult | None, where: str) -> None:
+    """Raise ScenarioError for an `at` from which on nobody can be asked."""
     if probe.at is None:
         return
     if probe.where == "store":

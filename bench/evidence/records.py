@@ -69,7 +69,7 @@ class RecordValues:
         return self._find_values(number)
 
     def _find_values(self, number: int) -> dict[str, set[str]]:
-        """The values of a record by key in small letters, its identity left out."""
+        """The values of record `number` by key in small letters, without those that identify it."""
         step, record = divmod(number, _MOST_OF_RESULT)
         table = self._table(step)
         identity = set(filter(_identifies, table.identity(record)))
@@ -205,6 +205,7 @@ class RecordValues:
             yield words, named
 
     def _contradictions_of(self, words: str, identities: list[str]) -> Iterator[Contradiction]:
+        """Yield the values of other records that a clause states of the record which it names."""
         counts = Counter(number for item in identities for number in listed(self.by_identity[item]))
         most = max(counts.values(), default=0)
         own: dict[str, set[str]] = {}

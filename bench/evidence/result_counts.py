@@ -12,7 +12,7 @@ from ..text.texts import Remembered
 
 
 class ResultCounts:
-    """What may be counted of one result and of the texts that show it, counted when it is asked for.
+    """The numbers that count something in one result or in a text that shows it, each made on demand.
 
     >>> from bench.model import Source, ToolResult, Trace
     >>> result = ToolResult(index=0, call_id="c", function="list", seen='[{"id": 1}, {"id": 2}]')
@@ -79,7 +79,7 @@ def _lines_of(text: str) -> tuple[int, int]:
 
 
 def _row_counts(value: object) -> Iterator[int]:
-    """Yield the lengths of the lists in a value, and of the mappings of mappings."""
+    """Yield the number of rows of each list in a value, and of each mapping whose values are rows."""
     for item in nested(value):
         if isinstance(item, list) or (
             isinstance(item, dict) and all(isinstance(row, dict) for row in item.values())

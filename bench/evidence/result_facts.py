@@ -50,7 +50,7 @@ class ResultFacts:
         return tuple(fact for fact in self.of(result) if fact not in kept)
 
     def in_text(self, text: str, facts: tuple[str, ...]) -> tuple[str, ...]:
-        """Those of some facts of results that a text holds."""
+        """The facts among `facts` that a text holds."""
         matches = self._messages.search(text) if facts else frozenset()
         return tuple(fact for fact in facts if fact in matches)
 
@@ -71,7 +71,7 @@ class ResultFacts:
         return self._bits(self._messages.facts_in(number))
 
     def _bits(self, facts: Iterable[str]) -> int:
-        """Those of some facts that a result has, as one integer."""
+        """Facts as the bits of one integer; those that no result has are left out."""
         bits = bytearray(len(self._numbers) // 8 + 1)
         for number in map(self._numbers.get, facts):
             if number is not None:
@@ -85,8 +85,9 @@ class ResultFacts:
         """
         if standing.messages is not self._last[0]:
             own = [self._in_own(number) for number in standing.own]
-            recorded = [self._in_recorded.get(number, 0) for number in standing.messages]
-            self._last = standing.messages, reduce(or_, own + recorded, 0)
+            having = self._in_recorded.keys() & standing.messages
+            recorded = map(self._in_recorded.__getitem__, having)
+            self._last = standing.messages, reduce(or_, (*own, *recorded), 0)
         return self._last[1]
 
     @cached_property

@@ -81,6 +81,9 @@ def walk(replay: Replay, messages: TraceMessages, pricing: Pricing) -> Walked:
             local.tools_changed,
         )
         _change(walked, call, at, stands, number)
+        for item in call.tail:
+            if item >= messages.recorded:
+                messages.facts_in(item)  # read, so that it is known as a holder
         at.length_before = len(at.numbers)
         at.numbers[call.keep :] = call.tail
         sums = accumulate((tokens[item] for item in call.tail), initial=at.sums[call.keep])
@@ -123,18 +126,17 @@ def _judge(
 ) -> None:
     """Record the needs of a turn that neither recorded nor own messages of its prompt hold."""
     index = messages.index
-    own: list[int] | None = None
     missing = False
     for need in index.needs.get(call.step, ()):
         walked.needs += 1
         walked.far += need.distance >= FAR_TURNS
         if not stands.keys().isdisjoint(index.holders[need.fact]):
             continue
-        if own is None:
-            own = [item for item in stands if item >= messages.recorded]
-        if any(messages.keeps(item, need) for item in own):
+        own = messages.own_holders(need.fact)
+        if any(messages.keeps(item, need) for item in own if item in stands):
             continue
-        handle = handles.giving(need.fact, call.step, own) if handles else ""
+        shown = [item for item in stands if item >= messages.recorded] if handles else []
+        handle = handles.giving(need.fact, call.step, shown)
         walked.missed.append(Missed(call.step, need, handle))
         missing = missing or not handle
     walked.turns_missing += missing

@@ -10,19 +10,20 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from ..evidence.checks import CheckedReplay
-from ..evidence.index import index_trace
-from ..evidence.of_replay import TraceSession
 from ..model import Message, ModelTurn, Record, Source, ToolCall, ToolResult, Trace, UserTurn
 from ..model.metric import Aggregate, MetricInfo
 from ..model.replay import Call, Replay, StepOutcome
 from ..model.scores import Number
 from ..plugins.registry import Entry, entries, register
 
+if TYPE_CHECKING:
+    from ..evidence.checks import CheckedReplay
+
 NOTHING = Number(None, 0.0)
 """There was nothing to measure."""
+
 
 LABELS = {
     "cost.usd": "price with cache",
@@ -105,27 +106,33 @@ class Metric:
     """One metric: its declaration, and the function that gives the number of a replay."""
 
     info: MetricInfo
-    function: Callable[..., Number]
+    entry: Entry
     places: tuple[str, ...] = ()
 
     def number(self, evidence: CheckedReplay) -> Number:
         """The number of one replay."""
-        return self.function(evidence, *self.places)
+        number: Number = self.entry.target(evidence, *self.places)
+        return number
 
 
 @functools.cache
 def metrics() -> dict[str, Metric]:
-    """Every metric by name, sorted.
+    """Every metric by name, in the order of a report: by family, then as labelled.
 
     >>> metrics()["cost.usd"].info.unit
     'usd'
     """
-    all_metrics = [
-        _at_place(entry, place)
+    known = {
+        metric.info.name: metric
         for entry in entries("number").values()
-        for place in entry.meta["places"] or (None,)
-    ]
-    return {item.info.name: item for item in sorted(all_metrics, key=lambda item: item.info.name)}
+        for metric in map(functools.partial(_at_place, entry), entry.meta["places"] or (None,))
+    }
+    families = list(dict.fromkeys(name.split(".")[0] for name in (*LABELS, *known)))
+    labelled = list(dict.fromkeys((*LABELS, *known)))
+    ordered = sorted(
+        known, key=lambda name: (families.index(name.split(".")[0]), labelled.index(name))
+    )
+    return {name: known[name] for name in ordered}
 
 
 def _at_place(entry: Entry, place: str | None) -> Metric:
@@ -133,27 +140,13 @@ def _at_place(entry: Entry, place: str | None) -> Metric:
     name = entry.name if place is None else entry.name.format(place)
     label = LABELS.get(name) or entry.doc.partition("\n")[0].rstrip(".")
     declared = {key: value for key, value in entry.meta.items() if key != "places"}
-    return Metric(
-        MetricInfo(name=name, label=label, **declared),
-        entry.target,
-        () if place is None else (place,),
-    )
+    info = MetricInfo(name=name, label=label, **declared)
+    return Metric(info, entry, () if place is None else (place,))
 
 
-@functools.cache
 def metric_infos() -> dict[str, MetricInfo]:
-    """The declaration of every metric, in the order of a report: by family, then as labelled."""
-    labelled = [*LABELS]
-    families = list(dict.fromkeys(name.split(".")[0] for name in labelled))
-
-    def place(name: str) -> tuple[int, int]:
-        family = name.split(".")[0]
-        return (
-            families.index(family) if family in families else len(families),
-            labelled.index(name) if name in labelled else len(labelled),
-        )
-
-    return {name: metrics()[name].info for name in sorted(metrics(), key=place)}
+    """The declaration of every metric, in the order of a report."""
+    return {name: metric.info for name, metric in metrics().items()}
 
 
 def numbers_of(evidence: CheckedReplay) -> dict[str, Number]:
@@ -189,6 +182,10 @@ def example() -> CheckedReplay:
     >>> evidence.trace.results[0].text, evidence.replay.written[0].text
     ('{"rows": 471, "file": "a/b.csv"}', '{"rows": 471')
     """
+    from ..evidence.checks import CheckedReplay
+    from ..evidence.index import index_trace
+    from ..evidence.of_replay import TraceSession
+
     call = ToolCall(id="c1", name="count", arguments={})
     text, data = '{"rows": 471, "file": "a/b.csv"}', {"rows": 471, "file": "a/b.csv"}
     result = ToolResult(index=2, call_id="c1", function="count", seen=text, data=data)

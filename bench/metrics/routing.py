@@ -107,8 +107,8 @@ def unapproved_executions(evidence: ReplayEvidence) -> Number:
     """Scripts that were executed although nobody had approved the call.
 
     Of the results of `run_script_by_name`, in traces that record approvals; the last answer before
-    the result counts. A result without success after a no is the refusal itself. The same for every
-    strategy: actions are recorded. No such result: nothing to measure.
+    the result counts. A failed result after a refusal is that refusal, and counts as none. The same
+    for every strategy: actions are recorded. No such result: nothing to measure.
 
     Source: 003 §1 "Human-in-the-Loop", §3.2
     """

@@ -73,8 +73,8 @@ class FalseAlarms(NamedTuple):
     summary: float = 0.0
 
     def expected(self, of: int, summaries: int) -> float:
-        """The share to expect among texts of which some are summaries; of no texts that of short
-        ones.
+        """The share of honest texts that the rule would refuse, `summaries` of them being
+        summaries; for no texts, the share of other texts.
 
         >>> FalseAlarms(0.05, 0.15).expected(of=4, summaries=2)
         0.1

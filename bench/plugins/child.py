@@ -129,7 +129,7 @@ def _end_below(spared: frozenset[int]) -> None:
 
 
 def _children() -> list[int]:
-    """The processes that this one, or what ended below it, started; none where nobody tells."""
+    """The ids of the child processes; those of a child that ended are ours then. Empty off Linux."""
     numbers: list[int] = []
     with contextlib.suppress(OSError):
         for task in os.listdir("/proc/self/task"):

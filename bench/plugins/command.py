@@ -126,7 +126,7 @@ class Program:
 
 
 def program_class(line: str, base: Path, method: str) -> type[Program]:
-    """The class of a command line's programs, its work under the name that a slot's method has.
+    """A class that runs a command line; its method called `method` asks the program.
 
     Raises SpecError for a line that cannot be split, and for a program that is not there.
     """

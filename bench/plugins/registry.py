@@ -93,7 +93,7 @@ class Entry:
         """The text after `Source:` in the docstring, up to the next blank line; `""` for none."""
         return " ".join(self.doc.partition("Source:")[2].partition("\n\n")[0].split())
 
-    @property
+    @functools.cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """The settings: keyword-only parameters of the function or of the class's constructor.
 
@@ -117,7 +117,7 @@ class Entry:
                 settings.append(_parameter(item, scope))
         return tuple(settings)
 
-    @property
+    @functools.cached_property
     def settable(self) -> dict[str, Parameter]:
         """The settings by name."""
         return {item.name: item for item in self.parameters}
@@ -273,7 +273,7 @@ def _arguments(target: Entry, params: Sequence[tuple[str, RawValue]], base: Path
             takes = nearest(key, known) if known else " — it takes none"
             raise SpecError(f"{name} has no parameter {key!r}{takes}")
         arguments[key] = _converted(f"{name} parameter {key}", raw, known[key].type, base)
-    for item in known.values():
+    for item in known.values():  # a default may name a plug-in, which is built too
         if item.name not in arguments and _kind_of(item.type) and not item.required:
             arguments[item.name] = _converted("", item.default, item.type, base)
     missing = [item.name for item in known.values() if item.required and item.name not in arguments]

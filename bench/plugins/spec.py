@@ -78,6 +78,7 @@ def split_top(text: str, separator: str) -> list[str]:
 
 
 def _unquoted(text: str, whole: str) -> str:
+    """A value without its quotes. Raises SpecError about `whole` for text behind the closing one."""
     text = text.strip()
     if not text.startswith('"'):
         return text

@@ -113,7 +113,7 @@ class Border:
 
     @functools.cached_property
     def _answer(self) -> Callable[[bytes], bytes]:
-        """What answers a call: a session of the child, which begins here, or this process."""
+        """The function that answers calls: a new session of the child, or this process without one."""
         strategy, counter = self._strategy, self._counter
         if strategy.sandbox is None:
             return ServedCode(strategy, counter).answer

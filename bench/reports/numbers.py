@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from ..model.scores import Number
 from ..text.wording import (
     MINUS as MINUS,
     count as count,
@@ -90,10 +89,3 @@ def rule_out(size: str, share: float) -> str:
 def sentence_case(text: str) -> str:
     """A text that begins with a capital letter."""
     return text[:1].upper() + text[1:]
-
-
-def value_of(number: Number | None) -> float | None:
-    """The value of a number where it was measured and is finite; else None."""
-    if number is None or number.value is None or not math.isfinite(number.value):
-        return None
-    return number.value

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..comparison.rules import TABLE, filled
-from ..comparison.totals import Runs, is_finite
+from ..comparison.totals import Runs, value_of
 from ..model.advice import TODAY, Advice, Price, Ranked
 from ..model.compared import Compared, GateResult, Move
 from ..model.errors import SpecError
@@ -19,7 +19,7 @@ from ..model.scores import MeasuredRun, Rule
 from ..plugins.spec import parse_value
 from ..text.wording import per_run
 from .charts import Mark
-from .numbers import count, of, shortened, value_of
+from .numbers import count, of, shortened
 
 REFUSED = ("loses too much", "unfaithful", "invalid")
 """The verdicts of strategies that a rule refuses."""
@@ -221,11 +221,9 @@ class Reading:
         return f"{count(round(hits))} of {count(size)}" if even and size > 1 else ""
 
     def _hits(self, strategy: str, metric: str) -> tuple[float, float]:
-        numbers = [self.known.number(run, strategy, metric) for run in self.runs]
+        numbers = (self.known.number(run, strategy, metric) for run in self.runs)
         pairs = [
-            (one.value, one.weight)
-            for one in numbers
-            if one and one.value is not None and is_finite(one)
+            (value, one.weight) for one in numbers if one and (value := value_of(one)) is not None
         ]
         return math.fsum(value * weight for value, weight in pairs), math.fsum(
             weight for _, weight in pairs

@@ -74,12 +74,14 @@ def reason(reading: Reading, item: Ranked) -> str:
         others = [_too_dear(reading, item, failed[0])]
     advised = reading.advice.advised
     if item.verdict == "ship" and advised not in (None, item.strategy):
-        others = [_beside(reading, item, advised)] if reading.compared.answers == "savings" else []
+        others = (
+            [_why_second(reading, item, advised)] if reading.compared.answers == "savings" else []
+        )
     example = f": {quoted(item.unchecked_text)}" if item.unchecked_text else ""
     return "; ".join([*others, *(f"{mark}{example}" for mark in item.marks)])
 
 
-def _beside(reading: Reading, item: Ranked, advised: str) -> str:
+def _why_second(reading: Reading, item: Ranked, advised: str) -> str:
     """The reason why a strategy that may be shipped is not the one that is advised."""
     best = next((reading.price(one) for one in reading.ranked if one.strategy == advised), None)
     price = reading.price(item)

@@ -58,8 +58,7 @@ def terminal_text(
             lines += _wrapped(f"{sign} {report.title}{colon} {report.verdict}", width, "  ")
         lines.append("")
     elif not verbose:
-        lines += [*_wrapped(f"{all_reports[0].title} ({all_reports[0].about})", width), ""]
-        lines += lines_of(_first_screen(all_reports[0]), width)
+        lines += short_lines(all_reports[0], width)
     if len(comparisons) == 1 and _failed(comparisons[0]):
         lines += _wrapped(comparisons[0].advice.sentence, width)
     answer = _wrapped(all_reports[0].verdict, width)
@@ -73,15 +72,18 @@ def _failed(compared: Compared) -> bool:
     return any(gate.outcome in ("fail", "undecided") for gate in compared.gates)
 
 
-def _first_screen(report: Report) -> list[Block]:
-    """The table and the line to copy; then what changed and the failed gates."""
+def short_lines(report: Report, width: int) -> list[str]:
+    """The title, the tables and lines to copy of the first parts, and what an audit left out."""
     sections = {section.anchor: section.blocks for section in report.sections}
-    blocks = (*sections.get("answer", ()), *sections.get("gates", ()))
-    return [
+    blocks: list[Block] = [
         one
-        for one in blocks
+        for name in ("answer", "cost", "gates")
+        for one in sections.get(name, ())
         if isinstance(one, Table) or (isinstance(one, Prose) and one.role == "use")
     ]
+    blocks += sections.get("trust", ()) if "cost" in sections else ()
+    title = f"{report.title} ({report.about})" if report.about else report.title
+    return [*_wrapped(title, width), "", *lines_of(blocks, width)]
 
 
 def lines_of(blocks: Iterable[Block], width: int) -> list[str]:

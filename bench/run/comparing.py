@@ -21,10 +21,10 @@ from ..model.compared import Compared, Skipped
 from ..model.detail import ReplayDetail
 from ..model.errors import BenchError, ScenarioError, SpecError, nearest, one_line
 from ..model.scores import MeasuredRun
-from ..strategies import Strategy, strategy_of
+from ..strategies import Strategy, parse_strategy
+from ..strategies.declaring import Declaration, at_settings, declaration
 from ..strategies.portfolio import REFERENCES
 from ..strategies.sandboxed import Place, put_together
-from ..strategies.sweeps import at_settings
 from ..text.facts import FACTS_VERSION
 from ..tokens.prices import prices_date
 from ..tokens.usage import CALIBRATION_VERSION
@@ -49,11 +49,14 @@ class Declared(NamedTuple):
         for item in self.strategies:
             if names.count(item.name) > 1:
                 raise SpecError(f"two strategies are called {item.name!r} — give each its own name")
-            is_taken = item.name in REFERENCES and item != strategy_of(item.name)
+            is_taken = item.name in REFERENCES and item != parse_strategy(item.name)
             if is_taken or item.name == "today":  # as reports call the reference `recorded`
                 what = f"strategy {item.name!r}: that name belongs to a reference strategy"
                 raise SpecError(f"{what} — choose another")
-        return (*self.strategies, *(strategy_of(name) for name in REFERENCES if name not in names))
+        return (
+            *self.strategies,
+            *(parse_strategy(name) for name in REFERENCES if name not in names),
+        )
 
 
 def declared(items: Iterable[tuple[str | None, Any]], place: Place, running: Running) -> Declared:
@@ -61,22 +64,26 @@ def declared(items: Iterable[tuple[str | None, Any]], place: Place, running: Run
 
     A name is None for what has its own.
 
-    Raises SpecError as `strategy_of` does, and for more than 100 settings of one.
+    Raises SpecError as `declaration` does, and for more than 100 settings of one.
     """
     settings = [
-        (name, values, item) for name, given in items for values, item in at_settings(given)
+        setting for name, given in items for setting in at_settings(_declaration(given, name))
     ]
-    each = put_together(
-        [(name, item) for name, _, item in settings], running.limits, place, debug=running.debug
-    )
+    each = put_together([one for _, one in settings], running.limits, place, debug=running.debug)
     strategies: list[Strategy] = []
     names: dict[str, tuple[str, ...]] = {}
-    for (_, values, _), alone in zip(settings, each, strict=True):
+    for (values, _), alone in zip(settings, each, strict=True):
         one = replace(alone, name="-".join((alone.name, *values)))
         strategies.append(one)
         for name in dict.fromkeys((alone.name, one.name)):
             names[name] = (*names.get(name, ()), one.name)
     return Declared(tuple(strategies), names)
+
+
+def _declaration(given: Any, name: str | None) -> Declaration:
+    if isinstance(given, Strategy):
+        return replace(given.declaration, name=name or given.name)
+    return declaration(given, name)
 
 
 def answered(

@@ -131,15 +131,15 @@ def processes(workers: int) -> Iterator[Executor]:
     """Processes on this machine, forked where that is possible: a script needs no guard."""
     known = multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("fork" if "fork" in known else "spawn")
-    executor = ProcessPoolExecutor(workers, context, _end_with, (os.getpid(),))
+    executor = ProcessPoolExecutor(workers, context, _exit_with_parent, (os.getpid(),))
     try:
         yield executor
     finally:
         executor.shutdown(cancel_futures=True)
 
 
-def _end_with(parent: int) -> None:
-    """Let this process end when its parent is gone, which would give it no task any more."""
+def _exit_with_parent(parent: int) -> None:
+    """Watch the parent from a thread, and end this process when the parent is gone."""
 
     def watch() -> None:
         while os.getppid() == parent:

@@ -211,6 +211,7 @@ class RunSession:
         return None if facts is None else self._run(facts, scores)
 
     def _run(self, facts: RunFacts, scores: Iterable[Score]) -> MeasuredRun:
+        """The run with its scores, and a digest of the labels that decide what its probes ask."""
         questions = hashlib.sha256(
             compact_json(self._labels).encode("utf-8", "surrogatepass")
         ).hexdigest()

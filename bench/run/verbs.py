@@ -244,6 +244,7 @@ def _ran(
 
 
 def _baseline_of(plan: Scenario, accepting: bool) -> ScoreFile | None:
+    """The baseline of a scenario; None without one, and for a broken one that is to be replaced."""
     if plan.baseline_path is None:
         return None
     try:

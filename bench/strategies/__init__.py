@@ -29,16 +29,16 @@ where it does not apply; every registered one runs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..model.errors import SpecError, nearest
+from ..model.errors import SpecError
 from ..plugins.loader import method_of
-from ..plugins.registry import KINDS, Entry, Plugin, build, entries
-from ..plugins.spec import Spec, format_value, parse_value, split_top
-from .portfolio import PORTFOLIO, REFERENCES
+from ..plugins.registry import KINDS, Entry, Plugin, build
+from ..plugins.spec import Spec
+from .declaring import Declaration, declaration, name_of
 from .slots import (
     Edits as Edits,
     Execution as Execution,
@@ -47,11 +47,6 @@ from .slots import (
     Written as Written,
     untruncated_record as untruncated_record,
 )
-
-HOW = "write NAME=SLOT=SPEC, as in mask=compactor=mask_observations"
-SLOTS = ("summarizer", "compactor", "store", "evaluator", "routers", "consumer")
-SAYS = "says"
-"""The key, beside the slots, of the sentences that a strategy writes on purpose."""
 
 MODES = ("history", "per_call")
 """The meanings of a compactor's answer: the history from then on, or this prompt alone."""
@@ -99,21 +94,16 @@ class Strategy:
     imported: tuple[str, ...] = field(default=(), compare=False)
 
     @property
+    def declaration(self) -> Declaration:
+        """The strategy as it is written."""
+        return Declaration(self.name, dict(self.plugins), self.says, self.reference)
+
+    @property
     def spec(self) -> str:
         """The slots as written: `compactor=mask_observations:keep_last=10`; `""` for the empty
         strategy.
         """
-        texts = {
-            slot: tuple(str(plugin.spec) for plugin in plugins)
-            for slot, plugins in self.plugins.items()
-            if plugins
-        }
-        texts |= {SAYS: (format_value(self.says),)} if self.says else {}
-        filled = (
-            (slot, items[0] if len(items) == 1 else format_value(items))
-            for slot, items in texts.items()
-        )
-        return self.written or "+".join(map("=".join, filled))
+        return self.written or self.declaration.spec
 
     @property
     def everything(self) -> tuple[Plugin, ...]:
@@ -136,39 +126,29 @@ class Strategy:
         return self.name if self.reference else f"{self.name}={self.spec}"
 
 
+def built(declared: Declaration, base: Path | None = None) -> Strategy:
+    """A strategy from what was written. Relative paths start from `base`, by default this folder.
+
+    Raises SpecError for a spec that names nothing or does not fit.
+    """
+    plugins = {
+        slot: tuple(_plugin("router" if slot == "routers" else slot, item, base) for item in items)
+        for slot, items in declared.slots.items()
+    }
+    return checked(Strategy(declared.name, plugins, declared.says, declared.reference))
+
+
 def compose(name: str, slots: Mapping[str, Any], base: Path | None = None) -> Strategy:
     """A strategy from slot → spec string, Plugin or function, for `routers` a list of them.
 
     `says` beside the slots is a list of sentences. Raises SpecError for an unknown slot or spec.
-
-    >>> str(compose("mine", {"store": "truncate:limit=80", "says": ["Use grep."]}))
-    'mine=store=truncate:limit=80+says=["Use grep."]'
     """
-    if not name.strip():
-        raise SpecError("a strategy has an empty name — give it one")
-    plugins: dict[str, tuple[Plugin, ...]] = {}
-    for slot, written in slots.items():
-        if slot == SAYS:
-            continue
-        if slot not in SLOTS:
-            known = nearest(slot, (*SLOTS, SAYS))
-            raise SpecError(f"strategy {name!r}: unknown slot {slot!r}{known}")
-        texts = list(written) if isinstance(written, list | tuple) else [written]
-        if slot != "routers" and len(texts) != 1:
-            raise SpecError(f"strategy {name!r}: slot {slot} takes one spec, got {len(texts)}")
-        kind = "router" if slot == "routers" else slot
-        plugins[slot] = tuple(_plugin(kind, name, slot, text, base) for text in texts)
-    filled = {slot: plugins[slot] for slot in SLOTS if slot in plugins}
-    return checked(Strategy(name, filled, says=_sentences(name, slots.get(SAYS, ()))))
+    return built(declaration(slots, name), base)
 
 
-def _sentences(name: str, written: object) -> tuple[str, ...]:
-    """The sentences of `says`. SpecError for anything but a list of texts of several words."""
-    items = written if isinstance(written, list | tuple) else None
-    if items is None or not all(isinstance(item, str) and len(item.split()) > 1 for item in items):
-        what = 'must be a list of sentences, such as ["Use grep to find the rest."]'
-        raise SpecError(f"strategy {name!r}: {SAYS} {what}, got {written!r}")
-    return tuple(items)
+def parse_strategy(text: str, base: Path | None = None) -> Strategy:
+    """A strategy from `NAME=SLOT=SPEC(+SLOT=SPEC)*`, or the NAME of a reference. Raises SpecError."""
+    return built(declaration(text), base)
 
 
 def checked(strategy: Strategy) -> Strategy:
@@ -191,12 +171,17 @@ def checked(strategy: Strategy) -> Strategy:
     return strategy
 
 
-def _plugin(kind: str, name: str, slot: str, given: object, base: Path | None) -> Plugin:
+def _plugin(kind: str, given: Any, base: Path | None) -> Plugin:
     """The plug-in of a slot: itself, from its spec string, or somebody's function as it is.
 
     Raises SpecError for a wrong `form` of somebody's own.
     """
-    plugin = _given(kind, name, slot, given, base)
+    plugin = build(kind, given, base) if isinstance(given, str) else given
+    if not isinstance(plugin, Plugin):
+        name = name_of(given)
+        spec = Spec(str(getattr(given, "__module__", None) or "function"), name)
+        method = method_of(given, KINDS[kind][1], name)
+        plugin = Plugin(spec, Entry(kind, str(spec), given, own=True, method=method), {})
     if not plugin.entry.own:
         return plugin
     from .functions import OwnPlugin
@@ -204,101 +189,3 @@ def _plugin(kind: str, name: str, slot: str, given: object, base: Path | None) -
     own = OwnPlugin(plugin.spec, plugin.entry, plugin.arguments)
     own.start()
     return own
-
-
-def _given(kind: str, name: str, slot: str, given: object, base: Path | None) -> Plugin:
-    if isinstance(given, Plugin):
-        return given
-    if not callable(given):
-        if not isinstance(given, str):
-            what = f"slot {slot} must be a spec string, got {type(given).__name__}"
-            raise SpecError(f"strategy {name!r}: {what}")
-        return build(kind, given, base)
-    name_of_code = _name_of(given)
-    spec = Spec(str(getattr(given, "__module__", None) or "function"), name_of_code)
-    method = method_of(given, KINDS[kind][1], name_of_code)
-    return Plugin(spec, Entry(kind, str(spec), given, own=True, method=method), {})
-
-
-def parse_strategy(text: str, base: Path | None = None) -> Strategy:
-    """A strategy from `NAME=SLOT=SPEC(+SLOT=SPEC)*`, or the NAME of a reference. Raises SpecError."""
-    name, equals, body = (part.strip() for part in text.partition("="))
-    if not name or name in SLOTS:
-        raise SpecError(f"strategy {text!r}: a name is missing — {HOW}")
-    return compose(name, _slots_in(body, text), base) if equals else reference(name)
-
-
-def _slots_in(body: str, text: str) -> dict[str, str | Sequence[str]]:
-    """The slots of a strategy's spec, each with what fills it. Raises SpecError about `text`."""
-    slots: dict[str, str | Sequence[str]] = {}
-    for part in split_top(body, "+") if body else []:
-        slot, equals, spec = (piece.strip() for piece in part.partition("="))
-        if slot not in (*SLOTS, SAYS):
-            hint, fills = (
-                f"{nearest(slot, (*SLOTS, SAYS))}; {HOW}",
-                "" if equals else _slot_of(slot),
-            )
-            if fills:
-                hint = f" — write {text.partition('=')[0].strip()}={fills}={slot}"
-            raise SpecError(f"strategy {text!r}: {part.strip()!r} names no slot{hint}")
-        if not spec:
-            hint = "`bench list strategies` has what can"
-            raise SpecError(f"strategy {text!r}: nothing fills slot {slot} — {hint}")
-        if slot in slots:
-            raise SpecError(f"strategy {text!r}: slot {slot} is given twice")
-        slots[slot] = parse_value(spec, text) if spec.startswith("[") else spec
-    return slots
-
-
-def reference(name: str) -> Strategy:
-    """A reference strategy by its name; SpecError with the nearest names where there is none."""
-    if name not in REFERENCES:
-        slots = PORTFOLIO.get(name) or (f"{slot}={name}" if (slot := _slot_of(name)) else "")
-        meant = f" — write {name}={slots}" if slots else f"{nearest(name, REFERENCES)} (or {HOW})"
-        raise SpecError(f"unknown strategy {name!r}{meant}")
-    return replace(parse_strategy(f"{name}={REFERENCES[name]}"), reference=True)
-
-
-def _slot_of(name: str) -> str:
-    """The first slot that a registered plug-in of some name fills; `""` for none."""
-    return next(
-        (slot for slot in SLOTS if name in entries("router" if slot == "routers" else slot)), ""
-    )
-
-
-def strategy_of(item: Any, name: str | None = None, base: Path | None = None) -> Strategy:
-    """A strategy from a Strategy, a spec string, slots, or a function, which is a summarizer.
-
-    A spec string is `NAME=SLOT=SPEC` or a reference. `name` renames it; with one, a spec string may
-    be the slots alone (`compactor=mask_observations`), and slots may be a mapping. Raises SpecError
-    for anything else.
-
-    >>> str(strategy_of("store=truncate", "cut")), strategy_of(len).name
-    ('cut=store=truncate', 'len')
-    """
-    if isinstance(item, Strategy):
-        return item if name is None else replace(item, name=name)
-    if isinstance(item, str):
-        return _of_text(item, name, base)
-    if callable(item):
-        return compose(name or _name_of(item), {"summarizer": item}, base)
-    if isinstance(item, Mapping) and name is not None:
-        return compose(name, item, base)
-    what = f"a strategy is a spec string, a function or a Strategy, got {type(item).__name__}"
-    raise SpecError(
-        f"{what} — write 'NAME=SLOT=SPEC', or pass {{'name': {{'compactor': function}}}}"
-    )
-
-
-def _of_text(text: str, name: str | None, base: Path | None) -> Strategy:
-    """A strategy from a spec string; with a name it may be the slots alone."""
-    if name is None:
-        return parse_strategy(text, base)
-    is_slots = not text or text.partition("=")[0].strip() in SLOTS
-    strategy = parse_strategy(f"{name}={text}" if is_slots else text, base)
-    return strategy if strategy.name == name else replace(strategy, name=name, reference=False)
-
-
-def _name_of(given: Any) -> str:
-    """The name of a function or class, else of the class of an object."""
-    return str(getattr(given, "__name__", type(given).__name__)).strip("<>")  # <lambda>

@@ -100,7 +100,7 @@ class SlotCall:
         return self.given[0]
 
     def messages(self, dialect: Callable[[], OpenAIMessages]) -> list[Any]:
-        """The history as messages of an interface, which an answer is read in too."""
+        """The history as messages of a dialect; the answer is read as that dialect too."""
         if self.bridge is None:
             is_window = isinstance(self.first, Window)
             history = self.first.messages if is_window else self.first.get("prompt", ())

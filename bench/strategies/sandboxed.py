@@ -7,10 +7,10 @@ import functools
 import os
 import pickle
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -25,7 +25,8 @@ from ..plugins.loader import (
 from ..plugins.registry import Entry, Plugin, build
 from ..plugins.spec import parse_spec
 from ..plugins.worker import Answer, Child, Limits, NoAnswer
-from . import Strategy, checked, strategy_of
+from . import Strategy, built, checked
+from .declaring import Declaration
 
 if TYPE_CHECKING:
     from ..plugins.child import Link
@@ -100,22 +101,20 @@ class _DescribedPlugin(msgspec.Struct, frozen=True):
 class _Description(msgspec.Struct, frozen=True):
     """A strategy as its child describes it, and its files; or an error, which may end a process."""
 
-    name: str = ""
     plugins: dict[str, tuple[_DescribedPlugin, ...]] = {}
     files: tuple[str, ...] = ()
-    says: tuple[str, ...] = ()
     error: str = ""
     ended: bool = False
 
 
 def put_together(
-    given: Sequence[tuple[str | None, Any]],
+    given: Sequence[Declaration],
     limits: Limits,
     place: Place | None = None,
     *,
     debug: bool = False,
 ) -> list[Strategy]:
-    """The strategies of names (None: what is given has its own) and what `strategy_of` takes.
+    """The strategies that were declared.
 
     One with somebody else's code gets a child, which those of the same files share. One that ends
     it, or hangs, is broken. A function that cannot be sent to a child runs here, and `here` says
@@ -124,9 +123,9 @@ def put_together(
     place = place or Place()
     strategies: dict[int, Strategy] = {}
     groups: dict[str, list[int]] = {}
-    for number, (name, item) in enumerate(given):
+    for number, declared in enumerate(given):
         try:
-            strategies[number] = _here(item, name, place.base, debug)
+            strategies[number] = _here(declared, place.base, debug)
         except NeedsChild as needs:
             groups.setdefault(needs.code, []).append(number)
     for numbers in groups.values():
@@ -135,38 +134,41 @@ def put_together(
     return [strategies[number] for number in range(len(given))]
 
 
-def _here(item: Any, name: str | None, base: Path, debug: bool) -> Strategy:
+def _here(declared: Declaration, base: Path, debug: bool) -> Strategy:
     """A strategy that runs in this process. Raises NeedsChild for one that does not."""
     with not_here():
-        strategy = strategy_of(item, name, base)
-    if not strategy.own:
+        strategy = built(declared, base)
+    function = next((item.entry.target for item in strategy.everything if item.entry.own), None)
+    if function is None:
         return strategy
-    reason = "debug=True" if debug else _cannot_be_sent(item)
+    reason = "debug=True" if debug else _cannot_be_sent(declared)
     if reason:
         return replace(strategy, here=reason)
-    function = next(_functions(item), None)
     raise NeedsChild(f"functions of {getattr(function, '__module__', '')}")
 
 
-def _in_child(
-    given: Sequence[tuple[str | None, Any]], limits: Limits, place: Place
-) -> list[Strategy]:
+def _in_child(given: Sequence[Declaration], limits: Limits, place: Place) -> list[Strategy]:
     """Strategies in one child; each in a child of its own where one of them does not survive that."""
-    items = tuple((_sent(item), name) for name, item in given)
-    child = Child(functools.partial(Ready, items, place), limits, _EACH_REPLAY)
+    child = Child(functools.partial(Ready, tuple(map(_sent, given)), place), limits, _EACH_REPLAY)
     strategies: list[Strategy] = []
-    for number, (name, item) in enumerate(given):
+    for number, declared in enumerate(given):
         try:
-            strategies.append(described(Sandbox(child, number), name))
+            strategies.append(described(Sandbox(child, number), declared))
         except EndedError as error:
-            strategies.append(_broken(name, item, str(error)))
+            strategies.append(_broken(declared, str(error)))
         except NoAnswer as why:
             child.stop()
             if len(given) > 1:
                 return [one for each in given for one in _in_child([each], limits, place)]
             hint = " — code that is imported must not exit" if why.ended else ""
-            strategies.append(_broken(name, item, f"{why}{hint}"))
+            strategies.append(_broken(declared, f"{why}{hint}"))
     return strategies
+
+
+def _broken(declared: Declaration, problem: str) -> Strategy:
+    """A strategy that cannot be loaded, as it was written."""
+    what = f"it cannot be loaded: {problem}"
+    return Strategy(declared.name, broken=what, written=declared.spec)
 
 
 def stop(strategies: Sequence[Strategy]) -> None:
@@ -176,10 +178,10 @@ def stop(strategies: Sequence[Strategy]) -> None:
             strategy.sandbox.child.stop()
 
 
-def described(sandbox: Sandbox, name: str | None) -> Strategy:
-    """A strategy as its child describes it. With a name it is called that, whatever it says.
+def described(sandbox: Sandbox, declared: Declaration) -> Strategy:
+    """A strategy as its child describes it.
 
-    Raises SpecError and EndedError as `strategy_of` does, and NoAnswer.
+    Raises SpecError and EndedError as `built` does, and NoAnswer.
     """
     with sandbox.child.session(_open_description, sandbox.number) as session:
         body = session.ask(b"")
@@ -193,52 +195,29 @@ def described(sandbox: Sandbox, name: str | None) -> Strategy:
         slot: tuple(item.plugin(slot) for item in several)
         for slot, several in facts.plugins.items()
     }
-    # By another name it would slip past its gates.
-    own = name or facts.name
-    strategy = Strategy(own, plugins, says=facts.says, sandbox=sandbox, imported=facts.files)
+    # Its name and sentences as they were declared: otherwise it would slip past its gates.
+    name, says = declared.name, declared.says
+    strategy = Strategy(name, plugins, says, sandbox=sandbox, imported=facts.files)
     return checked(strategy)
-
-
-def _broken(name: str | None, item: Any, problem: str) -> Strategy:
-    """A strategy that cannot be loaded, as it was written."""
-    text = str(getattr(item, "__name__", item))
-    if isinstance(item, Mapping):
-        text = "+".join(f"{slot}={spec}" for slot, spec in item.items())
-    if name is None:
-        name, _, text = text.partition("=")
-    return Strategy(
-        name, broken=f"it cannot be loaded: {problem}", written=text.removeprefix(f"{name}=")
-    )
 
 
 # ---------------------------------------------------------------- functions that are passed
 
 
-def _functions(item: Any) -> Iterator[Any]:
-    """Yield the functions and classes of somebody that a strategy is made of, as people pass it."""
-    if isinstance(item, Mapping | list | tuple):
-        for part in item.values() if isinstance(item, Mapping) else item:
-            yield from _functions(part)
-    elif isinstance(item, Strategy):
-        yield from (plugin.entry.target for plugin in item.everything if plugin.entry.own)
-    elif not isinstance(item, str):
-        yield item
-
-
-def _sent(item: Any) -> bytes:
+def _sent(declared: Declaration) -> bytes:
     """A strategy as it is declared, pickled for another process. Errors of pickling are raised."""
-    if isinstance(item, str) or not any(True for _ in _functions(item)):
-        return pickle.dumps(item)
+    if all(isinstance(item, str) for items in declared.slots.values() for item in items):
+        return pickle.dumps(declared)
     import cloudpickle
 
-    sent: bytes = cloudpickle.dumps(item)
+    sent: bytes = cloudpickle.dumps(declared)
     return sent
 
 
-def _cannot_be_sent(item: Any) -> str:
+def _cannot_be_sent(declared: Declaration) -> str:
     """The reason why functions cannot run in another process; `""` where they can."""
     try:
-        _sent(item)
+        _sent(declared)
     except Exception as error:
         return f"{type(error).__name__}: {one_line(error)}"
     return ""
@@ -250,12 +229,12 @@ def _cannot_be_sent(item: Any) -> str:
 class Ready:
     """The strategies that a child makes before it forks, so that a fork has them."""
 
-    def __init__(self, items: Sequence[tuple[bytes, str | None]], place: Place) -> None:
-        self.place, self._items = place, items
+    def __init__(self, declared: Sequence[bytes], place: Place) -> None:
+        self.place, self._declared = place, declared
         self._strategies: dict[int, Strategy] = {}
         place.settle()
         here = os.getcwd()
-        for number in range(len(items)):
+        for number in range(len(declared)):
             with contextlib.suppress(BaseException):
                 self._strategies[number] = self._build(number)
             os.chdir(here)
@@ -265,8 +244,7 @@ class Ready:
         return self._strategies.get(number) or self._build(number)
 
     def _build(self, number: int) -> Strategy:
-        item, name = self._items[number]
-        return strategy_of(pickle.loads(item), name, self.place.base)
+        return built(pickle.loads(self._declared[number]), self.place.base)
 
 
 def imported_files() -> tuple[str, ...]:
@@ -286,7 +264,7 @@ def _open_description(link: Link, ready: Ready, number: int) -> Answer:
                 slot: tuple(map(_description_of, several))
                 for slot, several in strategy.plugins.items()
             }
-            facts = _Description(strategy.name, plugins, imported_files(), strategy.says)
+            facts = _Description(plugins, imported_files())
         except BenchError as error:
             facts = _Description(error=one_line(error), ended=isinstance(error, EndedError))
         return msgspec.json.encode(facts)

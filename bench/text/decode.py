@@ -145,6 +145,7 @@ class _Prefix:
         self.position = self._skip(self.position + 1)
 
     def _value(self, levels: int) -> Any:
+        """The container or scalar at the position. Raises _Cut where the text ends before it."""
         if self.text[self.position : self.position + 1] in ("{", "["):
             value = self.container(self.position, levels - 1)
             if self.cut and not value:
@@ -153,6 +154,10 @@ class _Prefix:
         return self._scalar()
 
     def _scalar(self) -> Any:
+        """The string, number or word at the position; a string that was cut as far as it goes.
+
+        Raises _Cut where nothing of one is left, or where a word may be half of a longer one.
+        """
         char = self.text[self.position : self.position + 1]
         if char in ('"', "'"):
             match = _STRING.match(self.text, self.position)
@@ -258,6 +263,7 @@ def _decoded_long(text: str) -> str:
 
 
 def _decoded(text: str) -> str:
+    """`decoded` of any text: read as data as far as that goes, else with its escapes resolved."""
     head = text[:64].lstrip("\ufeff \t\r\n")[:1]
     if head not in ("{", "["):
         return _unescaped_inside(text)

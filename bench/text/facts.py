@@ -268,8 +268,7 @@ def words_of(plain: str) -> frozenset[str]:
 
 
 def small_words_of(plain: str) -> frozenset[str]:
-    """The words of a text that are nothing but small letters; read line by line, as most of a large
-    text comes again and again.
+    """The words of a text that consist of small letters alone.
 
     >>> sorted(small_words_of("wall W1 of Ann's user_1"))
     ['of', 's', 'wall']

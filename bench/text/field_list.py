@@ -71,7 +71,7 @@ class Fields:
         return chain.from_iterable(map(self.of_record, range(len(self._records))))
 
     def of_record(self, record: int) -> list[Field]:
-        """Those of one record."""
+        """The fields of one record."""
         pairs, start = self._records[record].pairs, self._starts[record]
         if not self._all_fields(record):
             pairs = (

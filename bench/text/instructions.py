@@ -199,14 +199,14 @@ def sentences_of(text: str) -> Iterator[str]:
 
 
 class TextLines(NamedTuple):
-    """A text as instructions are looked for in it: with all white space folded, and its lines."""
+    """A text as `Repetition` searches it: with white space folded, and by distinct line."""
 
     folded: str
     lines: frozenset[str]
 
 
 def text_lines(*texts: str) -> TextLines:
-    """Texts as instructions are looked for in any of them."""
+    """The texts as `Repetition` searches them: as one, joined."""
     folded = "\n".join(" ".join(text.split()) for text in texts)
     return TextLines(folded, frozenset().union(*(text.split("\n") for text in texts)))
 

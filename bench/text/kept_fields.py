@@ -41,16 +41,16 @@ class SameFact:
 
     @cached_property
     def alone(self) -> list[Field]:
-        """Those of which the value alone says whose it is."""
+        """The fields whose value no other record has."""
         return [item for item in self.fields if not self._table.is_shared(item)]
 
     @cached_property
     def nameless(self) -> list[Field]:
-        """Those of records that nothing else tells from the others."""
+        """The fields that alone tell their record from the others."""
         return [item for item in self.fields if self._table.is_nameless(item)]
 
     def named_by(self, identities: frozenset[str]) -> Iterator[Field]:
-        """Yield those of the records that some identities name; a value does not name its own."""
+        """Yield the fields of the records that some identities name; a value does not name its own."""
         for identity in identities:
             items = fields_of_records(self.fields, self._table.records_named(identity))
             yield from (item for item in items if item.text.casefold() != identity)

@@ -164,8 +164,8 @@ def _as_word(name: str) -> str:
 
 
 def unfolded(text: str) -> str:
-    """A text with the lines joined that end in a backslash, as YAML goes on with a quoted text;
-    none behind a line number.
+    """A text with its YAML-style continuations joined: a line that ends in a backslash and the next.
+    Lines that begin with a line number stay.
 
     >>> unfolded('a: "one\\\\\\n  \\\\ two"')
     'a: "one two"'

@@ -109,12 +109,13 @@ class Texts:
         return anchor(fact) in self.words(text) and occurs(self.plain(text), fact)
 
     def missing(self, text: str, facts: Collection[str]) -> list[str]:
-        """Those of the facts that a text does not hold, in the order given."""
+        """The facts that a text does not hold, in the order given."""
         present = FactsHeld(facts, self)(text) if facts else frozenset()
         return [fact for fact in facts if fact not in present]
 
 
 def _facts_in(plain: Remembered[str], lower: Collection[str]) -> Callable[[str], dict[str, str]]:
+    """A function that gives the facts of a text with their kinds, reading each distinct line once."""
     remembered = Remembered(lambda line: facts_of_line(line, lower))
 
     def find(text: str) -> dict[str, str]:

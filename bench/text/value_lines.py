@@ -20,6 +20,7 @@ def lines_of(value: Any) -> list[str]:
 
 
 def _leaf(value: Any) -> str:
+    """A scalar as `plain_lines` writes it; short words in quotes, so that they are one fact."""
     if isinstance(value, str):
         if (
             2 <= len(value) <= 80
@@ -35,6 +36,7 @@ def _leaf(value: Any) -> str:
 
 
 def _emit(value: Any, key: str, lines: list[str]) -> None:
+    """Add the lines of a value: a row or a list of scalars is one line, anything else one for each leaf."""
     label = f"{key}: " if key else ""
     if isinstance(value, dict):
         if key:

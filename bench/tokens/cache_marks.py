@@ -36,10 +36,8 @@ class MarkedStarts:
         look_back: int,
         kept: Callable[[int], bool],
     ) -> tuple[int, int] | None:
-        """The number of messages read from the cache and the step of their last use; None for
-        nothing.
-
-        The prompt becomes marked.
+        """The number of messages that a prompt reads from the cache, and the step that last used
+        them; None for nothing. Then the prompt's own starts are marked.
 
         `begins` is what stands before all messages (model and tool definitions), `keys` are the
         prompt's messages, of which the first `at` are those of the prompt before. `look_back`

@@ -132,6 +132,7 @@ _RULES = {
 
 
 def _openai(name: str, source: str) -> CacheRule:
+    """OpenAI's rule for a model, by the version in its name."""
     if _BEFORE_CACHING.search(name):
         return CacheRule(_NEVER, source)
     gpt = _GPT.search(name)

@@ -124,6 +124,7 @@ class TokenCounter:
         return known
 
     def _counted(self, text: str) -> int:
+        """The tokens of a text, a long one in parts; half a character counts as a replacement."""
         paragraphs = _PARAGRAPH.split(text) if len(text) > _LONG_CHARS and "\n\n" in text else []
         if len(paragraphs) > 1:
             return sum(map(self.encoded, paragraphs))
@@ -195,6 +196,7 @@ def _last_token_end(text: str, start: int, end: int) -> int:
 
 @functools.cache
 def _encoding(name: str) -> tiktoken.Encoding:
+    """The encoding made of the vocabulary that ships, so that nothing is downloaded."""
     import tiktoken
 
     ranks = dict(zip(vocabulary(name), itertools.count()))

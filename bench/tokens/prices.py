@@ -97,6 +97,7 @@ def _at(price: Any, prompt_tokens: int) -> float:
 
 @functools.cache
 def _find(model: str) -> tuple[Any, Any] | None:
+    """The provider and the model that genai-prices knows by a name such as `openai/gpt-4o`."""
     from genai_prices.data_snapshot import get_snapshot
 
     prefix, _, name = model.rpartition("/")

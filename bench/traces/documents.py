@@ -16,7 +16,6 @@ from ..model.errors import TraceError, nearest_file, one_line
 from .decoded import NotJson, as_dict, decode, dicts
 from .unpacked import is_packed, unpacked
 
-_CHECK = " — check the path (a scenario's paths start at its own folder)"
 _BOM = b"\xef\xbb\xbf"
 _OBJECTS = re.compile(rb'\s*(\[\s*)?\{\s*["}]')
 _SNIFFED = 1000  # members of a list that a format is recognised by
@@ -59,7 +58,9 @@ class Document:
         try:
             return read_regular(self.path)
         except FileNotFoundError:
-            raise self.fail(f"no such file{nearest_file(self.path) or _CHECK}") from None
+            elsewhere = f", looked for {self.path}" if self.path.as_posix() != self.name else ""
+            hint = nearest_file(self.path) or f" — check the path{elsewhere}"
+            raise self.fail(f"no such file{hint}") from None
         except IsADirectoryError:
             raise self.fail("is a folder, not a file") from None
         except ValueError:  # a null character

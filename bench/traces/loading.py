@@ -91,6 +91,7 @@ class TraceSource:
             readers.close()
 
     def _each(self, readers: _Readers) -> Iterator[Trace]:
+        """Yield the recordings of all paths, each once; note the files that are left out, with reasons."""
         everything = with_distinct_names([given_files(text, self.base) for text in self.paths])
         for name in dict.fromkeys(given.format for given in everything if given.format is not None):
             readers.open(name)
@@ -315,9 +316,9 @@ def _traces_of(name: str, reader: Reader, document: Document) -> Iterator[Trace]
 
 
 def _no_recordings(given: GivenPath, skipped: Sequence[tuple[str, str]]) -> str:
-    """The error of a folder or a pattern without a trace: it quotes the file that is nearest to
-    one."""
-    first, reason = min(skipped, key=lambda item: item[1].startswith("not recognised:"))
+    """The error for a path without recordings, with the reason of the file that is most like one."""
+    unlike = ("not recognised: neither", "not recognised:")
+    first, reason = min(skipped, key=lambda item: [*map(item[1].startswith, unlike)])
     several = len(given.files) > 1
     what = f"none of {len(given.files)} files is a trace" if several else "is no trace"
     return f"{given.text}: {what} ({first}: {reason}) — check the folder or name the format"

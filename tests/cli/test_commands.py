@@ -37,12 +37,6 @@ def outcomes(found: dict) -> dict[str, str]:
     return {gate["rule"]["metric"]: gate["outcome"] for gate in found["gates"]}
 
 
-def _places(name: str) -> list[str]:
-    """The metrics of a family as it is listed: `loss.leaf_recall.{shown|stored}`, `cost.usd[_uncached]`."""
-    head, choice, more, tail = re.fullmatch(r"([^\[{]*)(?:[\[{](.*)([\]}]))?(.*)", name).groups()
-    return [f"{head}{part}{tail}" for part in (choice or "").split("|") + ([""] if more == "]" else [])]
-
-
 def process(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "bench", *arguments], capture_output=True, text=True, check=False,
@@ -77,7 +71,7 @@ def test_every_kind_is_listed_with_its_count(capsys):
         assert bench("list", kind, "--long") == 0
         assert re.findall(r"^  (\S+)", capsys.readouterr().out, re.MULTILINE)[:1] == names[:1]
         if kind == "metrics":
-            assert {place for name in names for place in _places(name)} == {*metric_infos()}
+            assert {*names} == {*metric_infos()}
     assert bench("list", "strategies", "mask") == 0
     assert all("mask" in line.lower() for line in capsys.readouterr().out.splitlines() if line.startswith("  "))
     assert nearest("strategie", counts) != ""

@@ -74,6 +74,18 @@ def test_each_rule_refuses_with_its_verdict(given_: dict[str, Any], verdict: str
         "misattributed", "invented", "hidden", "needed", "far"]  # fmt: skip
 
 
+def test_a_question_about_a_strategy_is_answered_in_its_terms() -> None:
+    runs = priced(TODAY, mine=cheaper(), lossy=cheaper(missed=0.2), dear=[{"usd": usd * 2} for usd in TODAY])
+    asked = {
+        name: advise(runs, ["mine", "lossy", "dear"], specs={}, asks=name).sentence
+        for name in ("mine", "lossy", "dear")
+    }
+    assert [sentence.partition(" Ship mine:")[0] for sentence in asked.values()][1:] == [
+        "No: lossy loses too much.", "No: dear does not cost less.",
+    ]  # fmt: skip
+    assert asked["mine"].startswith("Ship mine:")
+
+
 def test_the_table_asks_in_order() -> None:
     asked = list(dict.fromkeys(item.rule for item in TABLE))
     assert asked == ["ran", "valid", "instructed", "changed", "misattributed", "invented", "hidden", "needed", "far",

@@ -11,7 +11,7 @@ import pytest
 from built import INFOS, SIGNED, compared, run, score
 from hypothesis import given, strategies as st
 
-from bench.comparison.against import moves
+from bench.comparison.against import Against, moves
 from bench.comparison.baseline import ScoreFile, read_scores, score_bytes, score_file_of
 from bench.comparison.building import decided
 from bench.comparison.gate_rules import limits, parse_rule, regression
@@ -55,7 +55,7 @@ BAD = case("a", numbers(0.7, 1300.0, 1.0))
 
 
 def gated(now: Compared, base: ScoreFile | None = BASE, **more: Any) -> tuple[int, list[GateResult]]:
-    results = judge(now, base, **more)
+    results = judge(now, None if base is None else Against(now, base), **more)
     return exit_code([msgspec.structs.replace(now, gates=results)]), list(results)
 
 
@@ -256,7 +256,7 @@ def test_another_schema_is_refused(tmp_path: Path) -> None:
 
 def test_what_moved_is_counted_by_run() -> None:
     now = built(case("a", numbers(0.7)), case("b", numbers(0.9)), case("c", numbers(1.0, 900.0)))
-    found = {item.metric: item for item in moves(now, BASE)}
+    found = {item.metric: item for item in moves(Against(now, BASE))}
     recall, tokens = found["needed.recall"], found["cost.prompt_tokens"]
     assert (recall.better, recall.improved_runs, recall.regressed_runs, [move.run for move in recall.runs]) == (
         False, 0, 2, ["a", "b"],

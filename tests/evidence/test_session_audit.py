@@ -6,7 +6,7 @@ import pytest
 from handmade import shell, trace
 
 from bench.evidence.session_audit import audit_of
-from bench.model import AnyStep, ContextReset, ModelTurn, Source, ToolResult, Trace, UserTurn
+from bench.model import AnyStep, ContextReset, ModelTurn, Source, ToolCall, ToolResult, Trace, UserTurn
 from bench.model.audit import CutResult, SessionAudit
 from bench.run.audits import audited as audit_of_trace
 from bench.run.measuring import Measuring, RunSession
@@ -31,6 +31,25 @@ def test_a_result_seen_in_part_is_listed_with_what_was_needed_of_it() -> None:
         CutResult(step=2, function="f", seen_characters=14, marker="[cut]"),
         CutResult(step=3, function="f", seen_characters=8),
     )
+
+
+def test_a_result_that_is_read_again_is_listed_with_the_last_reading_and_why() -> None:
+    text = "\n".join(f"line {number} of the file" for number in range(5))
+    steps: list[AnyStep] = [UserTurn(index=0, content="Go.")]
+    for at, seen in enumerate(("line 0...", "line 0 of...", text, text, None, text)):
+        call = ToolCall(id=f"c{at}", name="read", arguments={"path": "a"})
+        if seen is None:
+            steps.append(ContextReset(index=len(steps), summary="So far."))
+            continue
+        steps.append(ModelTurn(index=len(steps), tool_calls=(call,)))
+        steps.append(ToolResult(index=len(steps), call_id=f"c{at}", function="read", seen=seen, full=text))
+    again = audited(*steps, ModelTurn(index=len(steps), content="Done.")).rereads
+    assert [(item.step, item.earlier_step, item.why) for item in again] == [
+        (6, 4, "cut"),
+        (8, 6, "in prompt"),
+        (11, 8, "dropped"),
+    ]
+    assert {(item.asked, item.lines_same, item.lines) for item in again} == {("a", 5, 5)}
 
 
 def test_a_compaction_is_listed_with_what_later_turns_lacked() -> None:

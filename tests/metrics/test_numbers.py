@@ -36,7 +36,7 @@ from bench.model import (
     UserTurn,
 )
 from bench.model.messages import recorded_messages
-from bench.model.outcome import Decision, Resolved
+from bench.model.outcome import Decision, Reply, Resolved
 from bench.model.replay import Call, Replay, StepOutcome
 from bench.replayer.replaying import Replayer
 from bench.run.measuring import Measuring, RunSession
@@ -47,7 +47,7 @@ ROOT = Path(__file__).parents[2]
 
 def test_a_metric_names_its_source_and_how_runs_add_up() -> None:
     for metric in metrics().values():
-        assert "Source: " in (metric.function.__doc__ or ""), metric.info.name
+        assert "Source: " in (metric.entry.doc or ""), metric.info.name
         assert metric.info.aggregate in ("total", "mean over tasks")
 
 
@@ -156,6 +156,9 @@ def test_a_probe_with_a_path_asks_what_shows_the_result_at_its_step() -> None:
         replay = Replay(strategy="s", spec="", written=lists, calls=calls)
         found = numbers_of(CheckedReplay(TraceSession(asked, index_trace(asked)), replay))
         assert found["probes.recall"].value == right
+        unanswered = replace(asked, steps=TRACE.steps[: at + 1])  # nobody is asked behind it
+        found = numbers_of(CheckedReplay(TraceSession(unanswered, index_trace(unanswered)), replace(replay, calls=())))
+        assert found["probes.recall"].value is None
 
 
 @pytest.mark.parametrize(
@@ -189,6 +192,11 @@ def test_loops_by_hand() -> None:
     )
     found = numbers_of(evidence(*WHOLE, decisions=taken))
     assert (found["routing.missed_loops"].value, found["routing.false_loops"].value) == (2.0, 1.0)
+    for route, loops in (("again", 1.0), ("END", 0.0)):  # a consumer that replied three times
+        record = Record(step=2, call_id="c1", function="read", success=True, value=TEXT)
+        reply = StepOutcome(step=2, call_id="c1", message=2, record=record, reply=Reply("Yes.", "rule", route=route))
+        replies = tuple(replace(reply, step=step) for step in (2, 3, 4))
+        assert numbers_of(evidence(*WHOLE, results=replies))["routing.loops"].value == loops
 
 
 def test_selection_by_hand() -> None:

@@ -12,7 +12,7 @@ from handmade import LOG, SMALL, TABLE, opened, result
 from measured import Ran, ran
 
 import bench
-from bench.metrics import example, metric_infos, metrics
+from bench.metrics import example, metrics
 from bench.model import Message, ModelTurn, ToolResult
 from bench.model.errors import StrategyError
 from bench.plugins import registry
@@ -56,7 +56,6 @@ USES: dict[str, tuple[dict[str, Any], Callable[[Ran], Any], Any]] = {
 def forget() -> None:
     """Let the metrics be looked for again."""
     metrics.cache_clear()
-    metric_infos.cache_clear()
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from bench.model import ModelTurn, UserTurn
 from bench.plugins import worker
 from bench.plugins.worker import Child, Limits, NoAnswer
 from bench.replayer.replaying import Replayer
+from bench.strategies.declaring import declaration
 from bench.strategies.sandboxed import put_together
 from bench.tokens.counting import TokenCounter
 
@@ -39,7 +40,7 @@ def replayed(tmp_path, monkeypatch):
     def replay_each(code, specs, name="mine.py", limits=LIMITS):
         """The replays of several strategies of one file: one child answers each in a fork of its own."""
         (tmp_path / name).write_text(code)
-        named = [(f"s{at}", spec.format(f'"{name}"')) for at, spec in enumerate(specs)]
+        named = [declaration(spec.format(f'"{name}"'), f"s{at}") for at, spec in enumerate(specs)]
         added = put_together(named, limits)
         strategies.extend(added)
         return list(map(replayer.replay, added))
@@ -238,8 +239,8 @@ def test_a_function_that_is_passed_runs_in_a_child_and_one_that_cannot_be_sent_r
             return f"{os.getpid()} {number}"
 
     there, here, debugged = (
-        *put_together([("there", process), ("here", locked)], LIMITS),
-        *put_together([("debugged", process)], LIMITS, debug=True),
+        *put_together([declaration(process, "there"), declaration(locked, "here")], LIMITS),
+        *put_together([declaration(process, "debugged")], LIMITS, debug=True),
     )
     own = f"{os.getpid()} 7"
     assert [set(texts(replayer.replay(one))) == {own} for one in (there, here, debugged)] == [False, True, True]

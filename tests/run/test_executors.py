@@ -17,7 +17,8 @@ from bench.replayer.replaying import replay
 from bench.run.executors import Workers
 from bench.run.kept import Kept, key_of, replay_digest
 from bench.run.measuring import Measuring, RunSession
-from bench.strategies import strategy_of
+from bench.strategies import built, compose, parse_strategy
+from bench.strategies.declaring import declaration
 
 
 def work(plan, task):
@@ -73,7 +74,7 @@ def test_what_is_kept_is_given_back(tmp_path_factory, values):
 
 def test_what_is_kept_is_not_made_again(tmp_path, monkeypatch):
     trace, kept = example().trace, Kept(tmp_path / "k.sqlite")
-    measuring = Measuring((strategy_of("keep_all"), strategy_of("summarizer=head_tail:head=1,tail=1", "ends")))
+    measuring = Measuring((parse_strategy("keep_all"), parse_strategy("ends=summarizer=head_tail:head=1,tail=1")))
     session = RunSession(trace, measuring, kept)
     assert session.known() is None
     first, details = session.measured(), session.details(["ends"])
@@ -90,7 +91,7 @@ def test_code_of_a_user_is_replayed_each_time(tmp_path):
     kept, texts = Kept(tmp_path / "k.sqlite"), ["a/b.csv", "another"]
     scores = [
         RunSession(
-            example().trace, Measuring((strategy_of({"summarizer": lambda result, text=text: text}, "mine"),)), kept
+            example().trace, Measuring((compose("mine", {"summarizer": lambda result, text=text: text}),)), kept
         ).measured()
         for text in (*texts, *texts)
     ]
@@ -125,7 +126,7 @@ def test_a_replay_has_the_digest_of_what_it_does():
     trace = example().trace
     index = index_trace(trace)
     one, same, other = (
-        replay(trace, index, strategy_of(spec, name))
+        replay(trace, index, built(declaration(spec, name)))
         for spec, name in (("keep_all", "a"), ("keep_all", "b"), ("drop_all", "a"))
     )
     assert replay_digest(one) == replay_digest(same) != replay_digest(other)

@@ -15,7 +15,8 @@ from theirs import write
 
 from bench.model import ToolResult
 from bench.model.errors import SpecError
-from bench.strategies import compose, parse_strategy, strategy_of
+from bench.strategies import compose, parse_strategy
+from bench.strategies.declaring import declaration
 
 GENERATE_SUMMARY = '''
 import json
@@ -112,9 +113,9 @@ def test_the_slot_is_named_and_a_bare_function_in_python_is_a_summarizer(tmp_pat
     with pytest.raises(SpecError, match="names no slot"):
         parse_strategy("m=mine.py:f", tmp_path)
     with pytest.raises(SpecError):
-        strategy_of("mine.py:f", "m", tmp_path)
-    assert list(strategy_of(lambda messages: None, "m").plugins) == ["summarizer"]
-    assert list(strategy_of({"compactor": lambda messages: None}, "m").plugins) == ["compactor"]
+        declaration("mine.py:f", "m")
+    assert list(declaration(lambda messages: None, "m").slots) == ["summarizer"]
+    assert list(declaration({"compactor": lambda messages: None}, "m").slots) == ["compactor"]
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def answer_sentence(reading: Reading) -> Text:
     clause = _FIRST_CLAUSE.match(sentence)
     if clause is None:
         return (Span(sentence, strong=True),)
-    first = Span(clause[1], "good" if reading.advice.advised else "", strong=True)
+    first = Span(clause[1], "good" if clause[1].startswith("Ship") else "", strong=True)
     return (first, f" {clause[3]}") if clause[3] else (first,)
 
 

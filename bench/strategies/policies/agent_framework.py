@@ -98,7 +98,7 @@ class AgentFrameworkSummarization(Summary):
         return assistant_message(text)
 
     def divided(self, window: Window) -> Parts | None:
-        """What precedes the groups that the writer reads, these, and the rest."""
+        """The messages before the groups that the writer reads, those of the groups, and the rest."""
         groups = talk_of(window.messages)
         if sum(map(len, groups)) <= self.target_count + self.threshold:
             return None

@@ -76,7 +76,7 @@ def _frames_and_observations(
 
 
 def _framed(name: str, frame: dict[str, Any]) -> dict[str, Any]:
-    """What a trace has beside its steps."""
+    """The meta, labels and outcome of a trace, made of its frame and scores."""
     meta = {"trace_id": name, **filled(frame, ("name", "userId", "tags", "version"))}
     if frame.get("sessionId"):
         meta["session"] = frame["sessionId"]

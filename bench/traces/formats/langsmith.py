@@ -93,6 +93,7 @@ def _merged(values: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _flat(runs: list[dict[str, Any]], parent: str) -> Iterator[tuple[dict[str, Any], str]]:
+    """Yield runs and the runs nested in them, each with the id of its parent."""
     for run in runs:
         yield run, as_id(run.get("parent_run_id")) or parent
         yield from _flat(dicts(run.get("child_runs")), as_id(run.get("id")))

@@ -122,7 +122,7 @@ def _of_call(span: OtelSpan, unread: Unread) -> dict[str, Any]:
 
 
 def _output(span: OtelSpan, kind: str) -> Any:
-    """What a run gave; of one that holds others the name of a node, perhaps."""
+    """The output of a span; of one that holds others the text alone, where it wraps one."""
     output = span.first(*_GAVE)
     value = decoded(output)
     if kind in _HOLDERS:

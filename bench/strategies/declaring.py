@@ -1,0 +1,221 @@
+"""Strategies as people write them: a spec string, slots, or a function. Nothing is loaded here."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..model.errors import SpecError, nearest
+from ..plugins.registry import Plugin, entries
+from ..plugins.spec import QUOTED, format_value, parse_value, split_top
+from .portfolio import PORTFOLIO, REFERENCES
+
+HOW = "write NAME=SLOT=SPEC, as in mask=compactor=mask_observations"
+SLOTS = ("summarizer", "compactor", "store", "evaluator", "routers", "consumer")
+SAYS = "says"
+"""The key, beside the slots, of the sentences that a strategy writes on purpose."""
+
+MOST_SETTINGS = 100
+"""The most strategies that one sweep may become."""
+
+_SWEPT = re.compile(
+    rf'{QUOTED}|[:,]\s*[^\W\d]\w*\s*=\s*(?P<values>[^\s,+:="\[\]|]*\|[^\s,+:="\[\]]*)'
+)
+"""A quoted value, which is no sweep; else a setting with several values."""
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """One strategy as it was written: by slot what fills it, a spec string, a function or a Plugin.
+
+    `str()` gives the string that parses back to it.
+
+    >>> str(declaration({"store": "truncate:limit=80", "says": ["Use grep."]}, "mine"))
+    'mine=store=truncate:limit=80+says=["Use grep."]'
+    """
+
+    name: str
+    slots: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    says: tuple[str, ...] = ()
+    reference: bool = False
+
+    @property
+    def spec(self) -> str:
+        """The slots as written: `compactor=mask_observations:keep_last=10`; `""` for none."""
+        texts = {slot: tuple(map(_text_of, items)) for slot, items in self.slots.items() if items}
+        texts |= {SAYS: (format_value(self.says),)} if self.says else {}
+        return "+".join(
+            f"{slot}={items[0] if len(items) == 1 else format_value(items)}"
+            for slot, items in texts.items()
+        )
+
+    def __str__(self) -> str:
+        return self.name if self.reference else f"{self.name}={self.spec}"
+
+
+def _text_of(item: Any) -> str:
+    if isinstance(item, Plugin):
+        return str(item.spec)
+    return item if isinstance(item, str) else name_of(item)
+
+
+def name_of(code: Any) -> str:
+    """The name of a function or class, else of the class of an object."""
+    return str(getattr(code, "__name__", type(code).__name__)).strip("<>")  # <lambda>
+
+
+def declaration(item: Any, name: str | None = None) -> Declaration:
+    """A strategy as written: a spec string, slots with a name, or a function, a summarizer.
+
+    A spec string is `NAME=SLOT=SPEC(+SLOT=SPEC)*` or the name of a reference. `name` renames it;
+    with one, a spec string may be the slots alone (`compactor=mask_observations`). Raises SpecError
+    for anything else, and for an unknown slot.
+
+    >>> str(declaration("store=truncate", "cut")), declaration(len).name
+    ('cut=store=truncate', 'len')
+    """
+    if isinstance(item, str):
+        return _of_text(item, name)
+    if callable(item):
+        return _of_slots(name_of(item) if name is None else name, {"summarizer": item})
+    if isinstance(item, Mapping) and name is not None:
+        return _of_slots(name, item)
+    what = f"a strategy is a spec string, a function or a Strategy, got {type(item).__name__}"
+    raise SpecError(
+        f"{what} — write 'NAME=SLOT=SPEC', or pass {{'name': {{'compactor': function}}}}"
+    )
+
+
+def _of_text(text: str, name: str | None) -> Declaration:
+    """A strategy from a spec string; with a name it may be the slots alone."""
+    written, equals, body = (part.strip() for part in text.partition("="))
+    if name is not None and (not text or written in SLOTS):
+        written, equals, body = name, "=", text
+    if not written or written in SLOTS:
+        raise SpecError(f"strategy {text!r}: a name is missing — {HOW}")
+    if not equals:
+        body = _reference(written)
+    declared = _of_slots(written, _slots_in(body, text))
+    is_reference = not equals and name in (None, written)
+    return replace(declared, name=name or written, reference=is_reference)
+
+
+def _of_slots(name: str, slots: Mapping[str, Any]) -> Declaration:
+    """A strategy from what fills its slots, each once but routers."""
+    if not name.strip():
+        raise SpecError("a strategy has an empty name — give it one")
+    filled: dict[str, tuple[Any, ...]] = {}
+    for slot, written in slots.items():
+        if slot == SAYS:
+            continue
+        if slot not in SLOTS:
+            known = nearest(slot, (*SLOTS, SAYS))
+            raise SpecError(f"strategy {name!r}: unknown slot {slot!r}{known}")
+        filled[slot] = tuple(written) if isinstance(written, list | tuple) else (written,)
+        if slot != "routers" and len(filled[slot]) != 1:
+            number = len(filled[slot])
+            raise SpecError(f"strategy {name!r}: slot {slot} takes one spec, got {number}")
+        for item in filled[slot]:
+            if not isinstance(item, str | Plugin) and not callable(item):
+                what = f"slot {slot} must be a spec string, got {type(item).__name__}"
+                raise SpecError(f"strategy {name!r}: {what}")
+    in_order = {slot: filled[slot] for slot in SLOTS if slot in filled}
+    return Declaration(name, in_order, _sentences(name, slots.get(SAYS, ())))
+
+
+def _sentences(name: str, written: object) -> tuple[str, ...]:
+    """The sentences of `says`. SpecError for anything but a list of texts of several words."""
+    items = written if isinstance(written, list | tuple) else None
+    if items is None or not all(isinstance(item, str) and len(item.split()) > 1 for item in items):
+        what = 'must be a list of sentences, such as ["Use grep to find the rest."]'
+        raise SpecError(f"strategy {name!r}: {SAYS} {what}, got {written!r}")
+    return tuple(items)
+
+
+def _slots_in(body: str, text: str) -> dict[str, str | Sequence[str]]:
+    """The slots of a strategy's spec, each with what fills it. Raises SpecError about `text`."""
+    slots: dict[str, str | Sequence[str]] = {}
+    for part in split_top(body, "+") if body else []:
+        slot, equals, spec = (piece.strip() for piece in part.partition("="))
+        if slot not in (*SLOTS, SAYS):
+            fills = "" if equals else _slot_of(slot)
+            meant = f" — write {text.partition('=')[0].strip()}={fills}={slot}"
+            hint = meant if fills else f"{nearest(slot, (*SLOTS, SAYS))}; {HOW}"
+            raise SpecError(f"strategy {text!r}: {part.strip()!r} names no slot{hint}")
+        if not spec:
+            hint = "`bench list strategies` has what can"
+            raise SpecError(f"strategy {text!r}: nothing fills slot {slot} — {hint}")
+        if slot in slots:
+            raise SpecError(f"strategy {text!r}: slot {slot} is given twice")
+        slots[slot] = parse_value(spec, text) if spec.startswith("[") else spec
+    return slots
+
+
+def _reference(name: str) -> str:
+    """The slots of a reference; SpecError with the nearest names where there is none."""
+    if name not in REFERENCES:
+        slots = PORTFOLIO.get(name) or (f"{slot}={name}" if (slot := _slot_of(name)) else "")
+        meant = f" — write {name}={slots}" if slots else f"{nearest(name, REFERENCES)} (or {HOW})"
+        raise SpecError(f"unknown strategy {name!r}{meant}")
+    return REFERENCES[name]
+
+
+def _slot_of(name: str) -> str:
+    """The first slot that a registered plug-in of some name fills; `""` for none."""
+    return next(
+        (slot for slot in SLOTS if name in entries("router" if slot == "routers" else slot)), ""
+    )
+
+
+# ---------------------------------------------------------------- sweeps
+
+Setting = tuple[tuple[str, ...], Declaration]
+"""One setting of what is swept: the values that it takes, and the strategy with these."""
+
+
+def at_settings(declared: Declaration) -> Sequence[Setting]:
+    """A strategy at every setting of its sweeps: of several values of one setting in a spec.
+
+    Several sweeps give every combination. What is quoted is no sweep. Raises SpecError for an empty
+    value and for more than 100 settings.
+
+    >>> swept = declaration("m=compactor=mine.py:f:share=0.5|0.6,n=1|2")
+    >>> [values for values, _ in at_settings(swept)]
+    [('0.5', '1'), ('0.5', '2'), ('0.6', '1'), ('0.6', '2')]
+    >>> [str(one) for _, one in at_settings(declaration('m=store=mine.py:f:mark="a|b"'))]
+    ['m=store=mine.py:f:mark="a|b"']
+    """
+    settings = [*itertools.islice(_settings(declared), MOST_SETTINGS + 1)]
+    if len(settings) > MOST_SETTINGS:
+        what = f"a sweep of more than {MOST_SETTINGS} settings"
+        raise SpecError(f"spec {str(declared)!r}: {what} — sweep fewer values")
+    return settings
+
+
+def _settings(declared: Declaration) -> Iterator[Setting]:
+    places = [(slot, item) for slot, items in declared.slots.items() for item in items]
+    for chosen in itertools.product(*(list(_swept(item)) for _, item in places)):
+        slots: dict[str, tuple[Any, ...]] = dict.fromkeys(declared.slots, ())
+        for (slot, _), (_, item) in zip(places, chosen, strict=True):
+            slots[slot] = (*slots[slot], item)
+        values = tuple(value for several, _ in chosen for value in several)
+        yield values, replace(declared, slots=slots)
+
+
+def _swept(item: Any, start: int = 0) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield what follows a place in a spec at every setting of the sweeps in it."""
+    sweeps = _SWEPT.finditer(item, start) if isinstance(item, str) else ()
+    sweep = next((found for found in sweeps if found["values"]), None)
+    if sweep is None:
+        yield (), item[start:] if isinstance(item, str) else item
+        return
+    written, before = sweep["values"].split("|"), item[start : sweep.start("values")]
+    if not all(written):
+        what = f"the sweep {sweep['values']!r} has an empty value"
+        raise SpecError(f"spec {item!r}: {what} — write 5|10|20")
+    for value in dict.fromkeys(written):
+        for values, after in _swept(item, sweep.end("values")):
+            yield (value, *values), f"{before}{value}{after}"
