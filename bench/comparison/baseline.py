@@ -86,7 +86,7 @@ def read_scores(path: Path, title: str = "") -> ScoreFile | None:
         return None
     accepted = path.name.endswith(".baseline.json")
     again = (
-        "accept a new one with --update-baseline"
+        "accept a new one with `bench run --update-baseline`"
         if accepted
         else "write one with `bench run -o FILE.json`"
     )

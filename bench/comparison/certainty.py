@@ -54,7 +54,7 @@ def ratio_of_totals(today: Sequence[float], new: Sequence[float]) -> Ratio | Non
         return None
     ratio = new_total / old_total
     left = [(old_total - old, new_total - own) for old, own in zip(today, new, strict=True)]
-    if n < 2 or ratio <= 0 or any(old <= 0 or own <= 0 for old, own in left):
+    if n < 2 or any(old <= 0 or own <= 0 for old, own in left):
         return Ratio(ratio)
     logs = [math.log(own / old) for old, own in left]
     mean = math.fsum(logs) / n

@@ -23,7 +23,7 @@ from .totals import Runs, value_of
 JUDGE = GateRule(metric="", gate="judge")
 """The rule of results that say what was loosened, replaced or removed since the baseline."""
 
-_UPDATE = "with --update-baseline"
+_UPDATE = "with `bench run --update-baseline`"
 _BASIS = {"mean over tasks": "mean over tasks", "total": "total over all runs"}
 Outcome = Literal["pass", "fail", "undecided", "skipped"]
 Ending = dict[str, Any]

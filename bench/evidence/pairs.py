@@ -130,8 +130,6 @@ class _Reader:
 
     def problems(self) -> list[Problem]:
         """The faults of the prompt as it stands."""
-        if not self._problems and not self._waiting[-1]:
-            return []
         return [*(problem for _, problem in self._problems), *self._unanswered()]
 
     @property
