@@ -30,6 +30,8 @@ def answers_of(specs: Iterable[str]) -> Answers:
     'stored'
     >>> answers_of(["a=summarizer=truncate+store=truncate"]), answers_of(["a=routers=[x]", "b=routers=[y]"])
     ('savings', 'routed')
+    >>> answers_of(["a=evaluator=step_v1"])
+    'judged'
     """
     slots = [filled(spec) for spec in specs]
     if not slots or any(not slot or {"summarizer", "compactor"} & slot.keys() for slot in slots):

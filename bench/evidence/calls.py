@@ -30,6 +30,8 @@ def asked(call: ToolCall) -> str:
     'a.py offset=40 limit=9'
     >>> asked(ToolCall(id="c", name="shell", arguments={"command": ["bash", "-lc", "ls -l"], "workdir": "/x"}))
     'ls -l'
+    >>> asked(ToolCall(id="c", name="shell", arguments="ls  -l")), asked(ToolCall(id="c", name="shell"))
+    ('ls -l', '')
     """
     given = call.arguments
     if not isinstance(given, dict):

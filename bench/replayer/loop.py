@@ -352,10 +352,9 @@ class Loop:
 
 def read_back(record: Record, stored: Any) -> Record:
     """A record as a later step reads it: with the value that is behind its handle."""
-    if record.handle is None and stored is record.value:
+    if record.handle is None:
         return record
-    is_data = record.handle is not None and isinstance(stored, dict | list)
-    result_type = "structured" if is_data else record.result_type
+    result_type = "structured" if isinstance(stored, dict | list) else record.result_type
     return msgspec.structs.replace(record, value=stored, result_type=result_type)
 
 

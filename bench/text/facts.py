@@ -330,7 +330,11 @@ def occurs(plain: str, fact: str) -> bool:
 
 
 def is_free(plain: str, start: int, end: int) -> bool:
-    """True if what stands from `start` to `end` of a text is not a part of a longer word or number."""
+    """True if the part of a text from `start` to `end` is not inside a longer word or number.
+
+    >>> is_free("v0.5", 3, 4), is_free("5.25", 0, 1), is_free("of 5.", 3, 4), is_free("a_5", 2, 3)
+    (False, False, True, False)
+    """
     # most facts stand between two of these, which never belong to a word or number
     if (plain[start - 1 : start] or " ") in _BREAKS and plain[end : end + 1] in _BREAKS:
         return True
