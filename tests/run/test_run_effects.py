@@ -8,9 +8,6 @@ from pathlib import Path
 import pytest
 from repository import BASELINE, SCENARIO, SUMMARIZERS, TRACES, WORSE, bench, init
 
-from bench.files.writing import write_together
-from bench.model.errors import BenchError
-
 
 @pytest.fixture(autouse=True)
 def repository(tmp_path, monkeypatch, capsys):
@@ -102,16 +99,3 @@ def test_what_was_there_before_stays_when_a_later_run_fails():
     Path("file").write_text("no folder")
     assert bench("run", SCENARIO, "-o", "x.json", "-o", "file/y.html") == 2
     assert (Path("x.json").read_bytes(), BASELINE.read_bytes()) == kept
-
-
-@pytest.mark.slow
-def test_files_are_written_together(tmp_path):
-    write_together({tmp_path / "a/one": b"1", tmp_path / "two": b"2"})
-    assert (tmp_path / "a/one").read_bytes() == b"1"
-    (tmp_path / "folder").mkdir()
-    with pytest.raises(BenchError, match="folder: cannot be written: is a folder"):
-        write_together({tmp_path / "two": b"new", tmp_path / "folder": b"3"})
-    assert (tmp_path / "two").read_bytes() == b"2"
-    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == sorted(["chat.json", "two"]), (
-        "nothing half written is left"
-    )
