@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from msgspec.structs import replace
+
 from ..model.advice import TODAY, RuleResult, Verdict
 from ..model.scores import Check, FalseAlarms, Finding, MeasuredRun, Number, Rule
 from ..plugins.spec import split_top
@@ -127,20 +129,18 @@ def results_of(
 
     Of what runs today only *ran* and *valid*.
     """
-    results = []
+    slots = filled(spec)
+    results: list[RuleResult | None] = []
     for asked in TABLE:
         if asked.kind == "cheaper" or (strategy == TODAY and asked.rule not in ("ran", "valid")):
             continue
         if asked.kind == "ran":
             results.append(_ran(runs, strategy, failed_gates))
-        elif asked.kind == "count":
-            results.append(_count(asked.rule, _hits(runs, asked.rule, strategy)))
-        elif asked.kind == "prose":
-            alarms = terms.rates.get(asked.rule, FalseAlarms())
-            results.append(_rate(asked.rule, _hits(runs, asked.rule, strategy), alarms))
-        elif result := _share(runs, asked, strategy, filled(spec), terms.limits):
-            results.append(result)
-    return tuple(results)
+        elif asked.kind != "share":
+            results.append(_found(runs, asked, strategy, terms.rates))
+        elif not asked.slot or asked.slot in slots:
+            results.append(_share(runs, asked, strategy, terms.limits))
+    return tuple(result for result in results if result is not None)
 
 
 def unchecked(runs: Runs, strategy: str) -> bool:
@@ -195,58 +195,38 @@ def _ran(runs: Runs, strategy: str, failed_gates: int) -> RuleResult:
     )
 
 
-@dataclass(frozen=True)
-class _Hits:
-    """The hits of one rule beyond today's, over all runs, among so many places looked at."""
+def _found(
+    runs: Runs, asked: Asked, strategy: str, rates: Mapping[Rule, FalseAlarms]
+) -> RuleResult:
+    """A rule that looks for something in texts: any hit breaks a count.
 
-    hits: int = 0
-    of: int = 0
-    summaries: int = 0
-    worst_run: str = ""
-    findings: tuple[Finding, ...] = ()
-
-
-def _hits(runs: Runs, rule: Rule, strategy: str) -> _Hits:
-    """The hits of a rule; what a strategy shares with today in a run is none."""
+    What a strategy shares with today in a run is no hit. In prose a rate breaks the rule that is
+    certainly above its false alarms.
+    """
     by_run: dict[str, int] = {}
     findings: list[Finding] = []
     of = summaries = 0
     for run in runs.all:
-        check = _check(runs, run, strategy, rule)
-        shared = 0 if strategy == TODAY else _check(runs, run, TODAY, rule).hits
+        check = _check(runs, run, strategy, asked.rule)
+        shared = 0 if strategy == TODAY else _check(runs, run, TODAY, asked.rule).hits
         by_run[run.id] = max(0, check.hits - shared)
         of, summaries = of + max(check.of, check.hits), summaries + check.summaries
         findings += check.findings if by_run[run.id] else ()
     hits = sum(by_run.values())
-    worst = max(by_run, key=lambda run: by_run[run]) if hits else ""
-    return _Hits(hits, of, summaries, worst, tuple(findings[:FINDINGS]))
-
-
-def _count(rule: Rule, counted: _Hits) -> RuleResult:
-    """A rule that any hit breaks."""
-    return RuleResult(
-        rule=rule,
-        passed=counted.hits == 0,
-        value=float(counted.hits),
+    result = RuleResult(
+        rule=asked.rule,
+        passed=hits == 0,
+        value=float(hits),
         limit=0.0,
-        findings=counted.findings,
-        worst_run=counted.worst_run,
+        findings=tuple(findings[:FINDINGS]),
+        worst_run=max(by_run, key=lambda run: by_run[run]) if hits else "",
     )
-
-
-def _rate(rule: Rule, counted: _Hits, alarms: FalseAlarms) -> RuleResult:
-    """A rule that reads prose: broken by a rate that is certainly above its false alarms."""
-    low = lowest_rate(counted.hits, counted.of)
-    expected = alarms.expected(counted.of, counted.summaries)
-    return RuleResult(
-        rule=rule,
-        passed=low <= expected,
-        value=counted.hits / counted.of if counted.of else None,
-        limit=expected,
-        low=low,
-        findings=counted.findings,
-        worst_run=counted.worst_run,
-    )
+    if asked.kind == "count":
+        return result
+    low = lowest_rate(hits, of)
+    expected = rates.get(asked.rule, FalseAlarms()).expected(of, summaries)
+    value = hits / of if of else None
+    return replace(result, passed=low <= expected, value=value, limit=expected, low=low)
 
 
 def _check(runs: Runs, run: MeasuredRun, strategy: str, rule: Rule) -> Check:
@@ -255,49 +235,28 @@ def _check(runs: Runs, run: MeasuredRun, strategy: str, rule: Rule) -> Check:
 
 
 def _share(
-    runs: Runs, asked: Asked, strategy: str, slots: Mapping[str, str], limits: Mapping[Rule, float]
+    runs: Runs, asked: Asked, strategy: str, limits: Mapping[Rule, float]
 ) -> RuleResult | None:
-    """A rule on a share; None where it is not asked.
+    """A rule on a share; None where it has nothing to measure in a slot.
 
-    A share that could not be measured does not pass.
+    A share that could not be measured does not pass, but that nothing was needed from far back does.
     """
-    if asked.slot and asked.slot not in slots:
-        return None
     lower = asked.better == "lower"
     measured = [(metric, runs.share(strategy, metric)) for metric in asked.metrics]
     metric, share = next((item for item in measured if item[1].weight), measured[0])
+    result = RuleResult(rule=asked.rule, metric=metric, passed=False)
     if share.weight == 0:
-        return _unmeasured(asked, metric, share.reason, limits)
+        nothing = share.reason == "nothing to measure"
+        passed = nothing and asked.rule == "far"
+        findings = () if passed else (Finding(None, share.reason),)
+        limit = limits.get(asked.rule, asked.limit)
+        missing = replace(result, passed=passed, limit=limit, findings=findings)
+        return None if nothing and asked.slot else missing
     value, limit = share.value or 0.0, _limit(runs.share(TODAY, metric), asked, limits, lower)
     worst = runs.worst(strategy, metric, lowest=not lower)
-    return RuleResult(
-        rule=asked.rule,
-        metric=metric,
-        passed=value <= limit + _ROUNDING if lower else value >= limit - _ROUNDING,
-        value=value,
-        limit=limit,
-        worst_run=worst[0] if worst else "",
-    )
-
-
-def _unmeasured(
-    asked: Asked, metric: str, reason: str, limits: Mapping[Rule, float]
-) -> RuleResult | None:
-    """The result of a rule on a share that no run has; None where it is not asked.
-
-    It passes where nothing was needed from far back, and fails elsewhere.
-    """
-    nothing = reason == "nothing to measure"
-    if nothing and asked.slot:
-        return None
-    passed = nothing and asked.rule == "far"
-    return RuleResult(
-        rule=asked.rule,
-        metric=metric,
-        passed=passed,
-        limit=limits.get(asked.rule, asked.limit),
-        findings=() if passed else (Finding(None, reason),),
-    )
+    passed = value <= limit + _ROUNDING if lower else value >= limit - _ROUNDING
+    run = worst[0] if worst else ""
+    return replace(result, passed=passed, value=value, limit=limit, worst_run=run)
 
 
 def _limit(here: Number, asked: Asked, limits: Mapping[Rule, float], lower: bool) -> float:

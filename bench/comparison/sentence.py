@@ -147,28 +147,16 @@ def _why_no_saving(advice: Advice, others: Sequence[Ranked]) -> str:
     """The reason where no strategy costs less: none changed anything, or all cost as much."""
     acting = [item for item in others if "inactive" not in item.marks]
     if not acting:
-        return f"{_none_of(others, 'changed nothing', 'changed anything')}."
+        return "no strategy changed anything."
     if all(item.verdict == "invalid" for item in acting):
-        return f"{_none_of(acting, 'is invalid', 'is valid')}."
-    none = _none_of(others, "does not cost less", "costs less")
-    return f"{none}{_economy(advice, False)}.{_other(advice, _dearer(acting))}"
+        return "no strategy is valid."
+    return f"no strategy costs less{_economy(advice, False)}.{_other(advice, _dearer(acting))}"
 
 
 def _dearer(items: Iterable[Ranked]) -> Ranked | None:
     """The first strategy that changes something and does not cost less."""
     acting = (item for item in items if "inactive" not in item.marks)
     return next((item for item in acting if item.verdict == "no saving"), None)
-
-
-def _none_of(others: Sequence[Ranked], alone: str, each: str) -> str:
-    """The clause that no strategy does something, for one alone or for each of several."""
-    if len(others) == 1:
-        return f"{others[0].strategy} {alone}"
-    return (
-        f"neither strategy {each}"
-        if len(others) == 2
-        else f"none of the {len(others)} strategies {each}"
-    )
 
 
 def _all_refused(cheaper: Sequence[Ranked]) -> str:

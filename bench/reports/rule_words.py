@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..comparison.rules import TABLE
 from ..model.advice import RuleResult
 from ..model.scores import Rule
-from .numbers import change, count, of, percent
+from .numbers import change, count, of, percent, shortened
 
 
 @dataclass(frozen=True)
@@ -111,14 +111,9 @@ def _example(result: RuleResult) -> str:
 
 
 def quoted(text: str) -> str:
-    """The beginning of a text in quotation marks, white space folded.
+    """A text in quotation marks, the middle of a long one left out.
 
-    >>> quoted("so  far"), quoted("word " * 20)
-    ('"so far"', '"word word word word word word word word word word word word…"')
+    >>> quoted("so  far")
+    '"so far"'
     """
-    text = " ".join(text.split())
-    cut = text if len(text) <= _EXAMPLE_CHARS else f"{text[: _EXAMPLE_CHARS - 1].rstrip()}…"
-    return f'"{cut}"'
-
-
-_EXAMPLE_CHARS = 60
+    return f'"{shortened(text, 60)}"'

@@ -7,20 +7,10 @@ from itertools import groupby
 
 from ...model.advice import TODAY
 from ..blocks import Cell, Cells, Fold, Heads, Section, Table, number, table
-from ..numbers import BASES, of, quantity
+from ..numbers import BASES, of, quantity, sentence_case
 from ..reading import Reading
 
 _ACROSS = 8  # strategies beside today in one table
-_FAMILIES = {
-    "cost": "Cost",
-    "needed": "Needed",
-    "loss": "Loss",
-    "faithful": "Faithful",
-    "prompt": "Valid prompts",
-    "findings": "Findings",
-    "probes": "Questions",
-    "routing": "Routing and selection",
-}
 
 
 def sections(reading: Reading) -> Iterator[Section]:
@@ -45,7 +35,7 @@ def _tables(reading: Reading, metrics: Sequence[str]) -> Iterator[Table | Fold]:
 def _table(reading: Reading, metrics: Sequence[str], names: Sequence[str]) -> Table:
     rows: list[Cells] = []
     for family, of_family in groupby(metrics, lambda metric: metric.split(".")[0]):
-        rows.append(_FAMILIES.get(family, family))
+        rows.append(sentence_case(family))
         for metric in of_family:
             unit, values = reading.unit(metric), (reading.value(name, metric) for name in names)
             cells = (Cell("–", tone="muted") if it is None else quantity(it, unit) for it in values)
