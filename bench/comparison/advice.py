@@ -10,14 +10,12 @@ from typing import get_args
 import msgspec
 
 from ..model.advice import TODAY, Advice, Mark, Price, Ranked, RuleResult, Verdict
-from ..model.scores import MeasuredRun, Rule
+from ..model.scores import MeasuredRun
 from .certainty import EQUAL, cannot_rule_out
 from .prices import METRICS, economies_of, preference, prices_of, stated_apart
 from .rules import USUAL, Terms, filled, finite, results_of, unchecked, unchecked_text, verdict_of
 from .sentence import Answers, Economy, is_saving, price_of, sentence_of
 from .totals import Runs
-
-_QUALITY: Mapping[str, Rule] = {"stored": "stored", "judged": "judged", "routed": "routed"}
 
 
 def answers_of(specs: Iterable[str]) -> Answers:
@@ -64,14 +62,15 @@ def advise(
     runs, failed = Runs(measured), failed_gates or {}
     names = sorted({*strategies} - {TODAY})
     answers = answers_of(specs.get(name, "") for name in names)
-    question = _question(runs, names, answers, terms)
-    ranked = []
-    for name in [TODAY, *names]:
-        spec = specs.get(name, "")
-        rules = results_of(runs, name, spec=spec, terms=terms, failed_gates=failed.get(name, 0))
-        ranked.append(_ranked(question, name, spec, rules))
-    if ranked[0].verdict == "invalid" and answers == "savings":  # nothing to be cheaper than
-        ranked[1:] = map(_without_today, ranked[1:])
+    rules = {
+        name: results_of(
+            runs, name, spec=specs.get(name, ""), terms=terms, failed_gates=failed.get(name, 0)
+        )
+        for name in [TODAY, *names]
+    }
+    valid = verdict_of(rules[TODAY]) != "invalid"
+    question = _question(runs, names, answers, terms, saves=valid and answers == "savings")
+    ranked = [_ranked(question, name, specs.get(name, ""), rules[name]) for name in rules]
     ordered = tuple(sorted(ranked, key=lambda item: _place(item, question)))
     advised = _advised(ordered, question)
     ordered = tuple(sorted(ordered, key=lambda item: item.strategy != advised))
@@ -85,23 +84,26 @@ class _Question:
     """A decision to make: the runs, the terms and the price that it is made by.
 
     `assumed`: the shares of the provider's cache are not recorded, so a saving must be certain with
-    and without the cache.
+    and without the cache. `saves`: a strategy must save; not where what runs today is not valid.
     """
 
     runs: Runs
     answers: Answers
     deciding: Economy
     assumed: bool
+    saves: bool
     prices: Mapping[Economy, Mapping[str, Price]]
 
 
-def _question(runs: Runs, names: Sequence[str], answers: Answers, terms: Terms) -> _Question:
+def _question(
+    runs: Runs, names: Sequence[str], answers: Answers, terms: Terms, saves: bool
+) -> _Question:
     """The question, decided by the price of the terms, else by one that the runs have."""
     economies = economies_of(runs)
     deciding: Economy = terms.basis if terms.basis in economies else economies[0]
     assumed = deciding != "tokens" and any(run.facts.cache_shares == "assumed" for run in runs.all)
     prices = {economy: prices_of(runs, names, economy) for economy in economies}
-    return _Question(runs, answers, deciding, assumed, prices)
+    return _Question(runs, answers, deciding, assumed, saves, prices)
 
 
 # ---------------------------------------------------------------- one strategy
@@ -112,11 +114,11 @@ def _ranked(question: _Question, name: str, spec: str, rules: tuple[RuleResult, 
     runs, here = question.runs, name == TODAY
     own = {economy: prices.get(name) for economy, prices in question.prices.items()}
     marks = () if here else tuple(_marks(runs, name))
-    if not here and question.answers == "savings":
+    if not here and question.saves:
         rules = (*rules, _cheaper(question, own))
     return Ranked(
         strategy=name,
-        verdict=_today_verdict(rules) if here else _verdict(question, rules, own, marks),
+        verdict=_verdict(question, rules, own, marks) if not here else verdict_of(rules) or "keep",
         marks=marks,
         unchecked_text="" if here else unchecked_text(runs, name),
         cached=own.get("cached") or own.get("tokens"),
@@ -145,10 +147,6 @@ def _cheaper(question: _Question, own: Mapping[Economy, Price | None]) -> RuleRe
     return RuleResult(rule="cheaper", passed=passed, value=worst.high if worst else None, limit=1.0)
 
 
-def _today_verdict(rules: tuple[RuleResult, ...]) -> Verdict:
-    return "invalid" if verdict_of(rules) == "invalid" else "keep"
-
-
 def _verdict(
     question: _Question,
     rules: tuple[RuleResult, ...],
@@ -164,16 +162,9 @@ def _verdict(
         return "no saving"
     if refused not in ("not certain", None):
         return refused
-    if question.answers == "savings" and (price is None or not is_saving(price)):
+    if question.saves and (price is None or not is_saving(price)):
         return "no saving"
     return "not certain" if refused or "not checked" in marks else "ship"
-
-
-def _without_today(item: Ranked) -> Ranked:
-    """A strategy where today's is invalid: it need not be cheaper than what cannot run."""
-    rules = tuple(rule for rule in item.rules if rule.rule != "cheaper")
-    verdict = verdict_of(rules) or ("not certain" if "not checked" in item.marks else "ship")
-    return msgspec.structs.replace(item, rules=rules, verdict=verdict)
 
 
 # ---------------------------------------------------------------- all strategies
@@ -199,8 +190,7 @@ def _advised(ordered: Sequence[Ranked], question: _Question) -> str | None:
 def _place(item: Ranked, question: _Question) -> tuple[float | str, ...]:
     """The place in the table: by verdict, then quality where that is asked, then price."""
     price = price_of(item, question.deciding)
-    asked = _QUALITY.get(question.answers)
-    quality = next((rule.value for rule in item.rules if rule.rule == asked), None)
+    quality = next((rule.value for rule in item.rules if rule.rule == question.answers), None)
     return (
         get_args(Verdict).index(item.verdict),
         0.0 if quality is None else -quality,
@@ -222,7 +212,7 @@ def _advice(
         tasks=len(runs.tasks),
         runs=len(runs.all),
         cannot_rule_out=cannot_rule_out(len(runs.tasks)) if answers == "savings" else None,
-        cheapest_rejected=_cheapest_rejected(ordered, advised, deciding),
+        cheapest_rejected=_cheapest_rejected(ordered, deciding),
         disagree=_disagree(ordered, advised),
         theoretical_minimum=None
         if least is None or not runs.all
@@ -233,16 +223,12 @@ def _advice(
     return msgspec.structs.replace(advice, sentence=sentence)
 
 
-def _cheapest_rejected(
-    ordered: tuple[Ranked, ...], advised: str | None, deciding: Economy
-) -> str | None:
+def _cheapest_rejected(ordered: tuple[Ranked, ...], deciding: Economy) -> str | None:
     """The cheapest strategy that saves, and that a rule other than the last refuses."""
-    refused = [
-        item for item in ordered if item.verdict in ("invalid", "unfaithful", "loses too much")
-    ]
     priced = [
         (price.per_run, item.strategy)
-        for item in refused
+        for item in ordered
+        if item.verdict in ("invalid", "unfaithful", "loses too much")
         if (price := price_of(item, deciding)) and is_saving(price)
     ]
     return min(priced, default=(0.0, None))[1]
@@ -253,19 +239,15 @@ def _disagree(ordered: tuple[Ranked, ...], advised: str | None) -> bool:
 
     That is the advised strategy, else the first one that only its price refuses.
     """
-    only_by_price = (
+    about = [
         item
         for item in ordered
-        if item.verdict in ("not certain", "no saving") and "inactive" not in item.marks
-    )
-    about = next((item for item in ordered if item.strategy == advised), None) or next(
-        only_by_price, None
-    )
-    if about is None:
-        return False
-    prices = [
-        price
-        for price in (about.cached, about.uncached)
-        if price is not None and price.ratio is not None
+        if item.strategy == advised
+        or (
+            advised is None
+            and item.verdict in ("not certain", "no saving")
+            and "inactive" not in item.marks
+        )
     ]
-    return len({is_saving(price) for price in prices}) > 1
+    prices = [price for item in about[:1] for price in (item.cached, item.uncached)]
+    return len({is_saving(price) for price in prices if price and price.ratio is not None}) > 1
