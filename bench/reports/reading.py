@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..comparison.rules import TABLE, filled
+from ..comparison.prices import METRICS
+from ..comparison.rules import TABLE
+from ..comparison.sentence import price_of
 from ..comparison.totals import Runs, value_of
 from ..model.advice import TODAY, Advice, Price, Ranked
 from ..model.compared import Compared, GateResult, Move
-from ..model.errors import SpecError
 from ..model.metric import MetricInfo
 from ..model.scores import MeasuredRun, Rule
-from ..plugins.spec import parse_value
 from ..text.wording import per_run
 from .charts import Mark
 from .numbers import count, of, shortened
@@ -116,21 +114,6 @@ class Reading:
         """The number of tasks, or of runs where each is a task of its own."""
         return of(self.tasks, self.noun)
 
-    def scenario_line(self, strategy: str) -> str:
-        """A strategy as a line of a scenario's `[strategies]`; "" where it fills no slot.
-
-        Routers are a list, every other slot is one spec.
-        """
-        parts = []
-        try:
-            for slot, spec in filled(f"{strategy}={self.spec(strategy)}").items():
-                value = parse_value(spec, spec) if spec.startswith("[") else spec
-                parts.append(f"{slot} = {json.dumps(value, ensure_ascii=False)}")
-        except SpecError:
-            return ""
-        name = strategy if re.fullmatch(r"[\w-]+", strategy, re.ASCII) else json.dumps(strategy)
-        return f"{name} = {{ {', '.join(parts)} }}" if parts else ""
-
     def limit(self, rule: Rule) -> float | None:
         """The limit of a rule, the same for every strategy; None where it was not asked."""
         limits = (
@@ -139,46 +122,27 @@ class Reading:
         return next((limit for limit in limits if limit is not None), None)
 
     def price(self, item: Ranked) -> Price | None:
-        """The price that decides, else the other one."""
-        mine, other = (
-            (item.uncached, item.cached)
-            if self.advice.basis == "uncached"
-            else (item.cached, item.uncached)
-        )
-        return mine or other
-
-    def other_price(self, item: Ranked) -> Price | None:
-        """The price that does not decide, where both are known and differ in kind."""
-        if self.counts_tokens or item.cached is None or item.uncached is None:
-            return None
-        return item.cached if self.advice.basis == "uncached" else item.uncached
+        """The price that decides."""
+        return price_of(item, self.advice.basis)
 
     @property
     def price_metric(self) -> str:
         """The metric of the price that decides."""
-        names = {"cached": "cost.usd", "uncached": "cost.usd_uncached"}
-        return names.get(self.advice.basis, "cost.prompt_tokens")
-
-    @property
-    def with_cache(self) -> str:
-        """The words for the price that decides."""
-        by_basis = {"cached": "with cache", "uncached": "without cache"}
-        return by_basis.get(self.advice.basis, "")
+        return METRICS["tokens" if self.advice.basis == "quality" else self.advice.basis]
 
     @cached_property
     def counts_tokens(self) -> bool:
         """True where nothing is priced, so that tokens are compared."""
-        units = {price.unit for item in self.ranked if (price := self.price(item)) is not None}
-        return units == {"tokens"}
+        return {price.unit for item in self.ranked if (price := self.price(item))} == {"tokens"}
 
     @cached_property
     def prices_by(self) -> tuple[int, str]:
         """The number of runs that prices are given for, with its words. Tokens are given a run."""
         if self.counts_tokens:
             return 1, "a run"
-        today = self.by_name.get(TODAY)
-        prices = [self.price(item) for item in ([today] if today else []) + [*self.ranked]]
-        finite = [price.per_run for price in prices if price and math.isfinite(price.per_run)]
+        items = sorted(self.ranked, key=lambda item: item.strategy != TODAY)
+        prices = [price.per_run for item in items if (price := self.price(item))]
+        finite = [price for price in prices if math.isfinite(price)]
         return per_run(finite[0]) if finite else (1, "a run")
 
     def move(self, strategy: str, metric: str) -> Move | None:
@@ -191,11 +155,12 @@ class Reading:
     @cached_property
     def candidate(self) -> Ranked | None:
         """The strategy that is advised, else the cheapest that no rule but the last refuses."""
-        today, prices = TODAY, {}
-        for item in self.ranked:
-            price = self.price(item)
-            if item.strategy != today and item.verdict not in REFUSED and price is not None:
-                prices[item.strategy] = price.per_run if math.isfinite(price.per_run) else math.inf
+        prices = {
+            item.strategy: price.per_run
+            for item in self.ranked
+            if item.strategy != TODAY and item.verdict not in REFUSED
+            if (price := self.price(item)) and math.isfinite(price.per_run)
+        }
         cheapest = min(prices, key=lambda name: prices[name], default="")
         return self.by_name.get(self.advice.advised or "") or self.by_name.get(cheapest)
 

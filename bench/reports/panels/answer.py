@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Iterator
 
 from ...comparison.certainty import FEWEST
+from ...comparison.rules import filled
+from ...comparison.sentence import price_of
 from ...model.advice import TODAY, Price, Ranked
+from ...model.errors import SpecError
+from ...plugins.spec import parse_value
 from ..blocks import (
     TONE_OF,
     Block,
@@ -50,7 +55,7 @@ def _blocks(reading: Reading) -> Iterator[Block]:
         return
     savings = reading.compared.answers == "savings" or not reading.measure
     yield _savings(reading) if savings else Figures(tuple(_measured(reading)))
-    if reading.advice.advised and (line := reading.scenario_line(reading.advice.advised)):
+    if reading.advice.advised and (line := _scenario_line(reading, reading.advice.advised)):
         yield Prose(("In a scenario: ", Span(line, code=True)), "use")
     yield from _prices_and_losses(reading) if savings else _measures(reading)
     if note := _note(reading):
@@ -65,6 +70,24 @@ def answer_sentence(reading: Reading) -> Text:
         return (Span(sentence, strong=True),)
     first = Span(clause[1], "good" if clause[1].startswith("Ship") else "", strong=True)
     return (first, f" {clause[3]}") if clause[3] else (first,)
+
+
+def _scenario_line(reading: Reading, strategy: str) -> str:
+    """A strategy as a line of a scenario's `[strategies]`; "" where it fills no slot.
+
+    Routers are a list, every other slot is one spec.
+    """
+    try:
+        slots = filled(f"{strategy}={reading.spec(strategy)}")
+        values = {
+            slot: parse_value(spec, spec) if spec.startswith("[") else spec
+            for slot, spec in slots.items()
+        }
+    except SpecError:
+        return ""
+    parts = [f"{slot} = {json.dumps(it, ensure_ascii=False)}" for slot, it in values.items()]
+    name = strategy if re.fullmatch(r"[\w-]+", strategy, re.ASCII) else json.dumps(strategy)
+    return f"{name} = {{ {', '.join(parts)} }}" if parts else ""
 
 
 # ---------------------------------------------------------------- figures
@@ -89,7 +112,13 @@ def _axis(reading: Reading) -> str:
     """The words for the prices that decide: price per 1,000 runs, with cache."""
     if reading.counts_tokens:
         return _unit(reading)
-    return ", ".join(filter(None, [f"price {reading.prices_by[1]}", reading.with_cache]))
+    return ", ".join(filter(None, [f"price {reading.prices_by[1]}", _with_cache(reading)]))
+
+
+def _with_cache(reading: Reading) -> str:
+    """The words for the price that decides; "" where that is no price."""
+    words = {"cached": "with cache", "uncached": "without cache"}
+    return words.get(reading.advice.basis, "")
 
 
 def _bounds(reading: Reading, price: Price | None) -> tuple[float, float] | None:
@@ -120,7 +149,7 @@ def _savings(reading: Reading) -> Figures:
         first = Figure(name, change(price.ratio), "good" if advised else "", line, note)
     else:
         now = _price(reading, price)
-        first = Figure("Price today", now, "", _unit(reading), reading.with_cache)
+        first = Figure("Price today", now, "", _unit(reading), _with_cache(reading))
     return Figures((first, _missed(reading, item), _rejected(reading)), _scatter(reading))
 
 
@@ -231,11 +260,12 @@ def _prices_and_losses(reading: Reading) -> Iterator[Table | Prose]:
     """The table of strategies with prices, the interval of the one that decides, the misses."""
     scale = _scale(reading)
     uncached = reading.advice.basis == "uncached"
-    other = ("with cache", "cache") if uncached else ("without cache", "no cache")
+    other = "cached" if uncached else "uncached"
+    titles = ("with cache", "cache") if uncached else ("without cache", "no cache")
     heads: Heads = [
         number(_axis(reading), "tokens" if reading.counts_tokens else "price"),
         Column("change, 95% interval", card="-"),
-        number(*other),
+        number(*titles),
         number("missed turns", "missed"),
         number("old facts kept", "old facts"),
     ]
@@ -245,7 +275,7 @@ def _prices_and_losses(reading: Reading) -> Iterator[Table | Prose]:
         return [
             _price_cell(reading, item, reading.price(item)),
             _interval_cell(reading, item, scale),
-            _price_cell(reading, item, reading.other_price(item)),
+            _price_cell(reading, item, None if reading.counts_tokens else price_of(item, other)),
             *(Cell("–" if share is None else percent(share)) for share in shares),
         ]
 
