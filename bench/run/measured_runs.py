@@ -102,27 +102,20 @@ class MeasuredRuns:
         self._waiting: dict[str, _Task] = {}
         self._in_memory: dict[str, _Task] = {}
         self._worst: dict[str, list[tuple[float, str]]] = {}
-        self._from_earlier: list[MeasuredRun] = []
         self._shared: dict[str, Any] = {}
 
     def of(self, recordings: Labelled) -> Iterator[MeasuredRun]:
         """Yield every run as it is done. Raises BenchError for two recordings of one name."""
-        for done, run in enumerate(self._each(recordings), 1):
+        measured = self._running.workers.results(_work, self._plan, self._tasks(recordings))
+        for done, (run, index) in enumerate(measured, 1):
+            self._measured(run, index)
             if self._running.progress:
                 self._running.progress(done, None)
-            yield run
+            yield self._sharing(run)
         if self._running.kept is not None:
             self._running.kept.trim()
 
-    def _each(self, recordings: Labelled) -> Iterator[MeasuredRun]:
-        """Yield the runs that are measured now, then those that were kept from earlier."""
-        tasks = self._to_measure(recordings)
-        for run, index in self._running.workers.results(_work, self._plan, tasks):
-            self._measured(run, index)
-            yield self._sharing(run)
-        yield from self._from_earlier
-
-    def _measured(self, run: MeasuredRun, index: TraceIndex | None = None) -> None:
+    def _measured(self, run: MeasuredRun, index: TraceIndex | None) -> None:
         """A run is measured: its recording stays where a strategy missed more than in others."""
         task = replace(self._waiting.pop(run.id), index=index)
         size = task.size + sum(other.size for other in self._in_memory.values())
@@ -137,19 +130,6 @@ class MeasuredRuns:
         for name in self._in_memory.keys() - wanted:
             del self._in_memory[name]
 
-    def _to_measure(self, recordings: Labelled) -> Iterator[_Task]:
-        """Yield the recordings whose run is not kept from earlier."""
-        for task in self._tasks(recordings):
-            run = task.session(self._plan).known()
-            if run is not None:
-                self._measured(run)
-                self._from_earlier.append(self._sharing(run))
-                continue
-            # A vocabulary that is read here is read in no worker.
-            if self._running.workers.count > 1:
-                TokenCounter(encoding_for(task.trace.model or self._plan.measuring.model)[0])
-            yield task
-
     def _tasks(self, recordings: Labelled) -> Iterator[_Task]:
         """Yield each recording as a task."""
         ids: set[str] = set()
@@ -160,6 +140,9 @@ class MeasuredRuns:
             ids.add(trace.id)
             if trace.results:
                 to_repeat -= 1
+            if self._running.workers.count > 1 and self._running.kept is None:
+                # A vocabulary that is read here is read in no worker.
+                TokenCounter(encoding_for(trace.model or self._plan.measuring.model)[0])
             self._waiting[trace.id] = _Task(trace, labels, twice=to_repeat >= 0)
             yield self._waiting[trace.id]
 

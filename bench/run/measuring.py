@@ -6,7 +6,7 @@ import contextlib
 import gc
 import hashlib
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -197,28 +197,13 @@ class RunSession:
         facts = self._kept.once(
             RunFacts, self._facts, lambda: facts_of(self.recording, self.recorded)
         )
-        return self._run(facts, map(self.score, self._measuring.strategies))
-
-    def known(self) -> MeasuredRun | None:
-        """The recording under every strategy as it was kept; None where any must be replayed."""
-        facts = self._kept.get(RunFacts, self._facts)
-        scores: list[Score] = []
-        for strategy in self._measuring.strategies if facts is not None else ():
-            score = self._kept.get(Score, ("score", strategy.spec)) if strategy.shipped else None
-            if score is None:
-                return None
-            scores.append(msgspec.structs.replace(score, strategy=strategy.name))
-        return None if facts is None else self._run(facts, scores)
-
-    def _run(self, facts: RunFacts, scores: Iterable[Score]) -> MeasuredRun:
-        """The run with its scores, and a digest of the labels that decide what its probes ask."""
         questions = hashlib.sha256(
             compact_json(self._labels).encode("utf-8", "surrogatepass")
         ).hexdigest()
         return MeasuredRun(
             id=self.recording.id,
             facts=facts,
-            scores=tuple(scores),
+            scores=tuple(map(self.score, self._measuring.strategies)),
             questions_sha256=questions if self._labels else "",
         )
 

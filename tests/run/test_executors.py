@@ -76,15 +76,16 @@ def test_what_is_kept_is_not_made_again(tmp_path, monkeypatch):
     trace, kept = example().trace, Kept(tmp_path / "k.sqlite")
     measuring = Measuring((parse_strategy("keep_all"), parse_strategy("ends=summarizer=head_tail:head=1,tail=1")))
     session = RunSession(trace, measuring, kept)
-    assert session.known() is None
     first, details = session.measured(), session.details(["ends"])
     for name in ("index_trace", "Replayer", "TraceSession"):
         monkeypatch.delattr(f"bench.run.measuring.{name}")
     again = RunSession(trace, measuring, kept)
-    assert (again.known(), again.measured(), again.kept_details(["ends"])) == (first, first, details)
+    assert (again.measured(), again.kept_details(["ends"])) == (first, details)
     for changed in (Measuring(measuring.strategies, calibrate=False), Measuring(measuring.strategies, model="gpt-4o")):
-        assert RunSession(trace, changed, kept).known() is None
-    assert RunSession(trace, measuring, kept, labels={"routes": {"1": "end"}}).known() is None
+        with pytest.raises(NameError):
+            RunSession(trace, changed, kept).measured()
+    with pytest.raises(NameError):
+        RunSession(trace, measuring, kept, labels={"routes": {"1": "end"}}).measured()
 
 
 def test_code_of_a_user_is_replayed_each_time(tmp_path):
