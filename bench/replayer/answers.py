@@ -11,7 +11,7 @@ from ..model import Message, Record, Reply, ToolResult
 from ..model.errors import BenchError, StrategyError, debugged, one_line
 from ..plugins.registry import Plugin
 from ..strategies import Edits, Window, untruncated_record
-from ..strategies.functions import awaited, error_line
+from ..strategies.functions import awaited, error_line, own_code
 from ..strategies.messages import Bridge, OpenAIMessages
 from .plain import plain_data
 
@@ -114,7 +114,7 @@ def started(plugin: Plugin) -> Callable[..., Any]:
     A store gives a record, and the value behind its handle: None without one, and for one that does
     not resolve.
     """
-    instance, call = plugin.start()
+    instance, call = own_code(plugin) if plugin.entry.own else plugin.start()
     kind = plugin.entry.kind
 
     def answer(*given: Any) -> Any:

@@ -39,6 +39,7 @@ from ..plugins.loader import method_of
 from ..plugins.registry import KINDS, Entry, Plugin, build
 from ..plugins.spec import Spec
 from .declaring import Declaration, declaration, name_of
+from .functions import own_code
 from .slots import (
     Edits as Edits,
     Execution as Execution,
@@ -182,10 +183,6 @@ def _plugin(kind: str, given: Any, base: Path | None) -> Plugin:
         spec = Spec(str(getattr(given, "__module__", None) or "function"), name)
         method = method_of(given, KINDS[kind][1], name)
         plugin = Plugin(spec, Entry(kind, str(spec), given, own=True, method=method), {})
-    if not plugin.entry.own:
-        return plugin
-    from .functions import OwnPlugin
-
-    own = OwnPlugin(plugin.spec, plugin.entry, plugin.arguments)
-    own.start()
-    return own
+    if plugin.entry.own:
+        own_code(plugin)
+    return plugin

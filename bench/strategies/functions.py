@@ -17,23 +17,17 @@ from .offloading import offload
 from .slots import Edits, Execution
 
 
-class OwnPlugin(Plugin):
-    """A plug-in that is somebody's own: its callable takes the values of the slot."""
+def own_code(plugin: Plugin) -> tuple[Any, Callable[..., Any]]:
+    """A new instance of somebody's own plug-in, and what takes the values of its slot.
 
-    @functools.cached_property
-    def form(self) -> Form | None:
-        """The form in which it is handed a value; None for a program. Raises SpecError."""
-        instance, call = super().start()
-        if isinstance(instance, Program):
-            return None
-        return form_of(self.entry.kind, call, self.entry.name, self.attribute("form"))
-
-    def start(self) -> tuple[Any, Callable[..., Any]]:
-        """A new instance, and what takes the values of its slot and gives its answer."""
-        instance, call = super().start()
-        if self.form is None:
-            return instance, functools.partial(_of_program, instance, self.entry.kind)
-        return instance, OwnFunction(self.entry.kind, self.form, call)
+    Raises SpecError for a form that the slot does not have.
+    """
+    instance, call = plugin.start()
+    kind = plugin.entry.kind
+    if isinstance(instance, Program):
+        return instance, functools.partial(_of_program, instance, kind)
+    form = form_of(kind, call, plugin.entry.name, plugin.attribute("form"))
+    return instance, OwnFunction(kind, form, call)
 
 
 class OwnFunction:

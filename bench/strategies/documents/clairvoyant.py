@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
 
 from ...evidence.contents import TraceContents
 from ...evidence.future import Future
@@ -46,10 +45,10 @@ class Clairvoyant:
     """
 
     def __init__(self) -> None:
-        self._needs: dict[int, dict[str, int]] | None = (
-            None  # by result its facts, with the last turn
-        )
-        self._live: list[_Selection] = []
+        # by result its facts, with the last turn
+        self._needs: dict[int, dict[str, int]] | None = None
+        # by untruncated result how it is shown, and for which facts
+        self._shown: dict[Message, tuple[Message, tuple[str, ...] | None]] = {}
 
     def compact(self, window: Window) -> Edits | None:
         """Each result cut to the lines that later turns need, and cut further when a need has
@@ -63,59 +62,42 @@ class Clairvoyant:
                     self._needs.setdefault(need.source, {})[need.fact] = need.last
         for message in window.added:
             if message.kind == "result" and message.step is not None:
-                self._live.append(_Selection(message, message, self._needs.get(message.step, {})))
+                self._shown[message] = message, None
         replace: dict[Message, Message | None] = {}
-        for selection in self._live:
-            earlier = selection.current
-            if selection.changed(window, future):
-                replace[earlier] = selection.current
-        self._live = [selection for selection in self._live if selection.alive]
+        for result, (before, facts) in self._shown.items():
+            needs = self._needs.get(result.step or 0, {})
+            alive = tuple(fact for fact, last in needs.items() if last >= window.step)
+            if alive == facts:
+                continue
+            text = _selected(result, needs, alive, window.count, future)
+            shown = before if text == before.text else with_text(result, text)
+            if shown is not before:
+                replace[before] = shown
+            self._shown[result] = shown, alive
         return Edits(replace=replace) if replace else None
 
 
-@dataclass
-class _Selection:
-    """One result: how it came, how it is shown, and each needed fact with the last turn for it."""
-
-    untruncated: Message
-    current: Message
-    needs: dict[str, int]
-    alive: tuple[str, ...] | None = None
-    _spans: dict[str, tuple[int, int]] | None = None
-
-    def changed(self, window: Window, future: Future) -> bool:
-        """True if the result is to be shown in another way from this turn on."""
-        alive = tuple(fact for fact, last in self.needs.items() if last >= window.step)
-        if alive == self.alive:
-            return False
-        self.alive, before = alive, self.current.text
-        text = self._text(window.count, future) if alive else ""
-        if text != before:
-            self.current = with_text(self.untruncated, text)
-        return text != before
-
-    def _text(self, count: Callable[[str], int], future: Future) -> str:
-        """The lines still needed, or everything where that is cheaper."""
-        untruncated, step = self.untruncated.text, self.untruncated.step or 0
-        plain, alive = future.plain(untruncated), self.alive or ()
-        if self._spans is None:
-            self._spans = self._lines_of_prose(plain, step, future)
-        spans = [span for fact, span in self._spans.items() if fact in alive]
-        lines = [plain[start:end] for start, end in merged(spans)]
-        if fields := [fact for fact in alive if (step, fact) in future.fields]:
-            lines += future.record_lines(step, fields)
-        text = "\n".join(lines)
-        text = text if future.plain(text) == text else f">{text}"  # it would be decoded as JSON
-        return text if count(text) <= count(untruncated) else untruncated
-
-    def _lines_of_prose(self, plain: str, step: int, future: Future) -> dict[str, tuple[int, int]]:
-        """The line in which each needed fact stands first, but for facts that are fields."""
-        prose = [fact for fact in self.needs if (step, fact) not in future.fields]
-        is_as_recorded = (
-            step in future.places and self.untruncated.text == future.results[step].text
-        )
-        places = future.places[step] if is_as_recorded else first_places(plain, prose)
-        return {fact: _line_at(plain, *places[fact]) for fact in prose if fact in places}
+def _selected(
+    result: Message,
+    needs: Iterable[str],
+    alive: tuple[str, ...],
+    count: Callable[[str], int],
+    future: Future,
+) -> str:
+    """The lines of a result that hold the facts that are still needed, or everything where that is
+    cheaper.
+    """
+    step, plain = result.step or 0, future.plain(result.text)
+    prose = [fact for fact in needs if (step, fact) not in future.fields]
+    is_as_recorded = step in future.places and result.text == future.results[step].text
+    places = future.places[step] if is_as_recorded else first_places(plain, prose)
+    spans = [_line_at(plain, *places[fact]) for fact in prose if fact in alive and fact in places]
+    lines = [plain[start:end] for start, end in merged(spans)]
+    if fields := [fact for fact in alive if (step, fact) in future.fields]:
+        lines += future.record_lines(step, fields)
+    text = "\n".join(lines)
+    text = text if future.plain(text) == text else f">{text}"  # it would be decoded as JSON
+    return text if not alive or count(text) <= count(result.text) else result.text
 
 
 def _line_at(plain: str, start: int, end: int) -> tuple[int, int]:
