@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from .options import FILE, of_model, require_apart, user_limits, warn_unlisted
+from .options import FILE, of_model, require_apart, warn_unlisted
 from .saying import progress_line, say
 
 
@@ -35,7 +35,7 @@ def audit(
     require_apart(outputs, [(Path(text), "a recording of this audit") for text in sessions])
     warn_unlisted(model)
     with progress_line("runs") as progress:
-        audits = audited(sessions, model=model, limits=user_limits(), progress=progress)
+        audits = audited(sessions, model=model, progress=progress)
     skipped = [Skipped(path=path, reason=reason) for path, reason in audits.skipped]
     write_together(
         {

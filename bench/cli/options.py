@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..files.limits import VARIABLE, limit, limits_of
+from ..files.limits import VARIABLE, limits_of
 from ..files.writing import require_place
 from ..model.errors import DEBUG, BenchError, TraceError, nearest
 from .saying import say
 
 if TYPE_CHECKING:
-    from ..plugins.worker import Limits
     from ..run.scenario import Scenario
 
 FILE = click.Path(path_type=Path)
@@ -30,6 +29,9 @@ def _limits(context: click.Context, parameter: click.Parameter, values: tuple[st
     if values:
         limits_of(",".join(values))
         os.environ[VARIABLE] = ",".join(values)
+        from ..plugins.worker import Limits
+
+        Limits()  # raises for too little
 
 
 def every_command(command: click.Command) -> click.Command:
@@ -42,13 +44,6 @@ def every_command(command: click.Command) -> click.Command:
                           "Let your own code take more: call=120 seconds a step, memory=8GB. Keep more: cache=20GB."),
     ]  # fmt: skip
     return command
-
-
-def user_limits() -> Limits:
-    """The limits on processor time and memory of a user's code, as `--limit` set them."""
-    from ..plugins.worker import Limits
-
-    return Limits(float(limit("call")), limit("memory") // 2**20)
 
 
 def warn_unlisted(model: str | None) -> None:

@@ -13,7 +13,7 @@ import click
 from ..files.writing import require_place
 from ..model.errors import ScenarioError, SpecError
 from .github import inside_actions
-from .options import FILE, inputs_of, of_model, require_apart, user_limits, warn_unlisted
+from .options import FILE, inputs_of, of_model, require_apart, warn_unlisted
 from .outcome import finish
 from .saying import progress_line
 
@@ -146,7 +146,7 @@ def _compared(
     from .. import run_scenario
     from ..run.kept import kept_here
 
-    settings |= {"jobs": workers, "limits": user_limits(), "kept": kept_here()}
+    settings |= {"jobs": workers, "kept": kept_here()}
     with progress_line("runs") as progress:
         return [run_scenario(plan, progress, **settings) for plan in plans]
 

@@ -20,9 +20,10 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import IO, Any
 
+from ..files.limits import limit
 from ..model.errors import SpecError, one_line, sayable
 
 LEAST_MIB = 256
@@ -44,8 +45,8 @@ class Limits:
     memory.
     """
 
-    call_s: float = 60.0
-    memory_mib: int = 4096
+    call_s: float = field(default_factory=lambda: limit("call"))
+    memory_mib: int = field(default_factory=lambda: limit("memory") >> 20)
 
     def __post_init__(self) -> None:
         if not self.call_s > 0:
@@ -104,16 +105,14 @@ class Child:
     bench that are imported before any limit holds.
     """
 
-    def __init__(
-        self, prepare: Callable[[], Any], limits: Limits, modules: tuple[str, ...] = ()
-    ) -> None:
-        self.limits, self.prepare, self.modules = limits, prepare, modules
+    def __init__(self, prepare: Callable[[], Any], modules: tuple[str, ...] = ()) -> None:
+        self.limits, self.prepare, self.modules = Limits(), prepare, modules
         self._lock = threading.RLock()
         self._owner = 0  # the process that started it
         self._process: subprocess.Popen[bytes] | None = None
 
     def __reduce__(self) -> Any:
-        return Child, (self.prepare, self.limits, self.modules)
+        return Child, (self.prepare, self.modules)
 
     @contextlib.contextmanager
     def session(

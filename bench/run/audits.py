@@ -10,7 +10,6 @@ from ..evidence.session_audit import audit_of
 from ..model import Trace
 from ..model.audit import SessionAudit
 from ..model.errors import BenchError
-from ..plugins.worker import Limits
 from ..strategies import parse_strategy
 from ..traces import TraceSource
 from ..traces.markers import cut_in
@@ -32,7 +31,6 @@ def audit(
     base: Path | None = None,
     *,
     model: str | None = None,
-    limits: Limits | None = None,
     progress: Progress | None = None,
 ) -> Audits:
     """The audit of every recording of some paths; one at a time is in memory.
@@ -45,7 +43,7 @@ def audit(
     40
     """
     several = [paths] if isinstance(paths, str | Path) else paths
-    source = TraceSource([str(path) for path in several], base, limits=limits)
+    source = TraceSource([str(path) for path in several], base)
     silent: list[tuple[str, str]] = []
 
     def each() -> Iterator[SessionAudit]:

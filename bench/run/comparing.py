@@ -69,7 +69,7 @@ def declared(items: Iterable[tuple[str | None, Any]], place: Place, running: Run
     settings = [
         setting for name, given in items for setting in at_settings(_declaration(given, name))
     ]
-    each = put_together([one for _, one in settings], running.limits, place, debug=running.debug)
+    each = put_together([one for _, one in settings], place, debug=running.debug)
     strategies: list[Strategy] = []
     names: dict[str, tuple[str, ...]] = {}
     for (values, _), alone in zip(settings, each, strict=True):

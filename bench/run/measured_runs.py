@@ -16,7 +16,6 @@ from ..model.detail import ReplayDetail
 from ..model.errors import BenchError
 from ..model.index import TraceIndex
 from ..model.scores import Check, MeasuredRun, Number, Score
-from ..plugins.worker import Limits
 from ..tokens.counting import TokenCounter, encoding_for
 from .executors import Workers
 from .kept import Kept
@@ -44,13 +43,12 @@ _MOST_SHARED = 2000
 
 @dataclass(frozen=True)
 class Running:
-    """Settings that change no result: who measures, limits of user code, what is kept.
+    """Settings that change no result: who measures, and what is kept.
 
     Without `details` no prompts are prepared for a report to show.
     """
 
     workers: Workers = field(default_factory=Workers)
-    limits: Limits = field(default_factory=Limits)
     progress: Progress | None = None
     kept: Kept | None = None
     debug: bool = False

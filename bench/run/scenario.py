@@ -37,7 +37,6 @@ from ..model.errors import (
     one_line,
     unpercent,
 )
-from ..plugins.worker import Limits
 from ..traces import Loaded, TraceSource
 from ..traces.paths import require_inside
 
@@ -195,9 +194,7 @@ LABELS = ("routes", "scripts", "task")
 """The labels of a run that a scenario may give: those by step, and the task."""
 
 
-def traces_given(
-    traces: Any, base: Path | None, limits: Limits
-) -> tuple[Iterable[Trace], Loaded | TraceSource]:
+def traces_given(traces: Any, base: Path | None) -> tuple[Iterable[Trace], Loaded | TraceSource]:
     """The traces that somebody passed, and as what they were loaded, where that was done here or by
     `bench.load`.
     """
@@ -210,9 +207,7 @@ def traces_given(
         raise BenchError(f"{what} — write bench.compare('runs/', …)")
     items = list(traces) if isinstance(traces, list | tuple) else traces
     if isinstance(items, list) and not any(isinstance(item, Trace) for item in items):
-        source = TraceSource(
-            [str(item) for item in items if isinstance(item, str | Path)], base, limits=limits
-        )
+        source = TraceSource([str(item) for item in items if isinstance(item, str | Path)], base)
         if len(source.paths) == len(items):
             return source, source
     return _only_traces(items), Loaded(())
@@ -227,13 +222,13 @@ def _only_traces(items: Iterable[Any]) -> Iterator[Trace]:
         yield item
 
 
-def source_of(plan: Scenario, limits: Limits) -> TraceSource:
+def source_of(plan: Scenario) -> TraceSource:
     """The traces of a scenario, read one file at a time. Raises TraceError for one outside its
     repository.
     """
     if plan.path is not None and not plan.outside:
         require_inside(plan.traces, plan.base)
-    return TraceSource(plan.traces, plan.base, limits=limits, still=True)
+    return TraceSource(plan.traces, plan.base, still=True)
 
 
 def questioned(plan: Scenario, source: TraceSource) -> Iterator[tuple[Trace, Mapping[str, Any]]]:

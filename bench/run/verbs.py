@@ -18,7 +18,6 @@ from ..metrics import metric_infos
 from ..model import MAX_FAULT_RATE, MIN_FAR_RECALL, CacheSetting, Trace
 from ..model.compared import Compared, GateResult, Skipped
 from ..model.errors import BenchError, ResultsError, named_in_errors
-from ..plugins.worker import Limits
 from ..strategies import Strategy
 from ..strategies.portfolio import PORTFOLIO
 from ..strategies.sandboxed import Place
@@ -42,8 +41,6 @@ these or to slots.
 def load(
     paths: str | Path | Sequence[str | Path],
     base: Path | None = None,
-    *,
-    limits: Limits | None = None,
 ) -> Loaded:
     """The recordings of a path or several (`format:path`, or a path whose format is detected) and
     what was skipped.
@@ -51,7 +48,7 @@ def load(
     Raises TraceError for a path that cannot be read.
     """
     several = [paths] if isinstance(paths, str | Path) else paths
-    return read_traces([str(path) for path in several], base or Path(), limits=limits)
+    return read_traces([str(path) for path in several], base or Path())
 
 
 def compare(
@@ -68,7 +65,6 @@ def compare(
     max_missed_turns: float = MAX_FAULT_RATE,
     min_far_recall: float = MIN_FAR_RECALL,
     cache: str = "provider",
-    limits: Limits | None = None,
     kept: Kept | None = None,
     against: Path | str | None = None,
     debug: bool = False,
@@ -79,8 +75,8 @@ def compare(
     `strategies`: a list of spec strings, functions (each a summarizer) or Strategies, or a mapping
     of name → one of these, or of slots → specs or functions; None: the portfolio. `gates` are
     tables as a scenario has them. `jobs` processes (or Workers, which several comparisons may
-    share) measure runs; the result is the same. Somebody's own code runs in processes of its own,
-    within `limits`; with `debug` functions run in this one. Without `details` reports show no
+    share) measure runs; the result is the same. Somebody's own code runs in processes of its own;
+    with `debug` functions run in this one. Without `details` reports show no
     prompts. `model` is that of recordings which name none. A strategy may leave `max_missed_turns`
     of the turns without something they used, and must keep `min_far_recall` of what was needed from
     far back. `cache` "none" decides by the price without a cache. `against` is a score file. Raises
@@ -98,13 +94,13 @@ def compare(
     )
     scores = None if against is None else read_scores(Path(against), title)
     with sharing(jobs) as workers:
-        running = Running(workers, limits or Limits(), progress, kept, debug, details)
+        running = Running(workers, progress, kept, debug, details)
         given = declared(_items(strategies), Place((base or Path()).resolve()), running)
         if not given.strategies:
             raise BenchError(
                 "no strategies to compare — name at least one, keep_all for the references alone"
             )
-        each, source = traces_given(traces, base, running.limits)
+        each, source = traces_given(traces, base)
         runs = ((trace, dict[str, Any]()) for trace in each)
         return answered(
             plan, given, runs, running, lambda: _skipped(source), scores, against=str(against or "")
@@ -144,7 +140,6 @@ def run_scenario(
     accepting: bool = False,
     require_baseline: bool = False,
     jobs: int | Workers = 1,
-    limits: Limits | None = None,
     kept: Kept | None = None,
     details: bool = True,
 ) -> Compared:
@@ -160,7 +155,7 @@ def run_scenario(
     plan = scenario if isinstance(scenario, Scenario) else read_scenario(Path(scenario))
     with sharing(jobs) as workers, named_in_errors(str(plan.path or "")):
         trusted = None if require_baseline else kept
-        running = Running(workers, limits or Limits(), progress, trusted, details=details)
+        running = Running(workers, progress, trusted, details=details)
         before = _before(plan, against, running, accepting=accepting, required=require_baseline)
         # last, as it runs code of the change
         given = strategies_of(plan, running, Place(plan.base.resolve()))
@@ -228,7 +223,7 @@ def _ran(
 
     The recordings in `left_out` are not replayed.
     """
-    source = source_of(plan, running.limits)
+    source = source_of(plan)
     runs = (run for run in questioned(plan, source) if source.file not in left_out)
     return answered(
         plan,

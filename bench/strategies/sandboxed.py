@@ -24,7 +24,7 @@ from ..plugins.loader import (
 )
 from ..plugins.registry import Entry, Plugin, build
 from ..plugins.spec import parse_spec
-from ..plugins.worker import Answer, Child, Limits, NoAnswer
+from ..plugins.worker import Answer, Child, NoAnswer
 from . import Strategy, built, checked
 from .declaring import Declaration
 
@@ -109,7 +109,6 @@ class _Description(msgspec.Struct, frozen=True):
 
 def put_together(
     given: Sequence[Declaration],
-    limits: Limits,
     place: Place | None = None,
     *,
     debug: bool = False,
@@ -129,7 +128,7 @@ def put_together(
         except NeedsChild as needs:
             groups.setdefault(needs.code, []).append(number)
     for numbers in groups.values():
-        together = _in_child([given[number] for number in numbers], limits, place)
+        together = _in_child([given[number] for number in numbers], place)
         strategies |= zip(numbers, together, strict=True)
     return [strategies[number] for number in range(len(given))]
 
@@ -147,9 +146,9 @@ def _here(declared: Declaration, base: Path, debug: bool) -> Strategy:
     raise NeedsChild(f"functions of {getattr(function, '__module__', '')}")
 
 
-def _in_child(given: Sequence[Declaration], limits: Limits, place: Place) -> list[Strategy]:
+def _in_child(given: Sequence[Declaration], place: Place) -> list[Strategy]:
     """Strategies in one child; each in a child of its own where one of them does not survive that."""
-    child = Child(functools.partial(Ready, tuple(map(_sent, given)), place), limits, _EACH_REPLAY)
+    child = Child(functools.partial(Ready, tuple(map(_sent, given)), place), _EACH_REPLAY)
     strategies: list[Strategy] = []
     for number, declared in enumerate(given):
         try:
@@ -159,7 +158,7 @@ def _in_child(given: Sequence[Declaration], limits: Limits, place: Place) -> lis
         except NoAnswer as why:
             child.stop()
             if len(given) > 1:
-                return [one for each in given for one in _in_child([each], limits, place)]
+                return [one for each in given for one in _in_child([each], place)]
             hint = " — code that is imported must not exit" if why.ended else ""
             strategies.append(_broken(declared, f"{why}{hint}"))
     return strategies

@@ -13,7 +13,6 @@ import msgspec
 from ..model import Trace, encodable, grouped
 from ..model.errors import BenchError, SpecError, TraceError, debugged, defect
 from ..plugins.registry import build, entries
-from ..plugins.worker import Limits
 from .documents import Document
 from .markers import with_marked_cuts
 from .own_reader import NotOpened, OwnReader
@@ -36,7 +35,6 @@ def load(
     base: Path | None = None,
     *,
     strict: bool = False,
-    limits: Limits | None = None,
 ) -> Loaded:
     """Every trace of some paths, in the order given; a folder's or pattern's in the order of their
     names.
@@ -48,11 +46,11 @@ def load(
     without a trace is an error, and so is a file that two readers are equally sure of. Of several
     files, one that holds no run, or what another has given, is left out and listed. Cases are named
     by their files, those of one name by what tells their paths apart. No paths give no traces. A
-    reader of somebody's own (`mine.py:Reader:runs/`) runs in a process of its own and may take what
-    `limits` say for each file; whatever it does there is an error of that file. Raises TraceError,
-    one line with the place and what to do.
+    reader of somebody's own (`mine.py:Reader:runs/`) runs in a process of its own, within limits for
+    each file; whatever it does there is an error of that file. Raises TraceError, one line with the
+    place and what to do.
     """
-    source = TraceSource(paths, base, strict=strict, limits=limits)
+    source = TraceSource(paths, base, strict=strict)
     return Loaded(tuple(source), tuple(source.skipped), tuple(source.damaged))
 
 
@@ -73,18 +71,16 @@ class TraceSource:
         base: Path | None = None,
         *,
         strict: bool = False,
-        limits: Limits | None = None,
         still: bool = False,
     ) -> None:
         self.paths, self.base, self.strict, self.still = tuple(paths), base or Path(), strict, still
-        self.limits = limits or Limits()
         self.skipped: list[tuple[str, str]] = []
         self.damaged: list[str] = []
         self.file = Path()
 
     def __iter__(self) -> Iterator[Trace]:
         self.skipped, self.damaged = [], []
-        readers = _Readers(self.base, self.limits)
+        readers = _Readers(self.base)
         try:
             yield from self._each(readers)
         finally:
@@ -160,8 +156,8 @@ class _Readers:
     """The readers of one reading. Those of somebody's own are opened once, in processes that end
     with it."""
 
-    def __init__(self, base: Path, limits: Limits) -> None:
-        self._base, self._limits = base, limits
+    def __init__(self, base: Path) -> None:
+        self._base = base
         self._open: dict[str, Reader | OwnReader] = {}
 
     def open(self, name: str) -> Reader:
@@ -174,7 +170,7 @@ class _Readers:
                 except SpecError as error:
                     raise NotOpened(str(error)) from None
             else:
-                self._open[name] = OwnReader(name, self._base, self._limits)
+                self._open[name] = OwnReader(name, self._base)
         return self._open[name]
 
     def close(self) -> None:

@@ -16,7 +16,7 @@ from ..model import Trace
 from ..model.errors import BenchError, TraceError, debugged, one_line, raised_at
 from ..plugins.loader import compile_from_source
 from ..plugins.registry import build
-from ..plugins.worker import Answer, Child, Limits, NoAnswer
+from ..plugins.worker import Answer, Child, NoAnswer
 from .documents import Document
 from .lines import decode_trace, encode_trace
 from .reader import Confidence, PartOf
@@ -48,10 +48,10 @@ class OwnReader:
     NotOpened.
     """
 
-    def __init__(self, spec: str, base: Path, limits: Limits) -> None:
+    def __init__(self, spec: str, base: Path) -> None:
         self._spec = spec
         self._base = base
-        self._child = Child(functools.partial(_prepare, spec, base), limits, (__name__,))
+        self._child = Child(functools.partial(_prepare, spec, base), (__name__,))
         try:
             error = self._ask("open", Document(Path(), "")).error
         except NoAnswer as why:

@@ -16,9 +16,9 @@ from handmade import TABLE, opened, result
 from measured import Ran, replay_of, run_of as run
 
 import bench
+from bench.files.limits import LIMITS
 from bench.model import Failure, ModelTurn, ToolCall, Trace
 from bench.model.errors import SpecError
-from bench.plugins.worker import Limits
 from bench.strategies import parse_strategy
 from bench.strategies.declaring import declaration
 from bench.strategies.sandboxed import Place, put_together, stop
@@ -149,10 +149,11 @@ def test_what_it_does_wrong_is_the_failure_of_its_case(tmp_path, body, says):
     assert "\n" not in failure.error
 
 
-def test_one_that_is_late_is_ended_with_what_it_started(tmp_path):
+def test_one_that_is_late_is_ended_with_what_it_started(tmp_path, monkeypatch):
+    monkeypatch.setitem(LIMITS, "call", 0.3)
     body = "import subprocess\nchild = subprocess.Popen(['sleep', '60'], start_new_session=True)\n"
     body += "open('child', 'w').write(str(child.pid))\ntime.sleep(60)"
-    (strategy,) = put_together([declaration(f"m=summarizer={write(tmp_path, body)}")], Limits(0.3), Place(tmp_path))
+    (strategy,) = put_together([declaration(f"m=summarizer={write(tmp_path, body)}")], Place(tmp_path))
     assert "took more than" in replay_of(two_results(), strategy).failure.error
     stop([strategy])
     assert has_ended(int((tmp_path / "child").read_text()))

@@ -12,10 +12,9 @@ import pytest
 
 from bench import load
 from bench.model.errors import TraceError
-from bench.plugins.worker import LEAST_MIB, Limits
+from bench.plugins.worker import LEAST_MIB
 
 ROOT = Path(__file__).parents[2]
-LIMITS = Limits(1.0, 2000)
 
 READER = """
 import os
@@ -94,6 +93,7 @@ GIVES_NO_TRACE = [
 def folder(tmp_path, monkeypatch):
     """Three files of a reader's own format, of which it minds the second."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BENCH_LIMITS", "call=1,memory=2GB")
     (tmp_path / "runs").mkdir()
     for name in "abc":
         (tmp_path / "runs" / f"{name}.x").write_text(f"{'bad' if name == 'b' else 'good'} {name}")
@@ -102,7 +102,7 @@ def folder(tmp_path, monkeypatch):
 
 def refused(path):
     with pytest.raises(TraceError) as caught:
-        load(path, limits=LIMITS)
+        load(path)
     assert "\n" not in str(caught.value)
     assert "r.py" in str(caught.value)
     return str(caught.value)
@@ -116,7 +116,7 @@ def test_a_fault_costs_the_file_alone(folder):
         f"if document.data.startswith(b'bad{number} '):\n                {body}" for number, body in enumerate(FAULTS)
     ]
     (folder / "r.py").write_text(READER.format("\n            ".join(branches)))
-    loaded = load("r.py:R:runs", limits=LIMITS)
+    loaded = load("r.py:R:runs")
     assert [trace.id for trace in loaded.traces] == ["a.x", "b.x", "c.x"]
     names = [f"runs/b{number:02}.x" for number in range(len(FAULTS))]
     assert [name for name, _ in loaded.skipped] == names
@@ -148,13 +148,14 @@ def test_sniffing_may_fail_too(folder, answer):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("held", [0, 1 << 30])
-def test_memory_of_another_file_or_of_the_parent_counts_for_no_file(folder, held):
+def test_memory_of_another_file_or_of_the_parent_counts_for_no_file(folder, held, monkeypatch):
+    monkeypatch.setenv("BENCH_LIMITS", f"memory={LEAST_MIB << 20}")
     for name in "defgh":
         (folder / "runs" / f"{name}.x").write_text(f"bad {name}")
     ballast = bytearray(held)
     for body in ("kept.append(bytearray(100 << 20))", "kept and os._exit(0); kept.append(1)"):
         (folder / "r.py").write_text(READER.format(body))
-        loaded = load("r.py:R:runs", limits=Limits(60.0, LEAST_MIB))
+        loaded = load("r.py:R:runs")
         assert (len(loaded.traces), loaded.skipped) == (8, ())
     assert len(ballast) == held
 
@@ -163,7 +164,7 @@ def test_a_reader_imports_a_module_beside_it_while_it_reads(folder):
     (folder / "beside.py").write_text("WORD = 'hi'\n")
     body = "import beside; yield trace(UserTurn(index=0, content=beside.WORD)); return"
     (folder / "r.py").write_text(READER.format(body))
-    assert len(load("r.py:R:runs", limits=LIMITS).traces) == 3
+    assert len(load("r.py:R:runs").traces) == 3
     assert "beside" not in sys.modules
 
 

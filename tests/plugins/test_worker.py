@@ -12,15 +12,16 @@ from hostile import CALLED, CODES, REASONS, opened_answers
 from warm import processes_in
 
 from bench.evidence.index import index_trace
+from bench.files import limits as files_limits
 from bench.model import ModelTurn, UserTurn
 from bench.plugins import worker
-from bench.plugins.worker import Child, Limits, NoAnswer
+from bench.plugins.worker import Child, NoAnswer
 from bench.replayer.replaying import Replayer
 from bench.strategies.declaring import declaration
 from bench.strategies.sandboxed import put_together
 from bench.tokens.counting import TokenCounter
 
-LIMITS = Limits(0.6, 800)
+LIMITS = {"call": 0.6, "memory": 800 << 20}
 TEXT = "found 4711 rows in /data/x.csv, 4712 in /data/y.csv "
 STEPS = [
     result(TEXT * 4, index=2),
@@ -41,7 +42,9 @@ def replayed(tmp_path, monkeypatch):
         """The replays of several strategies of one file: one child answers each in a fork of its own."""
         (tmp_path / name).write_text(code)
         named = [declaration(spec.format(f'"{name}"'), f"s{at}") for at, spec in enumerate(specs)]
-        added = put_together(named, limits)
+        for name, most in limits.items():
+            monkeypatch.setitem(files_limits.LIMITS, name, most)
+        added = put_together(named)
         strategies.extend(added)
         return list(map(replayer.replay, added))
 
@@ -146,7 +149,9 @@ WAYS = ("objects", "frames", "modules", "pipe", "memory")
 @pytest.mark.slow
 def test_a_step_that_comes_later_does_not_exist_where_the_code_runs(replayed):
     """The first result is replayed before the second one is sent: its mark is nowhere."""
-    for replay in replayed.each(SEARCHES, [f"summarizer={{}}:{way}" for way in WAYS[:-1]], limits=Limits(20.0, 2000)):
+    for replay in replayed.each(
+        SEARCHES, [f"summarizer={{}}:{way}" for way in WAYS[:-1]], limits={"call": 20, "memory": 2000 << 20}
+    ):
         assert replay.failure is None
         (first,) = (message.text for message in replay.written if message.step == 2)
         assert "index=5" not in first
@@ -159,7 +164,9 @@ def test_what_a_model_will_answer_does_not_exist_before_its_prompt(replayed):
     code = SEARCHES
     for way in WAYS:
         code += f"def of_{way}(messages): return [*messages, {{'role': 'user', 'content': 'in: ' + {way}(messages)}}]\n"
-    for replay in replayed.each(code, [f"compactor={{}}:of_{way}" for way in WAYS], limits=Limits(20.0, 2000)):
+    for replay in replayed.each(
+        code, [f"compactor={{}}:of_{way}" for way in WAYS], limits={"call": 20, "memory": 2000 << 20}
+    ):
         assert replay.failure is None, replay.failure
         assert replay.written[0].text.startswith("in: ")
         assert "of them alone" not in replay.written[0].text
@@ -239,8 +246,8 @@ def test_a_function_that_is_passed_runs_in_a_child_and_one_that_cannot_be_sent_r
             return f"{os.getpid()} {number}"
 
     there, here, debugged = (
-        *put_together([declaration(process, "there"), declaration(locked, "here")], LIMITS),
-        *put_together([declaration(process, "debugged")], LIMITS, debug=True),
+        *put_together([declaration(process, "there"), declaration(locked, "here")]),
+        *put_together([declaration(process, "debugged")], debug=True),
     )
     own = f"{os.getpid()} 7"
     assert [set(texts(replayer.replay(one))) == {own} for one in (there, here, debugged)] == [False, True, True]
@@ -251,19 +258,19 @@ def test_a_function_that_is_passed_runs_in_a_child_and_one_that_cannot_be_sent_r
 @pytest.mark.slow
 def test_what_is_asked_of_the_process_that_measures_is_in_the_time_of_the_call(replayed):
     code = "def f(window):\n    while True: window.count('counted ' * 9999)\nf.form = 'Window'\n"
-    assert "took more than" in replayed(code, "compactor={}:f", limits=Limits(0.3)).failure.error
+    assert "took more than" in replayed(code, "compactor={}:f", limits={"call": 0.3}).failure.error
 
 
 @pytest.mark.slow
 def test_waiting_is_not_processor_time(replayed):
     waits = "import time\ndef f(given): time.sleep(0.4)\n"
     works = "import time\ndef f(given):\n    until = time.process_time() + 0.4\n    while time.process_time() < until: pass\n"
-    assert replayed(waits, limits=Limits(0.2)).failure is None
-    assert replayed(works, limits=Limits(0.2)).failure is not None
+    assert replayed(waits, limits={"call": 0.2}).failure is None
+    assert replayed(works, limits={"call": 0.2}).failure is not None
 
 
 def test_a_child_answers_one_session_after_another():
-    child = Child(time.gmtime, Limits(5.0))
+    child = Child(time.gmtime)
     try:
         for _ in range(3):
             with child.session(opened_answers) as session:
@@ -298,7 +305,7 @@ version: 1
 def test_a_model_is_answered_from_a_cassette_and_charged(replayed, tmp_path):
     pytest.importorskip("vcr")
     (tmp_path / "model.cassette.yaml").write_text(RECORDED)
-    found = replayed(CALLS_A_MODEL, limits=Limits(20.0))
+    found = replayed(CALLS_A_MODEL, limits={"call": 20})
     assert found.failure is None, found.failure
     assert texts(found) == ["short", "short"]
     assert [(call.step, call.consumed_tokens, call.produced_tokens, call.model) for call in found.own_calls] == [
@@ -314,6 +321,6 @@ def test_a_request_without_a_recorded_answer_is_refused_by_name(cassette, replay
     if cassette:
         (tmp_path / "model.cassette.yaml").write_text(cassette)
     swallows = "def g(given):\n    try: return f(given)\n    except Exception: return 'x'\n"
-    for found in replayed.each(CALLS_A_MODEL + swallows, ["summarizer={}:f", "summarizer={}:g"], limits=Limits(20.0)):
+    for found in replayed.each(CALLS_A_MODEL + swallows, ["summarizer={}:f", "summarizer={}:g"], limits={"call": 20}):
         assert found.failure is not None
         assert "model.example" in found.failure.error

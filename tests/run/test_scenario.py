@@ -10,7 +10,6 @@ from orders import ORDERS
 
 import bench
 from bench.model.errors import BenchError, ScenarioError, SpecError, TraceError
-from bench.plugins.worker import Limits
 from bench.run.scenario import Written, is_scenario, questioned, read_scenario, source_of
 
 WHOLE = """
@@ -157,4 +156,4 @@ def test_a_label_that_nothing_would_read_is_an_error(tmp_path, label, message):
     path.write_text(f'traces = ["orders.jsonl"]\n{slots}\n[labels.orders]\n{label}\n')
     plan = read_scenario(path)
     with pytest.raises(ScenarioError, match=message):
-        list(questioned(plan, source_of(plan, Limits())))
+        list(questioned(plan, source_of(plan)))
