@@ -100,21 +100,13 @@ class Entry:
         Of somebody's own also all with a default, and all that a constructor takes.
         """
         is_class = inspect.isclass(self.target)
-        if is_class and self.target.__init__ is object.__init__:
-            return ()
-        try:
-            signature = inspect.signature(self.target).parameters
-        except ValueError:  # a function of C code that does not say what it takes
-            return ()
-        code = self.target.__init__ if is_class else inspect.unwrap(self.target)
-        scope = getattr(code, "__globals__", {})
         settings = []
-        for place, item in enumerate(signature.values()):
+        for place, item in enumerate(declared_parameters(self.target) or ()):
             is_setting = item.kind is item.KEYWORD_ONLY
             if self.own and item.kind is item.POSITIONAL_OR_KEYWORD:
                 is_setting = is_class or (place > 0 and item.default is not item.empty)
             if is_setting:
-                settings.append(_parameter(item, scope))
+                settings.append(_parameter(item))
         return tuple(settings)
 
     @functools.cached_property
@@ -123,14 +115,34 @@ class Entry:
         return {item.name: item for item in self.parameters}
 
 
-def _parameter(item: inspect.Parameter, scope: dict[str, Any]) -> Parameter:
+def _parameter(item: inspect.Parameter) -> Parameter:
     """A parameter as a setting. One without an annotation has the type of its default."""
+    kind = Any if item.annotation is item.empty else item.annotation
     if item.default is item.empty:
-        return Parameter(item.name, evaluated(item.annotation, scope), None, True)
-    kind = evaluated(item.annotation, scope)
-    if item.annotation is item.empty:
-        kind = Any if item.default is None else type(item.default)
+        return Parameter(item.name, kind, None, True)
+    if item.annotation is item.empty and item.default is not None:
+        kind = type(item.default)
     return Parameter(item.name, kind, item.default, False)
+
+
+def declared_parameters(code: Any) -> list[inspect.Parameter] | None:
+    """The parameters of a function, a class or an object that is called, their annotations
+    evaluated; None for C code that does not say.
+    """
+    if inspect.isclass(code) and code.__init__ is object.__init__:
+        return []
+    try:
+        parameters = inspect.signature(code).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    while isinstance(code, functools.partial) or hasattr(code, "__wrapped__"):
+        code = code.func if isinstance(code, functools.partial) else code.__wrapped__
+    if inspect.isclass(code):
+        code = code.__init__
+    elif not hasattr(code, "__globals__"):  # an object that is called
+        code = type(code).__call__
+    scope = getattr(code, "__globals__", {})
+    return [item.replace(annotation=evaluated(item.annotation, scope)) for item in parameters]
 
 
 def evaluated(annotation: Any, scope: dict[str, Any]) -> Any:
@@ -140,7 +152,7 @@ def evaluated(annotation: Any, scope: dict[str, Any]) -> Any:
     (tuple[int, ...] | None, 'Nothing')
     """
     if not isinstance(annotation, str):
-        return Any if annotation is inspect.Parameter.empty else annotation
+        return annotation
     try:
         return eval(annotation, dict(scope))
     except Exception:  # a name that exists for the type checker only: an error once it is set

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from ..model import Message, Record, ToolResult
 from ..model.errors import SpecError, nearest
-from ..plugins.registry import evaluated
+from ..plugins.registry import declared_parameters
 from .messages import AnthropicMessages, Bridge, LangChainMessages, OpenAIMessages
 from .slots import Execution, Window
 
@@ -199,15 +199,17 @@ def form_of(kind: str, function: Callable[..., Any], name: str, written: Any = N
     >>> form_of("summarizer", short, "short").name, form_of("compactor", len, "len").name
     ('str', 'openai')
     """
-    known, parameters = FORMS[kind], _by_position(function)
+    known, declared = FORMS[kind], declared_parameters(function)
     form, what = written, f"{kind} {name!r}"
-    if parameters == []:
+    named = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD
+    by_position = [item for item in declared or () if item.kind not in named]
+    if declared is not None and not by_position:
         raise SpecError(
             f"{what}: it takes nothing, and a slot gives one value — give it a parameter"
         )
-    parameters = parameters or []
+    parameters = [item for item in by_position if item.kind is not item.VAR_POSITIONAL]
     if form is None and parameters:
-        annotation = _annotation(function, parameters[0])
+        annotation = _type_of(parameters[0])
         form = _form_named(kind, annotation)
         _require_given(annotation, known, what)
     form = form or next(iter(known))
@@ -219,7 +221,7 @@ def form_of(kind: str, function: Callable[..., Any], name: str, written: Any = N
     if kind == "store" and len(needed) in (3, 4):
         return Form(form, _STORE_004[: len(needed)])
     if kind == "evaluator" and len(needed) == 2:
-        second = _form_named(kind, _annotation(function, needed[1]))
+        second = _form_named(kind, _type_of(needed[1]))
         earlier: Build = lambda call: list(call.given[1])  # noqa: E731
         state = known["state"] if second in ("dict", "state") else earlier
         return Form(form, (known[form], state))
@@ -235,20 +237,6 @@ def _require_given(annotation: Any, known: Mapping[str, Build], what: str) -> No
         if is_ours and item.__name__ not in known:
             forms = ", ".join(known)
             raise SpecError(f"{what}: no form is called {item.__name__} — known: {forms}")
-
-
-def _by_position(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
-    """The parameters that may be given by position; None for C code that does not say, and for
-    `*args` alone.
-    """
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        return None
-    by_position = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    named = [item for item in parameters if item.kind in by_position]
-    takes_any = any(item.kind is inspect.Parameter.VAR_POSITIONAL for item in parameters)
-    return None if takes_any and not named else named
 
 
 _DIALECT = re.compile(
@@ -291,26 +279,11 @@ def _form_of_list(known: Mapping[str, Build], annotation: Any) -> str | None:
     return "openai" if dialect is None else dialect.lastgroup
 
 
-def _annotation(function: Callable[..., Any], parameter: inspect.Parameter) -> Any:
+def _type_of(parameter: inspect.Parameter) -> Any:
     """A parameter's declared type; None where nothing can be read."""
     if not isinstance(parameter.annotation, str):
         return None if parameter.annotation is parameter.empty else parameter.annotation
-    resolved = evaluated(parameter.annotation, _globals_of(function))
-    if not isinstance(resolved, str):
-        return resolved
     # a name that exists for the type checker alone
-    outer = resolved.partition("[")[0].rpartition(".")[2].lower()
+    outer = parameter.annotation.partition("[")[0].rpartition(".")[2].lower()
     types = {"dict": dict, "mapping": dict, "list": list, "sequence": list, "str": str}
     return types.get(outer)
-
-
-def _globals_of(function: Any) -> dict[str, Any]:
-    """The names of the module that defines a function, a partial of one, or a method of an object."""
-    while isinstance(function, partial) or hasattr(function, "__wrapped__"):
-        function = function.func if isinstance(function, partial) else function.__wrapped__
-    if inspect.isclass(function):
-        function = function.__init__
-    elif not hasattr(function, "__globals__"):  # an object that is called
-        function = type(function).__call__
-    names: dict[str, Any] = getattr(function, "__globals__", {})
-    return names
