@@ -154,6 +154,11 @@ class Pricing:
         begins: int,
         messages: Sequence[Message],
     ) -> int:
+        """The tokens of a prompt that come from the cache: the prefix that it shares with an
+        earlier one, as far as the rule keeps it and its time is not over.
+
+        The first prompt of a thread reads at most what the recording read there.
+        """
         last, idle_s, prefix = at.last, None, 0
         front = begins - at.sums[-1]
         share = self.index.counting.cache_share

@@ -68,6 +68,7 @@ def _right(evidence: ReplayEvidence, probe: AskedProbe) -> bool | None:
 
 
 def _reply(evidence: ReplayEvidence, probe: AskedProbe) -> list[str] | None:
+    """The consumer's replies to the probe's result, else the turn after it; None without one."""
     replies = [
         item.reply.text
         for item in evidence.replay.results

@@ -78,6 +78,7 @@ class Border:
         return functools.partial(self._called, Address(*address))
 
     def _called(self, address: Address, *given: Any) -> Any:
+        """Ask the other side for one answer, and take over what the code wrote, offloaded and asked."""
         first = self._by_number(given[0])
         sent = pickle.dumps((address, self._new, first, *given[1:]), pickle.HIGHEST_PROTOCOL)
         self._new.clear()

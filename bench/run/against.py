@@ -242,6 +242,7 @@ def new_recordings(plan: Scenario, then: Scenario) -> frozenset[Path]:
 
 
 def _recordings(plan: Scenario) -> Iterator[Path]:
+    """Yield the files of a scenario's recordings; none for a path that cannot be read."""
     for text in plan.traces:
         with contextlib.suppress(TraceError):
             yield from (

@@ -165,6 +165,7 @@ def rules_of(
 
 
 def _signature(runs: Sequence[MeasuredRun], measuring: Measuring) -> Signature:
+    """The versions and settings that the numbers depend on."""
     return Signature(
         bench_version=VERSION,
         facts_version=FACTS_VERSION,

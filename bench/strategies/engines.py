@@ -77,6 +77,7 @@ _KINDS: dict[str, Any] = {
 
 
 def _example(line: str, before: Sequence[Message]) -> Message:
+    """The message that a line of a doctest stands for: `role: text`, or `call NAME`."""
     step, (role, colon, text) = len(before), line.partition(": ")
     if not colon:
         call = ToolCall(id=f"call {step}", name=role.removeprefix("call "), arguments={})

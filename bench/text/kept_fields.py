@@ -215,6 +215,7 @@ def _stems(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1 << 14)
 def _place(text: str, fact: str) -> int:
+    """The place of a fact in a text: -1 for a missing word, 0 for a missing number."""
     if not is_number(fact):
         return text.find(fact.casefold())
     return next(

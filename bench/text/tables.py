@@ -147,10 +147,10 @@ def _take(
 
 
 def _row(columns: Sequence[str], cells: Sequence[str]) -> Row:
+    """The cells of a row by column, each as a value; empty ones and row numbers are left out."""
     row: Row = {}
     for column, cell in zip(columns, cells, strict=False):
         text = cell.strip()
-        # The last: a plain row number.
         if not text or text in _LEFT_OUT or (not column and text.isdigit()):
             continue
         row[column] = read_cell(text)

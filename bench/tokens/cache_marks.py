@@ -60,6 +60,7 @@ class MarkedStarts:
         return used
 
     def _follow(self, begins: Hashable, keys: Sequence[Hashable], at: int) -> None:
+        """Make the path that of a prompt; its first `at` messages are those of the path as it was."""
         root = self._next.setdefault((None, begins), len(self._next))
         if root not in self._path:
             self._path, at = [root], 0

@@ -153,6 +153,7 @@ class _Fit(NamedTuple):
 
     @classmethod
     def of(cls, way: str, sent: Sequence[SentPrompt], assumed: bool) -> _Fit:
+        """The factor, framing and fixed part under which counts come nearest to the reported prompts."""
         prompts = [_Counted.of(prompt, way) for prompt in sent]
         factor, framing = 1.0, float(Counting().message_tokens)
         apart = _far_apart(sent, prompts) if len(sent) >= FEWEST_TURNS else []
@@ -198,6 +199,7 @@ class _Counted(NamedTuple):
 
     @classmethod
     def of(cls, prompt: SentPrompt, way: str) -> _Counted:
+        """The counts of a prompt, with its reasoning as this way treats it."""
         size, text = prompt.size, prompt.size.text + prompt.tools
         if way == "reasoning":
             return cls(prompt.reported, text, size.messages, size.reasoning)

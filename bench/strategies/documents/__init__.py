@@ -135,6 +135,7 @@ def summarized(
 
 
 def _of_table(rows: list[Any], limit: int, words: Words | None) -> dict[str, Any]:
+    """A table as the document describes it: its first rows and their number, or the number alone."""
     if words is None:
         return {"type": "table", "row_count": len(rows)}
     message = words.table.format(count=len(rows), shown=min(limit, len(rows)))
@@ -146,6 +147,7 @@ def _of_table(rows: list[Any], limit: int, words: Words | None) -> dict[str, Any
 
 
 def _of_console(lines: Sequence[str], limit: int, words: Words | None) -> dict[str, Any]:
+    """A console log in the same way: its first lines and their number, or the number alone."""
     if words is None:
         return {"type": "console", "line_count": len(lines)}
     message = words.console.format(count=len(lines), shown=min(limit, len(lines)))

@@ -300,6 +300,7 @@ def _indexed(manifest: str) -> tuple[tuple[Script, ...], Any]:
 
 
 def _document(script: Script) -> list[str]:
+    """The words that a script is found by; those of its name and description count several times."""
     rest = " ".join((*script.examples, *script.parameters, *script.categories))
     return (
         _pieces(script.name) * NAME_WEIGHT
