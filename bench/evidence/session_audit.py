@@ -107,7 +107,7 @@ def _turns(evidence: ReplayEvidence, *, as_reported: bool) -> tuple[TurnCharges,
 def _charges(
     priced: PricedCall, usage: Usage | None, prices: UnitPrices | None, *, cache_known: bool
 ) -> Charges:
-        """The tokens and dollars of a call: as its usage reports them, else as they were counted."""
+    """The tokens and dollars of a call: as its usage reports them, else as they were counted."""
     prompt, read, written, hour = priced.prompt_tokens, priced.read or 0, priced.written, 0
     if usage is not None and usage.prompt_tokens:
         prompt = usage.prompt_tokens
