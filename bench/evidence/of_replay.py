@@ -154,7 +154,7 @@ class TraceSession:
             for text in {result.text, result.recorded_text, call}
             for word in texts.flat(text).split()
         }
-        return frozenset((*words, *_PART.findall(" ".join(words))))
+        return frozenset(words).union(part for word in words for part in _PART.findall(word))
 
     @memo
     def lines_of(self, step: int | None) -> frozenset[str]:

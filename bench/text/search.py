@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator
-from itertools import accumulate
+from itertools import accumulate, islice
 
 from ahocorasick_rs import AhoCorasick, Implementation
 
 from ..model.base import encodable
 from .facts import is_free, places_of
 from .numbers import is_number, numbers_at
+
+_LINES_AT_A_TIME = 10_000
 
 
 class Strings:
@@ -46,6 +48,23 @@ class Strings:
             string = self._strings[number]
             if string not in strings and self._is_match(text, string, start, end):
                 strings.add(string)
+        return found
+
+    def within(self, lines: Iterable[str]) -> set[str]:
+        """The strings that any of very many lines has. So many are read at a time that there is
+        room for what is found in them.
+
+        >>> sorted(Strings(["1", "el", "ab"]).within(["1 el", "", "el abc"]))
+        ['1', 'el']
+        """
+        found: set[str] = set()
+        lines = iter(lines)
+        while batch := list(islice(lines, _LINES_AT_A_TIME)):
+            text = "\n".join(batch)
+            for number, start, end in self._matches(text):
+                string = self._strings[number]
+                if string not in found and self._is_match(text, string, start, end):
+                    found.add(string)
         return found
 
     def places(self, text: str) -> Iterator[tuple[str, int]]:

@@ -120,11 +120,10 @@ def _facts_in(plain: Remembered[str], lower: Collection[str]) -> Callable[[str],
 
     def find(text: str) -> dict[str, str]:
         facts_of = remembered.find if len(plain(text)) > LONG_CHARS else remembered
-        facts: list[tuple[str, str]] = list(
-            itertools.chain.from_iterable(map(facts_of, dict.fromkeys(plain(text).split("\n"))))
-        )
-        distinct = dict(facts)
-        distinct.update(reversed(facts))  # the first kind counts
+        distinct: dict[str, str] = {}
+        for line in dict.fromkeys(plain(text).split("\n")):
+            for fact, kind in facts_of(line):
+                distinct.setdefault(fact, kind)
         return distinct
 
     return find
@@ -161,24 +160,28 @@ class FactsHeld(Remembered[frozenset[str]]):
     def find(self, text: str) -> frozenset[str]:
         """The facts that a text holds which was not looked through before."""
         plain, other = self.texts.plain(text), self.texts.unescaped(text)
-        lines = self._in_lines(set(plain.split("\n")), remember=len(plain) <= LONG_CHARS)
+        lines = set(plain.split("\n"))
+        words = self._in_long(lines) if len(plain) > LONG_CHARS else self._in_lines(lines)
         rows = self._in_paragraphs(set(plain.split("\n\n"))) if self._rows else set()
-        return frozenset().union(lines, rows, self(other) if other else ())
+        return frozenset().union(words, rows, self(other) if other else ())
 
-    def _in_lines(self, lines: set[str], *, remember: bool) -> set[str]:
-        """The facts of one word that some lines hold; `remember` these lines."""
+    def _in_long(self, lines: set[str]) -> set[str]:
+        """The facts of one word that any of very many lines holds."""
+        numbers = map(numbers_in, lines if self._numbers else ())
+        return self._words.within(lines) | self._numbers.intersection(
+            itertools.chain.from_iterable(numbers)
+        )
+
+    def _in_lines(self, lines: set[str]) -> set[str]:
+        """The facts of one word that some lines hold, which are remembered."""
         new = list(lines - self._searched)
         facts_of = self._words.in_each(new)
-        numbers_of = self.texts.line_numbers if remember else self.texts.line_numbers.find
         for at, line in enumerate(new if self._numbers else ()):
-            if numbers := self._numbers & numbers_of(line):
+            if numbers := self._numbers & self.texts.line_numbers(line):
                 facts_of.setdefault(at, set()).update(numbers)
-        known = map(self._of_line.__getitem__, self._of_line.keys() & lines)
-        matches = set[str]().union(*facts_of.values(), *known)
-        if remember:
-            self._searched.update(new)
-            self._of_line.update((new[at], facts) for at, facts in facts_of.items())
-        return matches
+        self._searched.update(new)
+        self._of_line.update((new[at], facts) for at, facts in facts_of.items())
+        return set().union(*map(self._of_line.__getitem__, self._of_line.keys() & lines))
 
     def _in_paragraphs(self, paragraphs: set[str]) -> set[str]:
         """The facts of several words that some paragraphs hold."""
