@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -62,7 +63,6 @@ def step_lines(trace: Trace) -> Iterator[str]:
        0  user              3  list the walls
     3 tokens of text
     """
-    from ..model import ToolsChanged
     from ..text.wording import count as written, counted
     from ..tokens.counting import TokenCounter, encoding_for
 
@@ -78,73 +78,49 @@ def step_lines(trace: Trace) -> Iterator[str]:
     several = len({step.thread for step in trace.steps}) > 1
     total = 0
     for step in trace.steps:
-        text = ("" if isinstance(step, ToolsChanged) else "\n").join(texts_of(step))
-        tokens = count(text)
-        total += tokens
+        before, text = words_of(step)
+        total += (tokens := count(text))
         where = f"[{_flat(step.thread)}] " if several else ""
         begins = _flat(text[: 4 * WIDTH])
         begins = begins if len(begins) <= WIDTH else begins[: WIDTH - 1] + "…"
         kind = step.__struct_config__.tag
-        yield f"{step.index:>{wide}}  {kind:<10} {written(tokens):>8}  {where}{_before(step)}{begins}"
+        yield f"{step.index:>{wide}}  {kind:<10} {written(tokens):>8}  {where}{_flat(before)}{begins}"
     yield f"{counted(total, 'token')} of text"
 
 
-def texts_of(step: AnyStep) -> Iterator[str]:
-    """The texts of a step that a prompt may hold: content, calls, the result, the tools."""
+def words_of(step: AnyStep) -> tuple[str, str]:
+    """A step in words: what it is about, and the text that a prompt may hold of it."""
     from .. import model
     from ..model.trace import as_text, compact_json
+    from ..text.wording import counted
 
     match step:
         case model.SystemTurn() | model.UserTurn():
-            yield model.text_of(step.content)
-        case model.ModelTurn():
-            calls = (
-                f"{call.name}({as_text(call.arguments)})"
-                for call in step.tool_calls
-                if not call.in_text
-            )
-            yield from filter(None, (model.text_of(step.content), *calls))
+            return "", model.text_of(step.content)
+        case model.ModelTurn(tool_calls=calls):
+            written = [f"{it.name}({as_text(it.arguments)})" for it in calls if not it.in_text]
+            return "", "\n".join(filter(None, (model.text_of(step.content), *written)))
         case model.ToolResult():
-            yield step.text
+            failed = "" if step.success else ", failed"
+            is_cut = step.seen is not None and step.full not in (None, step.seen)
+            cut = ", recorded cut" if step.truncated_at_source else ""
+            return f"{step.function}{failed}{', shown cut' if is_cut else ''}{cut}: ", step.text
+        case model.RouteDecision():
+            return f"{step.router or step.at} → {step.taken}", ""
+        case model.Approval():
+            return f"{step.call_id}: {'approved' if step.approved else 'rejected'}", ""
         case model.ToolsChanged():
-            yield from map(compact_json, step.tools)
+            return f"{counted(len(step.tools), 'tool')}: ", "".join(map(compact_json, step.tools))
         case model.ContextReset():
-            yield step.summary or ""
+            return f"{counted(len(step.kept), 'step')} kept: ", step.summary or ""
         case model.ContextEdit():
-            yield from step.shown.values()
+            return f"{counted(len(step.shown), 'step')} reworded: ", "\n".join(step.shown.values())
 
 
 def _flat(text: str) -> str:
     from ..model.errors import visible
 
-    return visible(" ".join(text.split()))
-
-
-def _before(step: AnyStep) -> str:
-    """The words before the text of a step."""
-    from .. import model
-    from ..text.wording import counted
-
-    match step:
-        case model.ToolResult():
-            cut = ", recorded cut" if step.truncated_at_source else ""
-            seen = (
-                ", shown cut"
-                if step.seen is not None and step.full not in (None, step.seen)
-                else ""
-            )
-            return f"{_flat(step.function)}{'' if step.success else ', failed'}{seen}{cut}: "
-        case model.RouteDecision():
-            return f"{_flat(step.router or step.at)} → {_flat(step.taken)}"
-        case model.Approval():
-            return f"{_flat(step.call_id)}: {'approved' if step.approved else 'rejected'}"
-        case model.ToolsChanged():
-            return f"{counted(len(step.tools), 'tool')}: "
-        case model.ContextReset():
-            return f"{counted(len(step.kept), 'step')} kept: "
-        case model.ContextEdit():
-            return f"{counted(len(step.shown), 'step')} reworded: "
-    return ""
+    return visible(re.sub(r"\s+", " ", text))
 
 
 def step_in_full(trace: Trace, index: int) -> Iterator[str]:
@@ -165,17 +141,14 @@ def step_in_full(trace: Trace, index: int) -> Iterator[str]:
         known_steps = f"its steps are {min(known)} to {max(known)}" if known else "it has no steps"
         raise TraceError(f"run {trace.id!r}: no step {index} — {known_steps}")
     fields = plain(known[index])
-    yield f"{visible(trace.id)} step {index}: {fields['kind']}"
+    yield f"{visible(trace.id)} step {index}: {fields.pop('kind')}"
     for name, value in fields.items():
-        if name not in ("kind", "index") and value is not None and value != [] and value != "":
-            text = (
-                value
-                if isinstance(value, str)
-                else json.dumps(value, ensure_ascii=False, indent=2, default=str)
-            )
-            first, *rest = visible(text).split("\n")
-            yield from (
-                (f"{name}:", *(f"  {line}" for line in (first, *rest)))
-                if rest
-                else (f"{name}: {first}",)
-            )
+        if name == "index" or value in (None, [], ""):
+            continue
+        is_text = isinstance(value, str)
+        text = value if is_text else json.dumps(value, ensure_ascii=False, indent=2, default=str)
+        lines = visible(text).split("\n")
+        if len(lines) == 1:
+            yield f"{name}: {lines[0]}"
+        else:
+            yield from (f"{name}:", *(f"  {line}" for line in lines))
