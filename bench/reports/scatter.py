@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, product
 
 from .charts import Mark, Point, Scatter, ticks
 from .numbers import count, dollars, percent
@@ -62,7 +62,7 @@ def layout(chart: Scatter, width: int) -> Layout:
     for names in chart.lines:
         joined = [places[name] for name in names if name in places]
         drawn.lines += [(*start, *end, "ld") for start, end in pairwise(joined)]
-    _add_marks(drawn, limit, [(x - 2, drawn.top, x + 2, drawn.base - 10) for x in todays])
+    _add_marks(drawn, [*limit, *((x - 2, drawn.top, x + 2, drawn.base - 10) for x in todays)])
     return drawn
 
 
@@ -119,11 +119,11 @@ def _price(value: float, unit: str, step: float) -> str:
 # ---------------------------------------------------------------- marks and their names
 
 
-def _add_marks(drawn: Layout, limit: Sequence[Box], lines: Sequence[Box]) -> None:
+def _add_marks(drawn: Layout, avoided: Sequence[Box]) -> None:
     """Marks with their names; marks at one place share a label.
 
-    The advised strategy and today's are placed first and lie on top. No name covers the limit; one
-    that has no room elsewhere crosses the `lines`, then stands above on a line of its own; a mark
+    The advised strategy and today's are placed first and lie on top. No name covers the limit or
+    today's line; one that has no room beside its mark stands above on a line of its own; a mark
     without room for a name has the row of the table.
     """
     groups: dict[tuple[int, int, Mark], list[Point]] = {}
@@ -134,14 +134,9 @@ def _add_marks(drawn: Layout, limit: Sequence[Box], lines: Sequence[Box]) -> Non
         groups.values(), key=lambda group: ([*_LOOKS].index(group[0].mark), group[0].row)
     )
     spots = [(drawn.across(group[0].x), drawn.down(group[0].y)) for group in ordered]
-    taken = [*limit, *((x - 7, y - 7, x + 7, y + 7) for x, y in spots)]
+    taken = [*avoided, *((x - 7, y - 7, x + 7, y + 7) for x, y in spots)]
     for spot, group in zip(spots, ordered, strict=True):
-        names = _names(group, drawn.width // 13)
-        label = (
-            _placed(drawn, spot, names, [*taken, *lines], _BESIDE)
-            or _placed(drawn, spot, names, taken, [*_BESIDE, *_ABOVE])
-            or _placed(drawn, spot, _rows(group), taken, _BESIDE)
-        )
+        label = _placed(drawn, spot, _texts(group, drawn.width // 13), taken)
         if label is not None:
             text, (left, top, right, bottom), anchor = label
             taken.append((left, top, right, bottom))
@@ -153,19 +148,17 @@ def _add_marks(drawn: Layout, limit: Sequence[Box], lines: Sequence[Box]) -> Non
         drawn.marks.insert(0, (*spot, group[0].mark, title))
 
 
-def _names(group: Sequence[Point], most: int) -> list[str]:
-    """The texts of at most so many letters to try for marks at one place."""
+def _texts(group: Sequence[Point], most: int) -> list[str]:
+    """The texts to try for marks at one place: names of at most so many letters, then rows."""
     first = group[0].name if len(group[0].name) <= most else group[0].name[: most - 1] + "…"
-    if len(group) == 1:
-        return [f"{first}: ship", first] if group[0].mark == "advised" else [first]
-    every = ", ".join(point.name for point in group)
-    return [*([every] if len(every) <= most else []), f"{first} and {len(group) - 1} more"]
-
-
-def _rows(group: Sequence[Point]) -> list[str]:
-    """The rows of the table for marks at one place, where these have numbers."""
+    names = [f"{first}: ship", first] if group[0].mark == "advised" else [first]
+    if len(group) > 1:
+        every = ", ".join(point.name for point in group)
+        names = [*([every] if len(every) <= most else []), f"{first} and {len(group) - 1} more"]
     rows = sorted(point.row for point in group if point.row)
-    return [f"{rows[0]}–{rows[-1]}" if len(rows) > 1 else str(rows[0])] if rows else []
+    if not rows:
+        return names
+    return [*names, f"{rows[0]}–{rows[-1]}" if len(rows) > 1 else str(rows[0])]
 
 
 _Label = tuple[str, Box, str]
@@ -189,23 +182,18 @@ _ABOVE = tuple(
 
 
 def _placed(
-    drawn: Layout,
-    spot: tuple[float, float],
-    texts: Sequence[str],
-    avoided: Sequence[Box],
-    places: Sequence[tuple[int, int, str]],
+    drawn: Layout, spot: tuple[float, float], texts: Sequence[str], avoided: Sequence[Box]
 ) -> _Label | None:
-    """The first text that has room at a place of a mark; None where there is none."""
+    """The first text that has room beside a mark, else above it; None where there is none."""
     x, y = spot
     others = [box for box in avoided if box != (x - 7, y - 7, x + 7, y + 7)]
-    for text in texts:
+    for text, (across, down, anchor) in product(texts, (*_BESIDE, *_ABOVE)):
         wide = width_of(text)
-        for across, down, anchor in places:
-            left = x + across - {"start": 0.0, "middle": wide / 2, "end": wide}[anchor]
-            box = (left, y + down, left + wide, y + down + 17)
-            leader = [(x - 1, box[3], x + 1, y - 8)] if -down >= _FAR else []
-            if all(_is_free(drawn, one, others) for one in (box, *leader)):
-                return text, box, anchor
+        left = x + across - {"start": 0.0, "middle": wide / 2, "end": wide}[anchor]
+        box = (left, y + down, left + wide, y + down + 17)
+        leader = [(x - 1, box[3], x + 1, y - 8)] if -down >= _FAR else []
+        if all(_is_free(drawn, one, others) for one in (box, *leader)):
+            return text, box, anchor
     return None
 
 
