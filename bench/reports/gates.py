@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..model.compared import GateResult
@@ -23,9 +24,25 @@ def name_of(reading: Reading, metric: str) -> str:
 
 
 def failed_sentence(reading: Reading) -> tuple[str, str]:
-    """The number of gates that failed, and the first of them in words."""
-    head = f"{count(len(reading.failed))} of {of(len(reading.decided), 'gate')} failed."
+    """The number of gates that did not pass, and the first of them in words."""
+    head = not_passed(reading.failed, len(reading.decided))
     return head, f"{gate_in_words(reading, reading.failed[0])}."
+
+
+def not_passed(gates: Sequence[GateResult], many: int) -> str:
+    """The number of gates, of so many, that failed or could not decide, as a sentence.
+
+    >>> from bench.model import GateRule
+    >>> rule = GateRule(metric="cost.usd")
+    >>> failed, undecided = (GateResult(rule=rule, strategy="a", outcome=it) for it in ("fail", "undecided"))
+    >>> not_passed([failed, undecided], 9), not_passed([undecided], 1)
+    ('1 of 9 gates failed, 1 could not decide.', '1 of 1 gate could not decide.')
+    """
+    failed = sum(gate.outcome == "fail" for gate in gates)
+    numbers = {"failed": failed, "could not decide": len(gates) - failed}
+    (number, verb), *others = ((number, verb) for verb, number in numbers.items() if number)
+    more = "".join(f", {count(number)} {verb}" for number, verb in others)
+    return f"{count(number)} of {of(many, 'gate')} {verb}{more}."
 
 
 def gate_in_words(reading: Reading, gate: GateResult) -> str:

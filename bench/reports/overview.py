@@ -24,6 +24,7 @@ from .blocks import (
     table,
 )
 from .charts import Range
+from .gates import not_passed
 from .numbers import change, count, listed, of, percent
 from .panels.trust import REPLAY_LIMIT
 from .reading import REFUSED, Reading
@@ -87,7 +88,7 @@ def _sentence(
     """The gates that failed or what to ship, then what the other scenarios say."""
     ship = f"Ship {listed(names)}." if names else "Nothing to ship."
     gates = sum(len(one.decided) for one in readings)
-    failed = sum(len(one.failed) for one in readings)
+    failed = [gate for one in readings for gate in one.failed]
     given = [(len(places), _GROUPS[name]) for name, places in groups.items() if places]
     parts = listed([f"{count(many)} {verbs[many > 1]}" for many, verbs in given])
     others = f" Of {of(len(readings), 'scenario')}, {parts}."
@@ -95,7 +96,7 @@ def _sentence(
         every = "Both" if len(readings) == 2 else f"All {count(len(readings))}"
         others = f" {every} scenarios {given[0][1][True]}."
     if failed:
-        head = Span(f"{count(failed)} of {of(gates, 'gate')} failed.", "bad", strong=True)
+        head = Span(not_passed(failed, gates), "bad", strong=True)
         return head, (f" {ship}" if names else "") + others
     passed = f" All {of(gates, 'gate')} pass." if gates else ""
     return Span(ship, "good" if names else "", strong=True), others + passed

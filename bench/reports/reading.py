@@ -283,8 +283,9 @@ class Reading:
 
     @cached_property
     def failed(self) -> tuple[GateResult, ...]:
-        """The gates that did not pass."""
-        return tuple(gate for gate in self.decided if gate.outcome != "pass")
+        """The gates that did not pass, those that could not decide behind those that failed."""
+        others = (gate for gate in self.decided if gate.outcome != "pass")
+        return tuple(sorted(others, key=lambda gate: gate.outcome != "fail"))
 
 
 _NO_NAME = "asks "  # a task without a name is the digest of its question
