@@ -20,7 +20,7 @@ _BOM = b"\xef\xbb\xbf"
 _OBJECTS = re.compile(rb'\s*(\[\s*)?\{\s*["}]')
 _SNIFFED = 1000  # members of a list that a format is recognised by
 _SNIFFED_LINES = 200
-_DEEPEST_YAML = 100
+_DEEPEST_YAML, _TIME = 100, "tag:yaml.org,2002:timestamp"
 
 
 class Document:
@@ -88,9 +88,8 @@ class Document:
             data = unpacked(self.disk_bytes, self.name).removeprefix(_BOM)
         except TraceError as error:
             return error
-        return (
-            data if data.strip() else self.fail("is empty — nothing was recorded; record it again")
-        )
+        nothing = self.fail("is empty — nothing was recorded; record it again")
+        return data if data.strip() else nothing
 
     @property
     def text(self) -> str:
@@ -124,12 +123,17 @@ class Document:
             deep = True
         except NotJson as error:
             raise self.fail(one_line(error), line=(line or 1) + error.lines_before) from None
-        except ValueError as error:  # a whole number of thousands of digits
-            raise self.fail(one_line(error), line=line) from None
         if deep:
             what = f"is nested more than {MAX_DEPTH} levels deep — flatten it"
             raise self.fail(what, line=line)
         return value
+
+    def _value_of(self, number: int, line: bytes) -> Any:
+        """The value of a line; of one that is no JSON the error."""
+        try:
+            return self.decode(line, number)
+        except TraceError as error:
+            return error
 
     @functools.cached_property
     def json(self) -> Any:
@@ -174,18 +178,11 @@ class Document:
         the members of the one list, or the one value. Raises TraceError where the file cannot be
         read."""
         if self.is_json_lines or self.problem is not None:
-            for number, line in itertools.islice(self.lines(), most):
-                yield self._value_of(number, line)
+            yield from itertools.starmap(self._value_of, itertools.islice(self.lines(), most))
         else:
             yield from self.json if isinstance(self.json, list) else [self.json]
 
-    def _value_of(self, number: int, line: bytes) -> Any:
-        try:
-            return self.decode(line, number)
-        except TraceError as error:
-            return error
-
-    @functools.cached_property
+    @property
     def head(self) -> Any:
         """The value to recognise a format by: the first line's value of a JSON Lines file, else the
         one value, of a list the first 1,000 members; None where it is not JSON."""
@@ -202,11 +199,9 @@ class Document:
     def first_objects(self) -> list[dict[str, Any]]:
         """The objects among the first 200 lines, or the first 1,000 members of the one list; `[]`
         for none."""
-        try:
-            most = _SNIFFED if self.problem is None and not self.is_json_lines else _SNIFFED_LINES
-            return dicts(list(itertools.islice(self.values(_SNIFFED_LINES), most)))
-        except TraceError:  # it cannot be read at all
+        if isinstance(self._expanded, TraceError):
             return []
+        return dicts(list(itertools.islice(self.values(_SNIFFED_LINES), _SNIFFED)))
 
     @property
     def is_broken_json(self) -> bool:
@@ -214,13 +209,10 @@ class Document:
         `.json` or `.jsonl`, or starts as JSON objects do or as compressed data."""
         if self.problem is None:
             return False
-        raw, unread = self.disk_bytes.removeprefix(_BOM), isinstance(self._expanded, TraceError)
-        named = not {".json", ".jsonl"}.isdisjoint(self.path.suffixes)
-        return (
-            named
-            or (unread and is_packed(raw))
-            or bool(_OBJECTS.match(raw if unread else self.data))
-        )
+        raw, named = self.disk_bytes, not {".json", ".jsonl"}.isdisjoint(self.path.suffixes)
+        if isinstance(self._expanded, TraceError):
+            return named or is_packed(raw) or bool(_OBJECTS.match(raw.removeprefix(_BOM)))
+        return named or bool(_OBJECTS.match(self.data))
 
     @property
     def yaml(self) -> Any:
@@ -230,13 +222,8 @@ class Document:
 
         class Loader(yaml.CSafeLoader):
             yaml_implicit_resolvers = {
-                sign: [rule for rule in rules if not rule[0].endswith(":timestamp")]
+                sign: [rule for rule in rules if rule[0] != _TIME]
                 for sign, rules in yaml.CSafeLoader.yaml_implicit_resolvers.items()
-            }
-
-            yaml_constructors = {
-                **yaml.CSafeLoader.yaml_constructors,
-                "!binary": yaml.CSafeLoader.yaml_constructors["tag:yaml.org,2002:binary"],  # Ruby's
             }
 
         text, levels = self.text.replace("\r\n", "\n"), 0
@@ -246,10 +233,7 @@ class Document:
                 levels -= isinstance(event, yaml.CollectionEndEvent)
                 if levels > _DEEPEST_YAML or isinstance(event, yaml.AliasEvent):
                     odd = "is nested too deeply" if levels > _DEEPEST_YAML else "has an alias"
-                    raise yaml.MarkedYAMLError(problem=odd, problem_mark=event.start_mark)  # type: ignore[arg-type]
+                    raise yaml.YAMLError(f"it {odd}{event.start_mark}")
             return yaml.load(text, Loader=Loader)
-        except yaml.MarkedYAMLError as error:
-            line = error.problem_mark.line + 1 if error.problem_mark else 1
-            raise self.fail(f"no YAML of a recorder: {error.problem}", line=line) from None
         except (yaml.YAMLError, ValueError) as error:
             raise self.fail(f"no YAML of a recorder: {error}") from None

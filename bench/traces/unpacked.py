@@ -23,15 +23,7 @@ _FED = 4096  # bytes of zstd data at a time: each may expand many thousand times
 _ZSTD_METHOD = 93  # of an entry of a zip file; Python knows it from 3.14 on
 _NAME_LENGTH, _LOCAL_HEADER = 26, 30  # bytes from the beginning of an entry of a zip file
 _AGAIN = "copy or record it again"
-_DAMAGE = (
-    OSError,
-    EOFError,
-    RuntimeError,
-    ValueError,
-    struct.error,
-    zlib.error,
-    zipfile.BadZipFile,
-)
+_DAMAGE = (OSError, EOFError, RuntimeError, ValueError, struct.error, zlib.error, zipfile.BadZipFile)  # fmt: skip
 """All that is raised over packed data whose bytes are not what they were, or that has a
 password."""
 
@@ -46,14 +38,13 @@ def unpacked(raw: bytes, name: str) -> bytes:
     more than may be by the size of the packed, and for zstd where its package is not installed."""
     if not is_packed(raw):
         return raw
-    kind, pieces = (
-        ("gzip", _gunzipped(raw)) if raw.startswith(_GZIP) else ("zstd", _unzstd(raw, name))
-    )
+    is_gzip = raw.startswith(_GZIP)
     most = limit("size")
     most = most if most > LIMITS["size"] else min(most, max(_SMALL, _EXPANDS * len(raw)))
     try:
-        data = joined(pieces, most)
+        data = joined(_gunzipped(raw) if is_gzip else _unzstd(raw, name), most)
     except _DAMAGE as error:
+        kind = "gzip" if is_gzip else "zstd"
         what = f"{name}: {kind} data is damaged or cut short ({one_line(error)}) — {_AGAIN}"
         raise TraceError(what) from None
     if data is None:
@@ -102,8 +93,8 @@ class ZipEntries:
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(raw))
         except _DAMAGE as error:
-            what = f"{name}: zip data is damaged or cut short ({one_line(error)}) — {_AGAIN}"
-            raise TraceError(what) from None
+            what = f"zip data is damaged or cut short ({one_line(error)})"
+            raise TraceError(f"{name}: {what} — {_AGAIN}") from None
 
     @property
     def names(self) -> list[str]:
@@ -112,24 +103,24 @@ class ZipEntries:
 
     def data(self, entry: str) -> bytes:
         """The bytes of an entry."""
-        info, most = self._zip.getinfo(entry), limit("size")
+        info, most, place = self._zip.getinfo(entry), limit("size"), f"{self._name}:{entry}"
         self._expanded += info.file_size
         if self._expanded > most:
-            what = f"the entries expand to more than {most:,} bytes — {raised('size')}"
-            raise TraceError(f"{self._name}:{entry}: {what}")
+            what = f"the entries expand to more than {most:,} bytes"
+            raise TraceError(f"{place}: {what} — {raised('size')}")
         try:
             is_zstd = info.compress_type == _ZSTD_METHOD
             return self._of_zstd(info) if is_zstd else self._zip.read(info)
         except _DAMAGE as error:
-            what = f"cannot be unpacked ({one_line(error)}) — {_AGAIN}"
-            raise TraceError(f"{self._name}:{entry}: {what}") from None
+            what = f"cannot be unpacked ({one_line(error)})"
+            raise TraceError(f"{place}: {what} — {_AGAIN}") from None
 
     def _of_zstd(self, info: zipfile.ZipInfo) -> bytes:
+        """The bytes of an entry that zstd packed, which older Pythons do not know."""
         lengths = struct.unpack_from("<HH", self._raw, info.header_offset + _NAME_LENGTH)
         start = info.header_offset + _LOCAL_HEADER + sum(lengths)
-        data = joined(
-            _unzstd(self._raw[start : start + info.compress_size], self._name), info.file_size
-        )
+        packed = self._raw[start : start + info.compress_size]
+        data = joined(_unzstd(packed, self._name), info.file_size)
         if data is None or zlib.crc32(data) != info.CRC:
             raise ValueError("its checksum is another")
         return data
