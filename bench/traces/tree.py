@@ -3,11 +3,11 @@ and tools make a trace."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from ..model import Trace, Usage
+from ..model import Trace, Usage, grouped
 from .content import first_of
 from .decoded import as_dict, strict_json
 from .documents import Document
@@ -51,7 +51,8 @@ def inherited(
 class Span:
     """One run of a tree. `kind` is `call`, `tool`, `chain` (it holds others, or is some function),
     `""` for what only reshapes what calls show, or the service's own word, which is counted.
-    `agent` is whose run it is, where that is known; runs below it are that agent's too. `prompt`
+    `agent` is whose run it is, where that is known; runs below it are that agent's too. `node` is
+    the node of a graph that it is within. `prompt`
     and `answers` are those of a call that are not written as inputs and outputs."""
 
     id: str
@@ -64,6 +65,7 @@ class Span:
     end: float | None = None
     error: str | None = None
     agent: str = ""
+    node: str = ""
     usage: Usage | None = None
     model: str | None = None
     tools: list[Any] | None = None
@@ -94,13 +96,9 @@ class Tree(Prompts):
     name of a function that the model called is the run of that tool; one that gave the name of a
     node, or of several, decided where the graph goes."""
 
-    def __init__(
-        self, spans: Iterable[Span], nodes: Iterable[Any] = (), unread: Unread | None = None
-    ) -> None:
+    def __init__(self, tree: list[Span]) -> None:
         super().__init__()
-        self.unread = unread or Unread()
-        self.nodes = {*map(str, nodes), "__end__"}
-        tree = sorted(spans, key=lambda span: span.start or 0.0)
+        self.nodes = {span.node for span in tree if span.node} | {"__end__"}
         parents = {span.id: span.parent for span in tree}
         named = {span.id: span.agent for span in tree}
         self._agents: dict[str, str] = inherited(
@@ -223,12 +221,13 @@ def tool_output(output: Any) -> tuple[str, Any, bool]:
     return call_id, first_of(fields, ("artifact", "content")), failed
 
 
-def agent_in(metadata: Mapping[str, Any]) -> str:
-    """The agent that a run belongs to by LangChain's metadata: a nested graph, or the name of one
-    of LangChain's own; `""` where it has none."""
+def langchain_in(metadata: Mapping[str, Any]) -> dict[str, str]:
+    """The agent and the node that a run belongs to by LangChain's metadata, `""` where it has none.
+    The agent is a nested graph, or the name of one of LangChain's own."""
     space = str(metadata.get("langgraph_checkpoint_ns") or metadata.get("checkpoint_ns") or "")
     nested = space.split("|")[-2].split(":")[0] if "|" in space else ""
-    return nested or str(metadata.get("lc_agent_name") or "")
+    agent, node = nested or metadata.get("lc_agent_name"), metadata.get("langgraph_node")
+    return {"agent": str(agent or ""), "node": str(node or "")}
 
 
 def as_id(value: Any) -> str:
@@ -246,24 +245,23 @@ def decoded(value: Any) -> Any:
 
 
 def traces_of(
-    document: Document, reader: str, runs: Sequence[tuple[Tree, dict[str, Any]]], unread: Unread
+    document: Document,
+    reader: str,
+    spans: Iterable[tuple[str, Span]],
+    own_of: Callable[[str, list[Span]], dict[str, Any]],
+    unread: Unread,
 ) -> Iterator[Trace]:
-    """The trees that have a message, each with what is its own (`meta`, `labels`, …); what was left
-    out of the file, and trees without a message, are counted on the first. TraceError where there
-    is none."""
-    complete = [run for run in runs if run[0].spoke]
-    if not complete:
+    """The traces of a file's runs, each given with the name of its tree, in the order in which the
+    trees began. `own_of` gives what a tree's trace has beside its steps (`meta`, `labels`, …). What
+    was left out of the file, and trees without a message, are counted on the first. TraceError
+    where there is none."""
+    trees = grouped(sorted(spans, key=lambda item: item[1].start or 0.0))
+    runs = [(Tree(mine), own_of(name, mine)) for name, mine in trees.items()]
+    spoken = [run for run in runs if run[0].spoke]
+    if not spoken:
         raise document.fail("holds no model call or tool that said anything — nothing was recorded")
-    unread.add("tree without a model's or a tool's message", len(runs) - len(complete))
+    unread.add("tree without a model's or a tool's message", len(runs) - len(spoken))
     for what, count in unread.counts.items():
-        complete[0][0].unread.add(what, count)
-    for tree, own in complete:
+        spoken[0][0].unread.add(what, count)
+    for tree, own in spoken:
         yield tree.trace(document, reader, **own)
-
-
-def in_order(spans: Iterable[tuple[str, Span]]) -> dict[str, list[Span]]:
-    """Spans by the tree that each is of, trees in the order in which they began."""
-    trees: dict[str, list[Span]] = {}
-    for name, span in sorted(spans, key=lambda item: item[1].start or 0.0):
-        trees.setdefault(name, []).append(span)
-    return trees

@@ -6,15 +6,13 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from .. import Confidence, Document, Traces, certain_if, dicts, register
+from .. import Confidence, Document, Traces, as_list, certain_if, dicts, register
 from ..content import call_in
 from ..parts import Unread
 from ..records import dict_in, fields_of, objects_of, text, time_of
 from ..steps import ReadMessage, Steps
 
 _FRAME = {"requesterUsername", "responderUsername", "sessionId", "version", "creationDate"}
-
-
 _ROUND = {"response": str, "toolCalls": list, "thinking": dict, "timestamp": object, "modelId": str}
 _REQUEST = {"message": dict, "response": list, "result": dict, "timestamp": object, "modelId": str,
             "isCanceled": bool}  # fmt: skip
@@ -69,12 +67,12 @@ def _replayed(objects: list[dict[str, Any]], unread: Unread) -> dict[str, Any]:
             *path, last = line.get("k") or []
             for step in path:
                 place = place[step]
-            if line.get("kind") == 2 and isinstance(place, dict):
-                place.setdefault(last, []).extend(value)
-            elif line.get("kind") == 2:
-                place[last].extend(value)
-            else:
+            if line.get("kind") != 2:
                 place[last] = value
+            elif isinstance(place, dict):
+                place.setdefault(last, []).extend(value)
+            else:
+                place[last].extend(value)
         except (LookupError, TypeError, AttributeError, ValueError):
             unread.add("change of a place that the chat does not have")
     return chat
@@ -86,31 +84,25 @@ class _Chat(Steps):
     def request(self, value: dict[str, Any]) -> None:
         """Add a request and what followed."""
         request = fields_of(value, _REQUEST, self.unread)
-        t = time_of(request.get("timestamp"), self.unread)
-        asked = text(dict_in(request, "message").get("text"))
-        if asked:
+        t, model = time_of(request.get("timestamp"), self.unread), request.get("modelId")
+        if asked := text(dict_in(request, "message").get("text")):
             self.say(ReadMessage("user", asked), t=t)
         self.unread.add("request that was cancelled", request.get("isCanceled") is True)
         metadata = dict_in(request, "result", "metadata")
-        rounds = [
-            fields_of(one, _ROUND, self.unread) for one in dicts(metadata.get("toolCallRounds"))
-        ]
+        rounds = dicts(metadata.get("toolCallRounds"))
         if not rounds and request.get("response"):
-            answer = _text(request["response"])
-            self.say(ReadMessage("assistant", answer, model=request.get("modelId")), t=t)
-        for turn in rounds:
+            self.say(ReadMessage("assistant", _text(request["response"]), model=model), t=t)
+        for one in rounds:
+            turn = fields_of(one, _ROUND, self.unread)
             thought = dict_in(turn, "thinking").get("text")
             reasoning = "\n".join(map(str, thought)) if isinstance(thought, list) else text(thought)
             calls = tuple(call_in(call, self.unread) for call in dicts(turn.get("toolCalls")))
-            answered = time_of(turn.get("timestamp"), self.unread) or t
-            model = turn.get("modelId") or request.get("modelId")
-            said = ReadMessage(
-                "assistant", turn.get("response", ""), calls, reasoning or None, model=model
-            )
-            self.say(said, t=answered)
+            answer = ReadMessage("assistant", turn.get("response", ""), calls, reasoning or None)
+            t = time_of(turn.get("timestamp"), self.unread) or t
+            self.say(answer.with_known(model=turn.get("modelId") or model), t=t)
             for call in calls:
-                content = dict_in(metadata, "toolCallResults", call.id).get("content")
-                if isinstance(content, list) and content:
+                content = as_list(dict_in(metadata, "toolCallResults", call.id).get("content"))
+                if content:
                     output = "\n".join(filter(None, map(_text, content)))
                     self.say(ReadMessage("tool", output, call_id=call.id), t=t)
 
@@ -118,14 +110,10 @@ class _Chat(Steps):
 def _text(part: Any) -> str:
     """The text of a part of a response or a result, which may be a tree of prompt elements; `""`
     for progress, edits and references."""
+    if isinstance(part, list):
+        return "".join(map(_text, part))
     if not isinstance(part, dict):
-        return (
-            part
-            if isinstance(part, str)
-            else "".join(map(_text, part))
-            if isinstance(part, list)
-            else ""
-        )
+        return text(part) or ""
     if part.get("kind") not in (None, "markdownContent"):
         return ""
     return "".join(_text(part.get(key)) for key in ("value", "content", "text", "children", "node"))

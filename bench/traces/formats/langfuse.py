@@ -11,7 +11,7 @@ from ..content import first_of
 from ..messages import ROLES
 from ..parts import Unread
 from ..records import filled, objects_of, text
-from ..tree import Span, Tree, agent_in, decoded, in_order, span_of, traces_of
+from ..tree import Span, decoded, langchain_in, span_of, traces_of
 from ..usage import usage_in
 
 _KINDS = {"GENERATION": "call", "TOOL": "tool", "SPAN": "chain", "CHAIN": "chain", "AGENT": "chain", "EVENT": ""}  # fmt: skip
@@ -51,12 +51,11 @@ class Langfuse:
         frames, items = _frames_and_observations(objects_of(document, unread))
         only = next(iter(frames)) if len(frames) == 1 else None
         spans = [(str(first_of(item, _TRACES) or only), _span(item, unread)) for item in items]
-        nodes = [node for item in items if (node := _metadata(item).get("langgraph_node"))]
-        runs = [
-            (Tree(mine, nodes), _framed(name, frames.get(name, {})))
-            for name, mine in in_order(spans).items()
-        ]
-        yield from traces_of(document, "langfuse", runs, unread)
+
+        def own_of(name: str, _: list[Span]) -> dict[str, Any]:
+            return _framed(name, frames.get(name, {}))
+
+        yield from traces_of(document, "langfuse", spans, own_of, unread)
 
 
 def _frames_and_observations(
@@ -107,6 +106,9 @@ def _span(item: dict[str, Any], unread: Unread) -> Span:
     kind, name = text(item.get("type")) or "", text(item.get("name")) or ""
     inputs, failed = decoded(item.get("input")), item.get("level") == "ERROR"
     tools = [message["content"] for message in dicts(inputs) if _is_tool(message)]
+    known = langchain_in(as_dict(decoded(item.get("metadata"))))
+    if kind == "AGENT":
+        known["agent"] = known["agent"] or name
     return span_of(
         item,
         _KINDS.get(kind, kind.lower() or "unknown"),
@@ -114,15 +116,11 @@ def _span(item: dict[str, Any], unread: Unread) -> Span:
         _plain(decoded(item.get("output"))),
         unread,
         error=(text(item.get("statusMessage")) or "failed") if failed else None,
-        agent=agent_in(_metadata(item)) or (name if kind == "AGENT" else ""),
         usage=usage_in(first_of(item, ("usageDetails", "usage_details", "usage")), unread),
         model=text(first_of(item, ("model", "providedModelName"))),
         tools=tools or None,
+        **known,
     )
-
-
-def _metadata(item: dict[str, Any]) -> dict[str, Any]:
-    return as_dict(decoded(item.get("metadata")))
 
 
 def _is_tool(message: Any) -> bool:

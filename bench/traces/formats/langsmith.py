@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...model import Outcome
-from .. import Confidence, Document, Traces, as_dict, certain_if, dicts, register
+from .. import Confidence, Document, Traces, certain_if, dicts, register
 from ..content import first_of
 from ..parts import Unread
-from ..records import dict_in, filled, objects_of, text
-from ..tree import Span, Tree, agent_in, as_id, in_order, inherited, span_of, traces_of
+from ..records import dict_in, filled, number, objects_of, text
+from ..tree import Span, as_id, inherited, langchain_in, span_of, traces_of
 from ..usage import usage_in
 
 _KINDS = {"llm": "call", "tool": "tool", "chain": "chain", "prompt": "", "parser": ""}
@@ -47,29 +47,29 @@ class LangSmith:
         unread = Unread()
         runs = list(_flat(_merged(objects_of(document, unread)), ""))
         records = {as_id(run.get("id")): run for run, _ in runs}
-        spans = [(run, _span(run, parent, unread)) for run, parent in runs]
-        top: dict[str, str] = inherited(
-            {span.id: span.parent for _, span in spans}, lambda name, above: above or name
-        )
-        grouped = in_order(
-            (as_id(run.get("trace_id")) or top[span.id], span) for run, span in spans
-        )
-        trees = [
-            _tree(mine, records.get(name) or records[mine[0].id], records)
-            for name, mine in grouped.items()
-        ]
-        yield from traces_of(document, "langsmith", trees, unread)
+        spans = [_span(run, parent, unread) for run, parent in runs]
+        parents = {span.id: span.parent for span in spans}
+        top: dict[str, str] = inherited(parents, lambda name, above: above or name)
+
+        def own_of(name: str, mine: list[Span]) -> dict[str, Any]:
+            return _about(records.get(name) or records[mine[0].id])
+
+        named = [(as_id(records[span.id].get("trace_id")) or top[span.id], span) for span in spans]
+        yield from traces_of(document, "langsmith", named, own_of, unread)
 
 
-def _tree(
-    spans: list[Span], root: dict[str, Any], records: dict[str, Any]
-) -> tuple[Tree, dict[str, Any]]:
-    """The tree below a root run, and what the trace has beside its steps."""
-    meta = filled(root, ("name", "tags", "error", "session_name"))
-    labels = {"feedback": root["feedback_stats"]} if root.get("feedback_stats") else {}
-    nodes = [node for span in spans if (node := _metadata(records[span.id]).get("langgraph_node"))]
-    own = {"labels": labels, "meta": {**meta, "run_id": root.get("id")}, "outcome": _outcome(root)}
-    return Tree(spans, nodes), own
+def _about(root: dict[str, Any]) -> dict[str, Any]:
+    """What a trace has beside its steps, by its root run."""
+    meta = filled(root, ("name", "tags", "error", "session_name")) | {"run_id": root.get("id")}
+    stats = dict_in(root, "feedback_stats")
+    points = {key: number(dict_in(score).get("avg")) for key, score in stats.items()}
+    first = next((key for key, score in points.items() if score is not None), None)
+    outcome = None
+    if root.get("error"):
+        outcome = Outcome(success=False, said_by="LangSmith: the root run ended with an error")
+    elif first is not None:
+        outcome = Outcome(score=points[first], said_by=f"LangSmith feedback {first!r}")
+    return {"labels": {"feedback": stats} if stats else {}, "meta": meta, "outcome": outcome}
 
 
 def _merged(values: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -77,18 +77,12 @@ def _merged(values: list[dict[str, Any]]) -> list[dict[str, Any]]:
     `patch` ends them."""
     merged: dict[str, dict[str, Any]] = {}
     for value in values:
-        batch = "post" in value or "patch" in value
-        for run in [*dicts(value.get("post")), *dicts(value.get("patch"))] if batch else [value]:
-            name = (
-                as_id(run.get("id"))
-                or as_id(run.get("dotted_order")).rpartition("Z")[2]
-                or str(len(merged))
-            )
-            merged[name] = {
-                **merged.get(name, {}),
-                **{key: item for key, item in run.items() if item is not None},
-                "id": name,
-            }
+        batch = [*dicts(value.get("post")), *dicts(value.get("patch"))]
+        for run in batch or [value]:
+            ordered = as_id(run.get("dotted_order")).rpartition("Z")[2]
+            name = as_id(run.get("id")) or ordered or str(len(merged))
+            known = {key: item for key, item in run.items() if item is not None}
+            merged[name] = merged.get(name, {}) | known | {"id": name}
     return list(merged.values())
 
 
@@ -99,33 +93,12 @@ def _flat(runs: list[dict[str, Any]], parent: str) -> Iterator[tuple[dict[str, A
         yield from _flat(dicts(run.get("child_runs")), as_id(run.get("id")))
 
 
-def _outcome(root: dict[str, Any]) -> Outcome | None:
-    if root.get("error"):
-        return Outcome(success=False, said_by="LangSmith: the root run ended with an error")
-    for key, score in as_dict(root.get("feedback_stats")).items():
-        points: Any = as_dict(score).get("avg")
-        if type(points) in (int, float):
-            return Outcome(score=float(points), said_by=f"LangSmith feedback {key!r}")
-    return None
-
-
-def _metadata(run: dict[str, Any]) -> dict[str, Any]:
-    return dict_in(run, "extra", "metadata")
-
-
 def _span(run: dict[str, Any], parent: str, unread: Unread) -> Span:
     """A run of LangSmith as a run of the tree."""
-    invoked = dict_in(run, "extra", "invocation_params")
-    kind = text(run.get("run_type")) or ""
-    error = run.get("error")
-    offered = (
-        first_of(invoked, ("tools", "functions"))
-        if invoked
-        else dict_in(run, "inputs").get("tools")
-    )
-    model = text(_metadata(run).get("ls_model_name")) or text(
-        first_of(invoked, ("model_name", "model"))
-    )
+    invoked, metadata = (dict_in(run, "extra", key) for key in ("invocation_params", "metadata"))
+    kind, error = text(run.get("run_type")) or "", run.get("error")
+    offered = first_of(invoked or dict_in(run, "inputs"), ("tools", "functions"))
+    model = text(first_of(invoked, ("model_name", "model")))
     return span_of(
         run,
         _KINDS.get(kind, kind or "unknown"),
@@ -134,9 +107,9 @@ def _span(run: dict[str, Any], parent: str, unread: Unread) -> Span:
         unread,
         parent=parent,
         error=None if error is None else text(error) or "",
-        agent=agent_in(_metadata(run)),
         usage=usage_in(run, unread) if kind == "llm" else None,
-        model=model,
+        model=text(metadata.get("ls_model_name")) or model,
         tools=offered if isinstance(offered, list) else None,
         call_id=text(dict_in(run, "extra").get("tool_call_id")) or "",
+        **langchain_in(metadata),
     )

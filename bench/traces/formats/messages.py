@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import Confidence, Document, Traces, as_dict, dicts, register
+from .. import Confidence, Document, Traces, dicts, register
 from ..commands import is_observation
 from ..exchange import instructions_in, tools_in
 from ..messages import is_item, is_langchain, is_message, messages
 from ..parts import Unread
-from ..records import objects_of, text
+from ..records import dict_in, objects_of, text
 from ..steps import Steps
 
 _FRAME = {"messages", "tools", "functions", "tool_choice", "parallel_tool_calls", "model", "id", "metadata", "usage", "temperature",
@@ -19,14 +19,7 @@ _FRAME = {"messages", "tools", "functions", "tool_choice", "parallel_tool_calls"
           "output_config"}  # fmt: skip
 _LOG = {"request", "response", "choices", "output", "completion", "proxy_server_request"}
 """Keys beside the messages of what is a log of one call."""
-_OTHERS = {
-    "raw_execution_result",
-    "trajectory_format",
-    "history",
-    "extra",
-    "trajectory",
-    "sessionId",
-}
+_OTHERS = {"raw_execution_result", "trajectory_format", "history", "extra", "trajectory", "sessionId"}  # fmt: skip
 
 
 @register("reader", "messages")
@@ -51,15 +44,11 @@ class Messages:
         first = document.first
         frame = first if isinstance(first.get("messages"), list) else {}
         listed = frame.get("messages") or document.first_objects
-        typical = [item for item in listed if is_message(item)]
+        typical = list(filter(is_message, listed))
         if 2 * len(typical) <= len(listed) or frame.keys() & _LOG:
             return Confidence.NO
-        objects = dicts(listed)
-        foreign = any(item.keys() & _OTHERS for item in (frame, *objects))
-        observed = any(
-            item.get("role") == "user" and is_observation(str(item.get("content")))
-            for item in objects
-        )
+        foreign = any(item.keys() & _OTHERS for item in (frame, *dicts(listed)))
+        observed = any(map(_is_observed, dicts(listed)))
         sure = not observed and not foreign and any(map(_has_calls, typical))
         return Confidence.CERTAIN if sure else Confidence.POSSIBLE
 
@@ -69,39 +58,36 @@ class Messages:
         objects = objects_of(document, unread)
         framed = [item for item in objects if isinstance(item.get("messages"), list)]
         unread.add("object that is no conversation", (len(objects) - len(framed)) * bool(framed))
-        read = False
-        for frame in framed or [{"messages": objects}]:
-            steps = Steps()
-            steps.unread.counts |= unread.counts
-            unread = Unread()
-            _read(steps, frame)
-            if steps.spoke:
-                read = True
-                own, meta = frame.get("id"), as_dict(frame.get("metadata"))
-                yield steps.trace(
-                    document, "messages", id="" if own is None else str(own), meta=meta
-                )
-            else:
-                unread.add("conversation without a message", 1)
-        if not read:
+        runs = [(frame, _run_of(frame)) for frame in framed or [{"messages": objects}]]
+        spoken = [(frame, steps) for frame, steps in runs if steps.spoke]
+        if not spoken:
             raise document.fail("holds no message that can be read — nothing was recorded")
+        unread.add("conversation without a message", len(runs) - len(spoken))
+        for what, count in unread.counts.items():
+            spoken[0][1].unread.add(what, count)
+        for frame, steps in spoken:
+            own, meta = frame.get("id"), dict_in(frame, "metadata")
+            yield steps.trace(document, "messages", id="" if own is None else str(own), meta=meta)
+
+
+def _is_observed(item: dict[str, Any]) -> bool:
+    return item.get("role") == "user" and is_observation(str(item.get("content")))
 
 
 def _has_calls(item: dict[str, Any]) -> bool:
     """True for a message with calls, results, or blocks of any kind but text."""
-    if (
-        item.keys() & {"tool_calls", "function_call", "tool_call_id"}
-        or is_item(item)
-        or is_langchain(item)
-    ):
-        return True
-    return any(not str(part.get("type")).endswith("text") for part in dicts(item.get("content")))
+    beside = item.keys() & {"tool_calls", "function_call", "tool_call_id"}
+    kinds = [str(part.get("type")) for part in dicts(item.get("content"))]
+    typed = any(not kind.endswith("text") for kind in kinds)
+    return bool(beside) or typed or is_item(item) or is_langchain(item)
 
 
-def _read(steps: Steps, frame: dict[str, Any]) -> None:
-    """Add a conversation: its tools, instructions and messages."""
+def _run_of(frame: dict[str, Any]) -> Steps:
+    """The steps of a conversation: its tools, instructions and messages."""
+    steps = Steps()
     steps.unread.extra_keys(frame, _FRAME, "a conversation")
     steps.tools(tools_in(frame) or [])
     steps.tell(instructions_in(frame, steps.unread))
     steps.model = text(frame.get("model"))
     steps.tell(messages(frame["messages"], steps.unread))
+    return steps

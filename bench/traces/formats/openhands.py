@@ -44,25 +44,20 @@ class OpenHands:
     """
 
     def sniff(self, document: Document) -> Confidence:
-        head = document.head
-        if isinstance(head, dict) and head.keys() >= _STATE:
-            return Confidence.CERTAIN
-        events = dicts(_events_in(head)) if isinstance(head, dict) else []
-        events = events or document.first_objects
+        head = as_dict(document.head)
+        events = dicts(_events_in(head)) or document.first_objects
         placed = any({"source", "timestamp"} <= event.keys() for event in events)
-        return certain_if(placed and any(map(_is_event, events)))
+        return certain_if(head.keys() >= _STATE or (placed and any(map(_is_event, events))))
 
     def read(self, document: Document) -> Traces:
         """The file's run, or those of an evaluation in order. PartOf for a file that another is
         read with."""
         unread = Unread()
         objects = objects_of(document, unread)
-        lone = len(objects) == 1 and isinstance(document.head, dict)
-        if any(_events_in(value) is not None for value in objects):
-            for value in objects:
-                if (events := _events_in(value)) is not None:
-                    yield _trace(document, events, Unread(), value)
-        elif lone:
+        framed = [(value, events) for value in objects if (events := _events_in(value)) is not None]
+        if framed:
+            yield from (_trace(document, events, Unread(), value) for value, events in framed)
+        elif len(objects) == 1 and isinstance(document.head, dict):
             yield _conversation(document, objects[0])
         else:
             yield _trace(document, objects, unread, {})
@@ -81,24 +76,20 @@ def _is_event(event: dict[str, Any]) -> bool:
 def _trace(document: Document, listed: list[Any], unread: Unread, frame: dict[str, Any]) -> Trace:
     """The run of a list of events; `frame` is an evaluation's record of it, or the conversation's
     state."""
-    events = dicts(listed)
-    steps = EventLog()
+    events, steps = dicts(listed), EventLog()
     steps.unread = unread
     unread.add("event that is no object", len(listed) - len(events))
     for event in events:
         steps.event(event)
     steps.note_state(frame)
     steps.end()
-    if not frame.keys() >= _STATE:
-        unread.extra_keys(frame, _FRAME, "the file")
+    unread.extra_keys({} if frame.keys() >= _STATE else frame, _FRAME, "the file")
     steps.meta |= filled(frame, _NOTED)
     verdict = dict_in(frame, "test_result")
-    reports = [verdict, dict_in(verdict, "report"), dict_in(verdict, "result")]
-    resolved = next(
-        (part["resolved"] for part in reports if isinstance(part.get("resolved"), bool)), None
-    )
-    if resolved is not None:
-        steps.outcome = Outcome(success=resolved, said_by="OpenHands' evaluation")
+    reports = (verdict, dict_in(verdict, "report"), dict_in(verdict, "result"))
+    for resolved in [report.get("resolved") for report in reversed(reports)]:
+        if isinstance(resolved, bool):
+            steps.outcome = Outcome(success=resolved, said_by="OpenHands' evaluation")
     labels = {"task": str(frame["instance_id"])} if frame.get("instance_id") else {}
     return steps.trace(document, "openhands", id=text(frame.get("id")) or "", labels=labels)
 
@@ -110,9 +101,8 @@ def _conversation(document: Document, only: dict[str, Any]) -> Trace:
         raise PartOf(f"{document.name}: {state}")
     mates = sorted(path for path in document.beside if _EVENT_FILE.search(path.name))
     if not mates or not _EVENT_FILE.search(document.path.name):
-        raise document.fail(
-            "expected a list of events, got one event — give the folder with all of them"
-        )
+        what = "expected a list of events, got one event"
+        raise document.fail(f"{what} — give the folder with all of them")
     if document.path.name != mates[0].name:
         raise PartOf(f"{document.name}: an event of the conversation that {mates[0].name} begins")
     path = document.path.parent.parent / "base_state.json"
@@ -120,6 +110,5 @@ def _conversation(document: Document, only: dict[str, Any]) -> Trace:
     files = [Document(mate, Path(document.name).with_name(mate.name).as_posix()) for mate in mates]
     trace = _trace(document, [file.json for file in files], Unread(), frame)
     digest = hashlib.sha256(b"".join(file.disk_bytes for file in files)).hexdigest()
-    return msgspec.structs.replace(
-        trace, source=msgspec.structs.replace(trace.source, sha256=digest)
-    )
+    source = msgspec.structs.replace(trace.source, sha256=digest)
+    return msgspec.structs.replace(trace, source=source)

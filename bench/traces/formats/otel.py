@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...model import as_text
+from ...model import as_text, grouped
 from .. import Confidence, Document, Traces, as_dict, as_list, certain_if, dicts, register
 from ..content import content_of, first_of
 from ..messages import message, messages
@@ -13,7 +13,7 @@ from ..parts import Unread
 from ..records import objects_of
 from ..spans import OtelSpan, spans_of
 from ..steps import ReadMessage
-from ..tree import Span, Tree, agent_in, decoded, traces_of
+from ..tree import Span, decoded, langchain_in, traces_of
 from ..usage import usage_in
 
 _CALLS = {"llm", "call_llm", "chat", "text_completion", "generate_content", "completion", "responses",
@@ -67,26 +67,20 @@ class Otel:
             for span in reversed(spans)
             if (talk := span.text("gen_ai.conversation.id", "session.id"))
         }
-        talks: dict[str, list[OtelSpan]] = {}
-        for span in spans:
-            talks.setdefault(named.get(span.trace, span.trace), []).append(span)
-        runs = [(_tree(mine), {"meta": _meta(name, mine)}) for name, mine in talks.items()]
-        yield from traces_of(document, "otel", runs, unread)
+        talks = [(named.get(span.trace, span.trace), span) for span in spans]
 
+        ids = grouped((talk, span.trace) for talk, span in talks)
 
-def _meta(name: str, spans: list[OtelSpan]) -> dict[str, Any]:
-    return {"conversation": name, "trace_ids": list(dict.fromkeys(span.trace for span in spans))}
+        def own_of(name: str, _: list[Span]) -> dict[str, Any]:
+            return {"meta": {"conversation": name, "trace_ids": list(dict.fromkeys(ids[name]))}}
 
-
-def _tree(spans: list[OtelSpan]) -> Tree:
-    unread = Unread()
-    nodes = filter(None, (_metadata(span).get("langgraph_node") for span in spans))
-    return Tree([_span(span, unread) for span in spans], nodes, unread)
+        runs = [(talk, _span(span, unread)) for talk, span in talks]
+        yield from traces_of(document, "otel", runs, own_of, unread)
 
 
 def _span(span: OtelSpan, unread: Unread) -> Span:
     """A span as a run of the tree, by whichever convention it was written."""
-    kind = _kind(span)
+    kind, known = _kind(span), langchain_in(_metadata(span))
     return Span(
         id=span.id,
         parent=span.parent,
@@ -97,7 +91,8 @@ def _span(span: OtelSpan, unread: Unread) -> Span:
         start=span.start,
         end=span.end,
         error=span.error,
-        agent=agent_in(_metadata(span)) or _agent_name(span),
+        agent=known["agent"] or _agent_name(span),
+        node=known["node"],
         call_id=span.text(*_IDS),
         **_of_call(span, unread) if kind == "call" else {},
     )
