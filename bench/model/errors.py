@@ -45,7 +45,7 @@ class ResultsError(BenchError):
 
 
 class StrategyError(BenchError):
-    """A strategy broke its protocol (wrong return type, input mutated).
+    """A strategy broke its protocol (a wrong return type, say).
 
     Recorded as the failure of that run.
     """
