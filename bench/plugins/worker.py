@@ -105,14 +105,19 @@ class Child:
     bench that are imported before any limit holds.
     """
 
-    def __init__(self, prepare: Callable[[], Any], modules: tuple[str, ...] = ()) -> None:
-        self.limits, self.prepare, self.modules = Limits(), prepare, modules
+    def __init__(
+        self,
+        prepare: Callable[[], Any],
+        modules: tuple[str, ...] = (),
+        limits: Limits | None = None,
+    ) -> None:
+        self.limits, self.prepare, self.modules = limits or Limits(), prepare, modules
         self._lock = threading.RLock()
         self._owner = 0  # the process that started it
         self._process: subprocess.Popen[bytes] | None = None
 
     def __reduce__(self) -> Any:
-        return Child, (self.prepare, self.modules)
+        return Child, (self.prepare, self.modules, self.limits)
 
     @contextlib.contextmanager
     def session(
