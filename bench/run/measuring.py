@@ -6,7 +6,7 @@ import contextlib
 import gc
 import hashlib
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -85,6 +85,7 @@ class RunSession:
         self._measuring = measuring
         self._kept = KeptAbout(kept, self.trace, measuring.model or "", measuring.calibrate)
         self._known_index, self._twice = index, twice
+        self._scores: dict[str, Score] = {}  # by the digest of the replay
 
     # ------------------------------------------------------------ made once, of the trace alone
 
@@ -156,26 +157,28 @@ class RunSession:
         """The score of one strategy; one that cannot be measured has failed.
 
         A strategy that ships with the bench is known by its spec. Other code is always replayed,
-        and known by all that its replay did.
+        and known by all that its replay did. Of equal replays the first alone is measured.
         """
-        if strategy.shipped:
-            return self._score(strategy, strategy.spec, lambda: self._replay(strategy))
-        replay = self._replay(strategy)
-        if not self._kept or replay.failure is not None or replay.unstable_at is not None:
-            return self._scored(strategy, replay)
-        return self._score(strategy, replay_digest(replay), lambda: replay)
-
-    def _score(self, strategy: Strategy, identity: str, replay: Callable[[], Replay]) -> Score:
-        """The score that is kept under what identifies a replay, else the one that is measured now."""
+        identity, replay = strategy.spec, None
+        if not strategy.shipped:
+            replay = self._replay(strategy)
+            identity = replay_digest(replay)
         about = "score", identity
         score = self._kept.get(Score, about)
         if score is None:
-            score = self._scored(strategy, replay())
+            score = self._scored(strategy, replay or self._replay(strategy))
             if score.failure is None:
                 self._kept.put(score, about)
         return msgspec.structs.replace(score, strategy=strategy.name)
 
     def _scored(self, strategy: Strategy, replay: Replay) -> Score:
+        """The score of a replay, that of an equal one where there was one."""
+        digest = replay_digest(replay)
+        if digest not in self._scores:
+            self._scores[digest] = self._measured_now(strategy, replay)
+        return self._scores[digest]
+
+    def _measured_now(self, strategy: Strategy, replay: Replay) -> Score:
         """The score of a replay. Raises where a strategy of the bench cannot be measured."""
         if replay.failure is not None:
             return failed_score(strategy, replay.failure)
