@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..model import ModelTurn, ToolCall, ToolResult, Trace
+from ..model import ToolResult, Trace
+from .calls import answered_calls
 
 if TYPE_CHECKING:
     from .of_replay import ReplayEvidence
@@ -18,21 +19,6 @@ class Repeat(NamedTuple):
     turn: int
     earlier: ToolResult
     again: ToolResult
-
-
-def answered_calls(trace: Trace) -> dict[int, tuple[int, ToolCall]]:
-    """The model turn and the call that each result answers, by the step of the result.
-
-    The latest call before it, as some recorders use an id again.
-    """
-    calls: dict[tuple[str, str], tuple[int, ToolCall]] = {}
-    answered = {}
-    for step in trace.steps:
-        if isinstance(step, ModelTurn):
-            calls |= {(step.thread, call.id): (step.index, call) for call in step.tool_calls}
-        elif isinstance(step, ToolResult) and (step.thread, step.call_id) in calls:
-            answered[step.index] = calls[step.thread, step.call_id]
-    return answered
 
 
 def repeats_of(trace: Trace) -> list[Repeat]:
