@@ -6,21 +6,28 @@ import contextlib
 import functools
 import json
 import pickle
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
-from ..model import Message, Record, Reply
+from ..model import Record, Reply
 from ..model.errors import StrategyError, one_line
 from ..plugins.worker import NoAnswer
-from ..strategies import Edits, Strategy, Window, Written
+from ..strategies import Edits, Strategy, Written
 from ..strategies.functions import error_line
 from ..tokens.counting import TokenCounter
 from .answers import Decision
 from .numbering import Count
-from .serving import WRITTEN, Address, CallAnswer, EditsByNumber, ServedCode, open_code
+from .serving import (
+    Address,
+    CallAnswer,
+    EditsByNumber,
+    MessageTable,
+    ServedCode,
+    crossing,
+    open_code,
+)
 
 _TIMES, _MORE = 100, 10_000_000
 """The bytes that a strategy may answer: so many times what it was given, and so many more. All are
@@ -57,10 +64,7 @@ class Border:
         self._strategy, self._counter, self._count = strategy, counter, count
         self._charge, self._offload = charge, offload
         self._open = contextlib.ExitStack()
-        self._numbers: dict[Message, int] = {}
-        self._given: list[Message] = []
-        self._written: list[Message] = []
-        self._new: list[tuple[Message, int]] = []
+        self._table = MessageTable()
         self._room = _MORE
 
     def __enter__(self) -> None:
@@ -79,9 +83,9 @@ class Border:
 
     def _called(self, address: Address, *given: Any) -> Any:
         """Ask the other side for one answer, and take over what the code wrote, offloaded and asked."""
-        first = self._by_number(given[0])
-        sent = pickle.dumps((address, self._new, first, *given[1:]), pickle.HIGHEST_PROTOCOL)
-        self._new.clear()
+        first = crossing(given[0], self._table.numbers, count=None, future=None)
+        new = [(message, self._count(message)) for message in self._table.new()]
+        sent = pickle.dumps((address, new, first, *given[1:]), pickle.HIGHEST_PROTOCOL)
         answer = self._asked(sent)
         for used in answer.asked:
             self._charge(*used)
@@ -89,10 +93,7 @@ class Border:
             self._offload(name, text)
         if answer.error:
             raise StrategyError(one_line(answer.error))
-        self._numbers |= zip(
-            answer.written, range(WRITTEN + len(self._written), WRITTEN << 1), strict=False
-        )
-        self._written += answer.written
+        self._table.take(answer.written)
         value = _read(answer.value, _ANSWERS[address.slot])
         return self._edits(value) if isinstance(value, EditsByNumber) else value
 
@@ -124,34 +125,12 @@ class Border:
         ask: Callable[[bytes], bytes] = self._open.enter_context(session).ask
         return ask
 
-    # ------------------------------------------------------------ messages by number
-
-    def _by_number(self, given: Any) -> Any:
-        """The value of a slot with numbers instead of its messages."""
-        if isinstance(given, Window):
-            messages, added = map(self._numbered, (given.messages, given.added))
-            crossing: Any = {"messages": messages, "added": added, "count": None, "future": None}
-            return replace(given, **crossing)
-        if isinstance(given, dict) and "prompt" in given:
-            return {**given, "prompt": self._numbered(given["prompt"])}
-        return given
-
-    def _numbered(self, messages: Sequence[Message]) -> list[int]:
-        for message in messages:
-            if message not in self._numbers:
-                self._numbers[message] = len(self._given)
-                self._given.append(message)
-                self._new.append((message, self._count(message)))
-        return [self._numbers[message] for message in messages]
-
     def _edits(self, given: EditsByNumber) -> Edits:
-        written = [Written(self._messages(read), text) for read, text in given.written]
-        return Edits(messages=self._messages(given.messages), written=written, parts=given.parts)
-
-    def _messages(self, numbers: Sequence[int]) -> list[Message]:
-        """The messages of some numbers. Raises StrategyError for one that does not exist."""
+        """The edits of a compactor. Raises StrategyError for messages that do not exist."""
+        table = self._table
         try:
-            return [self._given[n] if n < WRITTEN else self._written[n - WRITTEN] for n in numbers]
+            written = [Written(table.messages(read), text) for read, text in given.written]
+            return Edits(table.messages(given.messages), written=written, parts=given.parts)
         except IndexError:
             raise StrategyError("its answer holds messages that do not exist") from None
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from ..plugins.child import Link
     from ..strategies.sandboxed import Ready
 
-WRITTEN = 1 << 40
-"""The number of the first message that a strategy writes; those that it is given count from 0."""
-
 Number = Annotated[int, msgspec.Meta(ge=0)]
 _encoded = json.JSONEncoder(check_circular=False).encode
 
@@ -44,6 +41,49 @@ class Address(NamedTuple):
     slot: str
     place: int = 0
     instance: str = ""
+
+
+class MessageTable:
+    """The messages that have crossed, by number: the same on both sides, as each hands the other
+    what is new.
+    """
+
+    def __init__(self) -> None:
+        self._messages: list[Message] = []
+        self._numbers: dict[Message, int] = {}
+        self._new = 0  # the place of the first message that the other side does not have
+
+    def numbers(self, messages: Sequence[Message]) -> list[int]:
+        """The numbers of some messages, which join where they are new."""
+        for message in messages:
+            if message not in self._numbers:
+                self._numbers[message] = len(self._messages)
+                self._messages.append(message)
+        return [self._numbers[message] for message in messages]
+
+    def messages(self, numbers: Iterable[int]) -> list[Message]:
+        """The messages of some numbers. Raises IndexError for one that does not exist."""
+        return [self._messages[number] for number in numbers]
+
+    def new(self) -> list[Message]:
+        """The messages that the other side is to be handed now."""
+        new, self._new = self._messages[self._new :], len(self._messages)
+        return new
+
+    def take(self, messages: Sequence[Message]) -> None:
+        """Let the other side's new messages join."""
+        self.numbers(messages)
+        self._new = len(self._messages)
+
+
+def crossing(given: Any, change: Callable[[Any], Any], **of_window: Any) -> Any:
+    """The value of a slot with its messages changed: to their numbers, or back."""
+    if isinstance(given, Window):
+        messages, added = change(given.messages), change(given.added)
+        return replace(given, messages=messages, added=added, **of_window)
+    if isinstance(given, dict) and "prompt" in given:
+        return {**given, "prompt": change(given["prompt"])}
+    return given
 
 
 class EditsByNumber(msgspec.Struct):
@@ -84,9 +124,7 @@ class ServedCode:
     def __init__(self, strategy: Strategy, counter: TokenCounter) -> None:
         self._strategy, self._counter = strategy, counter
         self._code: dict[Address, Callable[..., Any]] = {}
-        self._given: list[Message] = []
-        self._written: list[Message] = []
-        self._numbers: dict[Message, int] = {}
+        self._table = MessageTable()
         self._tokens: dict[Message, int] = {}
         self._out = CallAnswer()
 
@@ -96,12 +134,11 @@ class ServedCode:
 
     def answer(self, request: bytes) -> bytes:
         """The answer to one call, as JSON."""
-        sent = len(self._written)
         self._out = out = CallAnswer()
         try:
             with offloaded_to(self._offload):
                 out.value = plain_data(self._called(*pickle.loads(request)))
-            out.written = plain_data(self._written[sent:])
+            out.written = plain_data(self._table.new())
         except (KeyboardInterrupt, MemoryError):
             raise
         except BaseException as error:
@@ -112,32 +149,16 @@ class ServedCode:
     def _called(
         self, address: Address, new: Sequence[tuple[Message, int]], first: Any, *rest: Any
     ) -> Any:
-        for message, tokens in new:
-            self._numbers[message], self._tokens[message] = len(self._given), tokens
-            self._given.append(message)
+        self._table.take([message for message, _ in new])
+        self._tokens.update(new)
         if address not in self._code:
             self._code[address] = started(self._strategy.plugins[address.slot][address.place])
-        first = self._with_messages(first)
+        first = crossing(first, self._table.messages, count=self._count)
         answer = self._code[address](first, *rest)
         return self._by_number(answer, first) if isinstance(first, Window) and answer else answer
 
     def _offload(self, name: str, value: Any) -> None:
         self._out.offloaded[name] = as_text(plain_data(value))
-
-    # ------------------------------------------------------------ messages by number
-
-    def _with_messages(self, given: Any) -> Any:
-        """The value of a slot with the messages themselves instead of their numbers."""
-        if isinstance(given, Window):
-            messages, added = map(self._messages, (given.messages, given.added))
-            return replace(given, messages=messages, added=added, count=self._count)
-        if isinstance(given, dict) and "prompt" in given:
-            return {**given, "prompt": self._messages(given["prompt"])}
-        return given
-
-    def _messages(self, numbers: Any) -> list[Message]:
-        written = self._written
-        return [self._given[n] if n < WRITTEN else written[n - WRITTEN] for n in numbers]
 
     def _count(self, item: Message | str) -> int:
         known = self._tokens.get(item) if isinstance(item, Message) else None
@@ -154,7 +175,4 @@ class ServedCode:
             if not isinstance(message, Message):
                 kind = type(message).__name__
                 raise StrategyError(f"a compactor's messages must be Message values, got {kind}")
-            if message not in self._numbers:
-                self._numbers[message] = WRITTEN + len(self._written)
-                self._written.append(message)
-        return [self._numbers[message] for message in messages]
+        return self._table.numbers(messages)

@@ -190,7 +190,7 @@ def test_a_replay_begins_with_the_code_as_it_was_imported(replayed):
 FORGED = {
     "a message of nobody": "value={'messages': [999], 'written': [], 'parts': {}}",
     "a message before the first": "value={'messages': [-1], 'written': [], 'parts': {}}",
-    "a message that was never written": "value={'messages': [(1 << 40) + 7], 'written': [], 'parts': {}}",
+    "a message that was never written": "value={'messages': [1 << 40], 'written': [], 'parts': {}}",
     "another value": "value=[1, 2]",
     "another kind of answer": "offloaded=7",
     "fewer tokens than none": "asked=[(-9, 0, None)]",
