@@ -27,11 +27,11 @@ def audit(
     from ..files.writing import write_together
     from ..model.compared import Skipped
     from ..reports import format_of
-    from ..reports.audit import audit_rendered, audit_report, require_form
+    from ..reports.audit import FORMATS, audit_rendered, audit_report
     from ..reports.text import WIDTH, render, short_lines
     from ..run.audits import audit as audited
 
-    forms = {path: require_form(format_of(path)) for path in outputs}
+    forms = {path: format_of(path, among=FORMATS) for path in outputs}
     require_apart(outputs, [(Path(text), "a recording of this audit") for text in sessions])
     warn_unlisted(model)
     with progress_line("runs") as progress:

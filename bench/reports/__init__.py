@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from ..model.advice import TODAY
@@ -109,13 +109,13 @@ def reports(comparisons: Sequence[Compared]) -> tuple[Report, ...]:
     )
 
 
-def format_of(path: Path, name: str | None = None) -> str:
-    """The format of a file by its ending, or the named one. Raises BenchError for another."""
+def format_of(path: Path, name: str | None = None, among: Collection[str] = FORMATS.keys()) -> str:
+    """The format of a file by its ending, or the named one. Raises BenchError for none of `among`."""
     if name is not None:
         if name not in FORMATS:
             raise BenchError(f"unknown format {name!r}{nearest(name, FORMATS)}")
         return name
-    by_ending = {ending: form for form, (_, endings) in FORMATS.items() for ending in endings}
+    by_ending = {ending: form for form in among for ending in FORMATS[form][1]}
     named = by_ending.get(path.suffix.lower())
     if named is None:
         raise BenchError(

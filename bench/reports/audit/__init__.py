@@ -10,7 +10,6 @@ import msgspec
 from ...model.audit import SessionAudit
 from ...model.base import json_bytes
 from ...model.compared import Skipped
-from ...model.errors import BenchError, nearest
 from ..blocks import Block, Prose, Report, Section
 from ..numbers import count, dollars, listed, of, shortened
 from ..panels.trust import files_not_read, not_understood
@@ -18,30 +17,20 @@ from .costs import cost, dearest, parts, turns
 from .losses import breaks, losses, rereads
 from .sessions import Sessions
 
-FORMATS = {"html": "html", "markdown": "markdown", "text": "text"}
-"""The formats of an audit beside JSON: the module that writes each."""
+FORMATS = "html", "markdown", "text", "json"
+"""The formats of an audit."""
 
 
 def audit_rendered(
     sessions: Sequence[SessionAudit], form: str, skipped: Sequence[Skipped] = ()
 ) -> str:
-    """An audit in a format: html, markdown, text, or json (the values, after the first line).
-
-    Raises BenchError for another.
-    """
-    if require_form(form) == "json":
+    """An audit in one of `FORMATS`; as JSON its values, after the first line."""
+    if form == "json":
         first_line = Sessions(tuple(sessions), tuple(skipped)).verdict
         values = {"first_line": first_line, "sessions": sessions, "skipped": skipped}
         return msgspec.json.format(json_bytes(values), indent=1).decode() + "\n"
-    writer = importlib.import_module(f"..{FORMATS[form]}", __package__)
+    writer = importlib.import_module(f"..{form}", __package__)
     return "".join(writer.render([audit_report(sessions, skipped)]))
-
-
-def require_form(form: str) -> str:
-    """A format that an audit can be written in. Raises BenchError for another."""
-    if form not in FORMATS and form != "json":
-        raise BenchError(f"unknown format {form!r} of an audit{nearest(form, [*FORMATS, 'json'])}")
-    return form
 
 
 def audit_report(audits: Sequence[SessionAudit], skipped: Sequence[Skipped] = ()) -> Report:
