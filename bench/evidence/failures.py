@@ -1,4 +1,4 @@
-"""Failures of tools: the words that tell one, and the results that are one."""
+"""Failures of tools: the words that tell one or claim a success, and the results that are one."""
 
 from __future__ import annotations
 
@@ -15,6 +15,13 @@ FAILURE = re.compile(
     re.IGNORECASE,
 )
 """Words that tell a failure."""
+
+SUCCESS = re.compile(
+    r"(?:\b(?:success(?:ful(?:ly)?)?|succeeded|ok|okay|done|completed?|passed|fine|worked|accepted|approved|confirmed)\b|[✅✓✔]|\[x\])"
+    r"(?![\"']?\s*[:=]\s*[\"']?(?:false|no|none|null|0)\b)",
+    re.IGNORECASE,
+)
+"""Words that claim a success."""
 
 _BRIEF_CHARS = 400
 """A result without a flag is a failure where it is so short and says so."""

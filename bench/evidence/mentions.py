@@ -64,6 +64,11 @@ class Mentions:
         ids = {call.id for message in recorded for call in message.tool_calls}
         return frozenset(word for call_id in ids for word in flat(call_id).split())
 
+    def is_call_id(self, text: str) -> bool:
+        """True if a text is the id of a call, or several."""
+        words = flat(text).split()
+        return bool(words) and self._call_ids.issuperset(words)
+
     @cached_property
     def _steps(self) -> list[int]:
         """The step at which each content was said first."""

@@ -175,14 +175,6 @@ class TraceSession:
             for part in ((line, *unescape(line).split("\n")) if "\\" in line else (line,))
         )
 
-    @memo
-    def lines_with(self, pattern: re.Pattern[str]) -> ResultLines:
-        """The lines of all recorded messages in which a pattern is found; a very long one is data,
-        no line.
-        """
-        lines = sorted(line for line in self.lines_of(None) if len(line) <= _LINE_CHARS)
-        return ResultLines(filter(pattern.search, lines))
-
     def says_omission(self, result: ToolResult, text: str) -> bool:
         """True if a text that shows a result says that something was left out."""
         return self._says_omission(text, result.index)

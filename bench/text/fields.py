@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Any
@@ -153,6 +153,13 @@ class FieldTable:
         around = self._records[record].around
         return [pair for number in (record, *around) for pair in self._records[number].pairs]
 
+    def all_pairs(self, record: int) -> Iterator[Pair]:
+        """Yield the keys and values of a record, of those around it and of those within it."""
+        yield from self.pairs(record)
+        for other in self._records:
+            if record in other.around:
+                yield from other.pairs
+
     def texts_of(self, record: int) -> tuple[str, ...]:
         """The values of a record alone."""
         return self._records[record].texts
@@ -283,12 +290,6 @@ class FieldTable:
     def _values(self) -> frozenset[str]:
         return frozenset(text.casefold() for _, text, _ in self.fields.pairs())
 
-    @cached_property
-    def key_words(self) -> frozenset[str]:
-        """The words of all keys."""
-        return frozenset(word for key in self._plain_keys | self.containers for word in key.split())
-
-    @memo
     def _pairs_compared(self, number: int) -> frozenset[Pair]:
         """The keys and values of a record as they are compared."""
         pairs = self._records[number].pairs

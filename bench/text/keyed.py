@@ -11,7 +11,7 @@ from typing import NamedTuple
 _KEY = re.compile(
     r"(?<![\w.-])(?:[\w-]{1,40}+(?:\[\d{1,6}\])*+[./]|(?:\[\d{1,6}\])+\.?)*([A-Za-z_][\w-]*)(?![\w-])"
 )
-_BEFORE = re.compile(r"(?:^|[,;(){}\[\]<>|/*.-]|<\w+\s)[\s\"'`]*\Z", re.MULTILINE)
+_BEFORE = re.compile(r"(?:^|[,;(){}\[\]<>|/*.#-]|<\w+\s)[\s\"'`]*\Z", re.MULTILINE)
 _BEFORE_CHARS = 40
 _BETWEEN = re.compile(
     r"[\"'`>]?(?:\s*[:=]\s*|\s*(?:</?[A-Za-z][^<>]{0,80}>\s*){1,6}|[ \t]+|[ \t]*\n\s*)(?:[\[(](?:list )?)?"

@@ -16,11 +16,15 @@ from .table_cells import Cells, Grid, in_order, tables_of
 from .value_tree import Node, Words, nodes_of, words_of_key
 from .written_values import end_of
 
-_OF_TABLES = frozenset({"table", "tbody", "td", "th", "thead", "tr"})
+_OF_TABLES = frozenset(
+    {"columns", "data", "index", "rows", "table", "tbody", "td", "th", "thead", "tr"}
+)
 
 _WORD = re.compile(r"\w+")
 _COUNTED = re.compile(r"[^\W\d_]+ #?(?=\d{1,6}\b(?![.,]\d))")
 """A word with a number behind it: `row 3`."""
+
+_CLOSING_TAG = re.compile(r"</([\w.:-]{1,80})>")
 
 _GOES_ON = re.compile(r",\d")
 """More of a number."""
@@ -48,6 +52,13 @@ class Layouts:
             for column in grid.columns if len(grid.rows) > 1 else ():
                 self.uprights.setdefault(column, []).append(grid)
         self.header_sizes = sorted({len(words) for words in self.tables}, reverse=True)
+        self._within: dict[Node, Layouts] = {}
+
+    def within(self, node: Node) -> Layouts:
+        """What a part of the value can look like by itself."""
+        if node not in self._within:
+            self._within[node] = Layouts(node.value)
+        return self._within[node]
 
 
 class Walk:
@@ -55,7 +66,7 @@ class Walk:
     one walk at a time: it ticks off what was written.
     """
 
-    def __init__(self, text: str, value: Layouts, *, backwards: bool) -> None:
+    def __init__(self, text: str, value: Layouts, at: int = 0, *, backwards: bool = False) -> None:
         self._text, self._value = text, value
         for node in value.nodes:
             node.left = node.size
@@ -67,7 +78,7 @@ class Walk:
         self._words: list[str] = []  # since then
         self._names: list[Words] | None = None  # that they may end with
         self._has_new_word = False
-        self._at = self._begin = 0  # here, and behind the scalar that was written last
+        self._at = self._begin = at  # here, and behind the scalar that was written last
 
     @property
     def has_begun(self) -> bool:
@@ -75,10 +86,9 @@ class Walk:
         return self._root.left < self._root.size
 
     def end(self) -> int | None:
-        """The place behind the value; None where something else stands in it."""
-        while self._root.left:
-            if not self._goes_on():
-                return None
+        """The place behind the value and what closes it; None where something else stands in it."""
+        if self.end_of_value() is None:
+            return None
         if _GOES_ON.match(self._text, self._at):
             return None
         end = self._at
@@ -90,6 +100,17 @@ class Walk:
         ):
             pass
         return self._at
+
+    def end_of_value(self) -> int | None:
+        """The place behind the last scalar; None where something else stands before it."""
+        while self._root.left:
+            if not self._goes_on():
+                return None
+        return self._at
+
+    def _end_of_nested(self, at: int, node: Node) -> int | None:
+        """The place behind a part of the value that stands at a place as a cell."""
+        return Walk(self._text, self._value.within(node), at).end_of_value()
 
     def _goes_on(self) -> bool:
         """Go behind the next value or table, and the words before it; False if something else
@@ -188,25 +209,28 @@ class Walk:
                     else ()
                 ):
                     order = in_order(grid.columns, words[-size:])
-                    if (
-                        order
-                        and self._may_follow(grid.node, words[:-size])
-                        and self._rows(grid, order)
-                    ):
+                    if order and self._may_begin(grid, words[:-size]) and self._rows(grid, order):
                         return True
         return False
+
+    def _may_begin(self, grid: Grid, words: Sequence[str]) -> bool:
+        """True if a table may begin behind some words, the numbers of its rows among them."""
+        rows = {str(number) for number in range(len(grid.rows) + 1)}
+        return self._may_follow(grid.node, [word for word in words if word not in rows])
 
     def _rows(self, grid: Grid, order: list[int]) -> bool:
         """Go behind the rows below a header; False if not even one stands there."""
         header = self._text[self._begin : self._at]
-        cells = Cells(self._text, self._at, grid.sign_in(header))
+        cells = Cells(self._text, self._at, grid.sign_in(header), self._end_of_nested)
         rows = [row for row in grid.rows if row.left]
         last = None
         for row in reversed(rows) if self._backwards else rows:
             leaves = grid.cells_of(row)
             if not cells.go_behind([leaves[column] for column in order], row.numbers):
                 break
-            last = next(leaf for column in reversed(order) if (leaf := leaves[column]))
+            last = [*next(leaf for column in reversed(order) if (leaf := leaves[column])).leaves()][
+                -1
+            ]
             for leaf in row.leaves():
                 leaf.tick_off()
         if last is not None:
@@ -218,9 +242,7 @@ class Walk:
         """Go behind a table that has a line for each column: its name, then the value of each row."""
         for name in _ends_of(self._words):
             for grid in self._value.uprights.get(name, ()):
-                if self._may_follow(grid.node, self._words[: -len(name)]) and self._lines(
-                    grid, name
-                ):
+                if self._may_begin(grid, self._words[: -len(name)]) and self._lines(grid, name):
                     return True
         return False
 
@@ -228,7 +250,8 @@ class Walk:
         """Go behind the lines of an upright table, the first of which was named."""
         columns, rows = grid.columns, [grid.cells_of(row) for row in grid.rows]
         start, words, left = self._at, self._words, list(range(len(columns)))
-        cells = Cells(self._text, self._at, grid.sign_behind(self._text, self._at))
+        sign = grid.sign_behind(self._text, self._at)
+        cells = Cells(self._text, self._at, sign, self._end_of_nested)
         while left:
             column = next((number for number in left if columns[number] == name), None)
             if column is None or not cells.go_behind([row[column] for row in rows], is_named=True):
@@ -280,8 +303,12 @@ class Walk:
         return match is not None
 
     def _separator(self) -> bool:
-        """Go behind a sign that separates and says nothing."""
-        end = behind_separator(self._text, self._at)
+        """Go behind a sign that separates, or a closing tag: neither says anything."""
+        tag = _CLOSING_TAG.match(self._text, self._at)
+        if tag and all(_is_known(word, self._value.keys) for word in words_of_key(tag[1])):
+            end: int | None = tag.end()
+        else:
+            end = behind_separator(self._text, self._at)
         self._at = end or self._at
         return end is not None
 

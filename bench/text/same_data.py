@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
+from html import unescape
 from typing import Any, NamedTuple
 from urllib.parse import unquote_plus
 
@@ -80,6 +81,8 @@ class Scalars:
         """
         if "&" in text and " " not in text:
             text = unquote_plus(text)
+        if "&quot;" in text:
+            text = unescape(text)
         if not self._value or self.least > len(text):
             return None
         flat = folded(text)

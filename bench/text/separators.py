@@ -7,7 +7,7 @@ import re
 _PARTS = frozenset(
     re.findall(
         r"\w+",
-        "array column data dict element entry field insert into item json key list main map name number object record "
+        "array column data dict element entry field index insert into item json key list main map name number object record "
         "result root row string struct table value dd dl dt li ol p span tbody td th thead tr ul",
     )
 )

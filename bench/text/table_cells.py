@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import NamedTuple
 
 from .separators import behind_separator, is_part
 from .value_tree import Node, Words, nodes_of
@@ -14,22 +14,30 @@ _WORD = re.compile(r"\w+")
 _SIGNS = "\t", "|", ";", "&", "</t", ","
 """What parts the cells of a line."""
 
-_DITTO = re.compile(r"[\"″〃](?=[\t|;&,]|$)")
+_DITTO = re.compile(r"(?<![^\s|;&,])[\"″〃](?=[\t|;&,]|$)")
 """The sign for the value above, as a cell."""
 
 
+EndOf = Callable[[int, Node], int | None]
+"""The place behind a nested value that stands at a place; None where it does not."""
+
+
 class Grid(NamedTuple):
-    """A list of records as a table: the name of each column, and the rows; a row may lack some cells."""
+    """A list of records as a table: the name of each column, and the rows; a row may lack some cells.
+
+    With `nested` cells there is a column for each key, else for each scalar within a row.
+    """
 
     node: Node
     columns: list[Words]
     rows: list[Node]
     lacks_cells: bool
+    nested: bool
 
     def cells_of(self, row: Node) -> list[Node | None]:
-        """The scalars of a row by column; None where it has none."""
-        leaves = dict(_leaves_by_column(row))
-        return [leaves.get(column) for column in self.columns]
+        """The values of a row by column; None where it has none."""
+        cells = dict(_by_column(row, nested=self.nested))
+        return [cells.get(column) for column in self.columns]
 
     def sign_in(self, header: str) -> str:
         """The sign that parts the names of the columns; a blank where there is none, "" where none
@@ -50,11 +58,11 @@ class Cells:
     them.
     """
 
-    def __init__(self, text: str, at: int, sign: str) -> None:
+    def __init__(self, text: str, at: int, sign: str, end_of_nested: EndOf) -> None:
         self.at = at
         """The place behind the last cell, or behind the name of a line."""
 
-        self._text, self._sign = text, sign
+        self._text, self._sign, self._end_of_nested = text, sign, end_of_nested
         self._lacking = 0  # cells at the end of the line above
         self._borders: int | None = None  # signs around each line
         self._above: Sequence[Node | None] = ()
@@ -76,7 +84,7 @@ class Cells:
                 continue
             above = self._above[place] if self._above and not is_named else None
             is_same = above is not None and above.value == cell.value
-            found = self._cell(at, cell.value, numbers if before < 0 else (), may_ditto=is_same)
+            found = self._cell(at, cell, numbers if before < 0 else (), may_ditto=is_same)
             if found is None or not self._counts(
                 self._text.count(self._sign, at, found[0]), place - before, is_named or before >= 0
             ):
@@ -99,11 +107,15 @@ class Cells:
         return not self._above or borders == self._borders
 
     def _cell(
-        self, at: int, value: Any, numbers: Collection[int], *, may_ditto: bool
+        self, at: int, cell: Node, numbers: Collection[int], *, may_ditto: bool
     ) -> tuple[int, int] | None:
         """Where the next cell begins and ends; None where something else stands there."""
         while True:
-            end = end_of(self._text, at, value)
+            end = (
+                self._end_of_nested(at, cell)
+                if cell.children
+                else end_of(self._text, at, cell.value)
+            )
             if end is not None and (end > at or self._sign):
                 return at, end
             if may_ditto and _DITTO.match(self._text, at):
@@ -129,11 +141,14 @@ def tables_of(root: Node) -> dict[Words, list[Grid]]:
         rows = rows_of(node) or [node] * (node is root)
         if not rows or not all(isinstance(row.value, dict) and row.children for row in rows):
             continue
-        of_rows = [[column for column, _ in _leaves_by_column(row)] for row in rows]
-        columns = list(dict.fromkeys(column for of_row in of_rows for column in of_row))
-        lacks_cells = any(len(of_row) < len(columns) for of_row in of_rows)
-        words = tuple(sorted(word for column in columns for word in column))
-        grids.setdefault(words, []).append(Grid(node, columns, rows, lacks_cells))
+        for nested in (False, True):
+            of_rows = [[column for column, _ in _by_column(row, nested=nested)] for row in rows]
+            columns = list(dict.fromkeys(column for of_row in of_rows for column in of_row))
+            lacks_cells = any(len(of_row) < len(columns) for of_row in of_rows)
+            words = tuple(sorted(word for column in columns for word in column))
+            grids.setdefault(words, []).append(Grid(node, columns, rows, lacks_cells, nested))
+            if not any(child.children for row in rows for child in row.children):
+                break
     return grids
 
 
@@ -147,8 +162,13 @@ def rows_of(node: Node) -> list[Node]:
     return node.children if by_key or isinstance(node.value, list) else []
 
 
-def _leaves_by_column(row: Node) -> Iterator[tuple[Words, Node]]:
-    """Yield each scalar of a row behind the words of its path within the row."""
+def _by_column(row: Node, *, nested: bool) -> Iterator[tuple[Words, Node]]:
+    """Yield what stands under each key of a row, or each scalar of it behind the words of its path
+    within the row.
+    """
+    if nested:
+        yield from ((child.key, child) for child in row.children)
+        return
     depth = len(row.path)
     for leaf in row.leaves():
         inner = leaf.path[depth:]

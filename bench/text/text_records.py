@@ -82,6 +82,9 @@ class TextReading:
         lines.
         """
 
+        self.of_lines = self.all_records[count:]
+        """Those that stand behind keys in lines, and not in data or tables."""
+
         self.records = self.all_records if are_rows(keyed) else self.all_records[:count]
         """Those of which it is sure where each one ends."""
 

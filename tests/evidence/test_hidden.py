@@ -42,20 +42,25 @@ def test_a_text_that_says_all_of_a_failed_result_hides_nothing(shown: str, hits:
 
 
 @pytest.mark.parametrize(
-    ("line", "hits"),
+    ("line", "unchecked"),
     [
         ("The upload of report.csv failed at 10:42", 0),
+        ("user: Find the report and upload it.", 0),
+        ("12 cases ran … failed at 10:42", 0),
+        ("[2 results left out]", 0),
+        ("assistant: Find the report and upload it.", 1),
         ("The upload of report.csv succeeded at 10:42", 1),
         ("All calls succeeded.", 1),
-        ("All calls but one succeeded: it failed.", 0),
         ("There were no other results.", 1),
+        ("Nobody asked for it.", 1),
     ],
 )
-def test_a_summary_that_turns_a_failure_into_a_success_hides_it(line: str, hits: int) -> None:
+def test_a_summary_is_checked_where_the_run_says_it(line: str, unchecked: int) -> None:
     def compactor(messages: list[Message]) -> list[Message] | None:
         if len(messages) < 7:
             return None
         made = Message(role="user", kind="made", text=f"So far:\n- {line}\n")
         return [messages[0], made, *messages[-2:]]
 
-    assert hidden(compactor=compactor) == hits
+    evidence = evidence_of(RECORDING, compose("mine", {"compactor": compactor}, "tests"))
+    assert evidence.checks["invented"].unchecked == unchecked

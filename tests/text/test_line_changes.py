@@ -13,7 +13,7 @@ SAME = (
     "wall W1 is 12.5 mm thick", "wall W1 is 12.5 mm thick and not pai", "all W1 is 12.5 mm thick and not painted",
     "wall W1 is exactly 12.5 mm thick and not painted", f"{WALL} yet", f"a {WALL}", "wall W9 of gold",
     "stock fell 40%", "the stock of W2 ... 3 lines omitted", "Status = pending", "state: shipped", "owner: 'Ada'",
-    "total: 1250.5",
+    "total: 1250.5", f"old wall of {WALL}", "status: shipped",
 )  # fmt: skip
 """Other spellings, fewer words, a word cut to three letters, another line of words, other keys."""
 ALTERED = {
@@ -24,11 +24,10 @@ ALTERED = {
     "wall W1 is 12.5 mm thick and painted": WALL,
     "wall W1 is never 12.5 mm thick and not painted": WALL,
     "the stock of W2 fell by 41%": STOCK,
-    "status: shipped": STATUS,
-    "owner: Bob": '"owner": "Ada",',
+    "wall W1 is 12.5 mm thick and not pa": WALL,
+    "the stock of W2 fell by 40": STOCK,
 }
-"""Another unit, number, order, a denial less or more, another value."""
-CUT = {"wall W1 is 12.5 mm thick and not pa": WALL, "the stock of W2 fell by 40": STOCK, "status: p": STATUS}
+"""Another unit, number or order, a denial less or more, a word cut to two letters."""
 
 
 @pytest.mark.parametrize("text", SAME)
@@ -39,15 +38,3 @@ def test_what_says_the_same_is_no_alteration(text: str) -> None:
 @pytest.mark.parametrize("text", ALTERED)
 def test_another_word_is_one(text: str) -> None:
     assert LINES.altered(text) == ALTERED[text]
-
-
-@pytest.mark.parametrize("text", CUT)
-def test_a_word_that_breaks_off_is_one_only_where_the_text_goes_on(text: str) -> None:
-    assert (LINES.altered(text), LINES.altered(text, cut=True)) == (CUT[text], "")
-
-
-def test_where_a_text_begins_or_ends_in_a_word_other_words_are_still_altered() -> None:
-    begun = "ll W1 is 12.5 mm thick and not painted"
-    assert (LINES.altered(begun), LINES.altered(begun, begun=True)) == (WALL, "")
-    assert LINES.altered("ll W1 is 12.5 mm thick and not gold", begun=True) == WALL
-    assert LINES.altered("wall W1 is 12.5 mm thick and not gold", cut=True) == WALL

@@ -11,8 +11,8 @@ from ...model.scores import Finding
 from ...text.decode import NothingParsed, parse_prefix
 from ...text.facts import occurs
 from ...text.fields import FieldTable
-from ...text.instructions import is_denied, is_notice_word
-from ...text.numbers import is_number, number_value
+from ...text.instructions import is_denied
+from ...text.numbers import is_number
 from ...text.quantities import is_quantity, same_value
 from ...text.text_records import Pair, plain_key
 from ..of_replay import ReplayEvidence
@@ -23,7 +23,7 @@ from .own import OwnText, notices_of
 
 _MORE = re.compile(r"(?:[,;]\s|\s\().*[A-Za-z].*", re.DOTALL)
 _COUNTED = re.compile(r"(.+?) ?[(×] ?([1-9]\d{0,8})\)?")
-_FEWEST_PAIRS, _FEWEST_DIGITS = 3, 2
+_FEWEST_PAIRS = 3
 _WORDS = re.compile(r"[\w:.@#-]*\w")
 _CODE = re.compile(r"(?=\w*\d)(?=[\d_]*[^\W\d_])\w{6,}")
 
@@ -51,10 +51,21 @@ def changed_fields(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
 
 
 def _are_compared(evidence: ReplayEvidence, own: OwnText, pieces: list[str]) -> bool:
-    """False if a text has most of its fields where they are seen, but held against no record."""
+    """False if a text has most of its fields where they are seen, but held against no record, or
+    one alone on a line that may be of any.
+    """
     step = own.message.step or 0
     table = evidence.messages.table(step)
-    records = (record for piece in pieces for record in evidence.messages.reading(piece).records)
+    readings = [evidence.messages.reading(piece) for piece in pieces]
+    alone = [
+        record.pairs[0]
+        for reading in readings
+        for record in reading.of_lines
+        if len(record.pairs) == 1 and not record.around
+    ]
+    if any(table.has_key(key) and _is_of_any(table, key, text) for key, text in alone):
+        return False
+    records = (record for reading in readings for record in reading.records)
     compared = sum(table.has_key(key) for record in records for key, _ in record.pairs)
     return 2 * compared >= len(evidence.messages.fields_in(step, own.text))
 
@@ -81,11 +92,6 @@ def _changed_in(
     for pairs, around, _ in reading.records:
         known = [(key, text) for key, text in pairs if table.has_key(key)]
         if not known:
-            found += [
-                Finding(step, f"{key}: {text}", "")
-                for key, text in pairs
-                if f'"{key}"' in piece and _is_made_up(evidence, own, key, text)
-            ]
             continue
         best = table.best_records(known, around)
         for key, text in pairs:
@@ -94,12 +100,11 @@ def _changed_in(
             if table.has_container(f"{key}s"):
                 continue  # the name of one of these
             if not table.has_key(key):
-                renamed = _is_renamed(evidence, table, text, known, pairs)
-                is_added = not table.has_container(key) and _is_added(own, key, text, known, pairs)
-                is_joined = (is_added or renamed) and _says_only(text, best, table)
-                if is_joined or _is_mixed(text, best, table):
+                if _is_mixed(text, best, table):
                     evidence.session.unread.add(own.number)
-                elif is_added or (renamed and not Counts(evidence, own).is_worked_out(text)):
+                elif _is_renamed(evidence, table, text, known, pairs) and not Counts(
+                    evidence, own
+                ).is_worked_out(text):
                     found.append(Finding(step, f"{key}: {text}", _origin(table, text)))
                 continue
             values: Collection[str] = table.values(best, key)
@@ -156,14 +161,11 @@ def _is_of_kind(text: str, values: Collection[str]) -> bool:
     return not has_one and len(words) <= 2 * max(len(_WORDS.findall(value)) for value in values)
 
 
-def _says_only(text: str, records: list[int], table: FieldTable) -> bool:
-    """True if a value under a key of its own has several words, each one of some records or of a
-    key: it is put together from these.
+def _is_of_any(table: FieldTable, key: str, text: str) -> bool:
+    """True if a value that stands alone says of which records it speaks neither itself nor by its
+    key.
     """
-    values = (value for number in records for _, value in table.pairs(number))
-    known = {word for value in values for word in _WORDS.findall(value.casefold())}
-    words = _WORDS.findall(text.casefold())
-    return len(words) > 1 and known.union(table.key_words).issuperset(words)
+    return len(table.column(key)) > 1 and not table.is_identity(text)
 
 
 def _is_mixed(text: str, records: list[int], table: FieldTable) -> bool:
@@ -171,7 +173,9 @@ def _is_mixed(text: str, records: list[int], table: FieldTable) -> bool:
     its record.
     """
     words = {word for word in _WORDS.findall(text) if table.says_value(word)}
-    own = {word for at in records for _, value in table.pairs(at) for word in _WORDS.findall(value)}
+    own = {
+        word for at in records for _, value in table.all_pairs(at) for word in _WORDS.findall(value)
+    }
     return len(words) > 1 and bool(records) and not words <= own
 
 
@@ -186,29 +190,6 @@ def _is_renamed(
     return table.says_value(text) or (
         _CODE.fullmatch(text) is not None and not evidence.session.mentions.name(text)
     )
-
-
-def _is_made_up(evidence: ReplayEvidence, own: OwnText, key: str, text: str) -> bool:
-    """True if JSON beside the records of the result gives a number that nothing says, counts or sums."""
-    value = number_value(text)
-    if (
-        not is_number(text)
-        or len(value) < _FEWEST_DIGITS
-        or evidence.session.mentions.number(value)
-    ):
-        return False
-    counts = Counts(evidence, own)
-    is_notice = any(map(is_notice_word, plain_key(key).split()))
-    return not is_notice and not counts.has(value) and not counts.is_statistic(value)
-
-
-def _is_added(own: OwnText, key: str, text: str, known: list[Pair], pairs: Sequence[Pair]) -> bool:
-    """True if data state something of a record under a key that it does not have: a word, and
-    nothing about the text itself.
-    """
-    is_word = not is_number(text) and len(known) * 2 >= len(pairs) > 1
-    is_whole = own.text.rstrip()[-1:] in ("}", "]") and is_one_value(own.text)
-    return is_word and is_whole and not any(map(is_notice_word, plain_key(key).split()))
 
 
 def _is_of_another(own: OwnText, table: FieldTable, best: list[int], pair: Pair) -> bool:

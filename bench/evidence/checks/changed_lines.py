@@ -10,7 +10,6 @@ from ...model.scores import Finding
 from ...text.decode import NothingParsed, parse_prefix, plain_lines
 from ...text.escapes import unescape_cut
 from ...text.fields import FieldTable
-from ...text.line_changes import ResultLines
 from ...text.quantities import same_value
 from ..of_replay import ReplayEvidence
 from .own import OwnText, lines_shown
@@ -52,37 +51,16 @@ def _is_field(line: str, table: FieldTable) -> bool:
 
 
 def altered(evidence: ReplayEvidence, own: OwnText, lines: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield the lines that show one of the result with another word in it, each with that one.
-
-    Beside the strategy's own words (a notice, a tag), at the start and at the end a word may be
-    cut.
-    """
+    """Yield the lines that show one of the result with another word in it, each with that one."""
     original = evidence.session.result_lines(own.message.step or 0)
     known = evidence.session.lines_of(own.message.step)
-    parts = [
+    called = plain_lines(own.result.arguments) if own.result else ""
+    parts = (
         part
         for line in lines
         for part in (unescape_cut(line).split("\n") if "\\" in line else [line])
-        if part.strip()
-    ]
-    called = plain_lines(own.result.arguments) if own.result else ""
-    seen: set[str] = set()
-    for before, part, following in zip(["", *parts], parts, [*parts[1:], ""], strict=False):
-        if part in original or part in known or part in seen or part.strip() in called:
-            continue
-        seen.add(part)
-        if not original.altered(part.rstrip("\\")):
-            continue
-        begun = not before or _is_notice(before, original, known)
-        cut = part.endswith("\\") or not following or _is_notice(following, original, known)
-        if was := original.altered(part.rstrip("\\"), cut=cut, begun=begun):
-            yield part.strip()[:200], was.strip()[:200]
-
-
-def _is_notice(line: str, original: ResultLines, known: frozenset[str]) -> bool:
-    """True if a line is neither of the result nor one of its lines with another word in it."""
-    return (
-        line not in known
-        and line not in original
-        and not original.altered(line.rstrip("\\"), cut=True)
+        if part.strip() and part.strip() not in called
     )
+    for part in dict.fromkeys(parts):
+        if part not in known and (was := original.altered(part.rstrip("\\"))):
+            yield part.strip()[:200], was.strip()[:200]

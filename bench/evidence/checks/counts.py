@@ -109,7 +109,7 @@ class Counts:
         return self.is_all(number) or any(is_rounded(number, value) for value in sums)
 
     def is_statistic(self, number: str) -> bool:
-        """True if a number is the sum, mean, deviation or a quartile of a column of the result."""
+        """True if a number is the sum, range, mean, deviation or a quartile of a column of the result."""
         return any(is_rounded(number, value) for value in self._statistics)
 
     @cached_property
@@ -174,13 +174,19 @@ def is_rounded(number: str, value: float) -> bool:
 
 
 def statistics_of(column: Sequence[float]) -> tuple[float, ...]:
-    """The sum, mean, both deviations and the quartiles of two or more numbers.
+    """The sum, range, mean, both deviations and the quartiles of two or more numbers.
 
     >>> statistics_of([1, 2, 3, 10])
-    (16.0, 4.0, 4.08248290463863, 3.5355339059327378, 1.75, 2.5, 4.75)
+    (16.0, 9, 4.0, 4.08248290463863, 3.5355339059327378, 1.75, 2.5, 4.75)
     """
     total, size = math.fsum(column), len(column)
     mean = total / size
     squares = math.fsum((value - mean) ** 2 for value in column)
     deviations = math.sqrt(squares / (size - 1)), math.sqrt(squares / size)
-    return (total, mean, *deviations, *statistics.quantiles(column, n=4, method="inclusive"))
+    return (
+        total,
+        max(column) - min(column),
+        mean,
+        *deviations,
+        *statistics.quantiles(column, n=4, method="inclusive"),
+    )

@@ -1,11 +1,9 @@
-"""Misattributed: a sentence that gives a record another one's value, or a person somebody else's
-words.
-"""
+"""Misattributed: a sentence that gives a record another one's value."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
 from ...model import as_text, nested
@@ -15,26 +13,22 @@ from ...text.fields import FieldTable
 from ...text.omissions import notice_at
 from ...text.text_records import Pair
 from ..of_replay import ReplayEvidence
-from .own import OwnText, check_of, new_lines, own_texts, speaker_of
+from .own import OwnText, check_of, new_lines, own_texts
 
 _DATA = re.compile(r"\s*[{\[|]|(?:[^,;\t]*(?:[,;](?!\s)|\t)){3}")
 """JSON, or a row of a table: three cells with nothing but a separator between them."""
 
 _OPENS = re.compile(r"\{\s*[\"'][^\"'{}\[\]]{1,60}[\"']\s*:\s*\S")
-_FEWEST_WORDS = 6
-"""So many words in a row tell who said them."""
 
 
 def misattributed(evidence: ReplayEvidence) -> Check:
-    """Own texts that state what another record has, or somebody else said, over those that name a
-    record or a speaker.
+    """Own texts that state what another record has, over those that name a record.
 
     A clause names a record by a value that tells it from the others (an id, a code, a name). The
     record itself must have something else under a key of that value, so what it has not at all is
     no finding. Nor is what somebody in the run said in the same message as the record's identity: a
     wish, a plan, a change. Data and tables are no sentences: a summary's are held against all
-    records of that identity, and those of a shown result against its own by *changed*. Behind the
-    name of a role (`user: …`) words may not stand that only another role used.
+    records of that identity, and those of a shown result against its own by *changed*.
 
     Source: https://arxiv.org/abs/2005.00661 (intrinsic hallucinations: facts put together wrongly)
     """
@@ -43,27 +37,16 @@ def misattributed(evidence: ReplayEvidence) -> Check:
     texts = list(own_texts(evidence))
     if not texts:
         return check_of(findings, naming)
-    records, mentions = evidence.session.records, evidence.session.mentions
+    records = evidence.session.records
     for own in texts:
-        quotes = [*_quotes(own)]
         is_read = records.by_identity and own.number not in evidence.session.unread
         lines = new_lines(evidence, own) if is_read else ()
         data = [*_of_other_records(evidence, own)] if own.result is None else []
         prose = [line for line in lines if not _DATA.match(line) and records.names_any(line)]
-        names = bool(quotes or prose or data)
+        names = bool(prose or data)
         naming += names
         summaries += names and own.result is None
-        for role, words in quotes:
-            roles = mentions.roles_of(words)
-            if roles and role not in roles:
-                findings.append(
-                    Finding(
-                        own.message.step, f"{role}: {words[:160]}", f"{min(roles)}: {words[:60]}"
-                    )
-                )
-                break
-        else:
-            findings += data[:1] or _of_another_record(evidence, own, prose)
+        findings += data[:1] or _of_another_record(evidence, own, prose)
     return check_of(findings, naming, summaries)
 
 
@@ -131,29 +114,3 @@ def _data_parts(text: str) -> Iterator[str]:
         else:
             between.append(line)
     yield "\n".join(between)
-
-
-def _quotes(own: OwnText) -> Iterator[tuple[str, str]]:
-    """Yield the words that a summary puts behind a role, or below it up to a blank line, each with
-    that role: so many from there that they tell who said them.
-    """
-    lines = own.text.split("\n") if own.result is None else []
-    above = ""
-    for number, line in enumerate(lines):
-        role, words = speaker_of(line) if ":" in line else ("", "")
-        if role or not line.strip():
-            above = "" if words else role
-        words = _with_next(words, lines[number + 1 :]) if words else line.strip()
-        if (role or above) and words.count(" ") + 1 >= _FEWEST_WORDS:
-            yield role or above, words
-
-
-def _with_next(words: str, following: Sequence[str]) -> str:
-    """Words with those of the next lines that tell who said them, up to a blank line or the next
-    speaker.
-    """
-    for more in following[:_FEWEST_WORDS]:
-        if words.count(" ") + 1 >= _FEWEST_WORDS or not more or speaker_of(more)[0]:
-            break
-        words = f"{words} {more.strip()}"
-    return words

@@ -1,6 +1,4 @@
-"""Words of others that a message shows otherwise: a kept message of a person or the model, and
-recorded lines in an extract.
-"""
+"""Words of others that a message shows otherwise: a kept message of a person or the model."""
 
 from __future__ import annotations
 
@@ -13,80 +11,37 @@ from ...text.instructions import is_command, keeps_words, sentences_of
 from ...text.line_changes import ResultLines
 from ...text.omissions import says_omission
 from ..of_replay import ReplayEvidence
-from .own import OwnText, new_lines, speaker_of
+from .own import OwnText
 
 _TAGGED = re.compile(r"<([\w-]+)>[^<]*</\1>")
 _NOTICE = re.compile(r"\[[^\]]*\]|<[^<>]*>|…|(?m:^\s*\d+[.)]\s)")
 _MARKUP = re.compile(r"(?<!\w)\*\*|\*\*(?!\w)|`")
-_ANY = re.compile("")
-_FEWEST_CHARS, _FEWEST_QUOTES = 1500, 2
-"""An extract has so much of what others said, or such quotes: a short text of known words may be a
-message of its own.
-"""
 
 
 def altered_quotes(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
-    """Yield the lines of a message that give what somebody said, or a recorded line, with another
-    word, and what it adds or picks out.
+    """Yield what a kept message of a person or the model gives with another word, adds or picks
+    out.
     """
     if own.result is not None:
         return
     step = own.message.step
     number = None if step is None else evidence.index.full.get(step)
+    verbatim = evidence.session.mentions.verbatim
     if number is not None:
         original = evidence.messages.messages[number].text
         if _words(own.text) == _words(original):
             return
         lines = ResultLines(original.split("\n"))
         for line in own.text.split("\n"):
-            if line not in lines and (was := lines.altered(line, cut=True, begun=True)):
+            if was := lines.altered(line):
                 yield Finding(step, line.strip()[:200], was.strip()[:200])
-        for words in _other_words(own, original, evidence.session.mentions.verbatim):
+        for words in _other_words(own, original, verbatim):
             yield Finding(step, words[:200], original[:200])
         return
     for turn in evidence.trace.steps if own.message.kind == "made" else ():
         if isinstance(turn, SystemTurn) and keeps_words(text_of(turn.content), own.text):
-            for words in _other_words(
-                own, text_of(turn.content), evidence.session.mentions.verbatim
-            ):
+            for words in _other_words(own, text_of(turn.content), verbatim):
                 yield Finding(turn.index, words[:200], text_of(turn.content)[:200])
-    if own.message.kind == "made" and _repeats_others(evidence, own):
-        recorded = evidence.session.lines_with(_ANY)
-        for line in new_lines(evidence, own):
-            words = speaker_of(line)[1] or line
-            if was := recorded.altered(words, cut=True, begun=True):
-                yield Finding(step, line.strip()[:200], was.strip()[:200])
-
-
-def _repeats_others(evidence: ReplayEvidence, own: OwnText) -> bool:
-    """True for a text that is there for the words of others, so that what it adds is no summary of
-    them.
-
-    It consists for the most part of recorded words, or stands beside everything that was said
-    before it.
-    """
-    if not new_lines(evidence, own):
-        return False  # it adds nothing
-    if not _stands_for_messages(evidence, own):
-        return True
-    lines = new_lines(evidence, own)
-    new = sum(map(len, lines))
-    kept = len(own.text) - new
-    if kept < new or kept >= _FEWEST_CHARS:
-        return kept >= new
-    recorded = set(own.text.split("\n")).difference(lines)
-    return sum(bool(speaker_of(line)[0]) for line in recorded) >= _FEWEST_QUOTES
-
-
-def _stands_for_messages(evidence: ReplayEvidence, own: OwnText) -> bool:
-    """True if some message before a text is missing in the first prompt that has it."""
-    first = min(stay.first for stay in evidence.walked.stays[own.number])
-    call = evidence.walked.calls[first]
-    before = (
-        s.index for s in evidence.trace.steps if s.thread == call.thread and s.index < call.step
-    )
-    numbers = (evidence.index.full[step] for step in before if step in evidence.index.full)
-    return not all(evidence.stands(number, first) for number in numbers)
 
 
 def _words(text: str) -> list[str]:

@@ -8,17 +8,17 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import lru_cache
 
-from ...model import ToolResult, lines_of, nested
+from ...model import ToolResult, as_text, lines_of, nested
 from ...text.decode import NothingParsed, parse_json, parse_prefix
 from ...text.escapes import unescape
+from ...text.exit_codes import exit_codes
 from ...text.facts import flat
 from ...text.instructions import is_consent, is_notice_word, quantifiers, sentences_of
 from ...text.omissions import omission_in, says_omission
 from ...text.reading import without_number
 from ...text.scripts import FUNCTION_WORDS
-from ..failures import FAILURE
+from ..failures import FAILURE, SUCCESS
 from ..of_replay import ReplayEvidence
-from .claims import SUCCESS
 from .own import SPEAKERS, OwnText, gaps_shown, lines_shown, speaker_of
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -31,8 +31,10 @@ _MARK = re.compile(r"\[?(?:…|\.{3,})\]?")
 _BRACKETS = re.compile(r"\[[^\[\]\n]{0,80}\]")
 _CUT_WORD = re.compile(r"([^\W\d_]+)[^\w\n]{0,3}(?:…|\.{3}|\[|\n|$)")
 _CUT_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?$")
+_FIRST_WORD = re.compile(r"\W{0,4}(\w+)")
 _SUCCEEDED = re.compile(r"success\w*|succeeded")
 _NAMES = frozenset(name for names in SPEAKERS.values() for name in names)
+_EXIT_WORDS = frozenset({"code", "exit", "exited", "return", "returned", "status", "with"})
 _EMPTY = "no output: none, nothing"
 """What a text may say of a result that is empty."""
 
@@ -115,7 +117,7 @@ def _moved_lines(evidence: ReplayEvidence, text: str, result: ToolResult) -> Ite
         line = _BRACKETS.sub(_without_notice, shown)
         words = flat(without_number(line)).rstrip()
         found = row.find(words, place)
-        if found < 0 and not _is_all_small(words):
+        if found < 0 and not _is_of_call(evidence, flat(unescape(line)), result):
             label = _LABEL.match(line)
             rest = line[label.end() :] if label and _is_of_run(evidence, label[0]) else line
             parts = list(_without_halves(_MARK.split(rest)))
@@ -124,6 +126,20 @@ def _moved_lines(evidence: ReplayEvidence, text: str, result: ToolResult) -> Ite
             ):
                 yield line
         place = max(place, found)
+
+
+def _is_of_call(evidence: ReplayEvidence, words: str, result: ToolResult) -> bool:
+    """True if flat words only name the call of a result, and how it ended."""
+    known = set(evidence.messages.texts.flat(_call(result)).split())
+    outcome = _outcome(evidence, result)
+    return all(
+        word in known or word.isdigit() or outcome.fullmatch(word) or _is_small(word)
+        for word in words.split()
+    )
+
+
+def _call(result: ToolResult) -> str:
+    return f"{result.function} {as_text(result.arguments)}"
 
 
 def _without_notice(brackets: re.Match[str]) -> str:
@@ -180,9 +196,11 @@ def _strange_words(evidence: ReplayEvidence, text: str, result: ToolResult) -> f
     } - known
     if "null" in known:
         strange.discard("none")
+    if codes := exit_codes(text):
+        strange -= _EXIT_WORDS if {*codes} <= {*exit_codes(result.text)} else set()
     if not strange:
         return frozenset()
-    outcome = FAILURE if evidence.session.failed(result) else _SUCCEEDED
+    outcome = _outcome(evidence, result)
     cut = set(_CUT_WORD.findall(text.casefold()))
     return frozenset(
         part
@@ -205,7 +223,8 @@ def _quantified(evidence: ReplayEvidence, text: str, result: ToolResult) -> Iter
     if not sentences:
         return
     now = Counter(word for _, quantified in sentences for word in quantified)
-    was = Counter(quantifiers(evidence.messages.texts.plain(result.text) or _EMPTY))
+    plain = evidence.messages.texts.plain
+    was = Counter(quantifiers(f"{plain(result.text) or _EMPTY}\n{plain(_call(result))}"))
     was["none"] += result.text.count("null")
     for sentence, quantified in sentences:
         if any(now[word] > was[word] for word in quantified):
@@ -234,21 +253,31 @@ def _in_summary(evidence: ReplayEvidence, own: OwnText) -> Iterator[str]:
 
 
 def _without_calls(evidence: ReplayEvidence, line: str, before: int) -> str:
-    """A line without the calls in it that were made before a step: `name({"a": 1})`."""
+    """A line without the calls in it that were made before a step, and without the word that says
+    truly how each ended: `name({"a": 1}): failed`.
+    """
     while call := _CALL.search(line):
         arguments, end = None, 0
         with suppress(NothingParsed):
             arguments, end = parse_prefix(line[call.end() :])
-        calls = (
-            item
-            for turn in evidence.trace.model_turns
-            if turn.index < before
-            for item in turn.tool_calls
-        )
-        if not end or not any(c.name == call[1] and c.arguments == arguments for c in calls):
+        results = [
+            result
+            for result in evidence.trace.results
+            if result.index < before and (result.function, result.arguments) == (call[1], arguments)
+        ]
+        if not end or not results:
             return line
-        line = f"{line[: call.start()]} {line[call.end() + end :].removeprefix(')')}"
+        rest = line[call.end() + end :].removeprefix(")")
+        word = _FIRST_WORD.match(rest)
+        if word and _outcome(evidence, results[-1]).fullmatch(word[1]):
+            rest = rest[word.end() :]
+        line = f"{line[: call.start()]} {rest}"
     return line
+
+
+def _outcome(evidence: ReplayEvidence, result: ToolResult) -> re.Pattern[str]:
+    """The words that say how a call ended."""
+    return FAILURE if evidence.session.failed(result) else _SUCCEEDED
 
 
 def _is_quoted(evidence: ReplayEvidence, text: str, before: int) -> bool:
@@ -261,10 +290,14 @@ def _is_supported(evidence: ReplayEvidence, sentence: str, before: int) -> bool:
     """True if something before a step supports a sentence of a summary."""
     if _is_notice(sentence) or _is_quoted(evidence, sentence, before):
         return True
+    if evidence.session.mentions.is_call_id(sentence):
+        return True
+    if not _WORD.search(sentence) and _claims_nothing(sentence):
+        return True
     role, words = speaker_of(sentence)
-    roles = evidence.session.mentions.roles_of(words) if role and words else ()
-    if roles and role not in roles:
-        return False
+    if role and words:
+        roles = evidence.session.mentions.roles_of(words)
+        return (not roles or role in roles) and _is_supported(evidence, words, before)
     if sentence.rstrip().endswith(":") and _claims_nothing(sentence):
         return True
     if label := _LABEL.match(sentence):
