@@ -3,35 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from ..comparison.certainty import EQUAL, FEWEST
 from ..comparison.rules import filled
 from ..comparison.sentence import change as change_in_words, is_saving
 from ..model.advice import Ranked, RuleResult
 from ..model.errors import SpecError
-from .blocks import TONE_OF, Cell, Cells, Column, Heads, Prose, Span, Table, muted, table
+from .blocks import TONE_OF, Cell, Cells, Column, Heads, Span, Table, table
 from .numbers import change, count, listed, of
 from .reading import Reading
 from .rule_words import quoted, rule_failed
 
 
-def strategies(
-    reading: Reading, heads: Heads, cells: Callable[[Ranked], Sequence[Cell]]
-) -> Iterator[Table | Prose]:
+def strategies(reading: Reading, heads: Heads, cells: Callable[[Ranked], Sequence[Cell]]) -> Table:
     """The table, with columns of numbers between the name and the verdict of each strategy.
 
-    Where many strategies changed nothing, a line below it names them.
+    Where many strategies changed nothing, its caption names them.
     """
-    rows = [
-        _row(reading, item, cells(item))
-        for item in reading.ranked
-        if item.strategy not in reading.inactive
-    ]
-    yield table("All strategies", ["strategy", *heads, Column("verdict", card=" ")], rows)
+    shown = [item for item in reading.ranked if item.strategy not in reading.inactive]
+    rows = [_row(reading, item, cells(item)) for item in shown]
+    note = ""
     if names := reading.inactive:
         many = of(len(names), "more strategy", "more strategies")
-        yield muted(f"{many} changed nothing on these runs: {listed(names)}.")
+        note = f"{many} changed nothing on these runs: {listed(names)}."
+    heads = ["strategy", *heads, Column("verdict", card=" ")]
+    return table("All strategies", heads, rows, note=note)
 
 
 def _row(reading: Reading, item: Ranked, cells: Sequence[Cell]) -> Cells:

@@ -57,7 +57,7 @@ def _blocks(reading: Reading) -> Iterator[Block]:
     yield _savings(reading) if savings else Figures(tuple(_measured(reading)))
     if reading.advice.advised and (line := _scenario_line(reading, reading.advice.advised)):
         yield Prose(("In a scenario: ", Span(line, code=True)), "use")
-    yield from _prices_and_losses(reading) if savings else _measures(reading)
+    yield _prices_and_losses(reading) if savings else _measures(reading)
     if note := _note(reading):
         yield muted(note)
 
@@ -256,7 +256,7 @@ def _chart_notes(reading: Reading, limit: float | None) -> Iterator[str]:
 # ---------------------------------------------------------------- table
 
 
-def _prices_and_losses(reading: Reading) -> Iterator[Table | Prose]:
+def _prices_and_losses(reading: Reading) -> Table:
     """The table of strategies with prices, the interval of the one that decides, the misses."""
     scale = _scale(reading)
     uncached = reading.advice.basis == "uncached"
@@ -282,7 +282,7 @@ def _prices_and_losses(reading: Reading) -> Iterator[Table | Prose]:
     return strategies(reading, heads, cells)
 
 
-def _measures(reading: Reading) -> Iterator[Table | Prose]:
+def _measures(reading: Reading) -> Table:
     """The table of strategies with the measures of a scenario that is not about savings.
 
     A share has its count over all runs; the first is drawn too.
