@@ -231,19 +231,6 @@ class Reading:
         ]
         return sorted(values, key=lambda pair: -pair[1])
 
-    @cached_property
-    def measures(self) -> tuple[str, ...]:
-        """The metrics of such a scenario: the measure and up to three of its family that differ."""
-        if not self.measure:
-            return ()
-        family = self.measure.split(".")[0]
-        others = sorted(
-            name
-            for name in self.compared.metrics
-            if name.split(".")[0] == family and name != self.measure
-        )
-        return (self.measure, *(name for name in others if len(self.values(name)) > 1))[:4]
-
     @property
     def everyone(self) -> tuple[str, ...]:
         """Today, the declared strategies, the references, each once."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from ..model.advice import TODAY, Price, Ranked
 from .blocks import Drawing, Gallery, Prose, Section
 from .charts import Histogram, Mark, Plot, centers, spaced, step, ticks
-from .numbers import change, count, listed, of, percent
+from .numbers import change, count, listed, percent
 from .reading import REFUSED, Reading
 
 _BINS = 12
@@ -32,9 +32,7 @@ def per_run_section(reading: Reading) -> Iterator[Section]:
     width, first, bins = _scale([value for values in by_name.values() for value in values if value])
     ranges = list(by_name.items())[:_MOST]
     items = tuple(_histogram(reading, name, values, width, first, bins) for name, values in ranges)
-    name = reading.advice.advised or next(iter(by_name))
-    lead = [Prose(_in_words(name, by_name[name]))] if name in by_name else []
-    yield Section("runs", "Per run", "Change per run", (*lead, Gallery(items)))
+    yield Section("runs", "Per run", "Change per run", (Gallery(items),))
 
 
 def _changes(reading: Reading, strategy: str) -> list[float]:
@@ -42,15 +40,6 @@ def _changes(reading: Reading, strategy: str) -> list[float]:
     metric = reading.price_metric
     prices = [[reading.at(run, name, metric) for name in (strategy, TODAY)] for run in reading.runs]
     return [now / before - 1 for now, before in prices if now is not None and before]
-
-
-def _in_words(name: str, values: Sequence[float]) -> str:
-    middle = sorted(values)[len(values) // 2]
-    less, more = sum(value < 0 for value in values), sum(value > 0 for value in values)
-    amount = f"{percent(abs(middle))} {'less' if middle < 0 else 'more'}" if middle else "the same"
-    dear = f"{count(more)} dearer" if more else "none dearer"
-    cheap = f"{'all' if less == len(values) > 1 else count(less) + ' of'} {of(len(values), 'run')}"
-    return f"{name} makes {cheap} cheaper and {dear}; the median run costs {amount}."
 
 
 def _scale(values: Sequence[float]) -> tuple[float, int, int]:

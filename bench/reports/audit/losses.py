@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ...model.audit import CutResult, SessionAudit, Shortening
 from ..blocks import Block, Cell, Heads, Prose, Table, code, number, table
-from ..numbers import count, dollars, listed, of, percent, shortened
+from ..numbers import count, dollars, of, percent, shortened
 from .sessions import Sessions
 
 UNSEEN = {
@@ -40,18 +39,9 @@ def breaks(sessions: Sessions) -> Iterator[Block]:
         below = " That is below 95%, so no cached price of an alternative is stated."
         yield Prose(text if explained / judged >= _EXPLAINED else text + below)
     if sessions.breaks:
-        yield from (_causes(sessions), _break_table(sessions))
+        yield _break_table(sessions)
     elif judged:
         yield Prose(f"No break. {UNSEEN['cache']}")
-
-
-def _causes(sessions: Sessions) -> Prose:
-    """The tokens billed again, by cause."""
-    causes = Counter[str]()
-    for _, item in sessions.breaks:
-        causes[item.cause] += item.tokens_again
-    by_cause = listed([f"{cause} {count(tokens)}" for cause, tokens in causes.most_common()])
-    return Prose(f"Tokens billed again, by cause: {by_cause}.")
 
 
 def _break_table(sessions: Sessions) -> Table:

@@ -283,31 +283,24 @@ def _prices_and_losses(reading: Reading) -> Table:
 
 
 def _measures(reading: Reading) -> Table:
-    """The table of strategies with the measures of a scenario that is not about savings.
+    """The table of strategies with the measure of a scenario that is not about savings, drawn too.
 
-    A share has its count over all runs; the first is drawn too.
+    A share has its count over all runs.
     """
-    first, *others = reading.measures
-    heads: Heads = [number(reading.label(first)), Column("0 to 100%", card="-")]
-    heads += [number(reading.label(metric)) for metric in others]
+    metric, unit = reading.measure, reading.unit(reading.measure)
+    heads: Heads = [number(reading.label(metric)), Column("0 to 100%", card="-")]
 
-    def cell(item: Ranked, metric: str) -> Cell:
+    def cells(item: Ranked) -> list[Cell]:
         value = reading.value(item.strategy, metric)
-        note = "" if value is None else reading.counts(item.strategy, metric)
-        return Cell("–" if value is None else quantity(value, reading.unit(metric)), note)
+        if value is None:
+            return [Cell("–"), Cell()]
+        shown = Cell(quantity(value, unit), reading.counts(item.strategy, metric))
+        if unit != "share":
+            return [shown, Cell()]
+        alt, mark = f"{reading.title(item.strategy)}: {percent(value)}", reading.mark(item.strategy)
+        return [shown, Cell(chart=Range(alt, value, (0.0, value), (0.0, 1.0), mark))]
 
-    def bar(item: Ranked) -> Cell:
-        value, mark = reading.value(item.strategy, first), reading.mark(item.strategy)
-        if value is None or reading.unit(first) != "share":
-            return Cell()
-        alt = f"{reading.title(item.strategy)}: {percent(value)}"
-        return Cell(chart=Range(alt, value, (0.0, value), (0.0, 1.0), mark))
-
-    return strategies(
-        reading,
-        heads,
-        lambda item: [cell(item, first), bar(item), *(cell(item, metric) for metric in others)],
-    )
+    return strategies(reading, heads, cells)
 
 
 def _price_cell(reading: Reading, item: Ranked, price: Price | None) -> Cell:
