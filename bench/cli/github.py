@@ -76,8 +76,8 @@ def _annotations(comparison: Compared, file: Path | None, kind: str) -> Iterator
             yield _command(kind, file, title, gate_in_words(reading, gate))
 
 
-def append_summary(comparisons: Sequence[Compared], sentence: str) -> None:
-    """Add the Markdown report and a sentence to the job's summary; outside Actions nothing.
+def append_summary(comparisons: Sequence[Compared]) -> None:
+    """Add the Markdown report to the job's summary; outside Actions nothing.
 
     Raises BenchError where that file cannot be written.
     """
@@ -88,7 +88,7 @@ def append_summary(comparisons: Sequence[Compared], sentence: str) -> None:
 
     try:
         with open(path, "a", encoding="utf-8", errors="backslashreplace") as summary:
-            summary.write(f"{rendered(comparisons, 'markdown')}\n{sentence}\n")
+            summary.write(f"{rendered(comparisons, 'markdown')}\n")
     except (OSError, ValueError) as error:
         raise BenchError(
             f"GITHUB_STEP_SUMMARY: {path}: {getattr(error, 'strerror', None) or error}"

@@ -31,12 +31,12 @@ def finish(
     comparisons: Sequence[Compared],
     outputs: Sequence[Path],
     *,
-    files: Sequence[Path | None] | None = None,
-    beside: Mapping[Path, bytes] | None = None,
-    lines: Sequence[str] = (),
-    form: str | None = None,
-    verbose: bool = False,
-    allow_undecided: bool = False,
+    files: Sequence[Path | None],
+    beside: Mapping[Path, bytes],
+    lines: Sequence[str],
+    form: str | None,
+    verbose: bool,
+    allow_undecided: bool,
 ) -> None:
     """Print the comparisons, write the reports, and exit with the code of the gates.
 
@@ -46,18 +46,28 @@ def finish(
     is all that is printed there.
     """
     from ..comparison.gates import exit_code
-    from ..reports import first_line
+    from ..files.writing import write_together
+    from ..reports import format_of, pieces
     from ..reports.text import terminal_text
 
     code = exit_code(comparisons, allow_undecided=allow_undecided)
-    sentence = (
-        first_line(comparisons[0]) if len(comparisons) == 1 else gates_line(comparisons, code)
-    )
     width = min(max(shutil.get_terminal_size((WIDTH, 24)).columns, NARROWEST), WIDEST)
     text = terminal_text(comparisons, verbose=verbose, width=width, colour=_in_colour())
-    streamed = write_reports(comparisons, outputs, form, beside)
-    if streamed is not None:
-        print_report(streamed, sentence)
+    reports = {
+        output: (
+            part.encode("utf-8", "replace") for part in pieces(comparisons, format_of(output, form))
+        )
+        for output in outputs
+    }
+    streamed = reports.pop(STREAM, None)
+    printed = None if streamed is None else b"".join(streamed)
+    write_together({**beside, **reports})
+    if printed is not None:
+        say(_last_line(comparisons, code), err=True)
+        with quoted_output():
+            sys.stdout.flush()
+            sys.stdout.buffer.write(printed)
+            sys.stdout.buffer.flush()
         raise Concluded(code)
     for line in (*lines, *(f"wrote {output}" for output in outputs)):
         say(line)
@@ -66,50 +76,27 @@ def finish(
     with quoted_output():
         say(text.rstrip("\n"), coloured=True)
     if inside_actions():
-        for line in workflow_commands(comparisons, files or [None] * len(comparisons)):
+        for line in workflow_commands(comparisons, files):
             obey(line)
-        append_summary(comparisons, sentence)
+        append_summary(comparisons)
     if len(comparisons) > 1 or comparisons[0].gates:
-        say(gates_line(comparisons, code))
+        say(_gates_line(comparisons, code))
     raise Concluded(code)
 
 
-def gates_line(comparisons: Sequence[Compared], code: int) -> str:
+def _last_line(comparisons: Sequence[Compared], code: int) -> str:
+    """The first line of one comparison, of several their gates: what stands beside a report."""
+    from ..reports import first_line
+
+    return first_line(*comparisons) if len(comparisons) == 1 else _gates_line(comparisons, code)
+
+
+def _gates_line(comparisons: Sequence[Compared], code: int) -> str:
     """The gates of some comparisons in one line: the number of each outcome."""
     outcomes: Counter[str] = Counter(gate.outcome for item in comparisons for gate in item.gates)
     words = {"fail": "failed", "undecided": "undecided", "pass": "passed", "skipped": "skipped"}
     counts = [f"{outcomes[outcome]} {word}" for outcome, word in words.items() if outcomes[outcome]]
     return f"Gates: {', '.join(counts) or 'none declared'} (exit {code})"
-
-
-def write_reports(
-    comparisons: Sequence[Compared],
-    outputs: Sequence[Path],
-    form: str | None,
-    beside: Mapping[Path, bytes] | None = None,
-) -> bytes | None:
-    """Write the reports, and `beside`; gives the report that is to be printed, None for none."""
-    from ..files.writing import write_together
-    from ..reports import format_of, pieces
-
-    reports = {
-        output: (
-            part.encode("utf-8", "replace") for part in pieces(comparisons, format_of(output, form))
-        )
-        for output in outputs
-    }
-    streamed = reports.pop(STREAM, None)
-    write_together({**(beside or {}), **reports})
-    return None if streamed is None else b"".join(streamed)
-
-
-def print_report(report: bytes, sentence: str) -> None:
-    """Print a report alone; the sentence goes beside it."""
-    say(sentence, err=True)
-    with quoted_output():
-        sys.stdout.flush()
-        sys.stdout.buffer.write(report)
-        sys.stdout.buffer.flush()
 
 
 def _in_colour() -> bool:

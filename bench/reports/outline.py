@@ -26,9 +26,8 @@ def outline(blocks: Iterable[Block]) -> Iterator[Part]:
     """The parts of some blocks in order; a chart is the sentence that describes it."""
     for block in blocks:
         match block:
-            case Figures(items, drawing):
+            case Figures(items, _):  # the table below has what the chart draws
                 yield Items(tuple(map(_figure, items)))
-                yield from [Prose(drawing.chart.alt)] if drawing else []
             case Drawing(Plot()):
                 pass  # a table below it names the same values
             case Drawing(chart, title):  # its note says how to read the drawing

@@ -9,7 +9,7 @@ from ...model.advice import TODAY, RuleResult
 from ...model.compared import Skipped
 from ...model.scores import Rule, RunFacts
 from ..blocks import Block, Cell, Fold, Heads, Prose, Section, Table, code, headed, number, table
-from ..numbers import count, listed, of, percent, rule_out, sentence_case
+from ..numbers import count, listed, of, percent, sentence_case
 from ..reading import Reading
 from ..rule_words import RULES, is_count, rule_value
 
@@ -23,7 +23,8 @@ _FILES, _TEXTS = 10, 12
 
 def sections(reading: Reading) -> Iterator[Section]:
     """Always something: the limit of replay at least."""
-    blocks: list[Block] = [Prose("Limits", "heading"), *(Prose(text) for text in _limits(reading))]
+    limits = (REPLAY_LIMIT, *reading.compared.notes)
+    blocks: list[Block] = [Prose("Limits", "heading"), *map(Prose, limits)]
     blocks += [Prose("Read", "heading"), Prose(_read(reading))]
     if files := reading.compared.skipped:
         blocks.append(Fold(f"{of(len(files), 'file')} not read", (files_not_read(files),)))
@@ -85,9 +86,8 @@ def files_not_read(files: Sequence[Skipped]) -> Table:
 
 
 def _assumed(reading: Reading) -> str:
-    """The version, the origin of tokens, prices and cache shares, and the error of the counts."""
+    """The version, the origin of tokens and prices, and the error of the counts."""
     facts, signature = [run.facts for run in reading.runs], reading.compared.signature
-    shares = {item.cache_shares for item in facts}
     encodings = listed(sorted({*signature.encodings.values()}))
     guessed = (
         ", assumed for models without a known one"
@@ -98,8 +98,6 @@ def _assumed(reading: Reading) -> str:
         f"bench {signature.bench_version}, facts {signature.facts_version}",
         f"tokens by {encodings}{guessed}" if encodings else "",
         f"prices of {signature.prices_date}" if signature.prices_date else "",
-        "cache shares by the provider's rules" if "assumed" in shares else "",
-        "cache shares as recorded" if "recorded" in shares else "",
     ]
     text = sentence_case("; ".join(filter(None, parts)))
     return " ".join(filter(None, [f"{text}.", _difference_of_counts(facts)]))
@@ -113,18 +111,6 @@ def _difference_of_counts(facts: Sequence[RunFacts]) -> str:
         return ""
     side = "above" if counted > reported else "below"
     return f"Counted prompt tokens are {percent(abs(counted / reported - 1))} {side} what providers reported."
-
-
-def _limits(reading: Reading) -> Iterator[str]:
-    yield REPLAY_LIMIT
-    share = reading.advice.cannot_rule_out
-    if share and reading.runs:
-        yield rule_out(reading.sample, share) + "."
-    unchecked = [item.strategy for item in reading.ranked if "not checked" in item.marks]
-    if unchecked:
-        names = listed(unchecked)
-        yield f"Some texts of {names} could not be checked: unreadable, or supported by nothing recorded."
-    yield from reading.compared.notes
 
 
 def _rules(reading: Reading) -> Table:
