@@ -20,6 +20,7 @@ import msgspec
 from ahocorasick_rs import AhoCorasick, MatchKind
 
 from ..model import Trace, compact_json, encodable, too_deep
+from .decoded import as_dict
 from .redaction_rules import EMAILS, HOMES, RULES, SECRET_NAMES, is_mixed, is_password
 
 _SHORTEST = 8  # characters from which a secret is removed where it stands alone
@@ -71,11 +72,9 @@ class Redactor:
         removed = self.removed - before
         if not removed:
             return trace
-        earlier = trace.meta.get("redacted")
-        removed += Counter(earlier if isinstance(earlier, dict) else {})
-        return msgspec.structs.replace(
-            clean, meta={**clean.meta, "redacted": dict(sorted(removed.items()))}
-        )
+        removed += Counter(as_dict(trace.meta.get("redacted")))
+        meta = {**clean.meta, "redacted": dict(sorted(removed.items()))}
+        return msgspec.structs.replace(clean, meta=meta)
 
     def value(self, value: Any) -> Any:
         """The value with every text and key redacted; structs, tuples and lists keep their type."""
@@ -94,26 +93,20 @@ class Redactor:
         for start, end, kind in self._matches(head + text):
             span = (start - len(head), end - len(head), kind)
             at = bisect_left(spans, span)
-            free = (at == 0 or spans[at - 1][1] <= span[0]) and (
-                at == len(spans) or span[1] <= spans[at][0]
-            )
-            if span[0] >= 0 and free:
+            overlaps = any(before[1] > span[0] for before in spans[at - 1 : at])
+            overlaps = overlaps or any(span[1] > after[0] for after in spans[at : at + 1])
+            if span[0] >= 0 and not overlaps:
                 spans.insert(at, span)
-        named = (
-            len(text) >= 4
-            and SECRET_NAMES.match(name)
-            and is_password(text)
-            and not re.search(r"\s", text)
-        )
-        return spans or ([(0, len(text), "assigned")] if named else [])
+        named = SECRET_NAMES.match(name) and is_password(text)
+        one_word = len(text) >= 4 and not re.search(r"\s", text)
+        return spans or ([(0, len(text), "assigned")] if named and one_word else [])
 
     def _matches(self, text: str) -> Iterator[tuple[int, int, str]]:
         """The matches of all rules."""
         lowered = text.lower()
         for at in sorted({at for hint, at in self._hints if hint in lowered}):
-            yield from (
-                (start, end, self.rules[at].kind) for start, end in self.rules[at].spans(text)
-            )
+            rule = self.rules[at]
+            yield from ((start, end, rule.kind) for start, end in rule.spans(text))
 
     def _placeholder(self, secret: str, kind: str) -> str:
         """The placeholder of a secret, which from now on is known wherever it stands."""
@@ -123,9 +116,8 @@ class Redactor:
             self._placeholders[secret], self._kinds[placeholder] = placeholder, kind
             if len(secret) >= _SHORTEST and (is_mixed(secret) or kind == "private_key"):
                 escaped = json.dumps(secret)[1:-1]
-                self._alone |= dict.fromkeys(
-                    (secret, escaped, json.dumps(escaped)[1:-1]), placeholder
-                )
+                forms = (secret, escaped, json.dumps(escaped)[1:-1])
+                self._alone |= dict.fromkeys(forms, placeholder)
                 self._automaton = None
         return self._placeholders[secret]
 
@@ -142,9 +134,7 @@ class Redactor:
         if self._alone:
             text = self._replaced(text, self._known_in(text))
         if depth and (value := _json_in(text)) is not None:
-            clean = _rewritten(
-                value, lambda inner_name, inner: self._redacted(inner_name, inner, depth - 1)
-            )
+            clean = _rewritten(value, lambda key, inner: self._redacted(key, inner, depth - 1))
             text = text if clean is value else compact_json(clean)
         return _BASE64.sub(lambda match: self._repacked(match[0], depth), text) if depth else text
 
@@ -152,9 +142,8 @@ class Redactor:
         """The places of secrets that are removed wherever they stand, with their placeholders."""
         secrets = list(self._alone)
         if self._automaton is None:
-            self._automaton = AhoCorasick(
-                list(map(encodable, secrets)), matchkind=MatchKind.LeftmostLongest
-            )
+            known = list(map(encodable, secrets))
+            self._automaton = AhoCorasick(known, matchkind=MatchKind.LeftmostLongest)
         for number, start, end in self._automaton.find_matches_as_indexes(encodable(text)):
             yield start, end, self._alone[secrets[number]]
 
@@ -199,15 +188,12 @@ def _rewritten(value: Any, change: _Change, name: str = "") -> Any:
     if isinstance(value, dict):
         return _rewritten_dict(value, change)
     if isinstance(value, list | tuple):
-        pair = (
-            len(value) == 2 and all(isinstance(item, str) for item in value) and len(value[0]) < 60
-        )
+        texts = len(value) == 2 and all(isinstance(item, str) for item in value)
         # Of two texts the first may name the second.
-        names = [name, value[0]] if pair else [name] * len(value)
+        names = [name, value[0]] if texts and len(value[0]) < 60 else [name] * len(value)
         items = [_rewritten(item, change, inner) for inner, item in zip(names, value, strict=True)]
-        return (
-            value if all(a is b for a, b in zip(items, value, strict=True)) else type(value)(items)
-        )
+        same = all(a is b for a, b in zip(items, value, strict=True))
+        return value if same else type(value)(items)
     return value
 
 

@@ -56,10 +56,9 @@ def is_random(text: str) -> bool:
     >>> is_random("hwOVQyKaZgPJyNPuWnff"), is_random("HTTPAuthenticationRequired")
     (True, False)
     """
-    scrambled = (
-        _LETTERS.fullmatch(text) and not _CAMEL_CASE.fullmatch(text) and not is_placeholder(text)
-    )
-    return (is_mixed(text) or bool(scrambled)) and entropy(text) >= 3.0
+    letters = _LETTERS.fullmatch(text) and not _CAMEL_CASE.fullmatch(text)
+    scrambled = is_mixed(text) or (bool(letters) and not is_placeholder(text))
+    return scrambled and entropy(text) >= 3.0
 
 
 def is_password(text: str) -> bool:
@@ -122,19 +121,12 @@ class Rule(msgspec.Struct, frozen=True):
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
         """The places of secrets of this kind in a text."""
         pattern = _pattern(self.regex)
-        group = (
-            self.group
-            if self.group is not None
-            else "secret"
-            if "secret" in pattern.groupindex
-            else 0
-        )
+        named = "secret" if "secret" in pattern.groupindex else 0
         for match in pattern.finditer(text):
-            spans = [match.span(group)]
+            spans = [match.span(named if self.group is None else self.group)]
             if self.each is not None:
-                spans = [
-                    inner.span("secret") for inner in _pattern(self.each).finditer(text, *spans[0])
-                ]
+                inner = _pattern(self.each).finditer(text, *spans[0])
+                spans = [within.span("secret") for within in inner]
             yield from (span for span in spans if self._accepts(text[slice(*span)]))
 
     def _accepts(self, text: str) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from ..model import Trace
 from ..model.errors import visible
 from ..text.wording import counted, listed
+from .decoded import as_dict
 
 
 @dataclass(frozen=True)
@@ -64,9 +65,7 @@ _UNKNOWN = {"the result": "call", "the usage": "model call", "the prompts": "run
 
 def summary_of(traces: Iterable[Trace], skipped: Sequence[tuple[str, str]] = ()) -> ReadSummary:
     """The counts over traces, and the files (name and reason) that were skipped beside them."""
-    files = Counter(
-        {counted(len(skipped), "file").split(" ", 1)[1]: len(skipped)} if skipped else {}
-    )
+    files = Counter({"file" if len(skipped) == 1 else "files": len(skipped)} if skipped else {})
     return sum(map(_of_one, traces), ReadSummary(skipped=files))
 
 
@@ -79,7 +78,6 @@ def _of_one(trace: Trace) -> ReadSummary:
         "the usage": sum(turn.usage is None for turn in trace.model_turns),
         "the prompts": int(trace.labels.get("prompts") == "unknown"),
     }
-    redacted = trace.meta.get("redacted")
     return ReadSummary(
         traces=1,
         steps=len(trace.steps),
@@ -87,6 +85,6 @@ def _of_one(trace: Trace) -> ReadSummary:
         results=len(trace.results),
         cut=sum(result.truncated_at_source for result in trace.results),
         skipped=Counter(trace.left_out),
-        unknown=Counter({what: count for what, count in unknown.items() if count}),
-        redacted=Counter(redacted if isinstance(redacted, dict) else {}),
+        unknown=+Counter(unknown),
+        redacted=Counter(as_dict(trace.meta.get("redacted"))),
     )

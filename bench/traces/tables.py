@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from typing import Any
 
 from ..text.tables import read_cell
@@ -39,25 +40,18 @@ def _comma_separated(text: str) -> list[dict[str, Any]] | None:
         ]
     except (csv.Error, ValueError):
         return None
-    named = len(set(header)) == len(header) > 1 and all(
-        0 < len(name) <= _LONGEST_HEADER for name in header
-    )
+    named = all(0 < len(name) <= _LONGEST_HEADER for name in header)
+    named = named and len(set(header)) == len(header) > 1
     if not named or len(rows) < 2 or any(len(row) != len(header) for row in rows):
         return None
     table = [{name: _cell(text) for name, text in zip(header, row, strict=True)} for row in rows]
-    return (
-        table
-        if any(all(type(row[name]) in (int, float) for row in table) for name in header)
-        else None
-    )
+    numbers = (all(type(row[name]) in (int, float) for row in table) for name in header)
+    return table if any(numbers) else None
 
 
 def _cell(text: str) -> Any:
     """A cell's value. What JSON has no number for (NaN, infinity) stays text, and so does what is
     quoted within the cell."""
     value = read_cell(text)
-    return (
-        text
-        if (isinstance(value, float) and value - value != 0) or isinstance(value, str)
-        else value
-    )
+    is_odd = isinstance(value, float) and not math.isfinite(value)
+    return text if is_odd or isinstance(value, str) else value
