@@ -53,6 +53,7 @@ def _line(
     trace: Trace, name: str, value: Header | AnyStep, decoder: msgspec.json.Decoder[Any]
 ) -> bytes:
     """A header or a step as a line that reads back as it was; TraceError where it would not."""
+    place = f"trace {trace.id!r}, {name}"
     try:
         try:
             read_back = decoder.decode(msgspec.json.encode(value))
@@ -64,14 +65,12 @@ def _line(
             )
             line = json.dumps(plain(read_back), separators=(",", ":")).encode()
     except (TypeError, ValueError, OverflowError, RecursionError, msgspec.MsgspecError) as error:
-        raise TraceError(
-            f"trace {trace.id!r}, {name}: cannot be written: {one_line(error)}"
-        ) from None
+        raise TraceError(f"{place}: cannot be written: {one_line(error)}") from None
     if read_back != value:
-        raise TraceError(
-            f"trace {trace.id!r}, {name}: holds a value that JSON would change (NaN, infinity, a tuple, a key that is "
-            "no string) — write null, a list or a string"
+        what = (
+            "holds a value that JSON would change (NaN, infinity, a tuple, a key that is no string)"
         )
+        raise TraceError(f"{place}: {what} — write null, a list or a string")
     return line
 
 
@@ -85,16 +84,11 @@ def decode_trace(data: bytes) -> Trace:
 
 def typed(line: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
     """The value on a line, of a decoder's type. Raises msgspec.ValidationError for one of another."""
-    # Merely rare: a lone surrogate.
     try:
         return decoder.decode(line)
     except msgspec.ValidationError:
         raise
-    except (
-        msgspec.DecodeError,
-        UnicodeDecodeError,
-        RecursionError,
-    ):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):  # a lone surrogate, perhaps
         return msgspec.convert(json.loads(line), decoder.type)
 
 

@@ -67,14 +67,14 @@ class OwnReader:
 
     def read(self, document: Document) -> Sequence[Trace]:
         """The traces of a file, each checked."""
-        answer = self._answer_on("read", document)
-        return [decode_trace(lines) for lines in answer.traces]
+        return list(map(decode_trace, self._answer_on("read", document).traces))
 
     def close(self) -> None:
         """End its process."""
         self._child.stop()
 
     def _answer_on(self, act: _Act, document: Document) -> _Answer:
+        """The answer about a file; its error as one of the file."""
         try:
             answer = self._ask(act, document)
         except NoAnswer as why:
@@ -85,6 +85,7 @@ class OwnReader:
         return answer
 
     def _ask(self, act: _Act, document: Document) -> _Answer:
+        """The answer of a session of the child; NoAnswer where it gives none."""
         about = (document.path, document.name, document.below, tuple(document.beside))
         with self._child.session(_open_file, act, about, self._spec, self._base) as session:
             body = session.ask(b"")
@@ -107,6 +108,8 @@ def _prepare(spec: str, base: Path) -> None:
 
 
 def _open_file(link: Link, ready: None, act: _Act, about: Any, spec: str, base: Path) -> Answer:
+    """The function of a session that answers about one file, an error of the reader included."""
+
     def answer(request: bytes) -> bytes:
         document = Document(*about)
         try:
@@ -114,9 +117,8 @@ def _open_file(link: Link, ready: None, act: _Act, about: Any, spec: str, base: 
         except MemoryError:
             raise
         except BaseException as error:
-            given = _Answer(
-                error=_fault(error, act, document, spec), is_part=isinstance(error, PartOf)
-            )
+            why = _fault(error, act, document, spec)
+            given = _Answer(error=why, is_part=isinstance(error, PartOf))
         return msgspec.msgpack.encode(given)
 
     return answer
@@ -125,10 +127,8 @@ def _open_file(link: Link, ready: None, act: _Act, about: Any, spec: str, base: 
 def _fault(error: BaseException, act: _Act, document: Document, spec: str) -> str:
     """The line about an error: a reader's own, or one that it did not foresee."""
     if isinstance(error, BenchError):
-        message = one_line(error)
-        return (
-            message if act == "open" or document.name in message else f"{document.name}: {message}"
-        )
+        said = one_line(error)
+        return said if act == "open" or document.name in said else f"{document.name}: {said}"
     debugged(error)
     place = raised_at(error)
     what = f"{type(error).__name__}: {one_line(error)}{f' ({place})' if place else ''}"
@@ -138,6 +138,7 @@ def _fault(error: BaseException, act: _Act, document: Document, spec: str) -> st
 
 
 def _answer(act: _Act, document: Document, spec: str, base: Path) -> _Answer:
+    """What the reader answers. Raises TraceError where it is no answer of a reader."""
     reader: Any = build("reader", spec, base).start()[0]
     if act == "open":
         if not all(callable(getattr(reader, name, None)) for name in ("sniff", "read")):
@@ -155,13 +156,12 @@ def _answer(act: _Act, document: Document, spec: str, base: Path) -> _Answer:
 
 def _trace_lines(given: Any, document: Document, spec: str) -> Iterator[bytes]:
     """The traces that a reader gave as lines of JSON. Raises TraceError for anything else."""
+    gave = f"reader {spec}: `read` gave a"
     if not isinstance(given, Iterable):
-        raise document.fail(f"reader {spec}: `read` gave a {type(given).__name__}, expected traces")
+        raise document.fail(f"{gave} {type(given).__name__}, expected traces")
     for trace in given:
         if not isinstance(trace, Trace):
-            raise document.fail(
-                f"reader {spec}: `read` gave a {type(trace).__name__}, expected a Trace"
-            )
+            raise document.fail(f"{gave} {type(trace).__name__}, expected a Trace")
         try:
             lines = encode_trace(trace)
             for line in lines.splitlines():
@@ -169,10 +169,9 @@ def _trace_lines(given: Any, document: Document, spec: str) -> Iterator[bytes]:
         except TraceError as error:
             why = str(error).removeprefix(":").strip()
             raise document.fail(f"reader {spec} gave what is no trace: {why}") from None
-        for one, other in itertools.pairwise(trace.steps):
-            if other.index <= one.index:
-                order = "steps are in order, each index once"
-                raise document.fail(
-                    f"reader {spec}: step {other.index} follows step {one.index} — {order}"
-                )
+        indices = [step.index for step in trace.steps]
+        for before, after in itertools.pairwise(indices):
+            if after <= before:
+                what = f"step {after} follows step {before}"
+                raise document.fail(f"reader {spec}: {what} — steps are in order, each index once")
         yield lines

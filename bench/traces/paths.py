@@ -88,18 +88,16 @@ def with_distinct_names(given: Sequence[GivenPath]) -> list[GivenPath]:
     named: dict[str, dict[str, str]] = {}
     for path in given:
         for file in path.files:
-            named.setdefault(case_id(file.below), {}).setdefault(
-                os.path.abspath(file.path), path.text
-            )
+            places = named.setdefault(case_id(file.below), {})
+            places.setdefault(os.path.abspath(file.path), path.text)
 
     def renamed(file: InputFile) -> InputFile:
         places = named[case_id(file.below)]
         if len(set(places.values())) == 1:
             return file
         shared = os.path.commonpath(map(os.path.dirname, places))
-        return file._replace(
-            below=Path(os.path.relpath(os.path.abspath(file.path), shared)).as_posix()
-        )
+        below = os.path.relpath(os.path.abspath(file.path), shared)
+        return file._replace(below=Path(below).as_posix())
 
     return [replace(path, files=tuple(map(renamed, path.files))) for path in given]
 
@@ -135,12 +133,8 @@ def _split_format(text: str, base: Path) -> tuple[str | None, str]:
         if not rest:
             raise TraceError(f"{text!r}: a path is missing — write {prefix}:FILE")
         return prefix, rest
-    if (
-        colon
-        and prefix.isidentifier()
-        and not os.path.exists(base / text)
-        and not glob.has_magic(prefix)
-    ):
+    is_path = os.path.exists(base / text) or glob.has_magic(prefix)
+    if colon and prefix.isidentifier() and not is_path:
         raise TraceError(f"{text}: unknown trace format {prefix!r}{nearest(prefix, known)}")
     if not text:
         raise TraceError("an empty path was given — name a file, a folder or a pattern")
@@ -167,9 +161,8 @@ def _in_folder(folder: Path, name: str) -> Iterator[InputFile]:
 def _require_few(count: int, name: str) -> None:
     most = limit("files")
     if count > most:
-        raise TraceError(
-            f"{name}: holds more than {most:,} files — {raised('files')}, or give a smaller folder"
-        )
+        what = f"{name}: holds more than {most:,} files"
+        raise TraceError(f"{what} — {raised('files')}, or give a smaller folder")
 
 
 def _matches(base: Path, pattern: str) -> Iterator[InputFile]:

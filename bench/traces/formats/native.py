@@ -76,11 +76,8 @@ def _header(document: Document, number: int, line: bytes) -> Header:
         raise document.fail(what, line=number)
     if version != SCHEMA_VERSION or isinstance(version, bool):
         what = f"schema {one_line(version)[:40]} is not {SCHEMA_VERSION}"
-        raise document.fail(
-            f"{what} — write the trace again with this version of bench",
-            line=number,
-            path=f"$.{KEY}",
-        )
+        what = f"{what} — write the trace again with this version of bench"
+        raise document.fail(what, line=number, path=f"$.{KEY}")
     header: Header = _typed(document, number, line, HEADER)
     if not header.id:
         raise document.fail("expected a name, got an empty one", line=number, path="$.id")
