@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..model import Content, OtherPart, Part, TextPart, ToolCall, as_text, compact_json, text_of
-from .decoded import as_dict, as_list, dicts
+from .decoded import as_dict, dicts
 from .parts import Unread, picture
 from .records import arguments, text
 from .steps import ReadMessage
@@ -70,9 +70,9 @@ class Blocks:
 
     def add_all(self, content: Any, unread: Unread) -> None:
         """Sort a content: a text, a list of texts and blocks, or one block."""
-        for block in (
-            content if isinstance(content, list) else [content] if content is not None else []
-        ):
+        if content is None:
+            return
+        for block in content if isinstance(content, list) else [content]:
             if isinstance(block, str):
                 self.parts.append(TextPart(text=block))
             elif isinstance(block, dict):
@@ -105,13 +105,8 @@ class Blocks:
         redacted = block.get("redacted") is True
         keys = ("summary",) if redacted else ("thinking", "reasoning", "text", "content", "summary")
         own = next((value for key in keys if (value := text(block.get(key)))), None)
-        listed = [
-            part
-            for key in ("summary", "content")
-            if key in keys
-            for part in as_list(block.get(key))
-        ]
-        thoughts = list(filter(None, [own, *(text(as_dict(part).get("text")) for part in listed)]))
+        listed = [*dicts(block.get("summary")), *dicts(None if redacted else block.get("content"))]
+        thoughts = list(filter(None, [own, *(text(part.get("text")) for part in listed)]))
         self.thoughts += thoughts or [""]
         unread.add("reasoning whose text is not recorded", not thoughts)
 

@@ -24,6 +24,7 @@ _STARTS = ("startTime", "start_time", "started_at")
 _ENDS = ("endTime", "end_time", "ended_at")
 _PREFIXES = ("execute_tool ", "running tool: ", "tool.", "execute_task ", "ai.toolCall ")
 """Beginnings of names of runs, before the name of the function."""
+_EMPTY = "model call without messages, beside some that have them"
 _SAME = "model call recorded a second time, by another library's span"
 
 
@@ -131,7 +132,8 @@ class Tree(Prompts):
     def _other(self, span: Span) -> None:
         """Add the decision that a run is, or count it."""
         if span.kind == "call":
-            self.unread.add(_SAME)
+            empty = span.prompt is not None and not (span.prompt or span.answers)
+            self.unread.add(_EMPTY if empty else _SAME)
         elif span.kind == "chain":
             only = as_dict(span.outputs).keys() == {"output"}
             self._route(span, span.outputs["output"] if only else span.outputs)

@@ -137,6 +137,7 @@ class _Sample(Prompts):
         self.pool = [self._messages_of(value) for value in pool]
         # Parent, type and name of a span, by its id.
         self.spans: dict[str, tuple[Any, str, str]] = {}
+        self.grading = False  # in logs older than spans
         events = dicts(sample.get("events"))
         kinds = [text(event.get("event")) or "" for event in events]
         for event, kind in zip(events, kinds, strict=True):
@@ -163,8 +164,12 @@ class _Sample(Prompts):
         elif kind == "span_begin":
             named, typed = text(event.get("name")) or "", text(event.get("type")) or ""
             self.spans[str(event.get("id"))] = (event.get("parent_id"), typed, named)
+        elif kind == "step" and event.get("type") == "scorer":
+            self.grading = event.get("action") == "begin"
         elif kind not in _BESIDE:
             self.unread.kind("event", kind)
+        inner = dicts(event.get("events"))
+        self.unread.add("event within another, as older logs keep those of sub-agents", len(inner))
 
     def _time(self, event: dict[str, Any], key: str) -> float | None:
         return time_of(event.get(key), self.unread)
@@ -181,7 +186,8 @@ class _Sample(Prompts):
     def _call(self, event: dict[str, Any]) -> None:
         """Add a model call with its whole prompt."""
         around, output = self._around(event), dict_in(event, "output")
-        if event.get("role") == "grader" or any(kind.startswith("scorer") for kind, _ in around):
+        graded = any(kind.startswith("scorer") for kind, _ in around)
+        if self.grading or graded or event.get("role") == "grader":
             self.unread.add("model call that grades")
             return
         choices = dicts(output.get("choices"))
