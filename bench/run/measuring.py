@@ -85,7 +85,7 @@ class RunSession:
         self._measuring = measuring
         self._kept = KeptAbout(kept, self.trace, measuring.model or "", measuring.calibrate)
         self._known_index, self._twice = index, twice
-        self._scores: dict[str, Score] = {}  # by the digest of the replay
+        self._scores: list[tuple[Replay, Score]] = []
 
     # ------------------------------------------------------------ made once, of the trace alone
 
@@ -173,10 +173,13 @@ class RunSession:
 
     def _scored(self, strategy: Strategy, replay: Replay) -> Score:
         """The score of a replay, that of an equal one where there was one."""
-        digest = replay_digest(replay)
-        if digest not in self._scores:
-            self._scores[digest] = self._measured_now(strategy, replay)
-        return self._scores[digest]
+        nameless = msgspec.structs.replace(replay, strategy="", spec="")
+        for known, score in self._scores:
+            if known == nameless:
+                return score
+        score = self._measured_now(strategy, replay)
+        self._scores.append((nameless, score))
+        return score
 
     def _measured_now(self, strategy: Strategy, replay: Replay) -> Score:
         """The score of a replay. Raises where a strategy of the bench cannot be measured."""
