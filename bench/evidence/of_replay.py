@@ -21,7 +21,7 @@ from ..text.line_changes import ResultLines
 from ..text.omissions import says_omission
 from ..text.texts import Remembered
 from .contents import TraceContents
-from .failures import FAILURE, failed
+from .failures import failed
 from .kept import PLACES, KeptShare, Place, Standing, ThreadCursor, facts_kept, fields_kept
 from .lost import picked_out
 from .mentions import Mentions
@@ -42,7 +42,6 @@ from .result_counts import ResultCounts
 from .result_facts import ResultFacts
 from .walk import Walked, walk
 
-_LINE_CHARS = 2000
 _PART = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -101,11 +100,6 @@ class TraceSession:
 
         self.identifiers = Remembered(identifiers_of)
         """The identifiers of a result as text, as far as they were asked for."""
-
-        self.tells_failure = Remembered(
-            lambda line: len(line) <= _LINE_CHARS and bool(FAILURE.search(line))
-        )
-        """True for a line with words that tell a failure; a very long one is data."""
 
     @cached_property
     def excused(self) -> frozenset[tuple[int, int]]:

@@ -165,7 +165,7 @@ def _is_of_any(table: FieldTable, key: str, text: str) -> bool:
     """True if a value that stands alone says of which records it speaks neither itself nor by its
     key.
     """
-    return len(table.column(key)) > 1 and not table.is_identity(text)
+    return len(table.column(key)) > 1 and text.casefold() not in table.records_of_identity
 
 
 def _is_mixed(text: str, records: list[int], table: FieldTable) -> bool:

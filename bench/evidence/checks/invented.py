@@ -35,7 +35,11 @@ _KEY = re.compile(
 _CUT = re.compile(r"\s?(?:…|\.{3}|\[)")
 _QUOTE = re.compile(r"[\"“]([^\"“”\n]+ [^\"“”\n]+ [^\"“”\n]+)[\"”]")
 _SHORT_HASH = re.compile(r"[0-9a-f]{7,39}")
-_COUNTED = re.compile(r" ?(?:rows|lines|results|items|records|entries|characters)\b", re.IGNORECASE)
+_COUNTED = re.compile(
+    r" ?(?:(?:more|other|further|remaining|additional) )?"
+    r"(?:rows?|lines?|results?|items?|records?|entry|entries|(?P<chars>characters?))\b",
+    re.IGNORECASE,
+)
 _ALL = re.compile(r"\b(?:all|complete|total|entire)\b", re.IGNORECASE)
 # A dollar is what models write for any amount.
 _CURRENCY = re.compile(r"[€£¥₹](?=\s?\d)|(?<=\d)\s?[€£¥₹]")
@@ -224,7 +228,7 @@ def _numbers(
         )
         if known and not counts:
             continue
-        of_rows = counted is not None and counted[0].strip() != "characters"
+        of_rows = counted is not None and not counted["chars"]
         if counts and of_rows and states_all and not says_omission(sentence, ""):
             yield value, True
             continue
