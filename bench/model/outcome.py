@@ -146,8 +146,7 @@ class Counting(Value, frozen=True, kw_only=True):
     `message_tokens` beyond its text, calls and reasoning. `factor` turns tokens of the vocabulary
     counted with into the provider's. `cache_share` is the share of what the provider's cache rule
     would serve that was served (1: all of it), `cache_used` False where the recording's usage shows
-    no use of a cache at all. With `cache_known` False it has usage that does not say what the cache
-    served.
+    no use of a cache at all.
     """
 
     prompt_tokens: int = 3
@@ -155,7 +154,6 @@ class Counting(Value, frozen=True, kw_only=True):
     factor: float = 1.0
     cache_used: bool = True
     cache_share: float = 1.0
-    cache_known: bool = True
     calibrated: bool = False
 
 

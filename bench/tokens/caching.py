@@ -155,20 +155,17 @@ class CacheUse(NamedTuple):
     """The use that a recording made of its provider's cache.
 
     `share` is what was read of what the cache rule allows.
-
-    `known` is False where it recorded usage and not what the cache served.
     """
 
     used: bool = True
     share: float = 1.0
-    known: bool = True
 
 
 def cache_use(trace: Trace, model: str | None) -> CacheUse:
     """The use that a recording made of the cache, as its usage tells.
 
     Without any usage the provider's own rule is taken: used, and read in full. Usage that does not
-    say what the cache served leaves it unknown: used where the provider promises that, else not.
+    say what the cache served says nothing: the cache is taken as used where the provider promises it.
     """
     before: dict[str, ModelTurn] = {}
     could = did = 0
@@ -194,7 +191,7 @@ def cache_use(trace: Trace, model: str | None) -> CacheUse:
             could += readable
             did += min(usage.cached_prompt_tokens or 0, readable)
     if not any_reported:
-        return CacheUse(used=promised or not counted, known=not counted)
+        return CacheUse(used=promised or not counted)
     return CacheUse(touched, round(did / could, 4)) if could else CacheUse()
 
 

@@ -107,7 +107,7 @@ def calibration_of(
     """
     use = cache_use(trace, model)
     share = use.share if calibrate else 1.0
-    base = Counting(cache_used=use.used, cache_share=share, cache_known=use.known)
+    base = Counting(cache_used=use.used, cache_share=share)
     flagged = {
         turn.index: _reasoning(turn, count) for turn in trace.model_turns if turn.reasoning_resent
     }
