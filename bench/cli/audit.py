@@ -34,7 +34,7 @@ def audit(
     forms = {path: format_of(path, among=FORMATS) for path in outputs}
     require_apart(outputs, [(Path(text), "a recording of this audit") for text in sessions])
     warn_unlisted(model)
-    with progress_line("runs") as progress:
+    with progress_line() as progress:
         audits = audited(sessions, model=model, progress=progress)
     skipped = [Skipped(path=path, reason=reason) for path, reason in audits.skipped]
     write_together(

@@ -147,7 +147,7 @@ def _compared(
     from ..run.kept import kept_here
 
     settings |= {"jobs": workers, "kept": kept_here()}
-    with progress_line("runs") as progress:
+    with progress_line() as progress:
         return [run_scenario(plan, progress, **settings) for plan in plans]
 
 

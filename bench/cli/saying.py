@@ -76,7 +76,7 @@ Show = Callable[[int, int | None], None]
 
 
 @contextmanager
-def progress_line(what: str = "runs") -> Iterator[Show | None]:
+def progress_line() -> Iterator[Show | None]:
     """A function that shows how many are done, on a line of its own that goes after the block.
 
     None where standard error is no terminal.
@@ -86,7 +86,7 @@ def progress_line(what: str = "runs") -> Iterator[Show | None]:
         return
 
     def show(done: int, total: int | None) -> None:
-        click.echo(f"\r{done:,} {what}", err=True, nl=False)
+        click.echo(f"\r{done:,} runs", err=True, nl=False)
 
     try:
         yield show

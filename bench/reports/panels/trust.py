@@ -28,7 +28,7 @@ def sections(reading: Reading) -> Iterator[Section]:
     blocks += [Prose("Read", "heading"), Prose(_read(reading))]
     if files := reading.compared.skipped:
         blocks.append(Fold(f"{of(len(files), 'file')} not read", (files_not_read(files),)))
-    blocks += [Prose("Assumed", "heading"), Prose(_assumed(reading))]
+    blocks += [Prose("Measured with", "heading"), Prose(_measured_with(reading))]
     if any(item.rules for item in reading.ranked):
         blocks += headed(_rules(reading))
     blocks += _constant_texts(reading)
@@ -85,7 +85,7 @@ def files_not_read(files: Sequence[Skipped]) -> Table:
     )
 
 
-def _assumed(reading: Reading) -> str:
+def _measured_with(reading: Reading) -> str:
     """The version, the origin of tokens and prices, and the error of the counts."""
     facts, signature = [run.facts for run in reading.runs], reading.compared.signature
     encodings = listed(sorted({*signature.encodings.values()}))
