@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -152,15 +153,12 @@ def reason_of(error: BaseException) -> str:
     return one_line(error) if isinstance(error, BenchError) else error_line(error)
 
 
-class InSlot:
-    """Turns what is raised in the block into Broken, with the name of a slot."""
-
-    def __init__(self, slot: str) -> None:
-        self._slot = slot
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, where: object) -> None:
-        if error is not None and not isinstance(error, KeyboardInterrupt | MemoryError):
-            raise Broken(self._slot, error) from error
+@contextlib.contextmanager
+def in_slot(slot: str) -> Iterator[None]:
+    """Inside the block an error is raised as Broken, with the name of a slot."""
+    try:
+        yield
+    except (KeyboardInterrupt, MemoryError):
+        raise
+    except BaseException as error:
+        raise Broken(slot, error) from error

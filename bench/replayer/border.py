@@ -84,10 +84,10 @@ class Border:
     def _called(self, address: Address, *given: Any) -> Any:
         """Ask the other side for one answer, and take over what the code wrote, offloaded and asked."""
         first = crossing(given[0], self._table.numbers, count=None, future=None)
-        new = [(message, self._count(message)) for message in self._table.new()]
+        new = [(message, self._count(message)) for message in self._table.unsent()]
         sent = pickle.dumps((address, new, first, *given[1:]), pickle.HIGHEST_PROTOCOL)
         answer = self._asked(sent)
-        for used in answer.asked:
+        for used in answer.model_calls:
             self._charge(*used)
         for name, text in answer.offloaded.items():
             self._offload(name, text)

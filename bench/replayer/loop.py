@@ -38,7 +38,7 @@ from ..strategies.forms import execution_mapping
 from ..strategies.offloading import offloaded_to
 from ..strategies.routing import decides_here
 from ..tokens.counting import TokenCounter
-from .answers import Broken, InSlot, started
+from .answers import Broken, in_slot, started
 from .border import Border
 from .numbering import Numbers
 from .plain import plain_data
@@ -245,7 +245,7 @@ class Loop:
         """The answer of what fills a slot; None for an empty one."""
         if code is None:
             return None
-        with InSlot(slot):
+        with in_slot(slot):
             return code(*given)
 
     def _messages_of(
@@ -271,7 +271,7 @@ class Loop:
 
     def _put(self, step: ToolResult) -> tuple[Record, Any]:
         """The record that the store keeps, and the value that can be read back."""
-        with InSlot("store"):
+        with in_slot("store"):
             record, behind = self._store(step)
             stored = record.value if record.handle is None else behind
             compact_json(stored)  # what cannot be written cannot be read back
@@ -281,7 +281,7 @@ class Loop:
 
     def _prompt(self, turn: ModelTurn) -> None:
         """Let the compactor rework the prompt of a turn, and charge its summaries."""
-        with InSlot("compactor"):
+        with in_slot("compactor"):
             call, edits = self._thread(turn.thread).call(turn, *self._recording.tools[turn.index])
             self.out.calls.append(call)
             if edits is None:
@@ -299,7 +299,7 @@ class Loop:
         """Let the routers that decide at a point do so."""
         for router in self._routers:
             if decides_here(router.name, router.at, point, recorded, self._recording.points):
-                with InSlot(f"router {router.name}"):
+                with in_slot(f"router {router.name}"):
                     self._decide(router, point, step)
 
     def _decide(self, router: Router, point: str, step: AnyStep | None) -> None:

@@ -23,7 +23,7 @@ from ..strategies.routing import labelled_route
 from ..text.scripts import expected_scripts
 from ..tokens.counting import TokenCounter
 from . import unstable
-from .answers import Broken, InSlot
+from .answers import Broken, in_slot
 from .loop import Loop, Outcomes, read_back
 from .recording import Recording
 
@@ -116,7 +116,7 @@ class Replayer:
         return msgspec.structs.replace(outcome, extraction=stored, extraction_untruncated=full)
 
     def _extract(self, record: Record) -> dict[str, Any] | None:
-        with InSlot("extractor"):
+        with in_slot("extractor"):
             findings = {name: extract(record) for name, extract in self._extractors}
         return {name: value for name, value in findings.items() if value is not None} or None
 

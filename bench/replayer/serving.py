@@ -51,7 +51,7 @@ class MessageTable:
     def __init__(self) -> None:
         self._messages: list[Message] = []
         self._numbers: dict[Message, int] = {}
-        self._new = 0  # the place of the first message that the other side does not have
+        self._sent = 0  # the messages at the start that the other side has
 
     def numbers(self, messages: Sequence[Message]) -> list[int]:
         """The numbers of some messages, which join where they are new."""
@@ -65,15 +65,15 @@ class MessageTable:
         """The messages of some numbers. Raises IndexError for one that does not exist."""
         return [self._messages[number] for number in numbers]
 
-    def new(self) -> list[Message]:
+    def unsent(self) -> list[Message]:
         """The messages that the other side is to be handed now."""
-        new, self._new = self._messages[self._new :], len(self._messages)
-        return new
+        unsent, self._sent = self._messages[self._sent :], len(self._messages)
+        return unsent
 
     def take(self, messages: Sequence[Message]) -> None:
         """Let the other side's new messages join."""
         self.numbers(messages)
-        self._new = len(self._messages)
+        self._sent = len(self._messages)
 
 
 def crossing(given: Any, change: Callable[[Any], Any], **of_window: Any) -> Any:
@@ -97,13 +97,13 @@ class EditsByNumber(msgspec.Struct):
 class CallAnswer(msgspec.Struct):
     """The answer to one call: a value or an error, and all that the code did beside it.
 
-    `written` are its messages that are new, `asked` the tokens that models of its own read and
-    wrote, `offloaded` the texts behind the names that it shows.
+    `written` are its messages that are new, `model_calls` the tokens that its own calls of
+    models read and wrote, `offloaded` the texts behind the names that it shows.
     """
 
     value: Any = None
     written: list[Message] = []
-    asked: list[tuple[Amount, Amount, str | None]] = []
+    model_calls: list[tuple[Amount, Amount, str | None]] = []
     offloaded: dict[str, str] = {}
     error: str = ""
 
@@ -130,7 +130,7 @@ class ServedCode:
 
     def charge(self, read: int, written: int, model: str | None) -> None:
         """A model of the code's own has read and written so many tokens."""
-        self._out.asked.append((read, written, model))
+        self._out.model_calls.append((read, written, model))
 
     def answer(self, request: bytes) -> bytes:
         """The answer to one call, as JSON."""
@@ -138,7 +138,7 @@ class ServedCode:
         try:
             with offloaded_to(self._offload):
                 out.value = plain_data(self._called(*pickle.loads(request)))
-            out.written = plain_data(self._table.new())
+            out.written = plain_data(self._table.unsent())
         except (KeyboardInterrupt, MemoryError):
             raise
         except BaseException as error:

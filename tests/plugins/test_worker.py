@@ -193,7 +193,7 @@ FORGED = {
     "a message that was never written": "value={'messages': [1 << 40], 'written': [], 'parts': {}}",
     "another value": "value=[1, 2]",
     "another kind of answer": "offloaded=7",
-    "fewer tokens than none": "asked=[(-9, 0, None)]",
+    "fewer tokens than none": "model_calls=[(-9, 0, None)]",
     "half a message": "written=[{'role': 'user'}]",
 }
 
