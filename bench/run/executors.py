@@ -82,19 +82,11 @@ class Workers:
                 if not waiting:
                     return
                 done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                yield from map(_result, done)
+                yield from (future.result() for future in done)
         except BrokenProcessPool:
             self.stop()
             what = "a process that measured runs was ended, perhaps for want of memory"
             raise BenchError(f"{what} — run again, with fewer --jobs") from None
-
-
-def _result(future: Future[Any]) -> Any:
-    """The result of a task; an error of the bench is raised."""
-    result = future.result()
-    if isinstance(result, BenchError):
-        raise result
-    return result
 
 
 @contextlib.contextmanager
@@ -184,13 +176,10 @@ def _plan(sent: bytes) -> Any:
 
 
 def _done(work: Work, plan: bytes, task: Any) -> Any:
-    """A result, or the error that is to be raised where it was asked for."""
+    """The result of a task. Raises BenchError alone."""
     try:
         with _ONE_AT_A_TIME:  # a worker of Dask may have several threads
             return work(_plan(plan), task)
-    except BenchError as error:
-        debugged(error)
-        return error
     except Exception as error:
         debugged(error)
-        return BenchError(defect(error))
+        raise error if isinstance(error, BenchError) else BenchError(defect(error)) from None
