@@ -177,14 +177,10 @@ class MeasuredRuns:
     def details(self, runs: Sequence[str], strategies: tuple[str, ...]) -> Iterator[ReplayDetail]:
         """Yield the details of some strategies on runs that are in memory."""
         tasks = [replace(self._in_memory[run], twice=False) for run in runs]
-        by_run = {
-            task.trace.id: task.session(self._plan).kept_details(strategies) for task in tasks
-        }
-        missing = [task for task in tasks if by_run[task.trace.id] is None]
         work = functools.partial(_details, strategies=strategies)
-        by_run |= self._running.workers.results(work, self._plan, missing)
+        by_run = dict(self._running.workers.results(work, self._plan, tasks))
         for run in runs:
-            yield from by_run[run] or ()
+            yield from by_run[run]
 
 
 def _is_same(one: Mapping[Any, object], other: Mapping[Any, object]) -> bool:

@@ -216,18 +216,11 @@ class RunSession:
     def details(self, names: Sequence[str]) -> tuple[ReplayDetail, ...]:
         """The details of some strategies, for a report; one that fails has none."""
         strategies = [item for item in self._measuring.strategies if item.name in names]
-        details = self._details(strategies)
-        if all(item.shipped for item in strategies):
-            self._kept.put(details, self._about_details(names))
-        return details
-
-    def kept_details(self, names: Sequence[str]) -> tuple[ReplayDetail, ...] | None:
-        """The same as they were kept; None where they were not."""
-        return self._kept.get(tuple[ReplayDetail, ...], self._about_details(names))
-
-    def _about_details(self, names: Sequence[str]) -> tuple[str, ...]:
-        strategies = (item for item in self._measuring.strategies if item.name in names)
-        return "details", self.recording.id, *(f"{item.name}={item.spec}" for item in strategies)
+        if not all(item.shipped for item in strategies):
+            return self._details(strategies)
+        about = "details", self.recording.id, *(f"{item.name}={item.spec}" for item in strategies)
+        kind = tuple[ReplayDetail, ...]
+        return self._kept.once(kind, about, lambda: self._details(strategies))
 
     def _details(self, strategies: Sequence[Strategy]) -> tuple[ReplayDetail, ...]:
         """The details of strategies beside today's; those that fail are left out."""

@@ -80,7 +80,7 @@ def test_what_is_kept_is_not_made_again(tmp_path, monkeypatch):
     for name in ("index_trace", "Replayer", "TraceSession"):
         monkeypatch.delattr(f"bench.run.measuring.{name}")
     again = RunSession(trace, measuring, kept)
-    assert (again.measured(), again.kept_details(["ends"])) == (first, details)
+    assert (again.measured(), again.details(["ends"])) == (first, details)
     for changed in (Measuring(measuring.strategies, calibrate=False), Measuring(measuring.strategies, model="gpt-4o")):
         with pytest.raises(NameError):
             RunSession(trace, changed, kept).measured()
