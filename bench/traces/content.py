@@ -285,13 +285,17 @@ def result_of(block: dict[str, Any]) -> ReadMessage:
 
 def output_of(value: Any) -> Content:
     """A tool's output: its text, its parts where each is of a kind that is shown, or anything else
-    as compact JSON."""
+    as compact JSON.
+
+    >>> output_of([{"type": "input_text", "text": "a"}]), output_of([{"type": ["text"]}])
+    ('a', '[{"type":["text"]}]')
+    """
     if value is None or isinstance(value, str):
         return value or ""
     if as_dict(value).get("type") == "computer_screenshot":
         value = [value]
     shown = isinstance(value, list) and all(
-        isinstance(part, str) or as_dict(part).get("type") in {*_SHOWN, "computer_screenshot"}
+        isinstance(part, str) or text(as_dict(part).get("type")) in {*_SHOWN, "computer_screenshot"}
         for part in value
     )
     return content_of(value, Unread()) if shown else compact_json(value)
