@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
-from itertools import chain
 from typing import Any, Protocol, TypeVar
 
 from msgspec.structs import replace
@@ -18,7 +17,7 @@ from ..text.facts import small_words_of
 from ..text.fields import FieldTable
 from ..text.reading import expanded
 from ..text.same_data import Scalars
-from ..text.texts import FactsHeld, Remembered, Texts
+from ..text.texts import Remembered, Texts
 from ..tokens.counting import TokenCounter
 from .step_texts import call_text, step_texts
 
@@ -48,7 +47,6 @@ class TraceContents:
         """Its results by step. The text of each is written once."""
 
         self._trace = trace
-        self._search: FactsHeld | None = None
         self.counter = Remembered(TokenCounter)
         """A counter for each encoding: whoever counts a text again has it from here."""
 
@@ -131,15 +129,6 @@ class TraceContents:
             return {step: tuple(find(result.text)) for step, result in self.results.items()}
 
         return self.once(dict[int, tuple[str, ...]], "facts", facts)
-
-    def search(self, needed: Iterable[str]) -> FactsHeld:
-        """The search of a text for needed facts and for those of results: made for the facts of
-        whoever asks first, who must be the one with most.
-        """
-        if self._search is None:
-            of_results = chain.from_iterable(self.facts.values())
-            self._search = FactsHeld(chain(needed, of_results), self.texts)
-        return self._search
 
     @cached_property
     def names(self) -> frozenset[str]:

@@ -25,7 +25,7 @@ from ..model import (
 from ..model.index import Need, Origin
 from ..model.messages import RecordedMessages, Speaking
 from ..text.facts import flat
-from ..text.texts import Texts
+from ..text.texts import FactsHeld, Texts
 from .contents import TraceContents
 from .copied import FlatTexts, Spans
 from .step_texts import call_text, parts_by_turn
@@ -59,11 +59,7 @@ def needs_of(trace: Trace, recorded: RecordedMessages, contents: TraceContents) 
     spans = Spans(trace, texts, parts_by_turn(trace))
     universe = dict.fromkeys(fact for facts in asked.values() for fact in facts)
     universe.update(dict.fromkeys(span for turn in asked for span in spans.of(turn)))
-    search = contents.search(universe)
-
-    def holdings(text: str) -> frozenset[str]:
-        return search(text) & universe.keys()
-
+    holdings = FactsHeld(universe, texts)
     holds = [
         frozenset[str]().union(*map(holdings, contents.of(message)))
         for message in recorded.messages

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from ..model import Message, Trace, as_text, memo
@@ -67,7 +68,8 @@ class TraceMessages:
     @cached_property
     def search(self) -> FactsHeld:
         """The search of a text for needed facts and for those of results."""
-        return self.contents.search(self.index.facts)
+        of_results = chain.from_iterable(self.contents.facts.values())
+        return FactsHeld(chain(self.index.facts, of_results), self.texts)
 
     @memo
     def facts_in(self, number: int) -> frozenset[str]:
