@@ -108,10 +108,8 @@ def answers_of(response: Any, unread: Unread) -> list[ReadMessage]:
 
 
 def _listed_answers(listed: list[Any], unread: Unread) -> list[ReadMessage]:
-    """The answers of a list: of messages, those after the last of a user, several in a row as one
-    turn; else of each response."""
-    if not any("role" in item for item in dicts(listed)):
-        return [answer for inner in dicts(listed) for answer in answers_of(inner, unread)]
+    """The answers of a list of messages: those after the last of a user, several in a row as one
+    turn."""
     answers: list[ReadMessage] = []
     for item in messages(listed, unread):
         if item.role in ("user", "system"):
