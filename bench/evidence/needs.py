@@ -142,7 +142,9 @@ class _Thread:
     def needed(
         self, asked: Mapping[str, _Asked], spans: Iterable[str], tools: frozenset[str]
     ) -> Iterator[tuple[str, str]]:
-        """Yield what a turn needs, as (fact, kind): its facts, then copied words that say more."""
+        """Yield the facts that a turn took from its prompt, each with its kind, then the copied words
+        that hold none of them. Names of tools, and names in code that the model made, are no need.
+        """
         seen: list[str] = []
         for fact, (kind, in_code) in asked.items():
             first = self.first.get(fact)

@@ -291,9 +291,8 @@ backslash is one.
 
 
 def _unescaped_inside(text: str) -> str:
-    """A text in which every mapping that begins somewhere is unescaped, as far as it can be read,
-    and every quoted field of an object's text, `Result(output='…')`; the rest stays: there a
-    backslash is one.
+    """A text with the escapes resolved inside its mappings and its quoted fields, such as
+    `Result(output='…')`. Elsewhere a backslash is a backslash.
     """
     if "\\" not in text:
         return text

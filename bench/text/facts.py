@@ -192,7 +192,11 @@ _NAME_MARK = re.compile(r"\d|_|@|\w[A-Z]|[^\W\d_]\.[^\W\d_]")
 
 
 def _named(line: str, lower: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Proper names in prose, and words all in capitals."""
+    """Yield proper names in prose, and words all in capitals.
+
+    Words that open a sentence or a name (`The`, `In`), and those that `lower` has in small letters,
+    begin no name, and one short word alone is none.
+    """
     for match in _PROPER.finditer(line):
         words = match.group().split()
         first, opens = 0, _opens_sentence(line, match.start())

@@ -19,12 +19,12 @@ class MarkedStarts:
     def __init__(self) -> None:
         self._next: dict[tuple[int | None, Hashable], int] = {}
         self._path: list[int] = []
-        """By number of messages the start of the prompt that has so many; equal starts have one
-        number.
+        """The starts of the last prompt, of 0, 1, 2 … messages, each as a number; equal starts have
+        the same one.
         """
 
         self._used: dict[int, int] = {}
-        """By the number of a marked start the step of the prompt that last wrote or read it."""
+        """The step that last wrote or read each marked start, by the start's number."""
 
     def read(
         self,

@@ -208,8 +208,8 @@ def _encoding(name: str) -> tiktoken.Encoding:
 
 
 def vocabulary(name: str) -> list[bytes]:
-    """The tokens of an encoding by rank: 256 of one byte, then those with 0xff between them, which
-    none has.
+    """The tokens of an encoding by rank. The file has first the 256 of one byte, then the others,
+    separated by 0xff, which is in none of them.
     """
     packed = resources.files("bench.tokens").joinpath("vocabularies", f"{name}.xz").read_bytes()
     tokens = lzma.decompress(packed)
