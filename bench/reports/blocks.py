@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,6 +12,9 @@ from .numbers import of
 Tone = Literal["", "good", "bad", "muted"]
 Role = Literal["", "lead", "heading", "use"]
 Look = Literal["cards", "grid", "numbers", "plain", "texts"]
+
+DOTS: dict[Mark, str] = {"advised": "●", "today": "■", "rejected": "○", "other": "·"}
+"""The signs of marks in a text."""
 
 TONE_OF: dict[Mark, Tone] = {"advised": "good", "today": "", "rejected": "bad", "other": ""}
 """The tone of a text about a strategy, by its mark."""
@@ -92,6 +95,13 @@ class Figures:
     items: tuple[Figure, ...]
     drawing: Drawing | None = None
 
+    @property
+    def texts(self) -> Iterator[Text]:
+        """Yields each figure as a text; the chart draws what a table has."""
+        for item in self.items:
+            rest = "; ".join(filter(None, (item.line, item.note)))
+            yield f"{item.name}: ", Span(item.value, strong=True), f" ({rest})" if rest else ""
+
 
 @dataclass(frozen=True)
 class Gallery:
@@ -99,6 +109,13 @@ class Gallery:
 
     items: tuple[Drawing, ...]
     wide: bool = False
+
+    @property
+    def texts(self) -> Iterator[Text]:
+        """Yields each chart as a text: what it is about and its note, or the words for it."""
+        for item in self.items:
+            about = f"{DOTS[item.mark]} {item.title}: {item.note}" if item.mark else item.chart.alt
+            yield about
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,21 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from ..model.errors import visible
-from .blocks import Block, Cell, Fold, Prose, Report, Span, Table, Text
-from .outline import DOTS, Items, Part, outline
+from .blocks import (
+    DOTS,
+    Block,
+    Cell,
+    Drawing,
+    Figures,
+    Fold,
+    Gallery,
+    Prose,
+    Report,
+    Span,
+    Table,
+    Text,
+)
+from .charts import Histogram
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~#])")
 
@@ -26,7 +39,7 @@ def render(reports: Sequence[Report]) -> Iterator[str]:
 
 def markdown(blocks: Iterable[Block]) -> str:
     """Some blocks as Markdown."""
-    return "\n\n".join(map(_part, outline(blocks)))
+    return "\n\n".join(filter(None, map(_block, blocks)))
 
 
 def escape(text: str) -> str:
@@ -67,20 +80,23 @@ def _span(item: str | Span) -> str:
     return before + (f"**{inner}**" if span.strong and inner else inner) + after
 
 
-def _part(part: Part) -> str:
-    match part:
+def _block(block: Block) -> str:
+    match block:
         case Prose(text, "heading"):
             return f"### {_rich(text)}"
         case Prose(text):
             return _rich(text)
-        case Items(texts):
-            return "\n".join(f"- {_rich(text)}" for text in texts)
+        case Figures() | Gallery():
+            return "\n".join(f"- {_rich(text)}" for text in block.texts)
         case Table():
-            return _table(part)
+            return _table(block)
+        case Drawing(Histogram(alt)):  # of any other chart a table has the values
+            return escape(alt)
         case Fold(title, blocks):
             return (
                 f"<details><summary>{escape(title)}</summary>\n\n{markdown(blocks)}\n\n</details>"
             )
+    return ""
 
 
 def _table(table: Table) -> str:

@@ -12,9 +12,9 @@ from typing import Literal, NamedTuple
 
 from ..model.compared import Compared
 from ..model.errors import visible
-from .blocks import Block, Cell, Fold, Prose, Report, Table, plain
+from .blocks import DOTS, Block, Cell, Drawing, Figures, Fold, Gallery, Prose, Report, Table, plain
+from .charts import Histogram
 from .numbers import of
-from .outline import DOTS, Items, Part, outline
 
 WIDTH = 100
 _HEAD = 9  # columns of a line of a head, where its cells are shorter
@@ -89,21 +89,23 @@ def short_lines(report: Report, width: int) -> list[str]:
 def lines_of(blocks: Iterable[Block], width: int) -> list[str]:
     """Blocks as lines, each part with an empty line after it."""
     out: list[str] = []
-    for part in outline(blocks):
-        lines = list(_part(part, width))
+    for block in blocks:
+        lines = list(_block(block, width))
         out += [*lines, ""] if lines else []
     return out
 
 
-def _part(part: Part, width: int) -> Iterator[str]:
-    match part:
+def _block(block: Block, width: int) -> Iterator[str]:
+    match block:
         case Prose(text):
             yield from _wrapped(plain(text), width)
-        case Items(texts):
-            for text in texts:
+        case Figures() | Gallery():
+            for text in block.texts:
                 yield from _wrapped(plain(text), width, "  ")
         case Table():
-            yield from _table(part, width)
+            yield from _table(block, width)
+        case Drawing(Histogram(alt)):  # of any other chart a table has the values
+            yield from _wrapped(alt, width)
         case Fold(title, blocks):
             yield from [*_wrapped(title, width), *lines_of(blocks, width)[:-1]]
 
