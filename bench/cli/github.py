@@ -49,31 +49,26 @@ def workflow_commands(
     One that failed is an error, one that was skipped or is undecided a warning; nothing measured is
     an error too. At most ten of a kind: the last of more says how many are left out.
     """
-    for kind in ("error", "warning"):
-        commands = [text for comparison, file in zip(comparisons, files, strict=True)
-                    for text in _annotations(comparison, file, kind)]  # fmt: skip
-        if len(commands) > MOST:
-            left_out = len(commands) - MOST + 1
-            commands = [
-                *commands[: MOST - 1],
-                _command(kind, None, "bench", f"and {left_out} more, see the log"),
-            ]
-        yield from commands
-
-
-def _annotations(comparison: Compared, file: Path | None, kind: str) -> Iterator[str]:
-    """The annotations of one kind of a comparison."""
     from ..comparison.gates import is_measured
     from ..reports.gates import gate_in_words
     from ..reports.reading import Reading
 
-    if kind == "error" and not is_measured(comparison):
-        yield _command(kind, file, comparison.title, "nothing was measured")
-    reading = Reading(comparison)
-    for gate in comparison.gates:
-        if KINDS.get(gate.outcome) == kind:
-            title = f"bench: {gate.rule.metric or 'baseline'}"
-            yield _command(kind, file, title, gate_in_words(reading, gate))
+    commands: dict[str, list[str]] = {"error": [], "warning": []}
+    for comparison, file in zip(comparisons, files, strict=True):
+        if not is_measured(comparison):
+            nothing = _command("error", file, comparison.title, "nothing was measured")
+            commands["error"].append(nothing)
+        for gate in comparison.gates:
+            if kind := KINDS.get(gate.outcome):
+                title = f"bench: {gate.rule.metric or 'baseline'}"
+                words = gate_in_words(Reading(comparison), gate)
+                commands[kind].append(_command(kind, file, title, words))
+    for kind, texts in commands.items():
+        left_out = len(texts) - MOST + 1
+        if left_out > 1:
+            more = _command(kind, None, "bench", f"and {left_out} more, see the log")
+            texts[MOST - 1 :] = [more]
+        yield from texts
 
 
 def append_summary(comparisons: Sequence[Compared]) -> None:

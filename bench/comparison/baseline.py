@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -106,6 +106,17 @@ def read_scores(path: Path, title: str = "") -> ScoreFile | None:
     return scores
 
 
+_COUNTED = ("tokens", "usd", "prompts")
+_CONDITIONS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "facts_version": ("reading of facts", ()),
+    "calibration": ("calibration of token counts", _COUNTED),
+    "model": ("model of traces that name none", _COUNTED),
+    "encodings": ("encoding", _COUNTED),
+    "prices_date": ("price tables", ("usd",)),
+}
+"""The fields of a signature, each with its name and the units that it matters for (none: all)."""
+
+
 def stale(now: Signature, then: Signature, info: MetricInfo) -> str:
     """The reason why a metric of then does not compare with now; empty where it does.
 
@@ -115,29 +126,11 @@ def stale(now: Signature, then: Signature, info: MetricInfo) -> str:
     >>> stale(new, old, price), stale(new, old, count)
     ('price tables: 2026-01-01 then, 2026-02-01 now', '')
     """
-    return next(
-        (
-            f"{what}: {before} then, {after} now"
-            for what, before, after in _conditions(now, then, info)
-            if before != after
-        ),
-        "",
-    )
-
-
-def _conditions(
-    now: Signature, then: Signature, info: MetricInfo
-) -> Iterator[tuple[str, object, object]]:
-    """Yield what a metric depends on besides strategies: its name, its value then, its value now."""
-    yield "reading of facts", then.facts_version, now.facts_version
-    if info.unit in ("tokens", "usd", "prompts"):
-        yield "calibration of token counts", then.calibration, now.calibration
-        yield "model of traces that name none", then.model or "none", now.model or "none"
-        both = sorted(then.encodings.keys() & now.encodings.keys())
-        yield (
-            "encoding",
-            [then.encodings[run] for run in both],
-            [now.encodings[run] for run in both],
-        )
-    if info.unit == "usd":
-        yield "price tables", then.prices_date, now.prices_date
+    for field, (what, units) in _CONDITIONS.items():
+        before, after = getattr(then, field), getattr(now, field)
+        if field == "encodings":
+            both = sorted(before.keys() & after.keys())
+            before, after = ([by_run[run] for run in both] for by_run in (before, after))
+        if before != after and (not units or info.unit in units):
+            return f"{what}: {before or 'none'} then, {after or 'none'} now"
+    return ""

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from ..model.advice import TODAY, RuleResult, Verdict
 from ..model.scores import Check, FalseAlarms, Finding, MeasuredRun, Number, Rule
+from ..model.signature import MAX_FAULT_RATE, MIN_FAR_RECALL
 from ..plugins.spec import split_top
 from .certainty import lowest_rate
 from .totals import Runs, value_of
@@ -49,8 +50,10 @@ TABLE: tuple[Asked, ...] = (
     Asked("misattributed", "prose", "unfaithful"),
     Asked("invented", "prose", "unfaithful"),
     Asked("hidden", "count", "unfaithful"),
-    Asked("needed", "share", "loses too much", ("needed.missed_turn_rate",), "lower", 0.05),
-    Asked("far", "share", "loses too much", ("needed.recall.far",), "higher", 0.90),
+    Asked(
+        "needed", "share", "loses too much", ("needed.missed_turn_rate",), "lower", MAX_FAULT_RATE
+    ),
+    Asked("far", "share", "loses too much", ("needed.recall.far",), "higher", MIN_FAR_RECALL),
     Asked(
         "stored",
         "share",
