@@ -198,10 +198,6 @@ class FieldTable:
         """The numbers of the records that an identity tells from the others."""
         return listed(self.records_of_identity.get(identity))
 
-    def is_identity(self, text: str) -> bool:
-        """True if a text tells some record from the others."""
-        return text.casefold() in self.records_of_identity
-
     def opens(self, key: str) -> bool:
         """True if some record with several fields begins with a key."""
         return plain_key(key) in self._first_keys

@@ -53,9 +53,11 @@ class Scalars:
         )
 
     @cached_property
-    def _with_tables(self) -> str:
-        """The text that gives it back, its tables as CSV: they stand behind what refers to them."""
-        return write_tables(self._value)
+    def _writings(self) -> tuple[str, str]:
+        """The value as Python writes it, and with its tables as CSV: known without a walk, which
+        could not follow the tables, as they stand behind what refers to them.
+        """
+        return str(self._value), write_tables(self._value)
 
     @cached_property
     def _layouts(self) -> Layouts:
@@ -88,7 +90,7 @@ class Scalars:
         flat = folded(text)
         if not all(stands_in(item, flat) for item in self._texts):
             return None
-        if text == self._with_tables:
+        if text in self._writings:
             return Proof("", "")
         lines = text.split("\n")
         for at in range(min(_MOST_STARTS, len(lines))):
