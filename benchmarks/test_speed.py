@@ -79,7 +79,7 @@ def test_read(times_floor: Timed, pytestconfig: pytest.Config) -> None:
 
 
 def test_index(times_floor: Timed, traces: Sequence[Trace]) -> None:
-    times_floor(lambda: [index_trace(trace) for trace in traces], 8.4)
+    times_floor(lambda: [index_trace(trace) for trace in traces], 8)
 
 
 def test_an_index_is_small(traces: Sequence[Trace]) -> None:
@@ -93,8 +93,8 @@ def test_an_index_is_small(traces: Sequence[Trace]) -> None:
 @pytest.mark.parametrize(
     ("strategy", "accepted"),
     [
-        ("mask=compactor=mask_observations:keep_last={}", 7),
-        ("cut=summarizer=truncate:limit={}", 5.5),
+        ("mask=compactor=mask_observations:keep_last={}", 6),
+        ("cut=summarizer=truncate:limit={}", 5.2),
     ],
 )
 def test_one_more_strategy(
@@ -116,11 +116,11 @@ def test_one_more_strategy(
 
 
 def test_nine_strategies(times_floor: Timed, traces: Sequence[Trace]) -> None:
-    times_floor(lambda: measured(traces, STRATEGIES), 46)
+    times_floor(lambda: measured(traces, STRATEGIES), 38)
 
 
 def test_references_only(times_floor: Timed, traces: Sequence[Trace]) -> None:
-    times_floor(lambda: measured(traces, STRATEGIES[:2]), 12)
+    times_floor(lambda: measured(traces, STRATEGIES[:2]), 10.8)
 
 
 def test_audit(times_floor: Timed, traces: Sequence[Trace]) -> None:
