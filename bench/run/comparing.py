@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
@@ -28,6 +28,7 @@ from ..strategies.sandboxed import Place, put_together
 from ..text.facts import FACTS_VERSION
 from ..tokens.prices import prices_date
 from ..tokens.usage import CALIBRATION_VERSION
+from ..traces import Loaded, TraceSource
 from ..version import VERSION
 from .measured_runs import MISSED, RUNS_EACH, Labelled, MeasuredRuns, Running
 from .measuring import Measuring
@@ -86,23 +87,30 @@ def _declaration(given: Any, name: str | None) -> Declaration:
     return declaration(given, name)
 
 
+class Base(NamedTuple):
+    """The values that a comparison is held against, and their name.
+
+    `required`: without any the gates that need them fail; `accepting`: they are about to be
+    replaced.
+    """
+
+    scores: ScoreFile | None = None
+    name: str = ""
+    required: bool = False
+    accepting: bool = False
+
+
 def answered(
     plan: Scenario,
     given: Declared,
     runs: Labelled,
+    source: Loaded | TraceSource,
     running: Running,
-    skipped: Callable[[], Sequence[Skipped]],
-    base: ScoreFile | None = None,
-    *,
-    against: str = "",
-    required: bool = False,
-    accepting: bool = False,
+    base: Base,
 ) -> Compared:
-    """The comparison that a scenario asks for. `skipped` gives at the end what was left out.
+    """The comparison that a scenario asks for. `source` says at the end which files were left out.
 
-    `base` is what it is held against, called `against`; `required`: without one the gates that
-    need it fail; `accepting`: it is the new baseline itself. Raises BenchError for no recordings,
-    and for two of one name.
+    Raises BenchError for no recordings, and for two of one name.
     """
     rules = rules_of(plan.gates, given.names, "" if plan.path is None else str(plan.path))
     everyone = given.with_references
@@ -127,8 +135,11 @@ def answered(
         runs=tuple(measured),
         metrics=metric_infos(),
         rules=rules,
-        against=against,
-        skipped=tuple(skipped()),
+        against=base.name,
+        skipped=tuple(
+            Skipped(path=path, reason=reason, damaged=path in source.damaged)
+            for path, reason in source.skipped
+        ),
         notes=tuple(here),
     )
     terms = Terms(
@@ -137,7 +148,8 @@ def answered(
         rates=false_alarms(),
         limits={"needed": plan.max_missed_turns, "far": plan.min_far_recall},
     )
-    result = decided(compared, terms, base, required=required, accepting=accepting)
+    required, accepting = base.required, base.accepting
+    result = decided(compared, terms, base.scores, required=required, accepting=accepting)
     details = tuple(_details(result, measured_runs)) if running.details else ()
     return msgspec.structs.replace(result, details=details)
 

@@ -16,14 +16,14 @@ from ..comparison.gates import JUDGE
 from ..files.writing import write_together
 from ..metrics import metric_infos
 from ..model import MAX_FAULT_RATE, MIN_FAR_RECALL, CacheSetting, Trace
-from ..model.compared import Compared, GateResult, Skipped
+from ..model.compared import Compared, GateResult
 from ..model.errors import BenchError, ResultsError, named_in_errors
 from ..strategies import Strategy
 from ..strategies.portfolio import PORTFOLIO
 from ..strategies.sandboxed import Place
 from ..traces import Loaded, load as read_traces
 from .against import Earlier, changed_specs, earlier, orphaned, strategies_of
-from .comparing import Declared, answered, declared
+from .comparing import Base, Declared, answered, declared
 from .executors import Workers, sharing
 from .kept import Kept
 from .measured_runs import Progress, Running
@@ -102,9 +102,7 @@ def compare(
             )
         each, source = traces_given(traces, base)
         runs = ((trace, dict[str, Any]()) for trace in each)
-        return answered(
-            plan, given, runs, running, lambda: _skipped(source), scores, against=str(against or "")
-        )
+        return answered(plan, given, runs, source, running, Base(scores, str(against or "")))
 
 
 def _items(given: Any) -> list[tuple[str | None, Any]]:
@@ -160,15 +158,7 @@ def run_scenario(
         # last, as it runs code of the change
         given = strategies_of(plan, running, Place(plan.base.resolve()))
         notes = [] if before.then is None else [*before.then.notes(given.strategies)]
-        result = _ran(
-            plan,
-            given,
-            running,
-            before.scores,
-            before.name,
-            required=require_baseline,
-            accepting=accepting,
-        )
+        result = _ran(plan, given, running, before.base)
     outcome: Literal["fail", "skipped"] = "fail" if require_baseline else "skipped"
     more = [
         GateResult(rule=JUDGE, strategy="", outcome=outcome, reason=clause)
@@ -181,10 +171,9 @@ def run_scenario(
 
 
 class Before(NamedTuple):
-    """The values that a run is held against: their name, and a clause on each thing gone since."""
+    """The values that a run is held against, and a clause on each thing that is gone since."""
 
-    scores: ScoreFile | None
-    name: str = ""
+    base: Base
     missing: Sequence[str] = ()
     then: Earlier | None = None
 
@@ -195,28 +184,25 @@ def _before(
     """The values of a baseline, of a file, or of a revision, which is replayed."""
     if against is None:
         scores = _baseline_of(plan, accepting)
+        name = plan.baseline_path.name if scores and plan.baseline_path else ""
         missing = [*orphaned(plan)] if required else []
-        if scores is None or plan.baseline_path is None:
-            return Before(None, missing=missing)
-        return Before(scores, plan.baseline_path.name, missing)
+        return Before(Base(scores, name, required, accepting), missing)
     if against.endswith(".json") and Path(against).is_file():
-        return Before(read_scores(Path(against), plan.title), against)
+        scores = read_scores(Path(against), plan.title)
+        return Before(Base(scores, against, required, accepting))
     with earlier(plan, against, running) as then:
         quietly = dataclasses.replace(running, details=False)
-        result = _ran(then.plan, then.given, quietly, left_out=then.new_files)
+        result = _ran(then.plan, then.given, quietly, Base(), then.new_files)
     scores = score_file_of(result, metric_infos())
-    return Before(scores, f"{against} ({then.sha[:9]})", then.missing, then)
+    name = f"{against} ({then.sha[:9]})"
+    return Before(Base(scores, name, required, accepting), then.missing, then)
 
 
 def _ran(
     plan: Scenario,
     given: Declared,
     running: Running,
-    scores: ScoreFile | None = None,
-    against: str = "",
-    *,
-    required: bool = False,
-    accepting: bool = False,
+    base: Base,
     left_out: Container[Path] = (),
 ) -> Compared:
     """The comparison of a scenario with strategies that are put together already.
@@ -225,17 +211,7 @@ def _ran(
     """
     source = source_of(plan)
     runs = (run for run in questioned(plan, source) if source.file not in left_out)
-    return answered(
-        plan,
-        given,
-        runs,
-        running,
-        lambda: _skipped(source),
-        scores,
-        against=against,
-        required=required,
-        accepting=accepting,
-    )
+    return answered(plan, given, runs, source, running, base)
 
 
 def _baseline_of(plan: Scenario, accepting: bool) -> ScoreFile | None:
@@ -248,10 +224,3 @@ def _baseline_of(plan: Scenario, accepting: bool) -> ScoreFile | None:
         if accepting:
             return None
         raise
-
-
-def _skipped(source: Any) -> list[Skipped]:
-    return [
-        Skipped(path=path, reason=reason, damaged=path in source.damaged)
-        for path, reason in source.skipped
-    ]
