@@ -16,7 +16,8 @@ from .parts import Unread, picture
 from .records import arguments, text
 from .steps import ReadMessage
 
-_TEXTS = {"text": "text", "input_text": "text", "output_text": "text", "summary_text": "text", "refusal": "refusal"}  # fmt: skip
+_TEXTS = {"text": "text", "input_text": "text", "output_text": "text", "summary_text": "text",
+          "refusal": "refusal"}  # fmt: skip
 _CALLS = {"tool_use", "server_tool_use", "mcp_tool_use", "tool_call", "tool-call", "toolCall", "function_call",
           "custom_tool_call", "non_standard_tool_call"}  # fmt: skip
 _THOUGHTS = {"thinking", "thought", "reasoning", "redacted_thinking", "redacted_reasoning"}
@@ -37,7 +38,8 @@ BLOCK_KEYS = {"type", "text", "cache_control", "citations", "annotations", "logp
               "kind", "mimeType", "dynamic", "providerExecuted", "created_by",
                "partialJson", "internal_chat_message_metadata_passthrough",
               *_IDS, *_NAMES, *_GIVEN, *_GAVE}  # fmt: skip
-_SHOWN = {*_TEXTS, "image", "image_url", "input_image", "document", "audio", "container_upload", "input_file"}  # fmt: skip
+_SHOWN = {*_TEXTS, "image", "image_url", "input_image", "document", "audio", "container_upload",
+          "input_file"}  # fmt: skip
 """Types of the parts of a tool's output."""
 _FAILED = ("failed", "incomplete", "error")
 

@@ -39,7 +39,8 @@ _CALL = {"id", "type", "index", "function", "custom", "name", "args", "arguments
          "provider_specific_fields", "thought_signature", "namespace", "kwargs"}  # fmt: skip
 _REASONING = ("reasoning_content", "reasoning", "tool_plan", "thinking")
 _FINISHED = ("finish_reason", "stop_reason", "done_reason")
-_CONTENTS = {"content", "parts", "text", "message", "refusal", "function_call", *_BESIDE_CALLS, *_REASONING}  # fmt: skip
+_CONTENTS = {"content", "parts", "text", "message", "refusal", "function_call", *_BESIDE_CALLS,
+             *_REASONING}  # fmt: skip
 _ITEM_PARTS = {"input_text", "output_text", "input_image"}
 """Types of the parts that only messages of the Responses interface have."""
 

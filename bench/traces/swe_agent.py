@@ -23,7 +23,8 @@ _BESIDE = {"thought": object, "message_type": object, "tags": object, "cache_con
            "extra_info": object, "response": object, "messages": object}  # fmt: skip
 _MESSAGE: Kinds = {"role": str, "content": object, "agent": str, "action": str, "tool_calls": list, "tool_call_ids": list,
             "thinking_blocks": list, "is_demo": bool, **_BESIDE}  # fmt: skip
-_ACTION: Kinds = {"action": str, "observation": str, "execution_time": float, "query": list, **_BESIDE}  # fmt: skip
+_ACTION: Kinds = {"action": str, "observation": str, "execution_time": float, "query": list,
+                  **_BESIDE}  # fmt: skip
 Fields = dict[str, Any]
 
 

@@ -19,7 +19,8 @@ from .records import arguments, seconds_between, text, time_of
 from .steps import Ran, ReadMessage
 
 _T = TypeVar("_T")
-_PARENTS = ("parentObservationId", "parent_observation_id", "parent_run_id", "parent_id", "parent_span_id")  # fmt: skip
+_PARENTS = ("parentObservationId", "parent_observation_id", "parent_run_id", "parent_id",
+            "parent_span_id")  # fmt: skip
 _STARTS = ("startTime", "start_time", "started_at")
 _ENDS = ("endTime", "end_time", "ended_at")
 _PREFIXES = ("execute_tool ", "running tool: ", "tool.", "execute_task ", "ai.toolCall ")

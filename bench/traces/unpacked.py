@@ -23,7 +23,8 @@ _FED = 4096  # bytes of zstd data at a time: each may expand many thousand times
 _ZSTD_METHOD = 93  # of an entry of a zip file; Python knows it from 3.14 on
 _NAME_LENGTH, _LOCAL_HEADER = 26, 30  # bytes from the beginning of an entry of a zip file
 _AGAIN = "copy or record it again"
-_DAMAGE = (OSError, EOFError, RuntimeError, ValueError, struct.error, zlib.error, zipfile.BadZipFile)  # fmt: skip
+_DAMAGE = (OSError, EOFError, RuntimeError, ValueError, struct.error, zlib.error,
+           zipfile.BadZipFile)  # fmt: skip
 """All that is raised over packed data whose bytes are not what they were, or that has a
 password."""
 

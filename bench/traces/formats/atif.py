@@ -20,7 +20,8 @@ _TRAJECTORY = {"schema_version", "session_id", "trajectory_id", "agent", "steps"
 _STEP: Kinds = {"step_id": object, "source": str, "timestamp": object, "model_name": str, "message": object,
          "reasoning_content": str, "reasoning_effort": object, "tool_calls": list, "observation": dict, "metrics": dict,
          "extra": object, "llm_call_count": int, "is_copied_context": bool}  # fmt: skip
-_RESULT: Kinds = {"source_call_id": str, "content": object, "subagent_trajectory_ref": list, "extra": object}  # fmt: skip
+_RESULT: Kinds = {"source_call_id": str, "content": object, "subagent_trajectory_ref": list,
+                  "extra": object}  # fmt: skip
 _META = ("trajectory_id", "notes", "final_metrics", "extra")
 Fields = dict[str, Any]
 

@@ -202,8 +202,8 @@ class _Session(Steps):
             self._say(line, thread, entry)
 
     def _assistant(self, line: Line, thread: str) -> None:
-        """Add an answer where its first line stands. Each line repeats the usage so far: the largest
-        is that of all of it."""
+        """Add an answer where its first line stands. Each line repeats the usage so far: the
+        largest is that of all of it."""
         lines = self.answers.pop((thread, _answer_id(line)), [])
         if not lines:  # another line of an answer that was added
             return

@@ -19,7 +19,8 @@ _NOTES = ("info", "error", "warning")
 """Messages that the CLI showed to its user and not to the model."""
 _PENDING = (None, "executing", "scheduled", "validating", "awaiting_approval")
 
-_CALL: Kinds = {"id": str, "name": str, "args": object, "result": object, "status": str, "timestamp": object}  # fmt: skip
+_CALL: Kinds = {"id": str, "name": str, "args": object, "result": object, "status": str,
+                "timestamp": object}  # fmt: skip
 _THOUGHT = ("subject", "description")
 _MESSAGE: Kinds = {"id": object, "type": str, "timestamp": object, "content": object, "displayContent": object,
             "toolCalls": list, "thoughts": list, "model": str, "tokens": dict}  # fmt: skip

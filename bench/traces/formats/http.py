@@ -49,8 +49,9 @@ class Http:
         records = listed_in(document)
         calls.add_records(records)
         if not calls.runs:
-            first = first_of(records[0]["request"], ("uri", "url")) if records else "none"
-            requests = f"{counted(len(records), 'request')} (the first: {str(first)[:80]})"
+            asked = dict_in(records[0], "request") if records else {"url": "none"}
+            first = str(first_of(asked, ("uri", "url")))[:80]
+            requests = f"{counted(len(records), 'request')} (the first: {first})"
             what = f"no call of a chat with an answer to read among {requests}"
             raise NoRun(str(document.fail(what)))
         yield from calls.traces()
@@ -64,8 +65,8 @@ def _listed_in_json(document: Document) -> list[dict[str, Any]]:
 
 
 def _listed_in_yaml(document: Document) -> list[dict[str, Any]]:
-    """The interactions of a cassette in YAML with their bodies as texts, unpacked, as logs of calls have
-    them."""
+    """The interactions of a cassette in YAML with their bodies as texts, unpacked, as logs of calls
+    have them."""
     records = []
     for interaction in dicts(as_dict(document.yaml).get("interactions")):
         request, response = dict_in(interaction, "request"), dict_in(interaction, "response")

@@ -14,7 +14,8 @@ from ..records import filled, objects_of, text
 from ..tree import Span, decoded, langchain_in, span_of, traces_of
 from ..usage import usage_in
 
-_KINDS = {"GENERATION": "call", "TOOL": "tool", "SPAN": "chain", "CHAIN": "chain", "AGENT": "chain", "EVENT": ""}  # fmt: skip
+_KINDS = {"GENERATION": "call", "TOOL": "tool", "SPAN": "chain", "CHAIN": "chain", "AGENT": "chain",
+          "EVENT": ""}  # fmt: skip
 _BESIDE = ("tools", "finish_reason", "gen_ai.", "event.")
 """Beginnings of the names of what integrations note beside a message."""
 _TRACES = ("traceId", "trace_id")

@@ -19,7 +19,8 @@ _FRAME = {"messages", "tools", "functions", "tool_choice", "parallel_tool_calls"
           "output_config"}  # fmt: skip
 _LOG = {"request", "response", "choices", "output", "completion", "proxy_server_request"}
 """Keys beside the messages of what is a log of one call."""
-_OTHERS = {"raw_execution_result", "trajectory_format", "history", "extra", "trajectory", "sessionId"}  # fmt: skip
+_OTHERS = {"raw_execution_result", "trajectory_format", "history", "extra", "trajectory",
+           "sessionId"}  # fmt: skip
 
 
 @register("reader", "messages")

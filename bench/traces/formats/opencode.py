@@ -14,7 +14,8 @@ from ..usage import usage_in
 
 _CLEARED = "[Old tool result content cleared]"
 _INTERRUPTED = "[Tool execution was interrupted]"
-_SENT = {"compaction": "What did we do so far?", "subtask": "The following tool was executed by the user"}  # fmt: skip
+_SENT = {"compaction": "What did we do so far?",
+         "subtask": "The following tool was executed by the user"}  # fmt: skip
 """The texts as which parts of a person's message are sent to the model."""
 _NOT_IN_PROMPTS = {"step-start", "step-finish", "snapshot", "patch", "retry", "agent"}
 _TEXT_FILES = ("text/plain", "application/x-directory")

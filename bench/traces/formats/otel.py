@@ -23,12 +23,15 @@ _TOOLS = {"tool", "execute_tool", "ai.toolcall"}
 _HOLDERS = {"agent", "chain", "workflow", "task", "invoke_agent", "create_agent", "invoke_workflow", "execute_task",
             "prompt", "ai.generatetext", "ai.streamtext", "ai.generateobject", "ai.streamobject"}  # fmt: skip
 """Kinds of spans that only hold others."""
-_KINDS = ("openinference.span.kind", "gen_ai.operation.name", "traceloop.span.kind", "llm.request.type", "ai.operationId")  # fmt: skip
+_KINDS = ("openinference.span.kind", "gen_ai.operation.name", "traceloop.span.kind",
+          "llm.request.type", "ai.operationId")  # fmt: skip
 _NAMES = ("gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name")
 _IDS = ("gen_ai.tool.call.id", "tool_call.id", "tool.id", "ai.toolCall.id")
-_GIVEN = ("gen_ai.tool.call.arguments", "ai.toolCall.args", "tool.parameters", "input.value", "traceloop.entity.input")  # fmt: skip
+_GIVEN = ("gen_ai.tool.call.arguments", "ai.toolCall.args", "tool.parameters", "input.value",
+          "traceloop.entity.input")  # fmt: skip
 _GAVE = ("gen_ai.tool.call.result", "ai.toolCall.result", "output.value", "traceloop.entity.output")
-_MODELS = ("gen_ai.response.model", "llm.model_name", "gen_ai.request.model", "ai.response.model", "ai.model.id")  # fmt: skip
+_MODELS = ("gen_ai.response.model", "llm.model_name", "gen_ai.request.model", "ai.response.model",
+           "ai.model.id")  # fmt: skip
 _PROPERTIES = "traceloop.association.properties."
 _COUNTS = ("gen_ai.usage.", "llm.usage.", "llm.token_count.", "ai.usage.")
 _SPEAKS = ("gen_ai.", "llm.", "openinference.", "traceloop.", "ai.")

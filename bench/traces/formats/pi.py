@@ -13,11 +13,13 @@ from ..records import dict_in, fields_of, number, objects_of, time_of
 from ..steps import Ran, ReadMessage, Steps
 from ..usage import usage_in
 
-_NOT_IN_PROMPTS = {"model_change", "thinking_level_change", "custom", "label", "session_info", "ephemeral"}  # fmt: skip
+_NOT_IN_PROMPTS = {"model_change", "thinking_level_change", "custom", "label", "session_info",
+                   "ephemeral"}  # fmt: skip
 """Entries of which nothing is in a prompt."""
 _COMMAND = "Ran `{}`\n```\n{}\n```"
 """The form in which a command that a person ran is sent to the model."""
-_META = {"id": "session_id", "cwd": "cwd", "parentSession": "parent_session", "branchedFrom": "parent_session"}  # fmt: skip
+_META = {"id": "session_id", "cwd": "cwd", "parentSession": "parent_session",
+         "branchedFrom": "parent_session"}  # fmt: skip
 _COUNTS = {"input": "input_tokens", "output": "output_tokens", "cacheRead": "cache_read_input_tokens",
            "cacheWrite": "cache_creation_input_tokens", "reasoning": "reasoning_tokens"}  # fmt: skip
 """Counts of pi, whose `input` is what no cache had, in words of Anthropic's. `cacheWrite1h` is part

@@ -30,8 +30,7 @@ class RequestLog:
 
     Source: docs.litellm.ai, "StandardLoggingPayload Specification";
     github.com/OpenHands/software-agent-sdk, `openhands-sdk/openhands/sdk/llm/utils/telemetry.py`.
-    Tested: LiteLLM
-    StandardLoggingPayload; written by hand after the specification
+    Tested: LiteLLM StandardLoggingPayload; written by hand after the specification
     """
 
     def sniff(self, document: Document) -> Confidence:

@@ -102,7 +102,8 @@ def _outcome(result: dict[str, Any]) -> Outcome | None:
     return Outcome(success=passed, score=points, said_by=by) if isinstance(passed, bool) else None
 
 
-_EXTRA: Kinds = {"timestamp": float, "raw_output": str, "returncode": int, "exception_info": object, "response": dict}  # fmt: skip
+_EXTRA: Kinds = {"timestamp": float, "raw_output": str, "returncode": int, "exception_info": object,
+                 "response": dict}  # fmt: skip
 """The recorder's own fields beside a message. `raw_output` is a command's whole output."""
 Fields = dict[str, Any]
 
@@ -168,8 +169,8 @@ def _is_of_call(entry: Fields) -> bool:
 
 
 def _run(seen: str, extra: Fields) -> Ran:
-    """The run of a command whose output the model saw in an envelope, JSON or tags. The whole output
-    is put into the envelope as the harness renders one that is not too long."""
+    """The run of a command whose output the model saw in an envelope, JSON or tags. The whole
+    output is put into the envelope as the harness renders one that is not too long."""
     envelope = as_dict(strict_json(seen))
     code = extra.get("returncode", envelope.get("returncode", 0))
     error = extra.get("exception_info") or envelope.get("exception_info") or None
