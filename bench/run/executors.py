@@ -14,10 +14,10 @@ import multiprocessing
 import os
 import pickle
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.connection import Connection
 from typing import Any, TypeVar
 
 from ..model.errors import BenchError, debugged, defect, one_line
@@ -32,7 +32,6 @@ Executors = Callable[[int], contextlib.AbstractContextManager[Executor]]
 AHEAD = 2
 """The tasks that are given out for each worker: one is worked on, the other is on its way."""
 
-_GLANCE_S = 0.5
 _ONE_AT_A_TIME = threading.Lock()
 
 
@@ -55,13 +54,9 @@ class Workers:
     def __enter__(self) -> Workers:
         return self
 
-    def __exit__(self, *raised: object) -> None:
-        self.stop()
-
-    def stop(self) -> None:
-        """End the executor."""
+    def __exit__(self, *raised: Any) -> None:
         self._executor = None
-        self._running.close()
+        self._running.__exit__(*raised)
 
     def results(self, work: Work, plan: Any, tasks: Iterable[_Task]) -> Iterator[Any]:
         """Yield the result of each task as it is done.
@@ -84,7 +79,8 @@ class Workers:
                 done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                 yield from (future.result() for future in done)
         except BrokenProcessPool:
-            self.stop()
+            self._executor = None
+            self._running.close()
             what = "a process that measured runs was ended, perhaps for want of memory"
             raise BenchError(f"{what} — run again, with fewer --jobs") from None
 
@@ -123,19 +119,26 @@ def processes(workers: int) -> Iterator[Executor]:
     """Processes on this machine, forked where that is possible: a script needs no guard."""
     known = multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("fork" if "fork" in known else "spawn")
-    executor = ProcessPoolExecutor(workers, context, _exit_with_parent, (os.getpid(),))
+    end, held = context.Pipe(duplex=False)
+    executor = ProcessPoolExecutor(workers, context, _exit_with_parent, (end, held))
     try:
         yield executor
+    except BaseException:  # nobody waits for what a worker is at, which may take minutes
+        held.close()
+        raise
     finally:
         executor.shutdown(cancel_futures=True)
+        held.close()
+        end.close()
 
 
-def _exit_with_parent(parent: int) -> None:
-    """Watch the parent from a thread, and end this process when the parent is gone."""
+def _exit_with_parent(end: Connection, held: Connection) -> None:
+    """Watch a pipe from a thread, and end this process when the parent closes its end or is gone."""
+    held.close()
 
     def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(_GLANCE_S)
+        with contextlib.suppress(EOFError, OSError):
+            end.recv_bytes()
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import threading
+import time
 from typing import Any
 
 import pytest
@@ -24,6 +25,8 @@ from bench.strategies.declaring import declaration
 def work(plan, task):
     if task == "dies":
         os._exit(9)
+    if task == "sleeps":
+        time.sleep(120)
     if task == "raises":
         raise BenchError("no such thing")
     return plan, str(task)
@@ -44,6 +47,18 @@ def test_a_process_that_dies_ends_the_comparison_and_not_the_next_one():
         with pytest.raises(BenchError):
             list(workers.results(work, "plan", ["1", "dies", *"23"]))
         assert [*workers.results(work, "plan", ["a"])] == [("plan", "a")]
+
+
+def test_an_interrupt_waits_for_no_worker():
+    def interrupted():
+        with Workers(2) as workers:
+            assert next(workers.results(work, "plan", ["sleeps", "1"])) == ("plan", "1")
+            raise KeyboardInterrupt
+
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert time.monotonic() - began < 60
 
 
 def test_an_error_of_the_bench_is_raised_where_it_was_asked_for():
