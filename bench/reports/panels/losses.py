@@ -55,48 +55,40 @@ def _heat(reading: Reading) -> Iterator[Block]:
     """Yields a sentence on the strategies, and the runs that lose most as a table."""
     acting = [item.strategy for item in reading.ranked if "inactive" not in item.marks]
     names = [name for name in acting if name != TODAY]
-    missed = _missed_turns(reading, names)
-    total = {name: round(sum(values.get(name, 0) for values in missed.values())) for name in names}
+    missed = {
+        run.id: {name: reading.at(run, name, MISSED) for name in names} for run in reading.runs
+    }
+    total = {name: sum(values[name] or 0 for values in missed.values()) for name in names}
     losing = sorted(filter(total.get, names), key=lambda name: -total[name])
-    if not any(missed.values()) or (not losing and reading.measure):
+    measured = any(value is not None for values in missed.values() for value in values.values())
+    if not measured or (not losing and reading.measure):
         return
     if not losing:
         yield Prose("With every strategy each turn would still have had everything that it used.")
         return
     safe = [name for name in names if not total[name]]
-    worst, runs = losing[0], sum(bool(values.get(losing[0])) for values in missed.values())
+    worst, runs = losing[0], sum(bool(values[losing[0]]) for values in missed.values())
     lose = "loses" if len(safe) == 1 else "lose"
     lead = f"{listed(safe)} {lose} nothing that a turn used. " if safe else ""
-    turns = f"{of(total[worst], 'turn')} of {of(runs, 'run')}"
+    turns = f"{of(round(total[worst]), 'turn')} of {of(runs, 'run')}"
     yield Prose(f"{lead}{worst} leaves {turns} without something they used.")
     best = reading.candidate.strategy if reading.candidate else ""
     most = [*([best] if best in safe else []), *losing][:_STRATEGIES]
     yield from _heat_table(reading, missed, [name for name in names if name in most])
 
 
-def _missed_turns(reading: Reading, names: Sequence[str]) -> dict[str, dict[str, float]]:
-    """The missed turns by run, then strategy, where they were measured."""
-    values = {
-        run.id: {name: reading.at(run, name, MISSED) for name in names} for run in reading.runs
-    }
-    return {
-        run: {name: value for name, value in by_name.items() if value is not None}
-        for run, by_name in values.items()
-    }
-
-
 def _heat_table(
-    reading: Reading, missed: dict[str, dict[str, float]], names: Sequence[str]
+    reading: Reading, missed: dict[str, dict[str, float | None]], names: Sequence[str]
 ) -> Iterator[Block]:
     """Yields the table of some strategies under its heading, the runs that lose most first."""
     turns = {run.id: run.facts.turns for run in reading.runs}
     losing = [run for run, values in missed.items() if any(values.values())]
-    losing.sort(key=lambda run: (-sum(missed[run].get(name, 0) for name in names), run))
+    losing.sort(key=lambda run: (-sum(missed[run][name] or 0 for name in names), run))
     rows: list[Cells] = []
     for run in losing[:_RUNS]:
-        cells = [_heat_cell(missed[run].get(name), turns[run]) for name in names]
+        cells = [_heat_cell(missed[run][name], turns[run]) for name in names]
         rows.append((reading.name(run), *cells, count(turns[run])))
-    sums = [count(sum(bool(values.get(name)) for values in missed.values())) for name in names]
+    sums = [count(sum(bool(values[name]) for values in missed.values())) for name in names]
     rows.append(("runs that miss any", *sums, count(len(missed))))
     many, more = min(_RUNS, len(losing)), len(losing) - _RUNS
     title = "The run that loses most" if many == 1 else f"The {count(many)} runs that lose most"
