@@ -19,6 +19,7 @@ _TOKEN = re.compile(
     r"(?:(?<![\w.)\]])[-+\u2212]?[$€£¥]?)?\d[\d,]*(?:\.\d+)?(?:[%‰°]|(?=[A-Za-z]{1,3}\b))"
     r"|(?:(?<![\w.)\]}\"'*-])[-\u2212](?=\d))?[$€£¥]?\w+(?:[-.:/@'’]\w+)*|[<>≤≥≠=]|[✓✔✗✘✅❌]"
 )
+_NUMBER = re.compile(r"\W?\d[\d.,]*[%‰°]?")
 _FRONT = re.compile(r"^\s*(?:\d+\s*[:|│→\t]\s*|\d+\s{2,}|[-*•>]+\s+)?")
 _DENIALS = frozenset(
     [
@@ -41,7 +42,7 @@ _CLAUSE_END = re.compile(r"(?<=[,;.!?])\s+")
 _SAME = 0.6
 """The share of words, in their places, by which a line is taken for one of the result."""
 
-_FEWEST_CHARS, _FEWEST_WORDS, _MOST_TOKENS, _MOST_LINES, _CANDIDATES = 3, 3, 200, 200, 5
+_FEWEST_CHARS, _FEWEST_WORDS, _MOST_TOKENS, _MOST_LINES, _CANDIDATES = 2, 3, 200, 200, 5
 
 
 class ResultLines:
@@ -182,4 +183,4 @@ def _differs(shown: Sequence[str], original: Sequence[str]) -> bool | None:
 def _is_cut(new: str, old: str) -> bool:
     """True if a word is what a cut left of another one. The beginning of a number is another one."""
     is_part = old.startswith(new) or old.endswith(new)
-    return is_part and len(new) >= _FEWEST_CHARS and not old.replace(".", "").isdigit()
+    return is_part and len(new) >= _FEWEST_CHARS and not _NUMBER.fullmatch(old)

@@ -22,10 +22,9 @@ def changed_lines(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
     table = evidence.messages.table(own.message.step or 0)
     if table.fields and is_one_value(own.text):
         return  # held against the fields, its texts too
-    text = own.text
-    if own.result and (full := own.result.text.strip()) in text:
-        text = text.replace(full, "\n")  # what stands around the whole result may repeat it wrongly
-    for line, was in altered(evidence, own, lines_shown(text)):
+    if own.result and own.result.text.strip() in own.text:
+        return  # it shows every line as it is
+    for line, was in altered(evidence, own, lines_shown(own.text)):
         if not _is_field(line, table):
             yield Finding(own.message.step, line, was)
 

@@ -35,9 +35,11 @@ _FIRST_WORD = re.compile(r"\W{0,4}(\w+)")
 _SUCCEEDED = re.compile(r"success\w*|succeeded")
 _NAMES = frozenset(name for names in SPEAKERS.values() for name in names)
 _EXIT_WORDS = frozenset({"code", "exit", "exited", "return", "returned", "status", "with"})
+_COMPLETE = frozenset({"complete", "entire", "unabridged", "verbatim"})
 _EMPTY = "no output: none, nothing"
 """What a text may say of a result that is empty."""
 
+_CODE = re.compile(r"\b(?=\w*\d)(?=\w*[^\W\d_])\w{3,}\b")
 _FEW_WORDS = 40
 _FEWEST_WORDS = 4
 """So many words in a row are a quotation."""
@@ -104,13 +106,15 @@ def _in_result(evidence: ReplayEvidence, own: OwnText, result: ToolResult) -> It
         for line in text.split("\n")
         if line.count(" ") < _FEWEST_WORDS or not _is_quoted(evidence, line, result.index)
     )
-    yield from sorted(_strange_words(evidence, text, result))
+    strange = _strange_words(evidence, text, result)
+    is_whole = result.text in evidence.messages.contents.text_of(own.message)
+    yield from sorted(strange - _COMPLETE if is_whole else strange)
     yield from _quantified(evidence, text, result)
 
 
 def _moved_lines(evidence: ReplayEvidence, text: str, result: ToolResult) -> Iterator[str]:
     """Yield the lines of prose that do not stand in a row in the result, or stand there before what
-    is above them.
+    is above them, or with a code in other letters.
     """
     row, place = evidence.messages.texts.flat(result.text), 0
     for shown in lines_of(text) if row.strip() else ():
@@ -125,6 +129,8 @@ def _moved_lines(evidence: ReplayEvidence, text: str, result: ToolResult) -> Ite
                 len(parts) == 1 and row.find(flat(rest).rstrip(), place) < 0
             ):
                 yield line
+        elif any(code not in result.text for code in _CODE.findall(line)):
+            yield line  # a code with other letters
         place = max(place, found)
 
 
