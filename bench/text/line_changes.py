@@ -20,6 +20,9 @@ _TOKEN = re.compile(
     r"|(?:(?<![\w.)\]}\"'*-])[-\u2212](?=\d))?[$€£¥]?\w+(?:[-.:/@'’]\w+)*|[<>≤≥≠=]|[✓✔✗✘✅❌]"
 )
 _NUMBER = re.compile(r"\W?\d[\d.,]*[%‰°]?")
+_MARK = re.compile(r"\[[^\[\],\"']{1,80}\]\W*$")
+"""Words in brackets in which a line ends."""
+
 _FRONT = re.compile(r"^\s*(?:\d+\s*[:|│→\t]\s*|\d+\s{2,}|[-*•>]+\s+)?")
 _DENIALS = frozenset(
     [
@@ -100,7 +103,8 @@ class ResultLines:
             for words in readings
         ):
             return ""
-        if omission_in(line, self._text):
+        mark = _MARK.search(line)
+        if omission_in(line, self._text) or (mark and mark[0] not in self._text):
             return ""
         verdicts = [
             (self._lines[number][0], _is_altered(words, self._lines[number][1]))
