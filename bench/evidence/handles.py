@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ..model import as_text
+from ..model import as_text, memo
 from ..model.replay import Replay
 from .own_texts import TraceMessages
 
@@ -24,22 +24,19 @@ class Handles:
                 self._texts.setdefault(outcome.record.handle, []).append((outcome.step, text))
         for item in replay.handles:
             self._texts.setdefault(item.handle, []).append((item.step, item.text))
-        self._handles: dict[int, list[str]] = {}
-        self._holds: dict[tuple[int, str], bool] = {}
 
     def __bool__(self) -> bool:
         return bool(self._texts)
 
+    @memo
     def handles_in(self, number: int) -> list[str]:
         """The handles that a message shows whole."""
-        if number not in self._handles:
-            text = self._messages.messages[number].text
-            self._handles[number] = [
-                name
-                for name in self._texts
-                if name in text and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)
-            ]
-        return self._handles[number]
+        text = self._messages.messages[number].text
+        return [
+            name
+            for name in self._texts
+            if name in text and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)
+        ]
 
     def text_at(self, handle: str, step: int) -> str | None:
         """The text that a handle gives at a step; None before it was kept."""
@@ -55,8 +52,6 @@ class Handles:
                     return handle
         return ""
 
+    @memo
     def _holding(self, fact: int, text: str) -> bool:
-        key = fact, text
-        if key not in self._holds:
-            self._holds[key] = self._messages.fact_in(fact, text)
-        return self._holds[key]
+        return self._messages.fact_in(fact, text)
