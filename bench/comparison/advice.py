@@ -24,12 +24,12 @@ def answers_of(specs: Iterable[str]) -> Answers:
     Then the first of store, evaluator and routers that differs among the strategies, or that is
     filled at all.
 
-    >>> answers_of(["a=store=truncate+evaluator=step_v1", "b=store=by_function+evaluator=step_v1"])
-    'stored'
+    >>> answers_of(["a=store=full+evaluator=one", "b=store=full+evaluator=other"])
+    'judged'
     >>> answers_of(["a=summarizer=truncate+store=truncate"]), answers_of(["a=routers=[x]", "b=routers=[y]"])
     ('savings', 'routed')
-    >>> answers_of(["a=evaluator=step_v1"])
-    'judged'
+    >>> answers_of(["a=store=full+evaluator=one"]), answers_of(["a=evaluator=one"])
+    ('stored', 'judged')
     """
     slots = [filled(spec) for spec in specs]
     if not slots or any(not slot or {"summarizer", "compactor"} & slot.keys() for slot in slots):

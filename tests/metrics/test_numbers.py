@@ -159,6 +159,9 @@ def test_a_probe_with_a_path_asks_what_shows_the_result_at_its_step() -> None:
         unanswered = replace(asked, steps=TRACE.steps[: at + 1])  # nobody is asked behind it
         found = numbers_of(CheckedReplay(TraceSession(unanswered, index_trace(unanswered)), replace(replay, calls=())))
         assert found["probes.recall"].value is None
+        broken = replace(asked, labels={"probes": [{"question": 3}]})
+        found = numbers_of(CheckedReplay(TraceSession(broken, index_trace(broken)), replay))
+        assert (found["probes.recall"].value, "question" in found["probes.recall"].reason) == (None, True)
 
 
 @pytest.mark.parametrize(
