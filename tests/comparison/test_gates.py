@@ -184,8 +184,9 @@ def test_settings_may_change() -> None:
 
 def test_stricter_gates_and_new_runs_pass() -> None:
     now = built(
-        case("a"), case("b"), case("c"), case("d", numbers(0.6)), rules=rules({**RECALL, "max_drop": 0.0}, *GATES[1:])
-    )
+        case("a"), case("b"), case("c"), case("d", numbers(0.6)), rules=rules({**RECALL, "max_drop": 0.0}, *GATES[1:]),
+        signature=msgspec.structs.replace(SIGNED, encodings={"d": "o200k_base"}),
+    )  # fmt: skip
     assert gated(now, required=True)[0] == 0
 
 
