@@ -76,8 +76,12 @@ def _counted(sessions: Sessions) -> Iterator[str]:
     if sessions.calls:
         reported = sum(one.reported_turns for one in sessions.all)
         calls = f"{count(reported)} of {of(sessions.calls, 'model call')}"
-        others = "; the others are counted here, their cache by the provider's rules"
-        yield f"Tokens are as the provider reported them in {calls}{'' if reported == sessions.calls else others}."
+        here = "counted here, their cache by the provider's rules."
+        if not reported:
+            yield f"Tokens are {here}"
+        else:
+            others = "." if reported == sessions.calls else f"; the others are {here}"
+            yield f"Tokens are as the provider reported them in {calls}{others}"
     if stated := [one for one in sessions.all if one.stated_usd is not None]:
         theirs = sum(one.stated_usd or 0.0 for one in stated)
         ours = sum(one.charges.usd or 0.0 for one in stated)
