@@ -52,7 +52,7 @@ class BuildingAgent:
 
 
 def _result(steps: Steps, message: dict[str, Any]) -> dict[str, Any]:
-    call = steps.answered(ReadMessage("tool", call_id=message["tool_call_id"]))
+    call = steps.answered(ReadMessage("tool", call_id=message["tool_call_id"]), "main")
     data = {key: _unix(value) for key, value in message[_RAW].items()}
     return {
         "call_id": call.id,
