@@ -140,7 +140,7 @@ def results_of(
         if asked.kind == "ran":
             results.append(_ran(runs, strategy, failed_gates))
         elif asked.kind != "share":
-            results.append(_found(runs, asked, strategy, terms.rates))
+            results.append(_in_texts(runs, asked, strategy, terms.rates))
         elif not asked.slot or asked.slot in slots:
             results.append(_share(runs, asked, strategy, terms.limits))
     return tuple(result for result in results if result is not None)
@@ -198,7 +198,7 @@ def _ran(runs: Runs, strategy: str, failed_gates: int) -> RuleResult:
     )
 
 
-def _found(
+def _in_texts(
     runs: Runs, asked: Asked, strategy: str, rates: Mapping[Rule, FalseAlarms]
 ) -> RuleResult:
     """A rule that looks for something in texts: any hit breaks a count.

@@ -46,3 +46,12 @@ def asked(call: ToolCall) -> str:
         if given.get(name) is not None
     ]
     return " ".join([*as_text(given if subject is None else subject).split(), *more])
+
+
+def call_of(result: ToolResult) -> str:
+    """The call of a result as text: the name of the function, then what it was given.
+
+    >>> call_of(ToolResult(index=1, call_id="c", function="shell", arguments={"cmd": "ls"}, seen=""))
+    'shell {"cmd":"ls"}'
+    """
+    return f"{result.function} {as_text(result.arguments)}"

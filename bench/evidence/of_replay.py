@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
-from ..model import Step, ToolResult, Trace, as_text, grouped, memo
+from ..model import Step, ToolResult, Trace, grouped, memo
 from ..model.index import TraceIndex
 from ..model.replay import Replay, StepOutcome
 from ..model.scores import Finding
@@ -17,9 +17,11 @@ from ..text.escapes import unescape
 from ..text.excerpts import Gap
 from ..text.facts import flat
 from ..text.identifiers import identifiers_of
+from ..text.instructions import quantifiers
 from ..text.line_changes import ResultLines
 from ..text.omissions import says_omission
 from ..text.texts import Remembered
+from .calls import call_of
 from .contents import TraceContents
 from .failures import failed
 from .kept import PLACES, KeptShare, Place, Standing, ThreadCursor, facts_kept, fields_kept
@@ -142,13 +144,18 @@ class TraceSession:
     def words_of(self, step: int) -> frozenset[str]:
         """The words of a result and of its call, and the parts of those words."""
         result, texts = self.messages.contents.results[step], self.messages.texts
-        call = f"{result.function} {as_text(result.arguments)}"
         words = {
             word
-            for text in {result.text, result.recorded_text, call}
+            for text in {result.text, result.recorded_text, call_of(result)}
             for word in texts.flat(text).split()
         }
         return frozenset(words).union(part for word in words for part in _PART.findall(word))
+
+    @memo
+    def quantifiers_of(self, step: int) -> list[str]:
+        """The words of a result and of its call that speak of all, none or the first."""
+        result, plain = self.messages.contents.results[step], self.messages.texts.plain
+        return quantifiers(f"{plain(result.text)}\n{plain(call_of(result))}")
 
     @memo
     def lines_of(self, step: int | None) -> frozenset[str]:

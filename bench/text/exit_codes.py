@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
-_EXIT_CODE = re.compile(
+EXIT_CODE = re.compile(
     r"(?i:return_?code|exit_?(?:code|status)|exit(?:ed)? (?:with )?(?:code|status))[\"']?(?:>|\s*[:=]\s*|\s+)(-?\d+)(?!\w)"
 )
+"""A statement of an exit code."""
+
 _WORDS = ("eturn", "ETURN", "xit", "XIT")  # behind the letter that the pattern begins with
 
 
@@ -21,7 +23,7 @@ def exit_codes(text: str) -> tuple[int, ...]:
     for word in _WORDS:
         position = text.find(word)
         while position >= 0:
-            if position and (match := _EXIT_CODE.match(text, position - 1)):
+            if position and (match := EXIT_CODE.match(text, position - 1)):
                 codes[position] = int(match.group(1))
             position = text.find(word, position + 1)
     return tuple(code for _, code in sorted(codes.items()))

@@ -137,11 +137,13 @@ def test_odd_texts_are_read(odd: str) -> None:
 @pytest.mark.parametrize("line", ["key: value", "- a: 1, b: 2", "<a><b>1</b></a>", "a.b.0 = 1", "| a | b |", "x" * 50])
 def test_reading_takes_time_in_proportion_to_the_text(line: str) -> None:
     def seconds(lines: int) -> float:
-        start = time.process_time()
-        values_of("\n".join([line] * lines), ["a", "b", "key"])
-        return time.process_time() - start
+        text, taken = "\n".join([line] * lines), []
+        for _ in range(3):  # the least is the one that nothing else disturbed
+            start = time.process_time()
+            values_of(text, ["a", "b", "key"])
+            taken.append(time.process_time() - start)
+        return min(taken)
 
-    seconds(100)
     assert seconds(8000) < 16 * max(seconds(1000), 0.005)
 
 

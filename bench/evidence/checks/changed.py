@@ -14,7 +14,6 @@ from ..of_replay import ReplayEvidence
 from .changed_fields import changed_fields
 from .changed_lines import changed_lines
 from .dropped import dropped
-from .forged import forged_turn
 from .own import OwnText, check_of, gaps_shown, own_texts
 from .quoted import altered_quotes
 from .repeated import repeated
@@ -30,12 +29,12 @@ def changed(evidence: ReplayEvidence) -> Check:
     the same key. Fewer digits, separators, another layout or order, and text cut short are no
     change; a value that is absent is lost, not changed, but nothing at all in the place of a result
     says that it was empty, and rows left out without a word that there are no others. A line or
-    record may not come more often than the result has it. A key that the result does not have is a change, unless a legend
-    in the same text says what it stands for. A line of a text is changed where one of its words is
-    replaced, an identifier cut or taken apart, or a denial dropped; so is what a person or the
-    model said, a message of the user with fewer words and no mark too, and a recorded line in a
-    text that mostly repeats such lines. So are altered arguments of a call, a turn of the model
-    that alone is dropped, and a turn that nobody took.
+    record may not come more often than the result has it. A key that the result does not have is a
+    change, unless a legend in the same text says what it stands for. A line of a text is changed
+    where one of its words is replaced, an identifier cut or taken apart, or a denial dropped; so is
+    what a person or the model said, and a message of the user with fewer words and no mark. So are
+    altered arguments of a call, a turn of the model that alone is dropped, and a turn under the
+    role of somebody else.
 
     Source: https://arxiv.org/abs/2005.00661 (intrinsic errors of summaries)
     """
@@ -55,7 +54,7 @@ def changed(evidence: ReplayEvidence) -> Check:
             looked_at += 1
             findings += _changed_calls(evidence, own)
         if own.result is None:
-            quotes = [*altered_quotes(evidence, own), *forged_turn(evidence, own)]
+            quotes = [*altered_quotes(evidence, own)]
             looked_at += bool(quotes) and own.message.kind != "model"
             findings += quotes
             continue

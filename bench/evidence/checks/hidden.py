@@ -26,8 +26,7 @@ def hidden(evidence: ReplayEvidence) -> Check:
     the text claims a success, holds a line of the result, or stands for no result that succeeded
     and does not say that something is left out. A placeholder that shows nothing hides nothing,
     nor does a text that says everything that the result says and claims no success; nothing at all
-    is no placeholder.
-    A history hides the failed result that alone is dropped from it.
+    is no placeholder. A history hides the failed result that alone is dropped from it.
 
     Source: https://arxiv.org/abs/2508.21433 (what masking may leave out: a placeholder)
     """

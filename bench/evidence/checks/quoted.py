@@ -1,4 +1,6 @@
-"""Words of others that a message shows otherwise: a kept message of a person or the model."""
+"""Words of others that a message shows otherwise: a kept message of a person or the model, and a
+turn under the role of somebody else.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +22,12 @@ _MARKUP = re.compile(r"(?<!\w)\*\*|\*\*(?!\w)|`")
 
 def altered_quotes(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
     """Yield what a kept message of a person or the model gives with another word, adds or picks
-    out.
+    out, and a turn that a message of the strategy gives to somebody else.
     """
-    if own.result is not None:
-        return
     step = own.message.step
+    roles = evidence.session.turns.get(" ".join(own.text.split()), frozenset())
+    if own.message.kind == "made" and roles and own.message.role not in roles:
+        yield Finding(step, own.text[:200], f"said by: {min(roles)}")
     number = None if step is None else evidence.index.full.get(step)
     verbatim = evidence.session.mentions.verbatim
     if number is not None:

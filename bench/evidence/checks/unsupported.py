@@ -8,15 +8,16 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import lru_cache
 
-from ...model import ToolResult, as_text, lines_of, nested
+from ...model import ToolResult, lines_of, nested
 from ...text.decode import NothingParsed, parse_json, parse_prefix
 from ...text.escapes import unescape
-from ...text.exit_codes import exit_codes
+from ...text.exit_codes import EXIT_CODE, exit_codes
 from ...text.facts import flat
 from ...text.instructions import is_consent, is_notice_word, quantifiers, sentences_of
 from ...text.omissions import omission_in, says_omission
 from ...text.reading import without_number
 from ...text.scripts import FUNCTION_WORDS
+from ..calls import call_of
 from ..failures import FAILURE, SUCCESS
 from ..of_replay import ReplayEvidence
 from .own import SPEAKERS, OwnText, gaps_shown, lines_shown, speaker_of
@@ -34,8 +35,9 @@ _CUT_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?$")
 _FIRST_WORD = re.compile(r"\W{0,4}(\w+)")
 _SUCCEEDED = re.compile(r"success\w*|succeeded")
 _NAMES = frozenset(name for names in SPEAKERS.values() for name in names)
-_EXIT_WORDS = frozenset({"code", "exit", "exited", "return", "returned", "status", "with"})
 _COMPLETE = frozenset({"complete", "entire", "unabridged", "verbatim"})
+"""What a text may say of itself that has the whole result."""
+
 _EMPTY = "no output: none, nothing"
 """What a text may say of a result that is empty."""
 
@@ -136,16 +138,12 @@ def _moved_lines(evidence: ReplayEvidence, text: str, result: ToolResult) -> Ite
 
 def _is_of_call(evidence: ReplayEvidence, words: str, result: ToolResult) -> bool:
     """True if flat words only name the call of a result, and how it ended."""
-    known = set(evidence.messages.texts.flat(_call(result)).split())
+    known = set(evidence.messages.texts.flat(call_of(result)).split())
     outcome = _outcome(evidence, result)
     return all(
         word in known or word.isdigit() or outcome.fullmatch(word) or _is_small(word)
         for word in words.split()
     )
-
-
-def _call(result: ToolResult) -> str:
-    return f"{result.function} {as_text(result.arguments)}"
 
 
 def _without_notice(brackets: re.Match[str]) -> str:
@@ -177,6 +175,8 @@ def _new_text(evidence: ReplayEvidence, own: OwnText, result: ToolResult) -> str
     for other in evidence.trace.results:
         if other.call_id in text and other.text == result.text:
             text = text.replace(other.call_id, " ")  # the same as that call gave
+    if set(exit_codes(text)) <= set(exit_codes(result.text)):
+        text = EXIT_CODE.sub(" ", text)
     return _FENCE.sub(" ", _without_known(evidence, text))
 
 
@@ -202,8 +202,6 @@ def _strange_words(evidence: ReplayEvidence, text: str, result: ToolResult) -> f
     } - known
     if "null" in known:
         strange.discard("none")
-    if codes := exit_codes(text):
-        strange -= _EXIT_WORDS if {*codes} <= {*exit_codes(result.text)} else set()
     if not strange:
         return frozenset()
     outcome = _outcome(evidence, result)
@@ -229,8 +227,8 @@ def _quantified(evidence: ReplayEvidence, text: str, result: ToolResult) -> Iter
     if not sentences:
         return
     now = Counter(word for _, quantified in sentences for word in quantified)
-    plain = evidence.messages.texts.plain
-    was = Counter(quantifiers(f"{plain(result.text) or _EMPTY}\n{plain(_call(result))}"))
+    was = Counter(evidence.session.quantifiers_of(result.index))
+    was.update(() if result.text.strip() else quantifiers(_EMPTY))
     was["none"] += result.text.count("null")
     for sentence, quantified in sentences:
         if any(now[word] > was[word] for word in quantified):
