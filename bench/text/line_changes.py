@@ -43,7 +43,7 @@ _DENIALS = frozenset(
 _LONG_CHARS = 800
 _CLAUSE_END = re.compile(r"(?<=[,;.!?])\s+")
 _SAME = 0.6
-"""The share of words, in their places, by which a line is taken for one of the result."""
+"""The share of a line's words that stand in their places in a line which alters it."""
 
 _FEWEST_CHARS, _FEWEST_WORDS, _MOST_TOKENS, _MOST_LINES, _CANDIDATES = 2, 3, 200, 200, 5
 
@@ -157,7 +157,7 @@ def _is_altered(shown: Sequence[str], original: Sequence[str]) -> bool | None:
     if len(shown) > len(original):  # a label in front, or a word behind it
         return False if original in _ends_of(shown, len(original)) else None
     verdicts = [
-        _differs(shown, part)
+        _differs(shown, part, fewest=_SAME * len(original))
         for at, part in enumerate(_ends_of(original, len(shown)))
         if not at or same_value(shown[0], part[0]) or _is_cut(shown[0], part[0])
     ]
@@ -169,19 +169,19 @@ def _ends_of(words: Sequence[str], size: int) -> list[Sequence[str]]:
     return [words[:size], words[len(words) - size :]]
 
 
-def _differs(shown: Sequence[str], original: Sequence[str]) -> bool | None:
-    """True if as many words differ in some places, False in none, None in most; at both ends a
-    word may be cut.
+def _differs(shown: Sequence[str], original: Sequence[str], fewest: float) -> bool | None:
+    """True if as many words differ in some places, False in none, None where fewer than `fewest`
+    are the same; at both ends a word may be cut.
     """
     differing = [
         at
         for at, (new, old) in enumerate(zip(shown, original, strict=True))
         if not same_value(new, old)
     ]
-    if len(shown) - len(differing) < _SAME * len(shown):
-        return None
     ends = 0, len(shown) - 1
-    return not all(at in ends and _is_cut(shown[at], original[at]) for at in differing)
+    if all(at in ends and _is_cut(shown[at], original[at]) for at in differing):
+        return False
+    return True if len(shown) - len(differing) >= fewest else None
 
 
 def _is_cut(new: str, old: str) -> bool:
