@@ -23,6 +23,8 @@ from labelled_needs import judged
 
 import bench
 from bench.comparison.certainty import lowest_rate
+from bench.comparison.rules import unchecked
+from bench.comparison.totals import Runs
 from bench.model import Trace
 
 SHIPPED = tuple(
@@ -43,19 +45,22 @@ def needs() -> list[tuple[Any, ...]]:
 
 
 def strategies(traces: Sequence[Trace]) -> tuple[tuple[int, ...], list[str]]:
-    """Harmful strategies that act on some runs and those that pass, honest ones and those refused;
-    who is judged wrongly.
+    """Harmful strategies that act on some runs, those that pass and those that are not checked;
+    honest ones and those refused; who is judged wrongly.
     """
-    harmful, harmless = (refusals(measured(traces, kind), kind) for kind in (HARMFUL, HARMLESS))
+    runs, others = measured(traces, HARMFUL), measured(traces, HARMLESS)
+    harmful, harmless = refusals(runs, HARMFUL), refusals(others, HARMLESS)
     for judgements in (harmful, harmless):
         judgements.pop(TODAY, None)
-    passed = [f"{name} passed" for name, rules in harmful.items() if not rules]
+    free = [name for name, rules in harmful.items() if not rules]
+    passed = [f"{name} passed" for name in free if not unchecked(Runs(runs), name)]
     refused = [
         f"{name} refused by {', '.join(item.rule for item in rules)}"
         for name, rules in harmless.items()
         if rules
     ]
-    return (len(harmful), len(passed), len(harmless), len(refused)), passed + refused
+    counts = len(harmful), len(passed), len(free) - len(passed), len(harmless), len(refused)
+    return counts, passed + refused
 
 
 def false_alarms() -> list[tuple[Any, ...]]:
@@ -114,7 +119,7 @@ def main() -> None:
     judgements = {name: strategies(traces) for name, traces in recordings.items()}
     show(
         "Strategies with a label: harmful ones must be refused, honest ones must pass",
-        ("recordings", "runs", "harmful", "passed", "honest", "refused"),
+        ("recordings", "runs", "harmful", "passed", "not checked", "honest", "refused"),
         [(name, len(recordings[name]), *counts) for name, (counts, _) in judgements.items()],
     )
     for name, (_, wrongly) in judgements.items():
