@@ -10,7 +10,8 @@ from textwrap import dedent
 from typing import Any
 
 import pytest
-from field import answer
+from field import answer, histories
+from hypothesis import given, strategies as st
 
 from bench.model import Message, ToolCall
 from bench.strategies.messages import Bridge, LangChainMessages, OpenAIMessages
@@ -28,6 +29,7 @@ LIBRARIES = {
     "agent_framework": ("agent_framework", "strategy"),
     "llama_index": ("llama_index.core", "memory_of"),
     "haystack": ("haystack", "component"),
+    "openhands": ("openhands.sdk", "condenser"),
 }
 
 
@@ -77,18 +79,38 @@ class Nothing:
         return False
 
 
-SAME = {"inspect": Nothing(), "agent_framework": Nothing(), "openai_agents": lambda data: data.model_data}
+def condenser(max_size: int = 240, keep_first: int = 2) -> Any:
+    """OpenHands' own, which asks no model for its summary."""
+    pytest.importorskip("openhands.sdk", reason="openhands-sdk is not installed (it needs Python 3.12)")
+    from openhands.sdk import LLM
+    from openhands.sdk.context.condenser import LLMSummarizingCondenser
+    from openhands.sdk.event import Condensation
+
+    class Condenser(LLMSummarizingCondenser):
+        def _generate_condensation(self, forgotten_events: Any, summary_offset: int, *length: Any) -> Any:
+            ids = {event.id for event in forgotten_events}
+            return Condensation(forgotten_event_ids=ids, summary="", summary_offset=summary_offset, llm_response_id="r")
+
+    return Condenser(llm=LLM(model="gpt-4o"), max_size=max_size, keep_first=keep_first)
+
+
+SAME = {
+    "inspect": Nothing,
+    "agent_framework": Nothing,
+    "openai_agents": lambda: lambda data: data.model_data,
+    "openhands": condenser,
+}
 
 
 def test_the_page_has_an_adapter_for_each_library() -> None:
     assert {*BLOCKS} == {*LIBRARIES, "langchain"}
-    assert all(len(block.strip().splitlines()) <= 20 for block in BLOCKS.values())
+    assert all(len(block.strip().splitlines()) <= 24 for block in BLOCKS.values())
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_a_history_comes_back_as_it_was_given(name: str) -> None:
     before = history()
-    assert left(adapter(name, SAME.get(name, lambda messages: messages)), before) == before
+    assert left(adapter(name, SAME[name]() if name in SAME else lambda messages: messages), before) == before
 
 
 @pytest.mark.parametrize("name", ["pydantic_ai", "llama_index", "haystack"])
@@ -134,3 +156,15 @@ def test_an_edit_of_langchain_is_the_native_policy() -> None:
     bridge = Bridge(LangChainMessages(), before)
     ours = answer("langchain.clear_tool_uses:trigger=60,keep=2", before)
     assert [(m.step, m.text) for m in bridge.back(scope["langchain"](bridge.given))] == [(m.step, m.text) for m in ours]
+
+
+@given(
+    before=histories(max_turns=9, orphans=False, system=True, opens=True),
+    max_size=st.integers(8, 30),
+    keep=st.integers(0, 3),
+)
+def test_openhands_condenser_is_the_native_policy(before: list[Message], max_size: int, keep: int) -> None:
+    if max_size // 2 - keep > 1:
+        prompt = left(adapter("openhands", condenser(max_size, keep)), before)
+        ours = answer(f"openhands.summarize:max_size={max_size},keep_first={keep}", before)
+        assert [m.step for m in prompt] == [m.step for m in ours]
