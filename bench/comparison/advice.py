@@ -204,7 +204,7 @@ def _advice(
 ) -> Advice:
     """The advice, with its sentence."""
     runs, answers, deciding = question.runs, question.answers, question.deciding
-    least = runs.by_task("floor", METRICS[deciding])
+    least = runs.by_task("clairvoyant", METRICS[deciding])
     advice = Advice(
         advised=advised,
         sentence="",

@@ -67,7 +67,7 @@ def audit(
 def audited(trace: Trace, model: str | None = None) -> SessionAudit:
     """The audit of one recording."""
     session = RunSession(trace, Measuring((), model=model))
-    minimum = session.evidence(parse_strategy("floor"))
+    minimum = session.evidence(parse_strategy("clairvoyant"))
     return audit_of(session.recorded, minimum, _marker_of)
 
 

@@ -9,7 +9,6 @@ REFERENCES: Mapping[str, str] = {
     "recorded": "",
     "drop_all": "compactor=drop_all",
     "clairvoyant": "summarizer=untruncated+compactor=clairvoyant",
-    "floor": "summarizer=untruncated+compactor=floor",
 }
 """The bounds that every comparison holds beside the declared strategies, each by its slots."""
 

@@ -168,7 +168,7 @@ def test_strategies_from_the_command_line():
     code, found = report("native:runs/facts.jsonl", "runs/shell.jsonl", "--strategy", "keep_all", "--strategy", mine)
     totals = found["totals"]
     assert code == 0
-    assert (totals["keep_all"]["needed.recall"][0], totals["floor"]["needed.recall"][0]) == (1.0, 1.0)
+    assert (totals["keep_all"]["needed.recall"][0], totals["clairvoyant"]["needed.recall"][0]) == (1.0, 1.0)
     assert totals["mine"]["needed.recall"][0] < 1.0
     assert totals["mine"]["cost.prompt_tokens"][0] < totals["keep_all"]["cost.prompt_tokens"][0]
     code, found = report("runs", "--strategy", "m=summarizer=truncate:limit=20|900")

@@ -27,7 +27,7 @@ def cheaper(**more: Any) -> list[dict[str, Any]]:
 
 
 def decided(runs: list[MeasuredRun], specs: Mapping[str, str] | None = None, **terms: Any) -> Advice:
-    names = sorted({item.strategy for one in runs for item in one.scores} - {"recorded", "floor"})
+    names = sorted({item.strategy for one in runs for item in one.scores} - {"recorded", "clairvoyant"})
     return advise(runs, names, specs=specs or {}, terms=Terms(**terms))
 
 

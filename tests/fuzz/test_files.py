@@ -102,7 +102,7 @@ SPECS = (
     "summarizer=truncate:limit=80",
     "compactor=summarize_old:max_tokens=16000,writer=extractive",
     "store=truncate+evaluator=step_v1+routers=[executor,step_evaluator:at=after_result]",
-    "compactor=floor",
+    "compactor=clairvoyant",
     "compactor=mask_observations:keep_last=5|10|20",
     "recorded",
 )
