@@ -192,8 +192,8 @@ def gated(compared: Compared, kind: str) -> Compared:
         ("faithful.changed", {"max": 0}),
     )
     results = []
-    for number, (metric, settings) in enumerate(limits, 1):
-        rule = GateRule(metric=metric, settings=settings, number=number)
+    for metric, settings in limits:
+        rule = GateRule(metric=metric, settings=settings)
         for strategy in (*compared.strategies[1:3], name):
             value = compared.totals[strategy][metric].value
             before = None if value is None else 0.013 if metric.endswith("rate") else value * 1.15

@@ -15,9 +15,7 @@ _SHARED = ("metric", "strategy", "over")
 _ROUNDING = 1e-9
 
 
-def parse_rule(
-    table: Mapping[str, Any], where: str, infos: Mapping[str, MetricInfo], number: int = 0
-) -> GateRule:
+def parse_rule(table: Mapping[str, Any], where: str, infos: Mapping[str, MetricInfo]) -> GateRule:
     """A gate from its table.
 
     Raises ScenarioError, after `where`, for what it does not know or what would always pass.
@@ -43,9 +41,7 @@ def parse_rule(
         raise ScenarioError(f"{where}: over = 'worst_run' goes with min and max")
     if not isinstance(strategy, str):
         raise ScenarioError(f"{where}: strategy = {strategy!r}: write a name or a pattern")
-    return GateRule(
-        metric=metric, strategy=strategy, over=over, gate=gate, settings=settings, number=number
-    )
+    return GateRule(metric=metric, strategy=strategy, over=over, gate=gate, settings=settings)
 
 
 def _problems(settings: Mapping[str, Any], info: MetricInfo) -> Iterator[str]:

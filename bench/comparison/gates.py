@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import Any, Literal
 
-from msgspec.structs import replace
-
 from ..model.compared import Compared, GateResult
 from ..model.metric import MetricInfo
 from ..model.signature import GateRule
@@ -40,12 +38,7 @@ def judge(
     `required`: that there is no baseline, and that gates, strategies or runs of it are gone or
     loosened, is a failure.
     """
-    own = [replace(rule, number=0) for rule in compared.rules]
-    then = [
-        rule
-        for rule in (against.base.rules if against else ())
-        if replace(rule, number=0) not in own
-    ]
+    then = [rule for rule in (against.base.rules if against else ()) if rule not in compared.rules]
     runs = Runs(compared.runs)
     results = [
         GateResult(

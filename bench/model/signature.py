@@ -29,17 +29,13 @@ Over = Literal["all", "worst_run"]
 
 
 class GateRule(msgspec.Struct, frozen=True, kw_only=True):
-    """One declared gate: its metric and strategy, over all runs or the worst one, and its settings.
-
-    `number` is its place among the gates of its scenario, from 1.
-    """
+    """One declared gate: its metric and strategy, over all runs or the worst one, and its settings."""
 
     metric: str
     strategy: str = "*"
     over: Over = "all"
     gate: str = ""
     settings: dict[str, Any] = {}
-    number: int = 0
 
 
 MAX_FAULT_RATE, MIN_FAR_RECALL = 0.05, 0.9

@@ -33,10 +33,7 @@ def render(comparisons: Sequence[Compared]) -> Iterator[str]:
 
 
 def _add_case(suite: ET.Element, reading: Reading, gate: GateResult) -> None:
-    number = f"gate {gate.rule.number}" if gate.rule.number else ""
-    name = " ".join(
-        filter(None, [number, gate.rule.metric, condition(gate, reading.unit(gate.rule.metric))])
-    )
+    name = f"{gate.rule.metric} {condition(gate, reading.unit(gate.rule.metric))}".strip()
     about = {"classname": gate.strategy or "baseline", "name": name or gate.reason}
     case = ET.SubElement(suite, "testcase", {key: _legal(text) for key, text in about.items()})
     text = _legal(gate_in_words(reading, gate))

@@ -165,7 +165,7 @@ def rules_of(
     rules: list[GateRule] = []
     for number, table in enumerate(tables, 1):
         place = f"{where}: gates[{number}]" if where else f"gates[{number}]"
-        rule = parse_rule(table, place, metric_infos(), number)
+        rule = parse_rule(table, place, metric_infos())
         if not any(fnmatchcase(name, rule.strategy) for name in known):
             close = nearest(rule.strategy, known)
             raise ScenarioError(

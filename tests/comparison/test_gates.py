@@ -31,7 +31,7 @@ FAILED = Failure(step=1, slot="summarizer", error="ValueError: no")
 
 
 def rules(*tables: dict[str, Any]) -> tuple[Any, ...]:
-    return tuple(parse_rule(table, f"gates[{at}]", INFOS, at) for at, table in enumerate(tables, 1))
+    return tuple(parse_rule(table, f"gates[{at}]", INFOS) for at, table in enumerate(tables, 1))
 
 
 def numbers(recall: float | None = 1.0, tokens: float = 1000.0, changed: float = 0.0) -> dict[str, Number]:
