@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from .options import FILE, of_model, require_apart, warn_unlisted
+from .options import FILE, of_model, require_reports, warn_unlisted
 from .saying import progress_line, say
 
 
@@ -32,7 +32,7 @@ def audit(
     from ..run.audits import audit as audited
 
     forms = {path: format_of(path, among=FORMATS) for path in outputs}
-    require_apart(outputs, [(Path(text), "a recording of this audit") for text in sessions])
+    require_reports(outputs)
     warn_unlisted(model)
     with progress_line() as progress:
         audits = audited(sessions, model=model, progress=progress)

@@ -1,21 +1,17 @@
-"""Options that several commands have, each declared once; outputs that must not be inputs."""
+"""Options that several commands have, each declared once; files that reports must not replace."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from ..files.limits import VARIABLE, limits_of
 from ..files.writing import require_place
-from ..model.errors import DEBUG, BenchError, TraceError, nearest
+from ..model.errors import DEBUG, BenchError, nearest
 from .saying import say
-
-if TYPE_CHECKING:
-    from ..run.scenario import Scenario
 
 FILE = click.Path(path_type=Path)
 
@@ -63,62 +59,32 @@ of_model = click.option(
 )  # fmt: skip
 
 
-# ---------------------------------------------------------------- outputs that are no inputs
+# ---------------------------------------------------------------- outputs
 
 
-def require_apart(outputs: Sequence[Path], inputs: Iterable[tuple[Path, str]]) -> None:
-    """Raise BenchError where a file to be written is one that is read, or a link or pipe.
+_REPORTS = (".html", ".htm", ".md", ".txt", ".csv", ".xml")
+_BEGINS = b'"first_line"'  # stands at the beginning of each report in JSON
 
-    `inputs` are the files that are read, each with what it is.
 
-    >>> require_apart([Path("a.json")], [(Path("./a.json"), "a trace of this run")])
-    Traceback (most recent call last):
-    bench.model.errors.BenchError: a.json: is a trace of this run, which writing it would destroy — give another file
+def require_reports(outputs: Sequence[Path]) -> None:
+    """Raise BenchError where a report would take the place of a file that is none.
+
+    Such is JSON that is no report of bench, and what has an ending that no report has: a recording,
+    say, a scenario or a baseline.
     """
     for path in outputs:
         if outputs.count(path) > 1:
             raise BenchError(f"{path}: is given twice as an output — leave one out")
-    outputs = [path for path in outputs if path != Path("-")]
-    read = {os.path.realpath(path): what for path, what in inputs}
-    for path in outputs:
-        what = read.get(os.path.realpath(path))
-        if what is not None:
-            raise BenchError(
-                f"{path}: is {what}, which writing it would destroy — give another file"
-            )
-    require_place(outputs)
+    files = [path for path in outputs if path != Path("-")]
+    require_place(files)
+    for path in files:
+        if path.is_file() and not _is_report(path):
+            what = "is no report, and writing one there would destroy it"
+            raise BenchError(f"{path}: {what} — give another file")
 
 
-def inputs_of(plans: Sequence[Scenario], outputs: Iterable[Path]) -> Iterator[tuple[Path, str]]:
-    """The files that scenarios are made of: themselves, their baselines, their traces.
-
-    A file inside a folder of traces counts where it is a recording, or may be a damaged one: a
-    report written there before is none.
-    """
-    from ..traces import files_of
-
-    written = {os.path.realpath(path) for path in outputs}
-    for plan in plans:
-        if plan.path is not None and plan.baseline_path is not None:
-            yield from (
-                (plan.path, "a scenario of this run"),
-                (plan.baseline_path, "a baseline of this run"),
-            )
-        for text in plan.traces:
-            try:
-                files, named = files_of(text, plan.base)
-            except TraceError:  # whoever reads them says so, and of which scenario they are
-                continue
-            for file in files:
-                if os.path.realpath(file) in written and (named or _is_recording(file)):
-                    yield file, "a trace of this run"
-
-
-def _is_recording(path: Path) -> bool:
-    from ..traces import load
-    from ..traces.documents import Document
-
-    try:
-        return bool(load([str(path.absolute())]).traces)
-    except TraceError:
-        return Document(path).is_broken_json
+def _is_report(path: Path) -> bool:
+    with path.open("rb") as file:
+        begins = file.read(40)
+    is_json = begins.lstrip()[:1] in (b"{", b"[")
+    return _BEGINS in begins or (path.suffix.lower() in _REPORTS and not is_json)

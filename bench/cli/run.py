@@ -13,7 +13,7 @@ import click
 from ..files.writing import require_place
 from ..model.errors import ScenarioError, SpecError
 from .github import inside_actions
-from .options import FILE, inputs_of, of_model, require_apart, warn_unlisted
+from .options import FILE, of_model, require_reports, warn_unlisted
 from .outcome import finish
 from .saying import progress_line
 
@@ -115,7 +115,7 @@ def run(
     for name in dict.fromkeys(plan.model for plan in plans):
         warn_unlisted(name)
     _require_sense(model, bool(scenarios), accept=accept, required=required, against=against)
-    require_apart(outputs, inputs_of(plans, outputs))
+    require_reports(outputs)
     if accept:
         require_place(filter(None, (plan.baseline_path for plan in plans)))
     settings = {

@@ -123,9 +123,9 @@ def test_an_audit_is_written_in_every_format(tmp_path):
 
 
 def test_imported_recordings_are_read_again():
-    assert bench("import", "runs", "-o", "out") == 0
-    assert {item.id for item in load("out").traces} == {"facts", "shell"}
-    assert [item.steps for item in load("out").traces] == [item.steps for item in load("runs").traces]
+    assert bench("import", "runs", "-o", "out.jsonl") == 0
+    assert {item.id for item in load("out.jsonl").traces} == {"facts", "shell"}
+    assert [item.steps for item in load("out.jsonl").traces] == [item.steps for item in load("runs").traces]
 
 
 # ---------------------------------------------------------------- run: inputs and outputs

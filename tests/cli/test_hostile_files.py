@@ -20,7 +20,7 @@ from bench.files.writing import write_together
 from bench.model import ModelTurn, Source, ToolResult, Trace, Usage, UserTurn
 from bench.model.errors import BenchError, ResultsError, ScenarioError, SpecError, TraceError
 from bench.run.kept import Kept
-from bench.traces.formats.native import encode_trace, write_traces
+from bench.traces.formats.native import encode_trace
 
 ROOT = Path(__file__).parents[2]
 FORMATS = ("text", "markdown", "json", "csv", "junit", "html")
@@ -183,18 +183,6 @@ def test_a_part_of_a_folder_that_cannot_be_listed_is_left_out_and_named(monkeypa
     assert ([trace.id for trace in found.traces], [name for name, _ in found.skipped]) == (["a"], ["runs/shut"])
 
 
-@pytest.mark.parametrize(
-    "ids",
-    [("a:b", "a_b"), ("p" * 130 + "1", "p" * 130 + "2"), ("🙂", "🙃"), ("Run", "run"), ("caf\u00e9", "cafe\u0301"),
-     ("..", "."), ("/a", "a"), ("a//b", "a/b"), ("x", "x-2", "X"), (".git/config", "git/config"), ("ſ", "s")],
-)  # fmt: skip
-def test_every_imported_recording_has_a_file_of_its_own(ids):
-    traces = [opened([ModelTurn(index=2, content=name)], id=name) for name in ids]
-    write_traces(traces, Path("all.jsonl"))
-    assert command("import", "all.jsonl", "-o", "out") == 0
-    assert {trace.id for trace in bench.load("out").traces} == set(ids)
-
-
 # ---------------------------------------------------------------- streams and terminals
 
 
@@ -277,7 +265,6 @@ def test_no_file_takes_the_place_of_what_is_none(name):
     [
         (("run", SCENARIO, "-o", "a.json", "-o", "x.html"), "x.html"),
         (("import", TRACES, "-o", "x.jsonl.gz"), "x.jsonl.gz"),
-        (("import", TRACES / "survey.jsonl", "-o", "out"), "out/survey.jsonl.gz"),
         (("run", SCENARIO, "--update-baseline"), str(BASELINE)),
     ],
 )

@@ -102,7 +102,7 @@ def test_no_command_prints_hostile_text_as_it_is(tmp_path, monkeypatch, name, in
         "show no step": run("show", str(trace), "--step", "99"),
         "show case": run("show", str(trace), "--run", argument),
         "show missing": run("show", argument),
-        "import": run("import", str(trace), "-o", "out"),
+        "import": run("import", str(trace), "-o", "out.jsonl"),
         "import to": run("import", str(trace), "-o", f"{argument}.txt"),
         "run": run("run", str(scenario), "--jobs", "1", "-o", "a.json"),
         "accept": run("run", str(scenario), "--jobs", "1", "--update-baseline"),

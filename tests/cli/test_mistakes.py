@@ -104,7 +104,7 @@ MISTAKES = [
     (f"{RUN} -o one.toml/x.json", "x.json"),
     (f"{RUN} -o a.html -o a.html", "a.html"),
     ("audit runs -o x.csv", "html"),
-    ("import runs -o runs", "another folder"),
+    ("import runs -o runs", ".jsonl"),
     # options and commands
     (f"{RUN} --update-baseline", "--update-baseline"),
     (f"{RUN} --against nowhere", "--against"),

@@ -20,7 +20,7 @@ import bench
 
 ROOT = Path(__file__).parents[2]
 KILLS = int(os.environ.get("KILLS", "24"))
-ACTS = ("run", "update", "import", "folder", "init", "audit")
+ACTS = ("run", "update", "import", "init", "audit")
 OUTPUTS = ("x.html", "x.json", "x.md")
 
 
@@ -40,7 +40,6 @@ def started(act, folder):
         "run": ["run", SCENARIO, *(f"-o{name}" for name in OUTPUTS)],
         "update": ["run", SCENARIO, "--update-baseline", "-ox.json"],
         "import": ["import", "scenarios/traces", "-o", "all.jsonl.gz"],
-        "folder": ["import", "scenarios/traces", "-o", "imported"],
         "init": ["init", "new"],
         "audit": ["audit", "scenarios/traces", "-o", "x.html", "-o", "x.json", "-o", "x.md"],
     }[act]
@@ -51,8 +50,7 @@ def clear():
     """Remove what acts write, since some refuse to write over it."""
     for name in (*OUTPUTS, "all.jsonl.gz", "out.jsonl"):
         Path(name).unlink(missing_ok=True)
-    for name in ("imported", "new"):
-        shutil.rmtree(name, ignore_errors=True)
+    shutil.rmtree("new", ignore_errors=True)
 
 
 def check_whole(act, said, before):
@@ -70,10 +68,8 @@ def check_whole(act, said, before):
         assert Path("x.json").exists() == (BASELINE.read_bytes() != before), "the report and the baseline, or none"
     if act == "import" and Path("all.jsonl.gz").exists():
         assert len(bench.load("all.jsonl.gz").traces) == len(bench.load("scenarios/traces").traces)
-    if act in ("folder", "init"):
-        there = Path({"folder": "imported", "init": "new"}[act])
-        count = sum(path.is_file() for path in there.rglob("*")) if there.exists() else 0
-        assert count in (0, {"folder": 2, "init": 6}[act]), "all files, or none"
+    if act == "init":
+        assert sum(path.is_file() for path in Path("new").rglob("*")) in (0, 6), "all files, or none"
 
 
 @pytest.mark.slow

@@ -35,13 +35,13 @@ def state():
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("chat.json", "-o", "chat.json"), "chat.json: is a trace of this run"),
-        (("messages:chat.json", "-o", "./runs/../chat.json"), "is a trace of this run"),
-        (("runs", "-o", "runs/chat.json"), "is a trace of this run"),
-        (("runs/*.json", "-o", "runs/chat.json"), "is a trace of this run"),
-        (("runs", "-o", "new.html", "-o", "link.json"), "link.json: is a trace of this run"),
-        (("linked", "-o", "runs/chat.json"), "is a trace of this run"),
-        (("runs", "-o", "runs/cut_short.json"), "is a trace of this run"),
+        (("chat.json", "-o", "chat.json"), "chat.json: is no report"),
+        (("messages:chat.json", "-o", "./runs/../chat.json"), "is no report"),
+        (("runs", "-o", "runs/chat.json"), "is no report"),
+        (("runs/*.json", "-o", "runs/chat.json"), "is no report"),
+        (("runs", "-o", "new.html", "-o", "link.json"), "link.json: is a link"),
+        (("linked", "-o", "runs/chat.json"), "is no report"),
+        (("runs", "-o", "runs/cut_short.json"), "is no report"),
     ],
 )
 def test_a_trace_of_the_run_is_never_overwritten(arguments, said, capsys, monkeypatch):
@@ -62,11 +62,11 @@ def test_a_scenario_and_its_baseline_are_never_overwritten(capsys):
     other = SCENARIO.with_name("summaries.baseline.json")
     kept = state()
     assert bench("run", SCENARIO, "-o", other) == 2
-    assert "is a baseline of this run, which writing it would destroy — give another file" in capsys.readouterr().err
+    assert "is no report, and writing one there would destroy it — give another file" in capsys.readouterr().err
     scenario = Path("scenarios/as.json")
     scenario.write_bytes(SCENARIO.read_bytes())
     assert bench("run", scenario, "-o", scenario) == 2
-    assert "is a trace of this run" in capsys.readouterr().err
+    assert "is no report" in capsys.readouterr().err
     scenario.unlink()
     assert state() == kept
 

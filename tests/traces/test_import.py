@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 
 import pytest
@@ -56,38 +55,13 @@ def test_a_folder_becomes_one_file_that_holds_the_same_traces(capsys, ending):
     assert all(name in out for name in ("runs/NOTES", "runs/broken.jsonl"))
 
 
-def test_a_folder_becomes_a_folder_with_a_file_for_each_trace(capsys):
-    assert bench("import", "runs", "-o", "out") == 0
-    assert (
-        load(["out/chat.jsonl.gz", "out/shell.jsonl.gz"]).traces
-        == load(["runs/chat.json", "runs/b/shell.jsonl"]).traces
-    )
-
-
-def test_what_is_in_the_folder_stays_unless_it_is_the_same(folder, capsys):
-    assert bench("import", "runs", "-o", "native") == 0
-    assert bench("import", "runs", "-o", "native") == 0, "importing again"
-    kept = folder / "native" / "chat.jsonl.gz"
-    labelled = gzip.decompress(kept.read_bytes()).replace(b'"source":', b'"labels":{"mine":1},"source":', 1)
-    for mine in (gzip.compress(labelled), b"my notes", b"", gzip.compress(b'{"bench_trace": 7'), b"[1, 2]"):
-        kept.write_bytes(mine)
-        assert bench("import", "runs", "-o", "native") == 2
-        assert "native/chat.jsonl.gz: " in capsys.readouterr().err
-        assert kept.read_bytes() == mine
-
-
-def test_a_trace_whose_name_leads_elsewhere_stays_in_the_folder(folder):
-    (folder / "odd.jsonl").write_bytes(encode_trace(opened([], id="../../odd/../x")))
-    assert bench("import", "odd.jsonl", "-o", "out") == 0
-    assert [path.relative_to(folder).as_posix() for path in folder.rglob("*.gz")] == ["out/odd/x.jsonl.gz"]
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
         ("runs/chat.json", "-o", "runs/chat.json"),
         ("runs/b/shell.jsonl", "-o", "runs/b/shell.jsonl"),
         ("none.json", "-o", "x.jsonl"),
+        ("runs", "-o", "out"),
         ("runs",),
     ],
 )
