@@ -12,6 +12,7 @@ judged after the session, whatever that had collected, deselected or marked.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -171,8 +172,9 @@ def judged(path: Path, config: pytest.Config) -> Compared:
         required = _is_required(config) and not accepting
         try:
             plan = read_scenario(path)
+            kept = kept_here(lambda text: warnings.warn(text, pytest.PytestWarning, stacklevel=2))
             known[path] = result = run_scenario(
-                plan, accepting=accepting, require_baseline=required, kept=kept_here()
+                plan, accepting=accepting, require_baseline=required, kept=kept
             )
             if accepting and plan.baseline_path is not None:
                 write_together({plan.baseline_path: score_bytes(score_file_of(result))})

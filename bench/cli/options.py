@@ -11,7 +11,7 @@ import click
 from ..files.limits import VARIABLE, limits_of
 from ..files.writing import require_place
 from ..model.errors import DEBUG, BenchError, nearest
-from .saying import say
+from .saying import warn
 
 FILE = click.Path(path_type=Path)
 
@@ -48,10 +48,7 @@ def warn_unlisted(model: str | None) -> None:
 
     if model is not None and unit_prices(model) is None:
         close = nearest(model, models()).partition(" — known")[0]
-        say(
-            f"warning: no prices are listed for the model {model!r}{close}; tokens are counted",
-            err=True,
-        )
+        warn(f"no prices are listed for the model {model!r}{close}; tokens are counted")
 
 
 of_model = click.option(

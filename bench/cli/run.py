@@ -15,7 +15,7 @@ from ..model.errors import ScenarioError, SpecError
 from .github import inside_actions
 from .options import FILE, of_model, require_reports, warn_unlisted
 from .outcome import finish
-from .saying import progress_line
+from .saying import progress_line, warn
 
 if TYPE_CHECKING:
     from ..model.compared import Compared
@@ -146,7 +146,7 @@ def _compared(
     from .. import run_scenario
     from ..run.kept import kept_here
 
-    settings |= {"jobs": workers, "kept": kept_here()}
+    settings |= {"jobs": workers, "kept": kept_here(warn)}
     with progress_line() as progress:
         return [run_scenario(plan, progress, **settings) for plan in plans]
 

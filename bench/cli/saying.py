@@ -26,6 +26,11 @@ def say(text: str = "", *, err: bool = False, coloured: bool = False) -> None:
     click.echo(not_obeyed(text) if coloured else sayable(text), err=err)
 
 
+def warn(text: str) -> None:
+    """Print a warning on standard error."""
+    say(f"warning: {text}", err=True)
+
+
 def obey(command: str) -> None:
     """Print a workflow command that GitHub is to obey, exactly as it is."""
     click.echo(command)

@@ -13,7 +13,7 @@ from .. import __version__
 from ..files.git import git
 from ..files.writing import folder_in_place, require_place, write_together
 from ..model.errors import BenchError
-from .saying import say
+from .saying import say, warn
 
 DISTRIBUTION = "agent-memory-bench"
 SCENARIO = "scenarios/summaries.toml"
@@ -76,7 +76,7 @@ def _accepted(scenario: Path, traces: Sequence[str]) -> bytes:
     plan = read_scenario(scenario)
     if traces:  # the scenario is not yet where its paths start
         plan = msgspec.structs.replace(plan, traces=tuple(traces))
-    return score_bytes(score_file_of(run_scenario(plan, accepting=True, kept=kept_here())))
+    return score_bytes(score_file_of(run_scenario(plan, accepting=True, kept=kept_here(warn))))
 
 
 def advised(traces: Sequence[str], folder: Path) -> dict[str, bytes]:
@@ -117,7 +117,7 @@ def _best_policy(traces: Sequence[str]) -> str:
     from ..run.kept import kept_here
     from ..strategies.portfolio import PORTFOLIO
 
-    advice = compare(traces, jobs=os.cpu_count() or 1, kept=kept_here()).advice
+    advice = compare(traces, jobs=os.cpu_count() or 1, kept=kept_here(warn)).advice
     say(advice.sentence)
     for item in advice.ranked:
         if item.verdict in ("ship", "not certain") and item.strategy in PORTFOLIO:

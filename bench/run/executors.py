@@ -10,19 +10,30 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
+import logging
 import multiprocessing
 import os
 import pickle
+import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    wait,
+)
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from typing import Any, TypeVar
 
 from ..model.errors import BenchError, debugged, defect, one_line
 
 _Task = TypeVar("_Task")
+_Started = TypeVar("_Started")
 Work = Callable[[Any, Any], Any]
 """`work(plan, task)`: one run measured."""
 
@@ -160,14 +171,34 @@ def dask(scheduler: str | None, workers: int) -> Iterator[Executor]:
         try:
             at: Any = scheduler
             if scheduler is None:
-                cluster = LocalCluster(workers, threads_per_worker=1, processes=True, **quiet)
-                at = stack.enter_context(cluster)
+                start = functools.partial(LocalCluster, workers, threads_per_worker=1, **quiet)
+                at = stack.enter_context(_uninterrupted(start))
             client = stack.enter_context(Client(at))
         except (OSError, ValueError, RuntimeError) as error:
             where = "on this machine" if scheduler is None else f"at {scheduler}"
             what = f"no Dask scheduler answers {where} — start one with `dask scheduler`"
             raise BenchError(f"{what}, or write --engine dask ({one_line(error)})") from None
-        yield client.get_executor(pure=False)
+        try:
+            yield client.get_executor(pure=False)
+        except BaseException:  # results on their way will not arrive, and tornado would print so
+            logging.getLogger("tornado.application").disabled = True
+            raise
+
+
+def _uninterrupted(start: Callable[[], _Started]) -> _Started:
+    """What a function starts, on a thread of its own: Ctrl-C takes effect when it has started.
+
+    A cluster that is half started cannot be closed, and its processes would print where they were.
+    """
+    with ThreadPoolExecutor(1, initializer=_without_interrupts) as thread:
+        return thread.submit(start).result()
+
+
+def _without_interrupts() -> None:
+    """Let no Ctrl-C reach this thread, nor the threads and processes that it starts."""
+    if hasattr(signal, "pthread_sigmask"):  # not on Windows
+        resource_tracker.ensure_running()  # it lets them through again where it starts
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
 
 # ---------------------------------------------------------------- on a worker

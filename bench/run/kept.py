@@ -26,7 +26,7 @@ import msgspec
 from ..files.git import git
 from ..files.limits import limit
 from ..model import Trace, compact_json
-from ..model.errors import BenchError
+from ..model.errors import BenchError, one_line
 from ..model.replay import Replay
 from ..version import VERSION
 
@@ -42,9 +42,10 @@ _SCHEMA = (
 )
 
 
-def kept_here() -> Kept | None:
+def kept_here(warn: Callable[[str], object]) -> Kept | None:
     """The values kept on this machine, in the file of BENCH_CACHE or the user's cache; None: off.
 
+    A file that holds something else stays as it is, and `warn` is called with a line that says so.
     Raises BenchError for a file that a repository brings.
     """
     setting = os.environ.get(VARIABLE, "")
@@ -56,7 +57,10 @@ def kept_here() -> Kept | None:
         raise BenchError(
             f"{path}: is part of a repository, which could decide by it — name another with {VARIABLE}"
         )
-    return Kept(path)
+    kept = Kept(path)
+    if path.exists() and (problem := kept.problem):
+        warn(f"{path}: {problem}; nothing is kept between runs")
+    return kept
 
 
 class Kept:
@@ -76,6 +80,15 @@ class Kept:
 
     def __reduce__(self) -> tuple[type[Kept], tuple[Path]]:
         return Kept, (self.path,)
+
+    @property
+    def problem(self) -> str:
+        """The reason why the file cannot be used, in the words of SQLite or the system; `""`: none."""
+        try:
+            with self._open():
+                return ""
+        except (sqlite3.Error, OSError) as error:
+            return one_line(error)
 
     def get(self, kind: type[_Value], *about: object) -> _Value | None:
         """The value that is kept about something; None for none, and for a damaged one."""

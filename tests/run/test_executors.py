@@ -16,7 +16,7 @@ from bench.metrics import example
 from bench.model.errors import BenchError
 from bench.replayer.replaying import replay
 from bench.run.executors import Workers
-from bench.run.kept import Kept, key_of, replay_digest
+from bench.run.kept import Kept, kept_here, key_of, replay_digest
 from bench.run.measuring import Measuring, RunSession
 from bench.strategies import built, compose, parse_strategy
 from bench.strategies.declaring import declaration
@@ -115,9 +115,13 @@ def test_code_of_a_user_is_replayed_each_time(tmp_path):
     assert scores[0] != scores[1]
 
 
-def test_a_file_that_is_none_fails_nothing(tmp_path):
+def test_a_file_that_is_none_fails_nothing_and_is_named(tmp_path, monkeypatch):
+    warnings = []
     (tmp_path / "k.sqlite").write_bytes(b"no database at all, but longer than a header " * 20)
-    kept = Kept(tmp_path / "k.sqlite")
+    for name in ("new.sqlite", "k.sqlite"):
+        monkeypatch.setenv("BENCH_CACHE", str(tmp_path / name))
+        kept = kept_here(warnings.append)
+    assert warnings == [f"{kept.path}: file is not a database; nothing is kept between runs"]
     kept.put("1", "a")
     assert kept.get(str, "a") is None
     assert Kept(tmp_path / "k.sqlite" / "below").get(str, "a") is None

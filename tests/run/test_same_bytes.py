@@ -104,23 +104,54 @@ def test_two_jobs_give_what_one_gives(compared):
 
 
 SLEEPS = "import time\ndef f(result):\n    time.sleep(0.05)\n    return result.text[:9]\n"
+SEES_PROCESSES = pytest.mark.skipif(
+    not Path("/proc/self/cwd").exists(), reason="needs to see the processes in a folder"
+)
 COMPARES = 'import bench\nbench.compare("runs.jsonl", ["mine=summarizer=mine.py:f"], jobs=2)\n'
 
 
+@contextlib.contextmanager
+def running_here(command, processes):
+    """A command in this folder, which has started so many processes."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        command, env=environment, start_new_session=True, stderr=subprocess.PIPE, text=True
+    ) as running:
+        until = time.monotonic() + 60
+        while len(processes_in(Path.cwd())) < processes and time.monotonic() < until:
+            time.sleep(0.05)
+        try:
+            assert len(processes_in(Path.cwd())) >= processes
+            yield running
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(running.pid, signal.SIGKILL)
+
+
 @pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/cwd").exists(), reason="needs to see the processes in a folder")
+@SEES_PROCESSES
+@pytest.mark.parametrize("processes", [2, 3, 4])
+def test_an_interrupt_while_a_cluster_starts_is_one_line(tmp_path, monkeypatch, processes):
+    pytest.importorskip("distributed")
+    monkeypatch.chdir(tmp_path)
+    write_traces([opened(shell(3, start=2), id=f"run_{number}") for number in range(40)], Path("runs.jsonl"))
+    command = [sys.executable, "-m", "bench", "run", "runs.jsonl", "--engine", "dask", "--jobs", "2"]
+    with running_here(command, processes) as running:
+        os.killpg(running.pid, signal.SIGINT)
+        assert running.stderr.read().strip() == "error: interrupted"
+        assert running.wait() == 130
+
+
+@pytest.mark.slow
+@SEES_PROCESSES
 def test_what_a_killed_comparison_started_ends_with_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("mine.py").write_text(SLEEPS)
     write_traces([opened(shell(3, start=2), id=f"run_{number}") for number in range(40)], Path("runs.jsonl"))
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen([sys.executable, "-c", COMPARES], env=environment, start_new_session=True) as running:
-        until = time.monotonic() + 60
-        while len(processes_in(tmp_path)) < 6 and time.monotonic() < until:
-            time.sleep(0.05)
-        assert len(processes_in(tmp_path)) >= 6
+    with running_here([sys.executable, "-c", COMPARES], processes=6) as running:
         running.kill()
-    until = time.monotonic() + 10
-    while processes_in(tmp_path) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert processes_in(tmp_path) == []
+        running.wait()
+        until = time.monotonic() + 10
+        while processes_in(tmp_path) and time.monotonic() < until:
+            time.sleep(0.05)
+        assert processes_in(tmp_path) == []
