@@ -189,33 +189,19 @@ def judged(path: Path, config: pytest.Config) -> Compared:
 def failures(compared: Compared, config: pytest.Config) -> list[str]:
     """A line on each gate that does not hold, or that nothing was measured; empty where all hold."""
     from .comparison.gates import is_measured
+    from .reports.gates import gates_in_words
 
-    outcomes = ("fail",) if _is_asked(config, UNDECIDED) else ("fail", "undecided")
-    return [
-        *([] if is_measured(compared) else ["nothing was measured"]),
-        *_gates(compared, outcomes),
-    ]
+    outcomes = ["fail"] if _is_asked(config, UNDECIDED) else ["fail", "undecided"]
+    nothing = [] if is_measured(compared) else ["nothing was measured"]
+    return [*nothing, *gates_in_words(compared, *outcomes)]
 
 
 def _advice(compared: Compared) -> list[str]:
     """The first line of every output, the notes, and the gates that were not judged."""
     from .reports import first_line
+    from .reports.gates import gates_in_words
 
-    return [first_line(compared), *compared.notes, *_gates(compared, ("skipped",))]
-
-
-def _gates(compared: Compared, outcomes: tuple[str, ...]) -> list[str]:
-    """The gates of a comparison that came out so, in words."""
-    from .reports.gates import gate_in_words
-    from .reports.reading import Reading
-
-    reading = Reading(compared)
-    return [
-        f"{gate.outcome}: {gate_in_words(reading, gate)}"
-        for outcome in outcomes
-        for gate in compared.gates
-        if gate.outcome == outcome
-    ]
+    return [first_line(compared), *compared.notes, *gates_in_words(compared, "skipped")]
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -15,12 +15,6 @@ from .saying import obey
 if TYPE_CHECKING:
     from ..model.compared import Compared
 
-MOST = 10
-"""The most annotations of one kind that GitHub shows of one step."""
-
-KINDS = {"fail": "error", "undecided": "warning", "skipped": "warning"}
-"""The kind of annotation of each outcome of a gate; one that passed has none."""
-
 
 def inside_actions() -> bool:
     """True if this process is a step of GitHub Actions."""
@@ -44,31 +38,21 @@ def quoted_output() -> Iterator[None]:
 def workflow_commands(
     comparisons: Sequence[Compared], files: Sequence[Path | None]
 ) -> Iterator[str]:
-    """A workflow command for each gate that did not pass, on the file of its scenario.
+    """Workflow commands for each scenario, on its file: an error that names the gates that failed, a
+    warning for those that were skipped or are undecided.
 
-    One that failed is an error, one that was skipped or is undecided a warning; nothing measured is
-    an error too. At most ten of a kind: the last of more says how many are left out.
+    Nothing measured is an error too.
     """
     from ..comparison.gates import is_measured
-    from ..reports.gates import gate_in_words
-    from ..reports.reading import Reading
+    from ..reports.gates import gates_in_words
 
-    commands: dict[str, list[str]] = {"error": [], "warning": []}
-    for comparison, file in zip(comparisons, files, strict=True):
-        if not is_measured(comparison):
-            nothing = _command("error", file, comparison.title, "nothing was measured")
-            commands["error"].append(nothing)
-        for gate in comparison.gates:
-            if kind := KINDS.get(gate.outcome):
-                title = f"bench: {gate.rule.metric or 'baseline'}"
-                words = gate_in_words(Reading(comparison), gate)
-                commands[kind].append(_command(kind, file, title, words))
-    for kind, texts in commands.items():
-        left_out = len(texts) - MOST + 1
-        if left_out > 1:
-            more = _command(kind, None, "bench", f"and {left_out} more, see the log")
-            texts[MOST - 1 :] = [more]
-        yield from texts
+    for compared, file in zip(comparisons, files, strict=True):
+        failed = [] if is_measured(compared) else ["nothing was measured"]
+        failed += gates_in_words(compared, "fail")
+        waiting = gates_in_words(compared, "undecided", "skipped")
+        for kind, lines in (("error", failed), ("warning", waiting)):
+            if lines:
+                yield _command(kind, file, f"bench: {compared.title}", "\n".join(lines))
 
 
 def append_summary(comparisons: Sequence[Compared]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..model.compared import GateResult
+from ..model.compared import Compared, GateResult
 from .numbers import count, difference, of, quantity, sentence_case
 from .reading import Reading
 
@@ -43,6 +43,17 @@ def not_passed(gates: Sequence[GateResult], many: int) -> str:
     (number, verb), *others = ((number, verb) for verb, number in numbers.items() if number)
     more = "".join(f", {count(number)} {verb}" for number, verb in others)
     return f"{count(number)} of {of(many, 'gate')} {verb}{more}."
+
+
+def gates_in_words(compared: Compared, *outcomes: str) -> list[str]:
+    """The gates of a comparison that came out so, each after its outcome."""
+    reading = Reading(compared)
+    return [
+        f"{gate.outcome}: {gate_in_words(reading, gate)}"
+        for outcome in outcomes
+        for gate in compared.gates
+        if gate.outcome == outcome
+    ]
 
 
 def gate_in_words(reading: Reading, gate: GateResult) -> str:

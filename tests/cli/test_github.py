@@ -1,4 +1,4 @@
-"""Annotations and job summaries of GitHub Actions: on the right file, at most ten of a kind, and nothing of a recording obeyed."""
+"""Annotations and job summaries of GitHub Actions: on the right file, and nothing of a recording obeyed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from cli_folder import SCENARIO
 from repository import bench
 
-from bench.cli.github import MOST, inside_actions, quoted_output
+from bench.cli.github import inside_actions, quoted_output
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -33,26 +33,19 @@ PASSES = 'metric = "prompt.invalid"\nstrategy = "mine"\nmax = 0'
 WAITS = 'metric = "cost.prompt_tokens"\nstrategy = "mine"\nmax_increase = 0'
 
 
-def test_a_gate_that_failed_is_an_error_on_its_scenario_and_one_that_waits_a_warning(capsys):
+def test_gates_that_failed_are_an_error_on_their_scenario_and_those_that_wait_a_warning(capsys):
     assert bench("run", scenario(FAILS, PASSES, WAITS, name="100%, a.toml")) == 1
     found = COMMAND.findall(capsys.readouterr().out)
     assert [(kind, file) for kind, file, _, _ in found] == [
         ("error", "100%25%2C a.toml"),
         ("warning", "100%25%2C a.toml"),
     ]
-    assert ["needed.recall" in found[0][2], "cost.prompt_tokens" in found[1][2]] == [True, True]
+    assert ["needed facts kept" in found[0][3], "prompt tokens" in found[1][3]] == [True, True]
     assert all(len(message) > 20 for *_, message in found)
     first = Path("summary.md").read_text()
     assert "needed" in first
     bench("run", "one.toml")
     assert Path("summary.md").read_text().startswith(first), "a job's summary is added to"
-
-
-def test_at_most_ten_of_a_kind_are_annotated_and_the_last_counts_the_rest(capsys):
-    many = [FAILS.replace("min = 1", f"min = 0.9{number}") for number in range(1, MOST + 6)]
-    assert bench("run", scenario(*many)) == 1
-    found = [line for line in COMMAND.findall(capsys.readouterr().out) if line[0] == "error"]
-    assert (len(found), str(len(many) - MOST + 1) in found[-1][3]) == (MOST, True)
 
 
 def test_what_is_quoted_is_obeyed_by_nobody(capsys, monkeypatch):
