@@ -27,7 +27,8 @@ from bench.evidence.of_replay import TraceSession
 from bench.model import ContextReset, Message, ModelTurn, ToolResult, Trace, UserTurn, text_of
 from bench.model.scores import Finding
 from bench.replayer.replaying import Replayer
-from bench.strategies import compose
+from bench.strategies import built
+from bench.strategies.declaring import declaration
 
 RULES = ("misattributed", "invented")
 FEWEST_CHARS = 60
@@ -88,7 +89,7 @@ def checked(honest: Honest) -> dict[str, tuple[Finding, ...] | None]:
         return [*window.messages[:1], Message(role="user", kind="made", text=text)]
 
     replay = Replayer(honest.before, index, session.messages.count).replay(
-        compose("honest", {"compactor": compactor})
+        built(declaration({"compactor": compactor}, "honest"))
     )
     if replay.failure:
         raise RuntimeError(replay.failure)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from measured import Ran, run_of as run_of
@@ -24,12 +25,19 @@ from bench.model import (
     Trace,
     UserTurn,
 )
+from bench.strategies import Strategy, built
+from bench.strategies.declaring import declaration
 
 TABLE = {
     "type": "table",
     "data": json.dumps([{"Name": f"Wall_{number}", "Length": number * 1.5} for number in range(36)]),
 }
 LOG = "✅ Code executed successfully\r\n" + "".join(f"line {number}\r\n" for number in range(12))
+
+
+def compose(name: str, slots: dict[str, Any], base: Path | None = None) -> Strategy:
+    """A strategy of these slots, in this process."""
+    return built(declaration(slots, name), base)
 
 
 def trace(*steps: AnyStep, id: str = "t", meta: dict[str, Any] | None = None) -> Trace:

@@ -15,6 +15,7 @@ from typing import Any
 
 from data.adversarial.harmful import HARMFUL
 from data.adversarial.harmless import HARMLESS
+from handmade import compose
 
 import bench
 from bench.comparison.rules import Terms, results_of
@@ -24,7 +25,7 @@ from bench.model import ToolResult, Trace
 from bench.model.advice import TODAY, RuleResult
 from bench.model.scores import MeasuredRun
 from bench.run.measuring import Measuring, RunSession
-from bench.strategies import Strategy, compose, parse_strategy
+from bench.strategies import Strategy, parse_strategy
 
 SAME_TEXT, SAME_HISTORY = "same text", "same history"
 """Strategies of the user's own that change nothing: one whose numbers equal theirs did not act."""

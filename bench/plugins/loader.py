@@ -81,41 +81,14 @@ def compile_from_source() -> None:
     machinery.SourceFileLoader.get_code = code_of  # type: ignore[method-assign, assignment]
 
 
-class FinderElsewhere:
-    """A finder asked before all others: it gives the modules that they find, from the files at
-    other places (`place(path)` is where the file of a path stands instead).
+def import_from(place: Callable[[str], str]) -> None:
+    """From here on this process imports what lies in a folder from `place(folder)`."""
 
-    Modules without a file, built in or frozen, stay as they are.
+    def elsewhere(hook: Callable[[str], Any], folder: str) -> Any:
+        return hook(place(folder))
 
-    >>> FinderElsewhere(lambda path: f"/then{path}").find_spec("_tracemalloc").origin
-    'built-in'
-    """
-
-    def __init__(self, place: Callable[[str], str]) -> None:
-        self._place = place
-
-    def find_spec(
-        self, name: str, path: Any = None, target: Any = None
-    ) -> machinery.ModuleSpec | None:
-        """The spec of a module at its other place; None for one that nobody finds.
-
-        Raises ModuleNotFoundError where no file is at the other place.
-        """
-        others = (finder for finder in sys.meta_path if finder is not self)
-        spec = next(filter(None, (one.find_spec(name, path, target) for one in others)), None)
-        if spec is None:
-            return None
-        folders = spec.submodule_search_locations
-        if folders is not None:
-            spec.submodule_search_locations = folders = [*map(self._place, folders)]
-        file = self._place(spec.origin) if spec.has_location and spec.origin else spec.origin
-        if file is None or file == spec.origin:
-            return spec
-        if not os.path.exists(file):
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-        return importlib.util.spec_from_file_location(
-            name, file, submodule_search_locations=folders
-        )
+    sys.path_hooks[:] = [functools.partial(elsewhere, hook) for hook in sys.path_hooks]
+    sys.path_importer_cache.clear()
 
 
 # ---------------------------------------------------------------- modules

@@ -85,7 +85,7 @@ class Replayer:
         return Replay(
             strategy=strategy.name,
             spec=strategy.spec,
-            says=strategy.says,
+            says=strategy.declaration.says,
             written=tuple(out.written),
             calls=tuple(out.calls),
             results=tuple(results),

@@ -17,8 +17,9 @@ import msgspec
 
 from ..files.git import resolve, top_of, unpack
 from ..files.limits import read_regular
+from ..model import compact_json
 from ..model.compared import Compared
-from ..model.errors import BenchError, ScenarioError, SpecError, TraceError, one_line
+from ..model.errors import BenchError, ScenarioError, TraceError, one_line
 from ..strategies import Strategy
 from ..strategies.sandboxed import Place, stop
 from ..traces.paths import given_files
@@ -63,13 +64,16 @@ class Earlier:
                 yield f"{what}: {', '.join(names)}"
 
 
-def strategies_of(plan: Scenario, running: Running, place: Place) -> Declared:
-    """The strategies of a scenario. One written as a whole spec, or a reference by its name, has
-    its own name.
-    """
+def strategies_of(
+    plan: Scenario, running: Running, place: Place, *, tolerant: bool = False
+) -> Declared:
+    """The strategies of a scenario; `tolerant`: one that cannot be put together is broken."""
     items = [(name, slots or name) for name, slots in plan.strategies.items()]
     return declared(
-        [(None if isinstance(slots, str) else name, slots) for name, slots in items], place, running
+        [(None if isinstance(slots, str) else name, slots) for name, slots in items],
+        place,
+        running,
+        tolerant=tolerant,
     )
 
 
@@ -93,21 +97,24 @@ def earlier(plan: Scenario, revision: str, running: Running) -> Iterator[Earlier
         unpack(sha, top, files, files.with_name("index"))
         then = _scenario_in(files, plan.path.resolve().relative_to(top), revision)
         moved = msgspec.structs.replace(then, **{name: getattr(plan, name) for name in _OF_NOW})
-        given, broken = _sound(moved, running, Place(then.base, top, files))
-        missing = [f"{name} at {sha[:9]}: {why}" for name, why in broken.items()]
-        missing += vanished(plan, then)
+        given = strategies_of(moved, running, Place(then.base, top, files), tolerant=True)
+        missing = [
+            f"{item.name} at {sha[:9]}: {item.broken}" for item in given.strategies if item.broken
+        ]
+        before, now = parts_of(then, plan), parts_of(plan, plan)
+        missing += [f"{before[key]} is gone or another one" for key in before if key not in now]
+        added = [now[key] for key in now if key not in before and key[0] in ("recording", "label")]
+        new = new_recordings(plan, then)
+        # by a finder of an editable install, which looks into no folder
+        stale = {top / name for name in _imported(given.strategies, top)}
+        missing += [
+            f"{file} is imported as it is now"
+            for file in sorted(stale)
+            if not file.is_relative_to(files)
+        ]
         try:
             imported = frozenset(_imported(given.strategies, files))
-            yield Earlier(
-                sha,
-                moved,
-                given,
-                tuple(missing),
-                tuple(added(plan, then)),
-                new_recordings(plan, then),
-                imported,
-                top,
-            )
+            yield Earlier(sha, moved, given, tuple(missing), tuple(added), new, imported, top)
         finally:
             stop(given.strategies)
 
@@ -120,45 +127,11 @@ def _scenario_in(files: Path, inside: Path, revision: str) -> Scenario:
     return read_scenario(files / inside)
 
 
-def _sound(plan: Scenario, running: Running, place: Place) -> tuple[Declared, dict[str, str]]:
-    """The strategies of a scenario that can be put together, and why the others cannot, by name."""
-    try:
-        return strategies_of(plan, running, place), {}
-    except SpecError:  # one by one, to learn which
-        pass
-    broken: dict[str, str] = {}
-    names: dict[str, tuple[str, ...]] = {name: (name,) for name in plan.strategies}
-    strategies: list[Strategy] = []
-    for name, slots in plan.strategies.items():
-        alone = msgspec.structs.replace(plan, strategies={name: slots})
-        try:
-            given = strategies_of(alone, running, place)
-        except SpecError as error:
-            broken[name] = str(error)
-        else:
-            strategies += given.strategies
-            names |= given.names
-    return Declared(tuple(strategies), names), broken
-
-
 def _imported(strategies: Sequence[Strategy], top: Path) -> set[str]:
-    """The files that strategies import, relative to the top of their repository.
-
-    The `__init__.py` of a package is left out where another file of it is imported.
-    """
-    files = {
-        Path(file)
-        for item in strategies
-        for file in item.imported
-        if Path(file).is_relative_to(top)
-    }
-    folders = {file.parent for file in files if file.name != "__init__.py"}
-    return {
-        file.relative_to(top).as_posix()
-        for file in files
-        if file.name != "__init__.py"
-        or not any(folder.is_relative_to(file.parent) for folder in folders)
-    }
+    """The files with any code that strategies import, relative to the top of their repository."""
+    files = {Path(file) for item in strategies for file in item.imported}
+    inside = {file for file in files if file.is_relative_to(top) and file.stat().st_size}
+    return {file.relative_to(top).as_posix() for file in inside}
 
 
 # ---------------------------------------------------------------- what is gone or other
@@ -181,47 +154,30 @@ def orphaned(plan: Scenario) -> Iterator[str]:
             yield f"{file.name} is a baseline whose scenario is gone"
 
 
-def vanished(plan: Scenario, then: Scenario) -> Iterator[str]:
-    """A clause on each file, recording, question, label and setting that the scenario had.
+def parts_of(plan: Scenario, now: Scenario) -> dict[tuple[object, ...], str]:
+    """A clause on each part of a scenario: settings, labels, questions, recordings, files beside it.
 
-    `then` is the scenario as it was at a revision, with its files. A scenario or recording under
-    another name has not vanished.
+    A part that is another one has another key. The name of a file is no part of the key where its
+    bytes say which it is, so that it may be called otherwise `now`.
     """
-    yield from _vanished_files(plan, then)
-    for probe in then.probes:
-        if probe not in plan.probes:
-            yield f"the question {one_line(probe.question)[:60]!r} is gone or another one"
-    for run, labels in then.labels.items():
-        if any(plan.labels.get(run, {}).get(name) != value for name, value in labels.items()):
-            yield f"the labels of {run} are gone or others"
-    for key in _SETTINGS:
-        if getattr(then, key) != getattr(plan, key):
-            yield f"{key} was {getattr(then, key)!r} and is {getattr(plan, key)!r}"
-
-
-def _vanished_files(plan: Scenario, then: Scenario) -> Iterator[str]:
-    """A clause on the baseline, and on each scenario beside it and recording, that is gone."""
-    baseline = then.baseline_path
-    if baseline and baseline.exists() and not (plan.baseline_path or Path()).exists():
-        yield f"{baseline.name} is gone"
-    here = {_sha256(file) for file in plan.base.glob("*.toml")}
-    for file in sorted(then.base.glob("*.toml")):
-        is_here = (plan.base / file.name).exists() or _sha256(file) in here
-        if not is_here and is_scenario(file):
-            yield f"scenario {file.name} is gone"
-    now = {_sha256(file) for file in _recordings(plan)}
-    for file in _recordings(then):
-        if _sha256(file) not in now:
-            yield f"recording {file.name} is gone or another one"
-
-
-def added(plan: Scenario, then: Scenario) -> Iterator[str]:
-    """The recordings and labels that the scenario has and had not: easy ones raise a mean."""
-    before = {_sha256(file) for file in _recordings(then)}
-    yield from (file.name for file in _recordings(plan) if _sha256(file) not in before)
+    parts: dict[tuple[object, ...], str] = {
+        ("setting", name, getattr(plan, name)): f"{name} = {getattr(plan, name)!r}"
+        for name in _SETTINGS
+    }
     for run, labels in plan.labels.items():
-        names = labels.keys() - then.labels.get(run, {}).keys()
-        yield from (f"{name} of {run}" for name in sorted(names))
+        for name, value in labels.items():
+            parts["label", run, name, compact_json(value)] = f"the label {name} of {run}"
+    for probe in plan.probes:
+        parts["question", repr(probe)] = f"the question {one_line(probe.question)[:60]!r}"
+    for file in _recordings(plan):
+        parts["recording", _sha256(file)] = f"recording {file.name}"
+    for file in sorted(plan.base.glob("*.toml")):
+        if is_scenario(file):
+            is_here = (now.base / file.name).exists()
+            parts["scenario", file.name if is_here else _sha256(file)] = f"scenario {file.name}"
+    if plan.baseline_path and plan.baseline_path.exists():
+        parts["baseline",] = plan.baseline_path.name
+    return parts
 
 
 def new_recordings(plan: Scenario, then: Scenario) -> frozenset[Path]:
@@ -230,15 +186,13 @@ def new_recordings(plan: Scenario, then: Scenario) -> frozenset[Path]:
     They have no value before, so what they would add to a mean on both sides hides no loss on the
     others. Empty where no recording was there, as nothing would be left to compare.
     """
-    before = {_sha256(file) for file in _recordings(then)}
+    hashes = {_sha256(file) for file in _recordings(then)}
     paths = {os.path.relpath(file, then.base) for file in _recordings(then)}
-    here = {*_recordings(plan)}
     new = {
-        file
-        for file in here
-        if _sha256(file) not in before and os.path.relpath(file, plan.base) not in paths
+        file: _sha256(file) not in hashes and os.path.relpath(file, plan.base) not in paths
+        for file in _recordings(plan)
     }
-    return frozenset(new if new != here else ())
+    return frozenset() if all(new.values()) else frozenset(file for file in new if new[file])
 
 
 def _recordings(plan: Scenario) -> Iterator[Path]:

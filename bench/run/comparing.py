@@ -60,24 +60,30 @@ class Declared(NamedTuple):
         )
 
 
-def declared(items: Iterable[tuple[str | None, Any]], place: Place, running: Running) -> Declared:
+def declared(
+    items: Iterable[tuple[str | None, Any]],
+    place: Place,
+    running: Running,
+    *,
+    tolerant: bool = False,
+) -> Declared:
     """The strategies of (name, what is given), one for each setting of a sweep.
 
-    A name is None for what has its own.
-
-    Raises SpecError as `declaration` does, and for more than 100 settings of one.
+    A name is None for what has its own. Raises SpecError as `declaration` and, unless `tolerant`,
+    `put_together` do, and for more than 100 settings of one.
     """
     settings = [
         setting for name, given in items for setting in at_settings(_declaration(given, name))
     ]
-    each = put_together([one for _, one in settings], place, debug=running.debug)
+    declarations = [one for _, one in settings]
+    each = put_together(declarations, place, debug=running.debug, tolerant=tolerant)
     strategies: list[Strategy] = []
     names: dict[str, tuple[str, ...]] = {}
     for (values, _), alone in zip(settings, each, strict=True):
-        one = replace(alone, name="-".join((alone.name, *values)))
-        strategies.append(one)
-        for name in dict.fromkeys((alone.name, one.name)):
-            names[name] = (*names.get(name, ()), one.name)
+        full_name = "-".join((alone.name, *values))
+        strategies.append(replace(alone, declaration=replace(alone.declaration, name=full_name)))
+        for name in dict.fromkeys((alone.name, full_name)):
+            names[name] = (*names.get(name, ()), full_name)
     return Declared(tuple(strategies), names)
 
 

@@ -1,36 +1,25 @@
-"""The slots of a strategy and what fills them.
+"""The slots of a strategy, and what fills them.
 
 A plug-in is a function, or a class whose constructor takes the settings and whose method does the
-work (state lives for one run). Settings are keyword-only parameters with types and defaults; they
-are what a spec string sets.
+work; its state lives for one run. Settings are keyword-only parameters.
 
-| slot | function form | class method | gives |
-|---|---|---|---|
-| summarizer | `f(result, *, …)` | `summarize(result)` | text or value the model sees, or None for
-"as stored" | | compactor | `f(window, *, …)` | `compact(window)` | the new history (a list of
-messages), `Edits`, or None for "unchanged" | | store | `f(result, *, …)` | `put(result)` | a
-`Record` (a class may add `resolve(handle)`), or the value | | evaluator | `f(record, history, *,
-…)` | `evaluate(record, history)` | a mapping of findings, or None | | router | `f(state, *, …)`
-with an `at` | `decide(state)` | the route's name, or `(route, detail)` | | consumer | `f(execution,
-*, …)` | `consume(execution)` | a `Reply`: what the agent says next, the task state it leaves, where
-the run goes |
+- summarizer, `f(result)` or `summarize`: what the model sees; None for what is stored
+- compactor, `f(window)` or `compact`: the new history, a list of messages or `Edits`; None for the
+  same. With `mode="per_call"` it is given the full history at every call, and makes that one prompt
+- store, `f(result)` or `put`: a `Record` or the value that is kept; a class may have
+  `resolve(handle)`
+- evaluator, `f(record, history)` or `evaluate`: a mapping of findings; None for none
+- router, `f(state)` or `decide`: the route's name, or (route, detail). `at` says where it decides
+- consumer, `f(execution)` or `consume`: a `Reply`
+- writer, `f(messages)`: the text of a summary, named by a compactor's setting `writer`
+- extractor, `f(record)`: the findings read back from a record; None where it does not apply
 
-This is how a registered plug-in is called. Somebody's own function is handed the form that it asks
-for: `forms.py`.
-
-A compactor's answer is the history from then on: the next prompt starts from it. One declared with
-`mode="per_call"` is a view instead: it is given the full history at every call, and its answer is
-that one prompt (None: the full history).
-
-Beside the slots: a writer, `f(messages, *, …)` → the text of a summary, named by a compactor's
-`writer` parameter; and an extractor, `f(record, *, …)` → findings read back from a record, or None
-where it does not apply; every registered one runs.
+Somebody's own function is handed the form that it asks for: `forms.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -74,37 +63,30 @@ DECISION_POINTS = (
 
 @dataclass(frozen=True)
 class Strategy:
-    """A named composition of slots; an empty slot does what the recording did.
+    """A declaration with what fills its slots; an empty slot does what the recording did.
 
-    So `recorded` is the empty strategy. `str()` gives the string that parses back to it.
-    `broken` says why it cannot be run at all, `written` is then its spec. `sandbox` is the child
-    process of somebody else's code: the plug-ins are then descriptions, and cannot be started here.
-    `here` says why such code runs in this process all the same, `imported` are the files of it that
-    a child imported. `says` are sentences of its own that are allowed, such as a fixed hint to the
-    model: they are quoted in the report, and no rule takes them for an invention.
+    So `recorded` is the empty strategy. `broken` says why it cannot be run at all. `sandbox` is the
+    child process of somebody else's code: the plug-ins are then descriptions, and cannot be started
+    here. `here` says why such code runs in this process all the same, `imported` are the files of
+    it that a child imported.
     """
 
-    name: str
+    declaration: Declaration
     plugins: dict[str, tuple[Plugin, ...]] = field(default_factory=dict)
-    says: tuple[str, ...] = ()
-    reference: bool = False
     broken: str = ""
-    written: str = ""
     sandbox: Any = field(default=None, compare=False, repr=False)
     here: str = field(default="", compare=False)
     imported: tuple[str, ...] = field(default=(), compare=False)
 
     @property
-    def declaration(self) -> Declaration:
-        """The strategy as it is written."""
-        return Declaration(self.name, dict(self.plugins), self.says, self.reference)
+    def name(self) -> str:
+        """Its name in the comparison."""
+        return self.declaration.name
 
     @property
     def spec(self) -> str:
-        """The slots as written: `compactor=mask_observations:keep_last=10`; `""` for the empty
-        strategy.
-        """
-        return self.written or self.declaration.spec
+        """The slots as written: `compactor=mask_observations:keep_last=10`; `""` for none."""
+        return self.declaration.spec
 
     @property
     def everything(self) -> tuple[Plugin, ...]:
@@ -118,13 +100,11 @@ class Strategy:
 
     @property
     def shipped(self) -> bool:
-        """True if all code in it is that of the bench: its spec and a recording decide what it does
-        there.
-        """
+        """True if all of its code is the bench's: its spec says what it does to a recording."""
         return not self.broken and all(plugin.shipped for plugin in self.everything)
 
     def __str__(self) -> str:
-        return self.name if self.reference else f"{self.name}={self.spec}"
+        return str(self.declaration)
 
 
 def built(declared: Declaration, base: Path | None = None) -> Strategy:
@@ -136,40 +116,30 @@ def built(declared: Declaration, base: Path | None = None) -> Strategy:
         slot: tuple(_plugin("router" if slot == "routers" else slot, item, base) for item in items)
         for slot, items in declared.slots.items()
     }
-    return checked(Strategy(declared.name, plugins, declared.says, declared.reference))
+    return filled(declared, plugins)
 
 
-def compose(name: str, slots: Mapping[str, Any], base: Path | None = None) -> Strategy:
-    """A strategy from slot → spec string, Plugin or function, for `routers` a list of them.
-
-    `says` beside the slots is a list of sentences. Raises SpecError for an unknown slot or spec.
-    """
-    return built(declaration(slots, name), base)
-
-
-def parse_strategy(text: str, base: Path | None = None) -> Strategy:
-    """A strategy from `NAME=SLOT=SPEC(+SLOT=SPEC)*`, or the NAME of a reference. Raises SpecError."""
-    return built(declaration(text), base)
-
-
-def checked(strategy: Strategy) -> Strategy:
-    """The strategy itself. Raises SpecError for a wrong `at`, `loop` or `mode`."""
-    for router in strategy.plugins.get("routers", ()):
+def filled(declared: Declaration, plugins: dict[str, tuple[Plugin, ...]]) -> Strategy:
+    """A strategy of these plug-ins. Raises SpecError for a wrong `at`, `loop` or `mode`."""
+    for router in plugins.get("routers", ()):
         if router.attribute("at", AT_DEFAULT if router.entry.own else None) not in DECISION_POINTS:
             known = ", ".join(DECISION_POINTS)
             what = f"router {router.spec}: its `at` must be one of {known}"
             raise SpecError(f"{what} — write {router.spec}:at=after_result")
         loop = router.attribute("loop")
         if loop is not None and not (isinstance(loop, str) and loop):
-            raise SpecError(
-                f"router {router.spec}: its `loop` must be the name of a route, got {loop!r}"
-            )
-    for compactor in strategy.plugins.get("compactor", ()):
+            what = f"router {router.spec}: its `loop` must be the name of a route"
+            raise SpecError(f"{what}, got {loop!r}")
+    for compactor in plugins.get("compactor", ()):
         if compactor.attribute("mode", "history") not in MODES:
-            raise SpecError(
-                f"compactor {compactor.spec}: its `mode` must be one of {', '.join(MODES)}"
-            )
-    return strategy
+            what = f"compactor {compactor.spec}: its `mode` must be one of {', '.join(MODES)}"
+            raise SpecError(what)
+    return Strategy(replace(declared, slots=dict(plugins)), plugins)
+
+
+def parse_strategy(text: str, base: Path | None = None) -> Strategy:
+    """A strategy from `NAME=SLOT=SPEC(+SLOT=SPEC)*`, or the NAME of a reference. Raises SpecError."""
+    return built(declaration(text), base)
 
 
 def _plugin(kind: str, given: Any, base: Path | None) -> Plugin:

@@ -16,16 +16,16 @@ import msgspec
 
 from ..model.errors import BenchError, EndedError, SpecError, one_line
 from ..plugins.loader import (
-    FinderElsewhere,
     NeedsChild,
     compile_from_source,
+    import_from,
     is_installed,
     not_here,
 )
 from ..plugins.registry import Entry, Plugin, build
 from ..plugins.spec import parse_spec
 from ..plugins.worker import Answer, Child, NoAnswer
-from . import Strategy, built, checked
+from . import Strategy, built, filled
 from .declaring import Declaration
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Place:
     """The place of a strategy's files: `base` is the folder that paths start from.
 
     With `top`, the top of a repository, `then` is a folder that holds its files as they were at a
-    revision: everything of the repository is then imported from there.
+    revision: what lies in a folder of the repository is then imported from there.
     """
 
     base: Path = Path()
@@ -63,12 +63,11 @@ class Place:
         compile_from_source()
         if self.then is None:
             return
-        sys.meta_path.insert(0, FinderElsewhere(self.of_then))
-        here = self.of_then(os.getcwd())
-        sys.path[:] = [self.of_then(path or ".") for path in sys.path]
-        if "PYTHONPATH" in os.environ:
+        import_from(self.of_then)
+        if "PYTHONPATH" in os.environ:  # for programs that are started
             folders = os.environ["PYTHONPATH"].split(os.pathsep)
             os.environ["PYTHONPATH"] = os.pathsep.join(map(self.of_then, folders))
+        here = self.of_then(os.getcwd())
         if Path(here).is_dir():
             os.chdir(here)
 
@@ -81,7 +80,7 @@ class Sandbox:
     number: int
 
 
-class _DescribedPlugin(msgspec.Struct, frozen=True):
+class _PluginFacts(msgspec.Struct, frozen=True):
     """A plug-in as its child describes it; `own` is code that runs in the child alone."""
 
     spec: str
@@ -98,11 +97,10 @@ class _DescribedPlugin(msgspec.Struct, frozen=True):
         return Plugin(parse_spec(self.spec), entry, {})
 
 
-class _Description(msgspec.Struct, frozen=True):
-    """A strategy as its child describes it, and its files; or an error, which may end a process."""
+class _Facts(msgspec.Struct, frozen=True):
+    """A strategy as its child describes it, or an error; `ended`: it would end a process."""
 
-    plugins: dict[str, tuple[_DescribedPlugin, ...]] = {}
-    files: tuple[str, ...] = ()
+    plugins: dict[str, tuple[_PluginFacts, ...]] = {}
     error: str = ""
     ended: bool = False
 
@@ -112,12 +110,14 @@ def put_together(
     place: Place | None = None,
     *,
     debug: bool = False,
+    tolerant: bool = False,
 ) -> list[Strategy]:
     """The strategies that were declared.
 
     One with somebody else's code gets a child, which those of the same files share. One that ends
     it, or hangs, is broken. A function that cannot be sent to a child runs here, and `here` says
-    why; with `debug` every function does.
+    why; with `debug` every function does. Raises SpecError for a spec that names nothing or does
+    not fit; `tolerant`: that strategy is broken.
     """
     place = place or Place()
     strategies: dict[int, Strategy] = {}
@@ -127,8 +127,10 @@ def put_together(
             strategies[number] = _here(declared, place.base, debug)
         except NeedsChild as needs:
             groups.setdefault(needs.code, []).append(number)
+        except SpecError as error:
+            strategies[number] = _broken(declared, error, tolerant)
     for numbers in groups.values():
-        together = _in_child([given[number] for number in numbers], place)
+        together = _in_child([given[number] for number in numbers], place, tolerant)
         strategies |= zip(numbers, together, strict=True)
     return [strategies[number] for number in range(len(given))]
 
@@ -146,28 +148,54 @@ def _here(declared: Declaration, base: Path, debug: bool) -> Strategy:
     raise NeedsChild(f"functions of {getattr(function, '__module__', '')}")
 
 
-def _in_child(given: Sequence[Declaration], place: Place) -> list[Strategy]:
-    """Strategies in one child; each in a child of its own where one of them does not survive that."""
+def _in_child(given: Sequence[Declaration], place: Place, tolerant: bool) -> list[Strategy]:
+    """Strategies in one child; each in a child of its own where together they do not survive it."""
     child = Child(functools.partial(Ready, tuple(map(_sent, given)), place), _EACH_REPLAY)
+    try:
+        files, facts = _described(child, len(given))
+    except NoAnswer as why:
+        child.stop()
+        if len(given) > 1:
+            return [one for each in given for one in _in_child([each], place, tolerant)]
+        hint = " — code that is imported must not exit" if why.ended else ""
+        return [_broken(given[0], f"{why}{hint}", tolerant)]
     strategies: list[Strategy] = []
-    for number, declared in enumerate(given):
+    for number, (declared, one) in enumerate(zip(given, facts, strict=True)):
         try:
-            strategies.append(described(Sandbox(child, number), declared))
-        except EndedError as error:
-            strategies.append(_broken(declared, str(error)))
-        except NoAnswer as why:
-            child.stop()
-            if len(given) > 1:
-                return [one for each in given for one in _in_child([each], place)]
-            hint = " — code that is imported must not exit" if why.ended else ""
-            strategies.append(_broken(declared, f"{why}{hint}"))
+            if one.error:
+                raise (EndedError if one.ended else SpecError)(one.error)
+            # Its name and sentences as they were declared: otherwise it would slip past its gates.
+            plugins = {
+                slot: tuple(p.plugin(slot) for p in each) for slot, each in one.plugins.items()
+            }
+            alone = replace(
+                filled(declared, plugins), sandbox=Sandbox(child, number), imported=files
+            )
+        except SpecError as error:
+            alone = _broken(declared, error, tolerant)
+        strategies.append(alone)
     return strategies
 
 
-def _broken(declared: Declaration, problem: str) -> Strategy:
-    """A strategy that cannot be loaded, as it was written."""
-    what = f"it cannot be loaded: {problem}"
-    return Strategy(declared.name, broken=what, written=declared.spec)
+def _described(child: Child, number: int) -> tuple[tuple[str, ...], tuple[_Facts, ...]]:
+    """The files that a child has imported, and so many strategies as it describes them.
+
+    Raises NoAnswer.
+    """
+    with child.session(_open_description) as session:
+        body = session.ask(b"")
+    with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
+        files, facts = msgspec.json.decode(body, type=tuple[tuple[str, ...], tuple[_Facts, ...]])
+        if len(facts) == number:
+            return files, facts
+    raise NoAnswer("it left its process unable to answer")
+
+
+def _broken(declared: Declaration, problem: object, tolerant: bool) -> Strategy:
+    """A strategy that cannot be loaded. An error of its spec is raised, unless `tolerant`."""
+    if isinstance(problem, SpecError) and not (tolerant or isinstance(problem, EndedError)):
+        raise problem
+    return Strategy(declared, broken=f"it cannot be loaded: {problem}")
 
 
 def stop(strategies: Sequence[Strategy]) -> None:
@@ -175,29 +203,6 @@ def stop(strategies: Sequence[Strategy]) -> None:
     for strategy in strategies:
         if strategy.sandbox is not None:
             strategy.sandbox.child.stop()
-
-
-def described(sandbox: Sandbox, declared: Declaration) -> Strategy:
-    """A strategy as its child describes it.
-
-    Raises SpecError and EndedError as `built` does, and NoAnswer.
-    """
-    with sandbox.child.session(_open_description, sandbox.number) as session:
-        body = session.ask(b"")
-    try:
-        facts = msgspec.json.decode(body, type=_Description)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise NoAnswer("it left its process unable to answer") from error
-    if facts.error:
-        raise (EndedError if facts.ended else SpecError)(facts.error)
-    plugins = {
-        slot: tuple(item.plugin(slot) for item in several)
-        for slot, several in facts.plugins.items()
-    }
-    # Its name and sentences as they were declared: otherwise it would slip past its gates.
-    name, says = declared.name, declared.says
-    strategy = Strategy(name, plugins, says, sandbox=sandbox, imported=facts.files)
-    return checked(strategy)
 
 
 # ---------------------------------------------------------------- functions that are passed
@@ -229,49 +234,48 @@ class Ready:
     """The strategies that a child makes before it forks, so that a fork has them."""
 
     def __init__(self, declared: Sequence[bytes], place: Place) -> None:
-        self.place, self._declared = place, declared
-        self._strategies: dict[int, Strategy] = {}
+        self.place = place
+        self.made: list[Strategy | BaseException] = []
         place.settle()
         here = os.getcwd()
-        for number in range(len(declared)):
-            with contextlib.suppress(BaseException):
-                self._strategies[number] = self._build(number)
+        for sent in declared:
+            try:
+                self.made.append(built(pickle.loads(sent), place.base))
+            except BaseException as error:
+                self.made.append(error)
             os.chdir(here)
 
     def strategy(self, number: int) -> Strategy:
         """One of them. One that could not be made raises why not."""
-        return self._strategies.get(number) or self._build(number)
+        made = self.made[number]
+        if isinstance(made, Strategy):
+            return made
+        raise made
 
-    def _build(self, number: int) -> Strategy:
-        return built(pickle.loads(self._declared[number]), self.place.base)
+
+def _open_description(link: Link, ready: Ready) -> Answer:
+    """A function that answers any request with the files that were imported, and the strategies."""
+    return lambda request: msgspec.json.encode((_imported_files(), [*map(_facts_of, ready.made)]))
 
 
-def imported_files() -> tuple[str, ...]:
+def _imported_files() -> tuple[str, ...]:
     """The files of somebody's own code that this process has imported, resolved."""
     modules = {name: module for name, module in [*sys.modules.items()] if name != "__main__"}
     files = {getattr(module, "__file__", None) or "" for module in modules.values()} - {""}
     return tuple(sorted(os.path.realpath(file) for file in files if not is_installed(file)))
 
 
-def _open_description(link: Link, ready: Ready, number: int) -> Answer:
-    """A function that answers any request with the description of a strategy."""
-
-    def answer(request: bytes) -> bytes:
-        try:
-            strategy = ready.strategy(number)
-            plugins = {
-                slot: tuple(map(_description_of, several))
-                for slot, several in strategy.plugins.items()
-            }
-            facts = _Description(plugins, imported_files())
-        except BenchError as error:
-            facts = _Description(error=one_line(error), ended=isinstance(error, EndedError))
-        return msgspec.json.encode(facts)
-
-    return answer
+def _facts_of(made: Strategy | BaseException) -> _Facts:
+    """The description of a strategy, or of why there is none."""
+    if isinstance(made, BenchError):
+        return _Facts(error=one_line(made), ended=isinstance(made, EndedError))
+    if not isinstance(made, Strategy):
+        raise made
+    plugins = {slot: tuple(map(_plugin_facts, each)) for slot, each in made.plugins.items()}
+    return _Facts(plugins)
 
 
-def _description_of(plugin: Plugin) -> _DescribedPlugin:
+def _plugin_facts(plugin: Plugin) -> _PluginFacts:
     declared = {name: plugin.attribute(name) for name in ("at", "loop", "mode")}
     named = {name: str(value) for name, value in declared.items() if value is not None}
-    return _DescribedPlugin(str(plugin.spec), plugin.entry.name, not plugin.shipped, named)
+    return _PluginFacts(str(plugin.spec), plugin.entry.name, not plugin.shipped, named)

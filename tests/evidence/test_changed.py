@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from handmade import result, trace
+from handmade import compose, result, trace
 from measured import evidence_of
 
 from bench.model import ModelTurn, UserTurn
-from bench.strategies import compose
 from bench.text.lossless import write_tables
 
 ROWS = [{"id": f"W{100 + n}", "length": round(2.5 + n * 1.25, 2), "storey": f"L{n % 4}"} for n in range(40)]

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from handmade import result, trace
+from handmade import compose, result, trace
 from measured import evidence_of
 
 from bench.model import Message, ModelTurn, UserTurn
-from bench.strategies import compose
 
 FAILED = "find: paths must precede expression: `;'\nsee the manual"
 LOG = "12 cases ran\nThe upload of report.csv failed at 10:42"

@@ -5,11 +5,10 @@ from __future__ import annotations
 import time
 
 import pytest
-from handmade import opened, result
+from handmade import compose, opened, result
 
 from bench.model import ModelTurn
 from bench.run.measuring import Measuring, RunSession
-from bench.strategies import compose
 
 CHARS = 60_000
 REPEATED = [

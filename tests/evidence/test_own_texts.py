@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import measured
 import pytest
-from handmade import trace
+from handmade import compose, trace
 
 from bench.evidence.checks.counts import Counts
 from bench.evidence.checks.own import OwnText, template_lines
 from bench.model import Message, ModelTurn, Source, ToolCall, ToolResult, Trace, UserTurn
 from bench.run.measuring import Measuring, RunSession
-from bench.strategies import compose, parse_strategy
+from bench.strategies import parse_strategy
 
 RESULT = ToolResult(index=0, call_id="a", function="f", seen="x")
 

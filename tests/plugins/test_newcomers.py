@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from handmade import LOG, SMALL, TABLE, opened, result
+from handmade import LOG, SMALL, TABLE, compose, opened, result
 from measured import Ran, ran
 
 import bench
@@ -17,7 +17,7 @@ from bench.model import Message, ModelTurn, ToolResult
 from bench.model.errors import StrategyError
 from bench.plugins import registry
 from bench.plugins.registry import KINDS, build, entries
-from bench.strategies import Execution, compose, untruncated_record
+from bench.strategies import Execution, untruncated_record
 from bench.traces.formats.native import encode_trace
 
 # ---------------------------------------------------------------- a newcomer's file

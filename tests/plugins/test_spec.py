@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from handmade import compose
 from hypothesis import example, given, strategies as st
 
 from bench.model.errors import BenchError, SpecError
 from bench.plugins.spec import Spec, format_value, parse_spec, parse_value
-from bench.strategies import Strategy, compose, parse_strategy
+from bench.strategies import Strategy, parse_strategy
+from bench.strategies.declaring import Declaration
 
 values = st.one_of(st.text(), st.lists(st.text()).map(tuple))
 targets = st.one_of(
@@ -117,7 +119,7 @@ def test_slots_print_in_the_order_of_the_flow_whatever_order_they_were_written_i
 def test_a_reference_prints_as_its_bare_name():
     assert str(parse_strategy("recorded")) == "recorded"
     assert parse_strategy("recorded").plugins == {}
-    assert parse_strategy("mine=") == Strategy("mine")
+    assert parse_strategy("mine=") == Strategy(Declaration("mine"))
 
 
 def test_router_specs_with_settings_survive_the_list(tmp_path):

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from generated import SHORTENING, traces
-from handmade import SMALL, opened, result
+from handmade import SMALL, compose, opened, result
 from hypothesis import given, settings, strategies as st
 from reference import histories, replayed
 
@@ -15,7 +15,7 @@ from bench.evidence.index import index_trace
 from bench.model import ContextReset, Message, ModelTurn, ToolResult
 from bench.model.messages import recorded_messages
 from bench.replayer.replaying import Replayer, replay
-from bench.strategies import Window, compose, parse_strategy
+from bench.strategies import Window, parse_strategy
 from bench.strategies.declaring import declaration
 from bench.strategies.sandboxed import put_together, stop
 

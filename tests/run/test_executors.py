@@ -9,6 +9,7 @@ import time
 from typing import Any
 
 import pytest
+from handmade import compose
 from hypothesis import given, strategies as st
 
 from bench.evidence.index import index_trace
@@ -18,7 +19,7 @@ from bench.replayer.replaying import replay
 from bench.run.executors import Workers
 from bench.run.kept import Kept, kept_here, key_of, replay_digest
 from bench.run.measuring import Measuring, RunSession
-from bench.strategies import built, compose, parse_strategy
+from bench.strategies import built, parse_strategy
 from bench.strategies.declaring import declaration
 
 

@@ -7,13 +7,13 @@ import re
 from collections.abc import Sequence
 
 import pytest
-from handmade import opened, result, shell
+from handmade import compose, opened, result, shell
 from measured import ran, value
 from theirs import write
 
 from bench.model import Message, ModelTurn, ToolCall, UserTurn
 from bench.model.errors import SpecError
-from bench.strategies import Window, compose, parse_strategy
+from bench.strategies import Window, parse_strategy
 from bench.strategies.messages import AnthropicMessages, Bridge, LangChainMessages
 
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pytest
-from handmade import TABLE, opened, result, shell
+from handmade import TABLE, compose, opened, result, shell
 from measured import ran
 from theirs import write
 
 from bench.model import ToolResult
 from bench.model.errors import SpecError
-from bench.strategies import compose, parse_strategy
+from bench.strategies import parse_strategy
 from bench.strategies.declaring import declaration
 
 GENERATE_SUMMARY = '''

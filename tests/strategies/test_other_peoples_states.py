@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from handmade import opened, result, shell
+from handmade import compose, opened, result, shell
 from measured import ran
 from theirs import run_of
-
-from bench.strategies import compose
 
 # ---------------------------------------------------------------- a state of messages
 

@@ -1,10 +1,11 @@
 """Sentences that a strategy says on purpose: no invention, and named where they change."""
 
 import pytest
+from handmade import compose
 
 import bench
 from bench.model.errors import SpecError
-from bench.strategies import compose, parse_strategy
+from bench.strategies import parse_strategy
 
 HINT = "Use grep to find the rest."
 

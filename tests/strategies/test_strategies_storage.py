@@ -3,13 +3,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from handmade import SMALL, opened, prompts_of, result, run_of
+from handmade import SMALL, compose, opened, prompts_of, result, run_of
 from hypothesis import given, strategies as st
 from measured import ran as replayed
 
 from bench.model import Record, ToolResult
 from bench.plugins.registry import build
-from bench.strategies import compose
 
 ENRICHED = {
     "reactome": {"total_significant": 3},

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from handmade import compose
 from measured import Ran, ran
 from msgspec.structs import replace
 
 from bench.evidence.index import index_trace
 from bench.model import ModelTurn, Source, SystemTurn, Trace, UserTurn
 from bench.replayer.replaying import replay
-from bench.strategies import compose
 
 
 def trace_of() -> Trace:
