@@ -17,7 +17,7 @@ from ..text.facts import small_words_of
 from ..text.fields import FieldTable
 from ..text.reading import expanded
 from ..text.same_data import Scalars
-from ..text.texts import Remembered, Texts
+from ..text.texts import Texts
 from ..tokens.counting import TokenCounter
 from .step_texts import call_text, step_texts
 
@@ -47,8 +47,6 @@ class TraceContents:
         """Its results by step. The text of each is written once."""
 
         self._trace = trace
-        self.counter = Remembered(TokenCounter)
-        """A counter for each encoding: whoever counts a text again has it from here."""
 
     @cached_property
     def texts(self) -> Texts:
@@ -61,6 +59,11 @@ class TraceContents:
 
         texts.lower.update(self.once(frozenset[str], "small words", small_words))
         return texts
+
+    @memo
+    def counter(self, encoding: str) -> TokenCounter:
+        """A counter for each encoding: whoever counts a text again has it from here."""
+        return TokenCounter(encoding)
 
     def of(self, message: Message) -> list[str]:
         """The texts of a message and its calls, none empty, without half a word at a cut."""
@@ -125,7 +128,7 @@ class TraceContents:
         """The distinct facts of each untruncated result, in order, by its step."""
 
         def facts() -> dict[int, tuple[str, ...]]:
-            find = self.texts.facts.find  # asked for once: their kinds need not stay
+            find = self.texts.find_facts  # asked for once: their kinds need not stay
             return {step: tuple(find(result.text)) for step, result in self.results.items()}
 
         return self.once(dict[int, tuple[str, ...]], "facts", facts)

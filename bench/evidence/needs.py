@@ -61,7 +61,7 @@ def needs_of(trace: Trace, recorded: RecordedMessages, contents: TraceContents) 
     universe.update(dict.fromkeys(span for turn in asked for span in spans.of(turn)))
     holdings = FactsHeld(universe, texts)
     holds = [
-        frozenset[str]().union(*map(holdings, contents.of(message)))
+        frozenset[str]().union(*map(holdings.in_text, contents.of(message)))
         for message in recorded.messages
     ]
     numbers: dict[str, int] = {}
@@ -84,16 +84,16 @@ def needs_of(trace: Trace, recorded: RecordedMessages, contents: TraceContents) 
             if needs:
                 by_turn[step.index] = tuple(needs)
         elif isinstance(step, ContextReset):
-            thread.reset(step, holdings(step.summary or ""))
+            thread.reset(step, holdings.in_text(step.summary or ""))
         elif isinstance(step, ContextEdit):
-            thread.edit({at: holdings(text) for at, text in step.shown.items()})
+            thread.edit({at: holdings.in_text(text) for at, text in step.shown.items()})
         if isinstance(step, Speaking):
             origin = _ORIGINS.get(type(step), "result")
             full, seen = recorded.full[step.index], recorded.seen[step.index]
             calls = frozenset(
                 fact
                 for call in (step.tool_calls if isinstance(step, ModelTurn) else ())
-                for fact in holdings(call_text(call))
+                for fact in holdings.in_text(call_text(call))
             )
             thread.join(step.index, origin, holds[full], holds[seen], calls)
     holders: list[set[int]] = [set() for _ in numbers]

@@ -20,7 +20,6 @@ from ..text.identifiers import identifiers_of
 from ..text.instructions import quantifiers
 from ..text.line_changes import ResultLines
 from ..text.omissions import says_omission
-from ..text.texts import Remembered
 from .calls import call_of
 from .contents import TraceContents
 from .failures import failed
@@ -86,9 +85,6 @@ class TraceSession:
         wording, and what it says on purpose and handles in it.
         """
 
-        self._lines_in = Remembered(lambda text: dict.fromkeys(text.split("\n")))
-        """The distinct lines of a recorded text, in order."""
-
         self.changes: dict[int, list[Finding]] = {}
         """What the rule *changed* found in a strategy's message, as far as it was asked for."""
 
@@ -100,8 +96,15 @@ class TraceSession:
         self.unread: set[int] = set()
         """The messages of a strategy that the rule *changed* could not read."""
 
-        self.identifiers = Remembered(identifiers_of)
-        """The identifiers of a result as text, as far as they were asked for."""
+    @memo
+    def identifiers(self, text: str) -> tuple[str, ...]:
+        """The identifiers of a result as text."""
+        return identifiers_of(text)
+
+    @memo
+    def _lines_in(self, text: str) -> dict[str, None]:
+        """The distinct lines of a recorded text, in order."""
+        return dict.fromkeys(text.split("\n"))
 
     @cached_property
     def excused(self) -> frozenset[tuple[int, int]]:

@@ -75,7 +75,7 @@ class TraceMessages:
     def facts_in(self, number: int) -> frozenset[str]:
         """The needed facts and those of results that a message holds."""
         texts = self.contents.of(self.messages[number])
-        facts = frozenset[str]().union(*map(self.search, texts))
+        facts = frozenset[str]().union(*map(self.search.in_text, texts))
         for fact in facts & self._own_holders.keys() if number >= self.recorded else ():
             self._own_holders[fact].append(number)
         return facts

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
-from ..model import ToolResult, as_text, nested
+from ..model import ToolResult, as_text, memo, nested
 from ..text.decode import decode_strings
-from ..text.texts import Remembered
 
 
 class ResultCounts:
@@ -23,7 +22,10 @@ class ResultCounts:
 
     def __init__(self, result: ToolResult, shown: Iterable[str]) -> None:
         self._result, self._shown = result, dict.fromkeys(shown)
-        self._counts = Remembered(counts_of)
+
+    @memo
+    def _counts(self, text: str) -> frozenset[int]:
+        return counts_of(text)
 
     def has(self, number: int) -> bool:
         """True if a number is an exact count of a text, or of a container of the result."""

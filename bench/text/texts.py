@@ -3,37 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterable
-from typing import Any, TypeVar
+from collections.abc import Collection, Iterable
 
-from ..model import grouped
+from ..model import grouped, memo
 from .decode import LONG_CHARS, decoded
 from .escapes import unescape
 from .facts import anchor, facts_of_line, flat, occurs, words_of
 from .numbers import is_number, numbers_in
 from .search import Strings
-
-_Value = TypeVar("_Value")
-
-
-class Remembered(dict[Any, _Value]):
-    """The findings of a function in many texts or other keys, each made when it is first asked for.
-
-    Do not change what it gives.
-
-    >>> lengths = Remembered(len)
-    >>> lengths("abc"), lengths("abc"), len(lengths)
-    (3, 3, 1)
-    """
-
-    def __init__(self, find: Callable[[Any], _Value]) -> None:
-        self.find = find
-
-    def __missing__(self, key: Any) -> _Value:
-        value = self[key] = self.find(key)
-        return value
-
-    __call__ = dict.__getitem__
 
 
 class Texts:
@@ -50,30 +27,60 @@ class Texts:
 
     def __init__(self, lower: Iterable[str] = ()) -> None:
         self.lower = set(lower)
-        self.plain = plain = Remembered(decoded)
-        """The text as facts are looked for in it."""
 
-        self.words = Remembered(lambda text: words_of(plain(text)))
+    @memo
+    def plain(self, text: str) -> str:
+        """A text as facts are looked for in it."""
+        return decoded(text)
+
+    @memo
+    def words(self, text: str) -> frozenset[str]:
         """The runs of word characters of a text, decoded first."""
+        return words_of(self.plain(text))
 
-        self.numbers = Remembered(lambda text: frozenset(numbers_in(plain(text))))
+    @memo
+    def numbers(self, text: str) -> frozenset[str]:
         """The numbers of a text by value, decoded first."""
+        return frozenset(numbers_in(self.plain(text)))
 
-        self.line_numbers = Remembered(lambda line: frozenset(numbers_in(line)))
+    @memo
+    def line_numbers(self, line: str) -> frozenset[str]:
         """The numbers of a plain line by value."""
+        return frozenset(numbers_in(line))
 
-        self.facts = Remembered(_facts_in(plain, self.lower))
+    @memo
+    def facts(self, text: str) -> dict[str, str]:
         """The distinct facts of a text as fact → kind, in order of first appearance."""
+        return self.find_facts(text)
 
-        words = Remembered(lambda line: flat(line)[1:])
-        self.flat_paragraph = flat_paragraph = Remembered(lambda paragraph: _flat(words, paragraph))
+    def find_facts(self, text: str) -> dict[str, str]:
+        """The same, of a text that nobody asks for again. Each distinct line is read once."""
+        plain, distinct = self.plain(text), dict[str, str]()
+        for line in dict.fromkeys(plain.split("\n")):
+            is_long = len(plain) > LONG_CHARS
+            facts = facts_of_line(line, self.lower) if is_long else self._facts_of_line(line)
+            for fact, kind in facts:
+                distinct.setdefault(fact, kind)
+        return distinct
+
+    @memo
+    def _facts_of_line(self, line: str) -> list[tuple[str, str]]:
+        return facts_of_line(line, self.lower)
+
+    @memo
+    def flat(self, text: str) -> str:
+        """The words of each paragraph of a text, a line each: where a run of words is looked for."""
+        return "\n".join(map(self.flat_paragraph, self.plain(text).split("\n\n")))
+
+    @memo
+    def flat_paragraph(self, paragraph: str) -> str:
         """The words of a paragraph in a row."""
+        words = _flat_line if len(paragraph) > LONG_CHARS else self._flat_line
+        return " " + "".join(row for line in paragraph.split("\n") if (row := words(line)) != " ")
 
-        self.flat = Remembered(
-            lambda text: "\n".join(map(flat_paragraph, plain(text).split("\n\n")))
-        )
-        """The words of each paragraph of a text, a line each: where a run of words is looked for.
-        """
+    @memo
+    def _flat_line(self, line: str) -> str:
+        return _flat_line(line)
 
     def unescaped(self, text: str) -> str:
         """The lines of a text that hold escapes though it was decoded, with these resolved: text
@@ -110,37 +117,20 @@ class Texts:
 
     def missing(self, text: str, facts: Collection[str]) -> list[str]:
         """The facts that a text does not hold, in the order given."""
-        present = FactsHeld(facts, self)(text) if facts else frozenset()
+        present = FactsHeld(facts, self).in_text(text) if facts else frozenset()
         return [fact for fact in facts if fact not in present]
 
 
-def _facts_in(plain: Remembered[str], lower: Collection[str]) -> Callable[[str], dict[str, str]]:
-    """A function that gives the facts of a text with their kinds, reading each distinct line once."""
-    remembered = Remembered(lambda line: facts_of_line(line, lower))
-
-    def find(text: str) -> dict[str, str]:
-        facts_of = remembered.find if len(plain(text)) > LONG_CHARS else remembered
-        distinct: dict[str, str] = {}
-        for line in dict.fromkeys(plain(text).split("\n")):
-            for fact, kind in facts_of(line):
-                distinct.setdefault(fact, kind)
-        return distinct
-
-    return find
+def _flat_line(line: str) -> str:
+    """The words of a line in a row."""
+    return flat(line)[1:]
 
 
-def _flat(words: Remembered[str], paragraph: str) -> str:
-    """The words of a paragraph in a row, from those of its lines."""
-    words_of_line = words.find if len(paragraph) > LONG_CHARS else words
-    return " " + "".join(
-        row for line in paragraph.split("\n") if (row := words_of_line(line)) != " "
-    )
-
-
-class FactsHeld(Remembered[frozenset[str]]):
+class FactsHeld:
     """The facts out of given ones that a text holds. Each line and each paragraph is searched once.
 
-    >>> sorted(FactsHeld(["471", "a/b.csv", "two words"], Texts())("471.0 of 4710, Two words"))
+    >>> facts = FactsHeld(["471", "a/b.csv", "two words"], Texts())
+    >>> sorted(facts.in_text("471.0 of 4710, Two words"))
     ['471', 'two words']
     """
 
@@ -157,13 +147,14 @@ class FactsHeld(Remembered[frozenset[str]]):
         self._of_line: dict[str, set[str]] = {}
         self._of_paragraph: dict[str, set[str]] = {}
 
-    def find(self, text: str) -> frozenset[str]:
-        """The facts that a text holds which was not looked through before."""
+    @memo
+    def in_text(self, text: str) -> frozenset[str]:
+        """The facts that a text holds."""
         plain, other = self.texts.plain(text), self.texts.unescaped(text)
         lines = set(plain.split("\n"))
         words = self._in_long(lines) if len(plain) > LONG_CHARS else self._in_lines(lines)
         rows = self._in_paragraphs(set(plain.split("\n\n"))) if self._rows else set()
-        return frozenset().union(words, rows, self(other) if other else ())
+        return frozenset().union(words, rows, self.in_text(other) if other else ())
 
     def _in_long(self, lines: set[str]) -> set[str]:
         """The facts of one word that any of very many lines holds."""
@@ -195,12 +186,12 @@ class FactsHeld(Remembered[frozenset[str]]):
 
 
 def longer_holding(facts: Iterable[str], searched: FactsHeld) -> dict[str, frozenset[str]]:
-    """For each of some facts the longer ones among them that hold it whole; `held` finds them all."""
+    """For each of some facts the longer ones among them that hold it whole; `searched` finds them all."""
     words = {fact: flat(anchor(fact)) for fact in facts}
     longer_facts: dict[str, set[str]] = {fact: set() for fact in words}
     for other in words:
         in_other = flat(other)
-        for fact in searched(other):
+        for fact in searched.in_text(other):
             if fact in words and len(other) > len(fact) and words[fact] in in_other:
                 longer_facts[fact].add(other)
     return {fact: frozenset(longer) for fact, longer in longer_facts.items()}

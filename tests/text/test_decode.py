@@ -233,7 +233,7 @@ def test_a_line_in_front_of_a_cut_result_hides_nothing_of_it():
         for cut in (len(whole), len(whole) - 8):
             assert "KeyError" in facts
             assert Texts().holds(head + whole[:cut], "KeyError"), (head, cut)
-            assert FactsHeld(facts, Texts())(head + whole[:cut]), (head, cut)
+            assert FactsHeld(facts, Texts()).in_text(head + whole[:cut]), (head, cut)
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ class Clairvoyant:
         for message in window.added:
             if message.kind == "system":
                 self._system.append(message)
-                self._in_system.update(future.search(message.text))
+                self._in_system.update(future.search.in_text(message.text))
         self._alive |= {fact: None for fact, need in needs.items() if need.source in joined}
         self._alive = {fact: None for fact in self._alive if needs[fact].last >= window.step}
         facts = tuple(fact for fact in self._alive if fact not in self._in_system)
