@@ -13,7 +13,8 @@ from statistics import mean, median
 
 import bench
 from bench.evidence.index import index_trace
-from bench.evidence.of_replay import ReplayEvidence, TraceSession
+from bench.evidence.of_replay import ReplayEvidence
+from bench.evidence.session import TraceSession
 from bench.model import Trace
 from bench.replayer.replaying import Replayer
 from bench.strategies import parse_strategy

@@ -23,7 +23,7 @@ import bench
 from bench.comparison.certainty import lowest_rate
 from bench.evidence.checks import CheckedReplay
 from bench.evidence.index import index_trace
-from bench.evidence.of_replay import TraceSession
+from bench.evidence.session import TraceSession
 from bench.model import ContextReset, Message, ModelTurn, ToolResult, Trace, UserTurn, text_of
 from bench.model.scores import Finding
 from bench.replayer.replaying import Replayer
@@ -94,7 +94,8 @@ def checked(honest: Honest) -> dict[str, tuple[Finding, ...] | None]:
     if replay.failure:
         raise RuntimeError(replay.failure)
     checks = CheckedReplay(session, replay).checks
-    unsupported = tuple(Finding(None, text) for text in session.unsupported.values() if text)
+    first_unsupported = checks["invented"].unchecked_text
+    unsupported = (Finding(None, first_unsupported),) if first_unsupported else ()
     found = {rule: checks[rule].findings if checks[rule].of else None for rule in RULES}  # type: ignore[index]
     return {**found, "unsupported": unsupported}
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from ..model import as_text, memo
 from ..model.replay import Replay
-from .own_texts import TraceMessages
+from .messages import TraceMessages
 
 
 class Handles:

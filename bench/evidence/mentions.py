@@ -6,17 +6,20 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cached_property
-from itertools import islice
+from itertools import compress, islice
 
 from ..model import memo
 from ..text.dates import dates_in, times_in
-from ..text.decode import LONG_CHARS, plain_lines
+from ..text.decode import LONG_CHARS, NothingParsed, parse_prefix, plain_lines
+from ..text.escapes import unescape
 from ..text.facts import flat
 from ..text.field_list import Numbers, add_number, listed
 from ..text.instructions import Repetition, TextLines, sentences_of, text_lines
 from ..text.numbers import numbers_in
+from ..text.omissions import notice_at
+from ..text.reading import without_number
 from ..text.texts import Texts
-from .own_texts import TraceMessages
+from .messages import TraceMessages
 
 _DIGITS = re.compile(r"\d+")
 _LABEL = re.compile(r"\W*[^\W\d]+(?:\s+[^\W\d]+){0,2}(?:\s+#?\d{1,3})?\W{0,3}[:\]] (?=\S)")
@@ -26,6 +29,10 @@ _LIST_MARK = re.compile(r"^\s*(?:\d{1,3}[.)]|[-*•])\s+")
 _LABEL_ENDS, _MOST_LABELS = re.compile(r"[:\]] "), 12
 _PART = re.compile(r"[^\W_]+")
 _ORDINAL = re.compile(r"(?<![^\W_])\d{1,2}(?![^\W_])")
+_TAG = re.compile(r"</?[A-Za-z][^<>]{0,80}>")
+_QUOTED_BLANKS = 3
+"""Words of a message between tags are a quotation from so many blanks on."""
+
 _QUOTED_WORDS, _CUT_CHARS, _BEGUN_CHARS = 4, 3, 120
 _REPEATED = 0.5
 """An instruction is no invention where one sentence had so much of its words; to keep one takes
@@ -216,6 +223,24 @@ class Mentions:
                 return bool(is_label) or self._in_a_row(flat(text[: colon.start()]))
         return False
 
+    @memo
+    def unsaid(self, line: str) -> tuple[str, ...]:
+        """The parts of a line that no message has, without the data that it begins with; none for a
+        blank line.
+        """
+        if not line.strip() or self.verbatim(line):
+            return ()
+        quoted = line[: notice_at(line)]
+        if quoted.strip() and self.verbatim(quoted):
+            line = line[len(quoted) :]
+        pieces = _TAG.split(line)
+        if len(pieces) > 1:
+            is_new = (p.count(" ") < _QUOTED_BLANKS or not self.verbatim(p) for p in pieces)
+            line = " ".join(compress(pieces, is_new))
+        prose = without_number(_behind_data(line))
+        parts = unescape(prose).split("\n") if "\\" in prose else (prose,)
+        return tuple(p for p in parts if p.strip() and (p == line or not self.verbatim(p)))
+
     def _begins_a_row(self, words: str) -> bool:
         """True if flat words stand in a row, the last of several perhaps cut."""
         begun = f"{words.rstrip().rpartition(' ')[0]} "
@@ -269,3 +294,19 @@ class Mentions:
     @cached_property
     def _lines(self) -> TextLines:
         return text_lines(*self._contents)
+
+
+def _behind_data(line: str) -> str:
+    """A line without the JSON value that it begins with; data are held against their records by
+    another rule.
+
+    >>> _behind_data(' {"a": 1} of 3'), _behind_data("[x] of 3"), _behind_data("of 3")
+    (' of 3', '[x] of 3', 'of 3')
+    """
+    if line.lstrip()[:1] not in ("{", "["):
+        return line
+    try:
+        _, end = parse_prefix(line)
+    except NothingParsed:
+        return line
+    return line[end:]

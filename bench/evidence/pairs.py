@@ -15,7 +15,7 @@ from typing import NamedTuple
 from ..model import ContextReset, Message, ModelTurn, ToolCall, memo
 from ..model.messages import Speaking
 from ..model.replay import Call
-from .own_texts import TraceMessages
+from .messages import TraceMessages
 
 
 class Problem(NamedTuple):

@@ -11,7 +11,7 @@ from .handles import Handles
 from .walk import Missed, Walked
 
 if TYPE_CHECKING:
-    from .of_replay import TraceSession
+    from .session import TraceSession
 
 
 class Fetch(NamedTuple):

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+import re
+import statistics
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
 from ..model import ToolResult, as_text, memo, nested
 from ..text.decode import decode_strings
+from ..text.fields import FieldTable
+
+_NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?")
 
 
 class ResultCounts:
@@ -15,13 +21,15 @@ class ResultCounts:
 
     >>> from bench.model import Source, ToolResult, Trace
     >>> result = ToolResult(index=0, call_id="c", function="list", seen='[{"id": 1}, {"id": 2}]')
-    >>> counts = ResultCounts(result, [result.text])
+    >>> counts = ResultCounts(result, [result.text], FieldTable(result.text))
     >>> [counts.has(number) for number in (22, 3, 100)], counts.rows, counts.texts
     ([True, False, False], frozenset({1, 2}), {'[{"id": 1}, {"id": 2}]': 1})
+    >>> counts.is_all("2"), counts.is_worked_out("3"), counts.is_statistic("1.5")
+    (True, True, True)
     """
 
-    def __init__(self, result: ToolResult, shown: Iterable[str]) -> None:
-        self._result, self._shown = result, dict.fromkeys(shown)
+    def __init__(self, result: ToolResult, shown: Iterable[str], table: FieldTable) -> None:
+        self._result, self._shown, self._table = result, dict.fromkeys(shown), table
 
     @memo
     def _counts(self, text: str) -> frozenset[int]:
@@ -52,6 +60,32 @@ class ResultCounts:
     def texts(self) -> dict[str, int]:
         """The texts with their numbers of lines."""
         return {text: text.count("\n") + 1 for text in (*self._shown, *self._strings[0])}
+
+    def is_all(self, number: str) -> bool:
+        """True if a number counts all rows or lines of the result, or of a list in it."""
+        return number.isdigit() and int(number[:18]) in self.rows
+
+    def is_worked_out(self, number: str) -> bool:
+        """True if a number is the sum of a column, or the number of its rows or lines."""
+        sums = map(math.fsum, self._columns)
+        return self.is_all(number) or any(is_rounded(number, value) for value in sums)
+
+    def is_statistic(self, number: str) -> bool:
+        """True if a number is the sum, range, mean, deviation or a quartile of a column."""
+        return any(is_rounded(number, value) for value in self._statistics)
+
+    @cached_property
+    def _statistics(self) -> list[float]:
+        return [value for column in self._columns for value in statistics_of(column)]
+
+    @cached_property
+    def _columns(self) -> list[list[float]]:
+        """The numbers of each key of the result that stands there several times."""
+        columns = (
+            [float(text) for text in self._table.column(name).elements() if _NUMBER.fullmatch(text)]
+            for name in self._table.names
+        )
+        return [column for column in columns if len(column) > 1]
 
     @cached_property
     def _value(self) -> Any:
@@ -103,3 +137,32 @@ def texts_in(value: object) -> tuple[list[str], frozenset[int]]:
             lengths.add(len(item))
             waiting.extend(item.values() if isinstance(item, dict) else item)
     return texts, frozenset(lengths)
+
+
+def is_rounded(number: str, value: float) -> bool:
+    """True if a number as it is written is a value, rounded.
+
+    >>> is_rounded("2.5", 2.54), is_rounded("2.6", 2.54), is_rounded("1e3", 1000)
+    (True, False, False)
+    """
+    half = 0.5 * 10 ** -len(number.partition(".")[2])
+    return _NUMBER.fullmatch(number) is not None and abs(value - float(number)) <= half
+
+
+def statistics_of(column: Sequence[float]) -> tuple[float, ...]:
+    """The sum, range, mean, both deviations and the quartiles of two or more numbers.
+
+    >>> statistics_of([1, 2, 3, 10])
+    (16.0, 9, 4.0, 4.08248290463863, 3.5355339059327378, 1.75, 2.5, 4.75)
+    """
+    total, size = math.fsum(column), len(column)
+    mean = total / size
+    squares = math.fsum((value - mean) ** 2 for value in column)
+    deviations = math.sqrt(squares / (size - 1)), math.sqrt(squares / size)
+    return (
+        total,
+        max(column) - min(column),
+        mean,
+        *deviations,
+        *statistics.quantiles(column, n=4, method="inclusive"),
+    )

@@ -8,7 +8,7 @@ from operator import or_
 
 from ..model import ToolResult, memo
 from .kept import Standing
-from .own_texts import TraceMessages
+from .messages import TraceMessages
 
 
 class ResultFacts:

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from ..model.index import Need
 from ..model.replay import Call, Replay
 from .handles import Handles
+from .messages import TraceMessages
 from .needs import FAR_TURNS
-from .own_texts import TraceMessages
 from .prices import PricedCall, Pricing, ThreadPrompt
 
 

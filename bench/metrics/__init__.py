@@ -184,7 +184,7 @@ def example() -> CheckedReplay:
     """
     from ..evidence.checks import CheckedReplay
     from ..evidence.index import index_trace
-    from ..evidence.of_replay import TraceSession
+    from ..evidence.session import TraceSession
 
     call = ToolCall(id="c1", name="count", arguments={})
     text, data = '{"rows": 471, "file": "a/b.csv"}', {"rows": 471, "file": "a/b.csv"}

@@ -30,7 +30,7 @@ def recall(evidence: ReplayEvidence) -> Number:
 
     >>> import msgspec
     >>> from bench.evidence.index import index_trace
-    >>> from bench.evidence.of_replay import TraceSession
+    >>> from bench.evidence.session import TraceSession
     >>> from bench.model import Trace
     >>> cut = example()
     >>> probes = [{"question": "How many rows?", "expected": 471, "step": 2, "path": "rows"},

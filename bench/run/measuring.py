@@ -17,7 +17,7 @@ from ..evidence.checks import CheckedReplay
 from ..evidence.contents import TraceContents
 from ..evidence.detail import detail_of
 from ..evidence.index import index_trace
-from ..evidence.of_replay import TraceSession
+from ..evidence.session import TraceSession
 from ..model import Failure, Trace, compact_json
 from ..model.advice import TODAY
 from ..model.detail import ReplayDetail

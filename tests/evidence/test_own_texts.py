@@ -6,17 +6,13 @@ import measured
 import pytest
 from handmade import compose, trace
 
-from bench.evidence.checks.counts import Counts
-from bench.evidence.checks.own import OwnText, template_lines
+from bench.evidence.checks.counts import ShownCounts
+from bench.evidence.checks.findings import template_lines
+from bench.evidence.own_text import OwnText
+from bench.evidence.session import TraceSession
 from bench.model import Message, ModelTurn, Source, ToolCall, ToolResult, Trace, UserTurn
 from bench.run.measuring import Measuring, RunSession
 from bench.strategies import parse_strategy
-
-RESULT = ToolResult(index=0, call_id="a", function="f", seen="x")
-
-
-def own(text: str, result: ToolResult | None = None) -> OwnText:
-    return OwnText(0, Message(role="tool" if result else "user", text=text, kind="made"), text, result)
 
 
 def test_a_legend_is_written_out_in_the_text_of_a_result_alone() -> None:
@@ -36,13 +32,20 @@ def test_data_in_another_layout_are_read_as_the_result_between_other_words() -> 
     assert [contents.text_of(message) for message in shown] == [f"Order:\n{result}\nof 3", texts[1]]
 
 
+def own_text(session: TraceSession, text: str, *, is_result: bool) -> OwnText:
+    message = Message(role="tool" if is_result else "user", text=text, kind="made", step=0 if is_result else None)
+    return session.own_text(session.messages.number_of(message))
+
+
 def test_lines_of_half_of_the_texts_of_a_kind_are_wording() -> None:
-    results = [own("shortened\n1", RESULT), own("shortened\n2", RESULT), own("3", RESULT), own("4", RESULT)]
+    session = evidence_of("x").session
+    results = [own_text(session, text, is_result=True) for text in ("shortened\n1", "shortened\n2", "3", "4")]
     assert template_lines(results) == {"shortened"}
-    assert template_lines([*results, own("5", RESULT)]) == frozenset()
-    summaries = [own("## Summary\na"), own("  ## Summary\nb"), own("c")]
+    assert template_lines([*results, own_text(session, "5", is_result=True)]) == frozenset()
+    summaries = [own_text(session, text, is_result=False) for text in ("## Summary\na", "  ## Summary\nb", "c")]
     assert template_lines([*results, *summaries]) == {"shortened", "## Summary"}
-    assert template_lines([own("## Summary\na"), own("## Summary\nb", RESULT)]) == frozenset()  # one of each kind
+    one_of_each = [own_text(session, f"## Summary\n{text}", is_result=text == "r") for text in "ar"]
+    assert template_lines(one_of_each) == frozenset()
 
 
 def evidence_of(*results: str):
@@ -57,9 +60,7 @@ def test_a_notice_may_state_the_lines_that_it_shows_and_those_left_out(shown: in
     lines = [f"row {at} of the table" for at in range(60)]
     evidence = evidence_of("\n".join(lines))
     text = "\n".join([*lines[:shown], "[more]"])
-    counts = Counts(
-        evidence, OwnText(9, Message(role="tool", text=text, kind="result", step=0), text, evidence.trace.results[0])
-    )
+    counts = ShownCounts(evidence, own_text(evidence.session, text, is_result=True))
     assert all(counts.has(str(number)) for number in (60, shown + 1, 60 - shown, 60 - shown + 1, len(text)))
     assert not any(counts.has(number) for number in (str(60 - shown - 10), str(60 - shown + 8), "0.5"))
 

@@ -17,8 +17,8 @@ from bench.evidence.checks import CheckedReplay
 from bench.evidence.handles import Handles
 from bench.evidence.index import index_trace
 from bench.evidence.kept import ThreadCursor
-from bench.evidence.of_replay import TraceSession
 from bench.evidence.pairs import PromptRules
+from bench.evidence.session import TraceSession
 from bench.metrics import metrics, numbers_of
 from bench.model import (
     AnyStep,

@@ -9,11 +9,11 @@ from functools import cached_property
 from ...model.scores import Check, Rule
 from ..of_replay import ReplayEvidence
 from .changed import changed
+from .findings import template_lines
 from .hidden import hidden
 from .instructed import instructed
 from .invented import invented
 from .misattributed import misattributed
-from .own import own_texts, template_lines
 from .valid import valid
 
 
@@ -23,7 +23,7 @@ class CheckedReplay(ReplayEvidence):
     @cached_property
     def wording(self) -> frozenset[str]:
         """The lines of the strategy's own wording."""
-        return template_lines(list(own_texts(self)))
+        return template_lines(self.own_texts)
 
     @cached_property
     def checks(self) -> dict[Rule, Check]:

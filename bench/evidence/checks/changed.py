@@ -6,19 +6,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from ...model.scores import Check, Finding
 from ...text.identifiers import broken_identifiers
 from ...text.quantities import same_value
 from ..of_replay import ReplayEvidence
+from ..own_text import OwnText, RewrittenResult
 from .changed_fields import changed_fields
 from .changed_lines import changed_lines
 from .dropped import dropped
-from .own import OwnText, check_of, gaps_shown, own_texts
+from .findings import check_of
 from .quoted import altered_quotes
 from .repeated import repeated
 
 _SCALAR = re.compile(r"[-+]?[$€£]?\d[\d.,]*\s?[%\w]{0,3}|true|false|yes|no", re.IGNORECASE)
+
+
+class Changes(NamedTuple):
+    """What a rewritten result shows otherwise; `is_read`: False where nobody could tell."""
+
+    findings: list[Finding]
+    is_read: bool
 
 
 def changed(evidence: ReplayEvidence) -> Check:
@@ -38,67 +47,58 @@ def changed(evidence: ReplayEvidence) -> Check:
 
     Source: https://arxiv.org/abs/2005.00661 (intrinsic errors of summaries)
     """
-    findings: list[Finding] = []
-    looked_at = 0
-    for own in own_texts(evidence, blank=True):
-        if own.result is not None and own.result.text.strip():
-            looked_at += 1
-            findings.append(Finding(own.message.step, "", own.result.text[:200]))
+    findings = [Finding(own.step, "", own.result.text[:200]) for own in evidence.emptied]
     for step in evidence.picked_out:
         turn = evidence.messages.messages[evidence.index.full[step]]
         if turn.kind in ("user", "model") and not turn.tool_calls:
-            looked_at += 1
             findings.append(Finding(step, "", turn.text[:200]))
-    for own in own_texts(evidence):
+    looked_at = len(findings)
+    for own in evidence.own_texts:
         if own.message.kind == "model":
             looked_at += 1
-            findings += _changed_calls(evidence, own)
-        if own.result is None:
-            quotes = [*altered_quotes(evidence, own)]
+            findings += _changed_calls(own)
+        if isinstance(own, RewrittenResult):
+            looked_at += 1
+            findings += changes_of(own).findings
+        else:
+            quotes = [*altered_quotes(own)]
             looked_at += bool(quotes) and own.message.kind != "model"
             findings += quotes
-            continue
-        looked_at += 1
-        known = evidence.session.changes
-        if own.number not in known:
-            known[own.number] = [
-                *_changes(evidence, own),
-                *repeated(evidence, own),
-                *dropped(evidence, own),
-            ]
-        findings += known[own.number]
-        if evidence.messages.contents.is_encoded(own.message):
-            evidence.session.unread.add(own.number)
-    return check_of(
-        findings,
-        looked_at,
-        unchecked=[
-            own.text for own in own_texts(evidence) if own.number in evidence.session.unread
-        ],
-    )
+    unread = [own.text for own in evidence.rewritten if not changes_of(own).is_read]
+    return check_of(findings, looked_at, unchecked=unread)
 
 
-def _changes(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
-    """Yield what a rewritten result shows otherwise. One that is cut, or has the same words in
-    other lines, changes nothing.
+def changes_of(own: RewrittenResult) -> Changes:
+    """The changes of one rewritten result."""
+    return own.once("changes", lambda: _find_changes(own))
+
+
+def _find_changes(own: RewrittenResult) -> Changes:
+    """The changes of one rewritten result. One that is cut, or has the same words in other lines,
+    has no other value.
     """
-    if gaps_shown(evidence, own) is None:
-        yield from _changed_scalar(own)
-        yield from changed_fields(evidence, own)
-        yield from changed_lines(evidence, own)
-        plain = evidence.messages.texts.plain
-        text, was = plain(own.text), plain(own.result.text if own.result else "")
-        broken = broken_identifiers(text, was, evidence.session.identifiers(was))
-        yield from (Finding(own.message.step, shown, whole) for shown, whole in broken)
+    findings: list[Finding] = []
+    is_read = not own.is_encoded
+    if own.gaps is None:
+        findings += _changed_scalar(own)
+        fields = changed_fields(own)
+        findings += fields.findings
+        is_read = is_read and fields.is_read
+        findings += changed_lines(own)
+        plain = own.session.messages.texts.plain
+        text, was = plain(own.text), plain(own.result.text)
+        broken = broken_identifiers(text, was, own.session.identifiers(was))
+        findings += [Finding(own.step, shown, whole) for shown, whole in broken]
+    return Changes([*findings, *repeated(own), *dropped(own)], is_read)
 
 
-def _changed_calls(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
+def _changed_calls(own: OwnText) -> list[Finding]:
     """The arguments of recorded calls that a message gives otherwise."""
-    step = own.message.step
-    number = evidence.index.full.get(-1 if step is None else step)
+    step, messages = own.step, own.session.messages
+    number = messages.index.full.get(-1 if step is None else step)
     if number is None:
         return []
-    recorded = {call.id: call for call in evidence.messages.messages[number].tool_calls}
+    recorded = {call.id: call for call in messages.messages[number].tool_calls}
     return [
         Finding(
             step,
@@ -111,8 +111,8 @@ def _changed_calls(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
     ]
 
 
-def _changed_scalar(own: OwnText) -> Iterator[Finding]:
+def _changed_scalar(own: RewrittenResult) -> Iterator[Finding]:
     """Yield the one value of a result that is nothing else, where another of its kind is shown."""
-    shown, was = own.text.strip(), own.result.text.strip() if own.result else ""
+    shown, was = own.text.strip(), own.result.text.strip()
     if _SCALAR.fullmatch(shown) and _SCALAR.fullmatch(was) and not same_value(shown, was):
-        yield Finding(own.message.step, shown, was)
+        yield Finding(own.step, shown, was)

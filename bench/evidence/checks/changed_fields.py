@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from contextlib import suppress
+from typing import NamedTuple
 
 from ...model.scores import Finding
 from ...text.decode import NothingParsed, parse_prefix
@@ -15,11 +16,9 @@ from ...text.instructions import is_denied
 from ...text.numbers import is_number
 from ...text.quantities import is_quantity, same_value
 from ...text.text_records import Pair, plain_key
-from ..of_replay import ReplayEvidence
+from ..notices import OPENING
+from ..own_text import RewrittenResult
 from .changed_lines import altered, is_one_value
-from .counts import Counts
-from .gaps import OPENING
-from .own import OwnText, notices_of
 
 _MORE = re.compile(r"(?:[,;]\s|\s\().*[A-Za-z].*", re.DOTALL)
 _COUNTED = re.compile(r"(.+?) ?[(×] ?([1-9]\d{0,8})\)?")
@@ -28,35 +27,34 @@ _WORDS = re.compile(r"[\w:.@#-]*\w")
 _CODE = re.compile(r"(?=\w*\d)(?=[\d_]*[^\W\d_])\w{6,}")
 
 
-def changed_fields(evidence: ReplayEvidence, own: OwnText) -> list[Finding]:
+class FieldChanges(NamedTuple):
+    """The fields of a rewritten result that differ; `is_read`: False where nobody could tell."""
+
+    findings: list[Finding]
+    is_read: bool = True
+
+
+def changed_fields(own: RewrittenResult) -> FieldChanges:
     """The fields of one rewritten result that differ."""
-    step = own.message.step
-    table = evidence.messages.table(step or 0)
+    table = own.table
     if not table.fields:
-        return []
-    text = _without_call(own)
-    first, *others = notices_of(evidence, own.result).pieces_of(text) if own.result else [text]
-    if not evidence.messages.understands(own.number, step or 0):
-        evidence.session.unread.add(own.number)
-        return []
+        return FieldChanges([])
+    if not own.session.messages.understands(own.number, own.result.index):
+        return FieldChanges([], is_read=False)
+    first, *others = own.notices.pieces_of(_without_call(own))
     pieces = [first, *(_from_next_record(piece, table) for piece in others)]
-    found = [
-        item
-        for piece in filter(str.strip, pieces)
-        for item in _changed_in(evidence, own, piece, table)
-    ]
-    if not found and not _are_compared(evidence, own, pieces):
-        evidence.session.unread.add(own.number)
-    return found
+    changes = [_changed_in(own, piece) for piece in filter(str.strip, pieces)]
+    found = [item for change in changes for item in change.findings]
+    is_read = all(change.is_read for change in changes)
+    return FieldChanges(found, is_read and bool(found or _are_compared(own, pieces)))
 
 
-def _are_compared(evidence: ReplayEvidence, own: OwnText, pieces: list[str]) -> bool:
+def _are_compared(own: RewrittenResult, pieces: list[str]) -> bool:
     """False if a text has most of its fields where they are seen, but held against no record, or
     one alone on a line that may be of any.
     """
-    step = own.message.step or 0
-    table = evidence.messages.table(step)
-    readings = [evidence.messages.reading(piece) for piece in pieces]
+    table, messages = own.table, own.session.messages
+    readings = [messages.reading(piece) for piece in pieces]
     alone = [
         record.pairs[0]
         for reading in readings
@@ -67,20 +65,17 @@ def _are_compared(evidence: ReplayEvidence, own: OwnText, pieces: list[str]) -> 
         return False
     records = (record for reading in readings for record in reading.records)
     compared = sum(table.has_key(key) for record in records for key, _ in record.pairs)
-    return 2 * compared >= len(evidence.messages.fields_in(step, own.text))
+    return 2 * compared >= len(messages.fields_in(own.result.index, own.text))
 
 
-def _changed_in(
-    evidence: ReplayEvidence, own: OwnText, piece: str, table: FieldTable
-) -> list[Finding]:
+def _changed_in(own: RewrittenResult, piece: str) -> FieldChanges:
     """The fields that differ in a piece of a rewritten result.
 
     A layout of which fewer than half of the fields agree was not understood: it is not checked.
     """
-    step = own.message.step
-    reading = evidence.messages.reading(piece)
+    table, reading = own.table, own.session.messages.reading(piece)
     found: list[Finding] = []
-    agreeing = 0
+    agreeing, is_read = 0, True
     for keys, inner in reading.containers:
         unknown = [
             key for key in inner if key and not table.has_container(key) and not table.has_key(key)
@@ -88,7 +83,7 @@ def _changed_in(
         own_keys = [key for key in keys if table.has_container(key) or table.has_key(key)]
         gone = table.containers.difference(map(plain_key, keys))
         if unknown and gone and len(own_keys) * 2 >= len(keys):
-            found.append(Finding(step, f"{unknown[0]}: …", ""))
+            found.append(Finding(own.step, f"{unknown[0]}: …", ""))
     for pairs, around, _ in reading.records:
         known = [(key, text) for key, text in pairs if table.has_key(key)]
         if not known:
@@ -101,44 +96,43 @@ def _changed_in(
                 continue  # the name of one of these
             if not table.has_key(key):
                 if _is_mixed(text, best, table):
-                    evidence.session.unread.add(own.number)
-                elif _is_renamed(evidence, table, text, known, pairs) and not Counts(
-                    evidence, own
-                ).is_worked_out(text):
-                    found.append(Finding(step, f"{key}: {text}", _origin(table, text)))
+                    is_read = False
+                elif _is_renamed(own, text, known, pairs):
+                    found.append(Finding(own.step, f"{key}: {text}", _origin(table, text)))
                 continue
             values: Collection[str] = table.values(best, key)
             if sum(plain_key(other) == plain_key(key) for other, _ in pairs) > 1:
                 values = table.column(key)  # of several mappings in one row
-            if best and not values and _is_of_another(own, table, best, (key, text)):
-                found.append(Finding(step, f"{key}: {text}", f"no {key}"))
+            if best and not values and _is_of_another(own, best, (key, text)):
+                found.append(Finding(own.step, f"{key}: {text}", f"no {key}"))
                 continue
             if not values and not same_value(text, ""):
                 values = table.column(key) if best or len(known) > 1 else ()
             if table.has_prose(values):
                 found += [
-                    Finding(step, new, was) for new, was in altered(evidence, own, text.split("\n"))
+                    Finding(own.step, new, was) for new, was in altered(own, text.split("\n"))
                 ]
                 continue
             is_same = _is_one_of(piece, text, values) or _are_all(text, table.column(key))
             is_same = is_same and not _is_recased(text, values)
             if values and (not is_same or _is_begun(own, text, values)):
                 if is_same or _is_of_kind(text, values):
-                    found.append(Finding(step, f"{key}: {text}", f"{key}: {next(iter(values))}"))
+                    found.append(
+                        Finding(own.step, f"{key}: {text}", f"{key}: {next(iter(values))}")
+                    )
                 else:
-                    evidence.session.unread.add(own.number)
+                    is_read = False
             else:
                 agreeing += bool(values)
     if len(found) > max(agreeing, _FEWEST_PAIRS) and piece.lstrip()[:1] not in ("{", "["):
-        evidence.session.unread.add(own.number)
-        return []
-    return found
+        return FieldChanges([], is_read=False)
+    return FieldChanges(found, is_read)
 
 
-def _without_call(own: OwnText) -> str:
+def _without_call(own: RewrittenResult) -> str:
     """A text without the arguments of the call, which it may show above the result."""
     start = own.text.find("{")
-    if own.result and own.result.arguments and start >= 0:
+    if own.result.arguments and start >= 0:
         with suppress(NothingParsed):
             value, end = parse_prefix(own.text[start:])
             if value == own.result.arguments:
@@ -179,22 +173,22 @@ def _is_mixed(text: str, records: list[int], table: FieldTable) -> bool:
     return len(words) > 1 and bool(records) and not words <= own
 
 
-def _is_renamed(
-    evidence: ReplayEvidence, table: FieldTable, text: str, known: list[Pair], pairs: Sequence[Pair]
-) -> bool:
+def _is_renamed(own: RewrittenResult, text: str, known: list[Pair], pairs: Sequence[Pair]) -> bool:
     """True if a value under a key of its own, among known ones, is that of another key that is
     gone, or a code that nothing says.
     """
     if len(known) * 2 < len(pairs) or any(same_value(text, other) for _, other in known):
         return False
-    return table.says_value(text) or (
-        _CODE.fullmatch(text) is not None and not evidence.session.mentions.name(text)
-    )
+    is_code = _CODE.fullmatch(text) is not None
+    is_new = is_code and not own.session.mentions.name(text)
+    if not is_new and not own.table.says_value(text):
+        return False
+    return not own.session.result_counts(own.result).is_worked_out(text)
 
 
-def _is_of_another(own: OwnText, table: FieldTable, best: list[int], pair: Pair) -> bool:
+def _is_of_another(own: RewrittenResult, best: list[int], pair: Pair) -> bool:
     """True if data give records a field that others have, and these lack with all within them."""
-    key, text = pair
+    (key, text), table = pair, own.table
     is_other = table.records_with[plain_key(key)].isdisjoint(best) and text in table.column(key)
     return is_other and is_one_value(own.text)
 
@@ -228,7 +222,7 @@ def _is_one_of(shown: str, text: str, values: Collection[str]) -> bool:
     )
 
 
-def _is_begun(own: OwnText, text: str, values: Collection[str]) -> bool:
+def _is_begun(own: RewrittenResult, text: str, values: Collection[str]) -> bool:
     """True if data that are complete have the beginning of a field without a mark: another value. A
     number with fewer digits is a rounded one.
     """

@@ -11,22 +11,20 @@ from ...text.decode import NothingParsed, parse_prefix, plain_lines
 from ...text.escapes import unescape_cut
 from ...text.fields import FieldTable
 from ...text.quantities import same_value
-from ..of_replay import ReplayEvidence
-from .own import OwnText, lines_shown
+from ..own_text import RewrittenResult, lines_shown
 
 _FIELD = re.compile(r"[\s\"'-]*([\w .-]+?)[\"']*\s*[:=]\s*[\"']*(.+?)[\"'\]}),\s]*")
 
 
-def changed_lines(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
+def changed_lines(own: RewrittenResult) -> Iterator[Finding]:
     """Yield the lines of one rewritten result that differ in a word."""
-    table = evidence.messages.table(own.message.step or 0)
-    if table.fields and is_one_value(own.text):
+    if own.table.fields and is_one_value(own.text):
         return  # held against the fields, its texts too
-    if own.result and own.result.text.strip() in own.text:
+    if own.result.text.strip() in own.text:
         return  # it shows every line as it is
-    for line, was in altered(evidence, own, lines_shown(own.text)):
-        if not _is_field(line, table):
-            yield Finding(own.message.step, line, was)
+    for line, was in altered(own, lines_shown(own.text)):
+        if not _is_field(line, own.table):
+            yield Finding(own.step, line, was)
 
 
 def is_one_value(text: str) -> bool:
@@ -49,11 +47,11 @@ def _is_field(line: str, table: FieldTable) -> bool:
     return pair is not None and any(same_value(pair[2], value) for value in table.column(pair[1]))
 
 
-def altered(evidence: ReplayEvidence, own: OwnText, lines: list[str]) -> Iterator[tuple[str, str]]:
+def altered(own: RewrittenResult, lines: list[str]) -> Iterator[tuple[str, str]]:
     """Yield the lines that show one of the result with another word in it, each with that one."""
-    original = evidence.session.result_lines(own.message.step or 0)
-    known = evidence.session.lines_of(own.message.step)
-    called = plain_lines(own.result.arguments) if own.result else ""
+    step = own.result.index
+    original, known = own.session.result_lines(step), own.session.lines_of(step)
+    called = plain_lines(own.result.arguments)
     parts = (
         part
         for line in lines

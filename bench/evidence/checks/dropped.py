@@ -11,8 +11,7 @@ from ...model.scores import Finding
 from ...text.decode import NothingParsed, parse_json
 from ...text.fields import FieldTable
 from ...text.text_records import TextReading, plain_key
-from ..of_replay import ReplayEvidence
-from .own import OwnText
+from ..own_text import RewrittenResult
 
 _DENYING = frozenset({"false", "0", "0.0"})
 _DATA = re.compile(r"[\[{](?=\s*[\[{\"'])")
@@ -23,7 +22,7 @@ _ALL_SHOWN = re.compile(
 _FEWEST_PAIRS, _FEWEST_WORDS = 2, 2
 
 
-def dropped(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
+def dropped(own: RewrittenResult) -> Iterator[Finding]:
     """Yield the rows and denials of a result that a text which shows it as data leaves out without
     a word.
 
@@ -32,21 +31,15 @@ def dropped(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
     says that all is shown leaves out nothing that the result says.
     """
     claim = _ALL_SHOWN.search(own.text) if "show" in own.text else None
-    if own.result and claim and (lost := evidence.session.facts.lost_in_text(own.result, own.text)):
-        yield Finding(own.message.step, claim[0], ", ".join(lost)[:200])
-    table = evidence.messages.table(own.message.step or 0)
-    if (
-        own.result is None
-        or not table.lists.lists
-        or evidence.session.says_omission(own.result, own.text)
-    ):
-        return
-    if _is_whole(own.text):
-        yield from _dropped(own, table, evidence.messages.reading(own.text))
+    if claim and (lost := own.session.facts.lost_in_text(own.result, own.text)):
+        yield Finding(own.step, claim[0], ", ".join(lost)[:200])
+    if own.table.lists.lists and not own.says_omission and _is_whole(own.text):
+        yield from _dropped(own, own.session.messages.reading(own.text))
 
 
-def _dropped(own: OwnText, table: FieldTable, reading: TextReading) -> Iterator[Finding]:
+def _dropped(own: RewrittenResult, reading: TextReading) -> Iterator[Finding]:
     """Yield what a text leaves out of the lists of which it shows a row; of each list one row."""
+    table = own.table
     lists, rows = table.lists, _rows_shown(reading, table)
     is_data = own.text.lstrip()[:1] in ("{", "[")
     for number, shown in grouped((lists.number[row], (pairs, row)) for pairs, row in rows).items():
@@ -59,12 +52,12 @@ def _dropped(own: OwnText, table: FieldTable, reading: TextReading) -> Iterator[
                 ):
                     was = ", ".join(f"{key}: {text}" for key, text in table.pairs(row)[:3])
                     yield Finding(
-                        own.message.step,
+                        own.step,
                         f"{len(shown)} rows",
                         f"{len(records)} rows, also {was}"[:200],
                     )
                     break
-        yield from _denials(own, table, shown) if is_data else ()
+        yield from _denials(own, shown) if is_data else ()
 
 
 def _is_whole(text: str) -> bool:
@@ -98,14 +91,12 @@ def _rows_shown(reading: TextReading, table: FieldTable) -> list[tuple[dict[str,
     return shown
 
 
-def _denials(
-    own: OwnText, table: FieldTable, shown: list[tuple[dict[str, str], int]]
-) -> Iterator[Finding]:
+def _denials(own: RewrittenResult, shown: list[tuple[dict[str, str], int]]) -> Iterator[Finding]:
     """Yield the values of rows that are false or zero and left out, while other rows keep that
     column.
     """
     columns = {key for pairs, _ in shown for key in pairs}
     for pairs, row in shown:
-        for key, text in table.pairs(row):
+        for key, text in own.table.pairs(row):
             if text.casefold() in _DENYING and plain_key(key) in columns.difference(pairs):
-                yield Finding(own.message.step, f"no {key}", f"{key}: {text}")
+                yield Finding(own.step, f"no {key}", f"{key}: {text}")

@@ -11,7 +11,7 @@ from ...model.scores import Check, Finding
 from ...text.exit_codes import exit_codes
 from ..failures import FAILURE, SUCCESS
 from ..of_replay import ReplayEvidence
-from .own import check_of, new_lines, own_texts, shows_line
+from .findings import check_of
 from .repeated import claims_repetition
 
 _VARIES = re.compile(r"[\w:/=+.-]*\d[\w:/=+.-]*")
@@ -30,51 +30,27 @@ def hidden(evidence: ReplayEvidence) -> Check:
 
     Source: https://arxiv.org/abs/2508.21433 (what masking may leave out: a placeholder)
     """
-    texts = list(own_texts(evidence))
-    findings: list[Finding] = []
-    rewritten = 0
-    of_results = [own for own in texts if own.result is not None]
-    for own in own_texts(evidence, blank=True):
-        if (
-            own.result is not None
-            and own.result.text.strip()
-            and evidence.session.failed(own.result)
-        ):
-            rewritten += 1
-            findings.append(Finding(own.message.step, "", own.result.text[:200]))
+    findings = [
+        Finding(own.step, "", own.result.text[:200]) for own in evidence.emptied if own.failed
+    ]
     for step in evidence.picked_out:
         result = evidence.messages.contents.results.get(step)
         if result is not None and evidence.session.failed(result):
-            rewritten += 1
             findings.append(Finding(step, "", result.text[:200]))
-    failed = {
-        own.number: own.result
-        for own in of_results
-        if own.result and evidence.session.failed(own.result)
-    }
-    silent = {
-        own.number
-        for own in of_results
-        if own.number in failed and not _tells(unescape(own.text), failed[own.number])
-    }
+    failed = [own for own in evidence.rewritten if own.failed]
+    rewritten = len(findings) + len(failed)
+    silent = [own for own in failed if not _tells(unescape(own.text), own.result)]
     of_success = {
-        _VARIES.sub("0", own.text) for own in of_results if silent and own.number not in failed
+        _VARIES.sub("0", own.text) for own in evidence.rewritten if silent and not own.failed
     }
-    for own in of_results:
-        if own.result is None or own.number not in failed:
-            continue
-        rewritten += 1
-        if own.number not in silent:
-            continue
-        placeholder = (
-            _VARIES.sub("0", own.text) in of_success
-            or evidence.session.says_omission(own.result, own.text)
-            or claims_repetition(own)
+    for own in silent:
+        is_placeholder = (
+            _VARIES.sub("0", own.text) in of_success or own.says_omission or claims_repetition(own)
         )
-        claims = bool(SUCCESS.search(" ".join(new_lines(evidence, own))))
+        claims = bool(SUCCESS.search(" ".join(own.new_lines)))
         empty = not own.result.text.strip()  # it tells no failure itself
-        if claims or (not empty and (shows_line(evidence, own) or not placeholder)):
-            findings.append(Finding(own.message.step, own.text[:200], own.result.text[:200]))
+        if claims or (not empty and (own.shows_line or not is_placeholder)):
+            findings.append(Finding(own.step, own.text[:200], own.result.text[:200]))
     findings += _stored(evidence)
     return check_of(findings, rewritten)
 

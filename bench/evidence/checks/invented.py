@@ -5,9 +5,8 @@ had said.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from ...model import ToolResult
 from ...model.scores import Check, Finding
 from ...text.dates import dates_in, times_in
 from ...text.instructions import is_command, is_consent, is_order, repeats
@@ -16,8 +15,9 @@ from ...text.omissions import says_omission
 from ...text.reading import is_path
 from ...text.worked_out import worked_out
 from ..of_replay import ReplayEvidence
-from .counts import Counts
-from .own import OwnText, check_of, new_lines, own_texts
+from ..own_text import OwnText, RewrittenResult
+from .counts import ShownCounts, SummaryCounts
+from .findings import check_of
 from .unsupported import unsupported
 
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+(?=\S)|\n")
@@ -59,30 +59,25 @@ def invented(evidence: ReplayEvidence, wording: frozenset[str]) -> Check:
 
     Source: https://arxiv.org/abs/2005.00661 (extrinsic hallucinations)
     """
-    records = (item.record.handle for item in evidence.replay.results)
-    offloaded = (item.handle for item in evidence.replay.handles)
-    handles = sorted({str(handle) for handle in (*records, *offloaded) if handle}, key=len)[::-1]
     says = evidence.replay.says
     findings: list[Finding] = []
     of = summaries = 0
-    statements: list[str] = []
-    for own in own_texts(evidence):
-        if own.number not in evidence.session.unsupported:
-            evidence.session.unsupported[own.number] = unsupported(evidence, own)
-        statements.append(evidence.session.unsupported[own.number])
-        if evidence.messages.contents.is_encoded(own.message):
+    for own in evidence.own_texts:
+        if isinstance(own, RewrittenResult) and own.is_encoded:
             continue
-        lines = [_without(line, says) for line in new_lines(evidence, own)]
+        is_summary = not isinstance(own, RewrittenResult)
+        lines = [_without(line, says) for line in own.new_lines]
         of += bool(lines)
-        summaries += bool(lines) and own.result is None
-        strange = _first_strange(evidence, own, lines, wording, handles) if lines else ""
+        summaries += bool(lines) and is_summary
+        strange = _first_strange(evidence, own, lines, wording) if lines else ""
         if not strange and (
             signs := _currencies(own.message.text) - evidence.session.mentions.currencies
         ):
             of += not lines
             strange = f"{min(signs)} in: {own.text[:160]}"
         if strange:
-            findings.append(Finding(own.message.step, strange))
+            findings.append(Finding(own.step, strange))
+    statements = [unsupported(evidence, own) for own in evidence.own_texts]
     return check_of(findings, of, summaries, [*filter(None, statements)])
 
 
@@ -102,20 +97,20 @@ def _first_strange(
     own: OwnText,
     lines: list[str],
     wording: frozenset[str],
-    handles: Sequence[str],
 ) -> str:
     """The first thing of an own text that nothing had said; "" for none. A text that shows a result
     is read once.
     """
-    if own.result is not None:
-        in_text = tuple(handle for handle in handles if handle in own.text)
-        known = tuple(item for item in (*evidence.replay.says, *in_text) if item in own.text)
-        key = own.number, wording.intersection(map(str.strip, lines)), known
-        memo = evidence.session.strange
-        if key not in memo:
-            memo[key] = next(_strange(evidence, own, lines, wording, in_text), "")
-        return memo[key]
-    return next(_strange(evidence, own, lines, wording, handles), "")
+    wording = wording.intersection(map(str.strip, lines))
+    handles = tuple(handle for handle in evidence.handle_names if handle in own.text)
+
+    def find() -> str:
+        return next(_strange(evidence, own, lines, wording, handles), "")
+
+    if not isinstance(own, RewrittenResult):
+        return find()
+    says = tuple(sentence for sentence in evidence.replay.says if sentence in own.text)
+    return own.once(("strange", wording, says, handles), find)
 
 
 def _strange(
@@ -127,11 +122,13 @@ def _strange(
 ) -> Iterator[str]:
     """Yield what an own text says that nothing had said."""
     mentions = evidence.session.mentions
-    counts = Counts(evidence, own)
+    shown = own if isinstance(own, RewrittenResult) else None
     near: list[str] = []
-    table = None if own.result is None else evidence.messages.table(own.result.index)
+    is_counted = _counts_of(evidence, own)
     for line in lines:
-        if table and (is_path(line) or ((pair := _KEY.match(line)) and table.has_key(pair[1]))):
+        if shown and (
+            is_path(line) or ((pair := _KEY.match(line)) and shown.table.has_key(pair[1]))
+        ):
             continue  # data, which the rule `changed` holds against the record
         near = [*near[-_LINES_NEAR:], line]
         for sentence in map(str.strip, _SENTENCE.split(line)):
@@ -141,11 +138,11 @@ def _strange(
             if not text.strip() or mentions.verbatim(text):
                 continue
             text = _QUOTE.sub(lambda quote: " " if mentions.verbatim(quote[1]) else quote[0], text)
-            if own.result is None:
+            if shown is None:
                 ordered = is_command(text) and not mentions.instruction(text)
             else:
                 ordered = is_command(text) or is_order(text) or is_consent(text)
-                ordered = ordered and not repeats(own.result.text, text)
+                ordered = ordered and not repeats(shown.result.text, text)
             if ordered:
                 yield text[:200]
             constant = line.strip() in wording
@@ -157,35 +154,44 @@ def _strange(
                     text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
             identifiers = _IDENTIFIER.findall(text)
             for name in identifiers:
-                if not _is_known(evidence, own, name, sentence):
+                if not _is_known(own, name, sentence):
                     yield f"{name} in: {sentence[:160]}"
             text = _IDENTIFIER.sub(" ", text) if identifiers else text
-            omits = says_omission(sentence, "")
             states_all = bool(_ALL.search(sentence)) or own.text.strip() == line.strip()
-            for number, of_all in _numbers(evidence, text, near, own.result, states_all):
-                counted = (
-                    counts.is_all(number)
-                    if of_all
-                    else counts.has(number)
-                    or counts.is_statistic(number)
-                    or (own.result is None and omits and counts.may_be_left_out(number))
-                )
-                if not counted and (of_all or not _is_of_record(evidence, number, near)):
+            for number, of_all in _numbers(own, text, near, states_all):
+                if not is_counted(number, of_all, sentence) and (
+                    of_all or not _is_of_record(evidence, number, near)
+                ):
                     yield f"{number} in: {sentence[:160]}"
             for name in () if constant or _is_title(text) else _NAME.findall(text):
-                if not _is_known(evidence, own, name, sentence):
+                if not _is_known(own, name, sentence):
                     yield f"{name} in: {sentence[:160]}"
+
+
+def _counts_of(evidence: ReplayEvidence, own: OwnText) -> Callable[[str, bool, str], bool]:
+    """True for a number that counts something, where a sentence of a text has it; of all rows if it
+    says so.
+    """
+    if isinstance(own, RewrittenResult):
+        shown, full = ShownCounts(evidence, own), own.session.result_counts(own.result)
+        return lambda number, of_all, sentence: (
+            full.is_all(number) if of_all else shown.has(number) or full.is_statistic(number)
+        )
+    counts = SummaryCounts(evidence, own)
+    return lambda number, of_all, sentence: (
+        counts.has(number) or (bool(says_omission(sentence, "")) and counts.may_be_left_out(number))
+    )
 
 
 _LINES_NEAR = 15
 """A paragraph has so many lines above the one that is read."""
 
 
-def _is_known(evidence: ReplayEvidence, own: OwnText, name: str, sentence: str) -> bool:
+def _is_known(own: OwnText, name: str, sentence: str) -> bool:
     """True if something said a name; enough is how a hash begins, or what a cut left at the end or
     before a mark of omission.
     """
-    mentions = evidence.session.mentions
+    mentions = own.session.mentions
     if mentions.name(name):
         return True
     cut = (
@@ -197,11 +203,7 @@ def _is_known(evidence: ReplayEvidence, own: OwnText, name: str, sentence: str) 
 
 
 def _numbers(
-    evidence: ReplayEvidence,
-    sentence: str,
-    near: Sequence[str],
-    result: ToolResult | None,
-    states_all: bool,
+    own: OwnText, sentence: str, near: Sequence[str], states_all: bool
 ) -> Iterator[tuple[str, bool]]:
     """Yield the numbers of a sentence that nobody said and that cannot be worked out, and those
     that count what a result has.
@@ -209,7 +211,7 @@ def _numbers(
     Beside each stands whether it counts all rows or lines of the result, as a sentence says that
     `states_all` or stands alone.
     """
-    mentions = evidence.session.mentions
+    mentions = own.session.mentions
     terms: list[str] | None = None
     for match in _NUMBER.finditer(sentence):
         written, percent = match.group().rstrip("%, "), bool(match[1])
@@ -222,9 +224,9 @@ def _numbers(
         )
         counted = _COUNTED.match(sentence, match.end())
         counts = (
-            result is not None
+            isinstance(own, RewrittenResult)
             and counted
-            and sentence[match.start() : counted.end()] not in result.text
+            and sentence[match.start() : counted.end()] not in own.result.text
         )
         if known and not counts:
             continue

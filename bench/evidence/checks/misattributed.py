@@ -13,7 +13,9 @@ from ...text.fields import FieldTable
 from ...text.omissions import notice_at
 from ...text.text_records import Pair
 from ..of_replay import ReplayEvidence
-from .own import OwnText, check_of, new_lines, own_texts
+from ..own_text import OwnText, RewrittenResult
+from .changed import changes_of
+from .findings import check_of
 
 _DATA = re.compile(r"\s*[{\[|]|(?:[^,;\t]*(?:[,;](?!\s)|\t)){3}")
 """JSON, or a row of a table: three cells with nothing but a separator between them."""
@@ -34,35 +36,34 @@ def misattributed(evidence: ReplayEvidence) -> Check:
     """
     findings: list[Finding] = []
     naming = summaries = 0
-    texts = list(own_texts(evidence))
-    if not texts:
-        return check_of(findings, naming)
-    records = evidence.session.records
-    for own in texts:
-        is_read = records.by_identity and own.number not in evidence.session.unread
-        lines = new_lines(evidence, own) if is_read else ()
-        data = [*_of_other_records(evidence, own)] if own.result is None else []
+    for own in evidence.own_texts:
+        records = evidence.session.records
+        if isinstance(own, RewrittenResult):
+            data, is_read = [], changes_of(own).is_read
+        else:
+            data, is_read = [*_of_other_records(own)], True
+        lines = own.new_lines if is_read and records.by_identity else ()
         prose = [line for line in lines if not _DATA.match(line) and records.names_any(line)]
         names = bool(prose or data)
         naming += names
-        summaries += names and own.result is None
-        findings += data[:1] or _of_another_record(evidence, own, prose)
+        summaries += names and not isinstance(own, RewrittenResult)
+        findings += data[:1] or _of_another_record(own, prose)
     return check_of(findings, naming, summaries)
 
 
-def _of_another_record(evidence: ReplayEvidence, own: OwnText, prose: list[str]) -> list[Finding]:
+def _of_another_record(own: OwnText, prose: list[str]) -> list[Finding]:
     """The first sentence that gives a record another one's value; [] for none."""
-    records, mentions = evidence.session.records, evidence.session.mentions
+    records, mentions = own.session.records, own.session.mentions
     for item in chain.from_iterable(map(records.contradictions, prose)):
         named = records.named(item.words)
         if not any(mentions.together(item.stated, identity) for identity in named):
-            return [Finding(own.message.step, item.words, f"{item.own}, not {item.stated}")]
+            return [Finding(own.step, item.words, f"{item.own}, not {item.stated}")]
     return []
 
 
-def _of_other_records(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
+def _of_other_records(own: OwnText) -> Iterator[Finding]:
     """Yield the values in the data of a summary that no record of that identity has."""
-    records, verbatim = evidence.session.records, evidence.session.mentions.verbatim
+    records, mentions = own.session.records, own.session.mentions
     if "{" not in own.text or not records.by_identity:
         return
     if not any(map(records.names_any, own.text.split("\n"))):
@@ -70,28 +71,26 @@ def _of_other_records(evidence: ReplayEvidence, own: OwnText) -> Iterator[Findin
     parts = (
         part
         for part in _data_parts(own.text)
-        if "{" in part and not verbatim(part[: notice_at(part)])
+        if "{" in part and not mentions.verbatim(part[: notice_at(part)])
     )
     for table in map(FieldTable, chain.from_iterable(map(containers_in, parts))):
         for pairs in map(table.pairs, range(table.record_count)):
             values = {text.casefold() for _, text in pairs}
-            if _is_call(evidence, pairs):
+            if _is_call(own, pairs):
                 continue
             for item in records.contradicted(pairs, values):
                 named = values & records.by_identity.keys()
-                if any(
-                    evidence.session.mentions.together(item.stated, identity) for identity in named
-                ):
+                if any(mentions.together(item.stated, identity) for identity in named):
                     continue  # a call, as it was made
-                yield Finding(own.message.step, item.words, f"{item.own}, not {item.stated}")
+                yield Finding(own.step, item.words, f"{item.own}, not {item.stated}")
 
 
-def _is_call(evidence: ReplayEvidence, pairs: Iterable[Pair]) -> bool:
+def _is_call(own: OwnText, pairs: Iterable[Pair]) -> bool:
     """True if data are of a recorded call, in the form of an interface: they have its id, and no
     other value under the name of an argument.
     """
     stated = dict(pairs)
-    calls = (call for step in evidence.trace.model_turns for call in step.tool_calls)
+    calls = (call for step in own.session.trace.model_turns for call in step.tool_calls)
     call = next((call for call in calls if call.id in stated.values()), None)
     arguments = call.arguments if call is not None else None
     return isinstance(arguments, Mapping) and all(

@@ -12,26 +12,25 @@ from ...model.scores import Finding
 from ...text.instructions import is_command, keeps_words, sentences_of
 from ...text.line_changes import ResultLines
 from ...text.omissions import says_omission
-from ..of_replay import ReplayEvidence
-from .own import OwnText
+from ..own_text import OwnText
 
 _TAGGED = re.compile(r"<([\w-]+)>[^<]*</\1>")
 _NOTICE = re.compile(r"\[[^\]]*\]|<[^<>]*>|…|(?m:^\s*\d+[.)]\s)")
 _MARKUP = re.compile(r"(?<!\w)\*\*|\*\*(?!\w)|`")
 
 
-def altered_quotes(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
+def altered_quotes(own: OwnText) -> Iterator[Finding]:
     """Yield what a kept message of a person or the model gives with another word, adds or picks
     out, and a turn that a message of the strategy gives to somebody else.
     """
-    step = own.message.step
-    roles = evidence.session.turns.get(" ".join(own.text.split()), frozenset())
+    step, session = own.step, own.session
+    roles = session.turns.get(" ".join(own.text.split()), frozenset())
     if own.message.kind == "made" and roles and own.message.role not in roles:
         yield Finding(step, own.text[:200], f"said by: {min(roles)}")
-    number = None if step is None else evidence.index.full.get(step)
-    verbatim = evidence.session.mentions.verbatim
+    number = None if step is None else session.index.full.get(step)
+    verbatim = session.mentions.verbatim
     if number is not None:
-        original = evidence.messages.messages[number].text
+        original = session.messages.messages[number].text
         if _words(own.text) == _words(original):
             return
         lines = ResultLines(original.split("\n"))
@@ -41,7 +40,7 @@ def altered_quotes(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
         for words in _other_words(own, original, verbatim):
             yield Finding(step, words[:200], original[:200])
         return
-    for turn in evidence.trace.steps if own.message.kind == "made" else ():
+    for turn in session.trace.steps if own.message.kind == "made" else ():
         if isinstance(turn, SystemTurn) and keeps_words(text_of(turn.content), own.text):
             for words in _other_words(own, text_of(turn.content), verbatim):
                 yield Finding(turn.index, words[:200], text_of(turn.content)[:200])

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 
 from ...model.scores import Finding
 from ...text.text_records import plain_key
-from ..of_replay import ReplayEvidence
-from .own import OwnText, gaps_shown, shows_line
+from ..own_text import RewrittenResult
 
 _TIMES = re.compile(
     r"(.*\S)\s+[\[(]?(?:[x×]\s?(\d{1,9})|(\d{1,9})\s?(?:times|x|×))[\])]?\s*", re.IGNORECASE
@@ -25,34 +24,28 @@ _NOTICE_CHARS = 300
 _FEWEST_WORDS, _FEWEST_PAIRS = 4, 2
 
 
-def repeated(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
+def repeated(own: RewrittenResult) -> Iterator[Finding]:
     """Yield the lines and records that come more often than the result has them, and a repetition
     that is none.
 
     A line counts as often as the words behind it say (`line [3 times]`). A text that says what it
     leaves out may begin with a part of what follows.
     """
-    if own.result is None:
-        return
-    if (
-        claims_repetition(own)
-        and not shows_line(evidence, own)
-        and not _has_an_equal(evidence, own)
-    ):
-        yield Finding(own.message.step, own.text.strip()[:200], own.result.text[:200])
-    if gaps_shown(evidence, own) is not None:
+    if claims_repetition(own) and not own.shows_line and not _has_an_equal(own):
+        yield Finding(own.step, own.text.strip()[:200], own.result.text[:200])
+    if own.gaps is not None:
         return
     shown = Counter(own.text.split("\n"))
     more = [
         line for line, count in shown.items() if count > 1 and len(line.split()) >= _FEWEST_WORDS
     ]
-    known = evidence.session.lines_of(own.result.index)
+    known = own.session.lines_of(own.result.index)
     times = [
         match
         for line in shown
         if line not in known and line.rstrip()[-1:] in _ENDS and (match := _TIMES.fullmatch(line))
     ]
-    if (more or times) and not evidence.session.says_omission(own.result, own.text):
+    if (more or times) and not own.says_omission:
         lines = Counter(own.result.text.split("\n"))
         counts = Counter({line: shown[line] for line in (*more, *(match[1] for match in times))})
         for match in times:
@@ -60,31 +53,29 @@ def repeated(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
         for line, count in counts.items():
             if count > lines[line] > 0:
                 text = line.strip()[:160]
-                yield Finding(own.message.step, f"{count} × {text}", f"{lines[line]} × {text}")
+                yield Finding(own.step, f"{count} × {text}", f"{lines[line]} × {text}")
     if own.text.lstrip()[:1] in ("{", "["):
-        yield from _records(evidence, own)
+        yield from _records(own)
 
 
-def claims_repetition(own: OwnText) -> bool:
+def claims_repetition(own: RewrittenResult) -> bool:
     """True if a text says, in place of a result, that it is the same as another."""
-    if own.result is None or len(own.text) > _NOTICE_CHARS:
-        return False
-    return bool(_SAME.search(own.text)) and not _SAME.search(own.result.text)
+    is_short = len(own.text) <= _NOTICE_CHARS
+    return is_short and bool(_SAME.search(own.text)) and not _SAME.search(own.result.text)
 
 
-def _has_an_equal(evidence: ReplayEvidence, own: OwnText) -> bool:
+def _has_an_equal(own: RewrittenResult) -> bool:
     """True if another result is the same: an earlier one, or a later one that stands for both."""
-    text = own.result.text.split() if own.result else []
-    others = (result for result in evidence.trace.results if result.index != own.message.step)
+    text = own.result.text.split()
+    others = (result for result in own.session.trace.results if result.index != own.step)
     return any(result.text.split() == text for result in others)
 
 
-def _records(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
+def _records(own: RewrittenResult) -> Iterator[Finding]:
     """Yield the records of a text that is data which come more often than the result has such a
     record.
     """
-    table = evidence.messages.table(own.message.step or 0)
-    records = evidence.messages.reading(own.text).records
+    table, records = own.table, own.session.messages.reading(own.text).records
     counts = Counter(
         frozenset((plain_key(key), text) for key, text in record.pairs) for record in records
     )
@@ -96,4 +87,4 @@ def _records(evidence: ReplayEvidence, own: OwnText) -> Iterator[Finding]:
             )
             if count > known > 0:
                 record = ", ".join(f"{key}: {text}" for key, text in sorted(pairs))[:160]
-                yield Finding(own.message.step, f"{count} × {record}", f"{known} × {record}")
+                yield Finding(own.step, f"{count} × {record}", f"{known} × {record}")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 
-from ...model import ToolResult, lines_of, nested
+from ...model import lines_of, nested
 from ...text.decode import NothingParsed, parse_json, parse_prefix
 from ...text.escapes import unescape
 from ...text.exit_codes import EXIT_CODE, exit_codes
@@ -20,7 +20,8 @@ from ...text.scripts import FUNCTION_WORDS
 from ..calls import call_of
 from ..failures import FAILURE, SUCCESS
 from ..of_replay import ReplayEvidence
-from .own import SPEAKERS, OwnText, gaps_shown, lines_shown, speaker_of
+from ..own_text import OwnText, RewrittenResult, lines_shown
+from .speakers import SPEAKERS, speaker_of
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _LABEL = re.compile(r"[^:\]\n]{1,60}[:\]]\W{0,2}? (?=\S)")
@@ -55,19 +56,19 @@ def unsupported(evidence: ReplayEvidence, own: OwnText) -> str:
     a notice, or has all its words from one structured result. Words such as all, none and latest
     are supported only where the result has them as often, or where they are quoted.
     """
-    found = _in_summary(evidence, own)
-    if own.result is not None:
-        found = _in_result(evidence, own, own.result)
-    return next(found, "")
+    names = (*evidence.replay.says, *evidence.handle_names)
+    purpose = tuple(words for words in names if words in own.text)
+    if isinstance(own, RewrittenResult):
+        return own.once(("unsupported", purpose), lambda: next(_in_result(own, purpose), ""))
+    before = evidence.walked.calls[evidence.first_call(own.number)].step
+    summary = _Summary(own, before, purpose)
+    return own.once(("unsupported", purpose, before), lambda: next(summary.unsupported(), ""))
 
 
-def _without_known(evidence: ReplayEvidence, text: str) -> str:
+def _without(text: str, purpose: Sequence[str]) -> str:
     """A text without what the strategy says on purpose and its handles."""
-    handles = (item.record.handle for item in evidence.replay.results)
-    offloaded = (item.handle for item in evidence.replay.handles)
-    for words in (*evidence.replay.says, *handles, *offloaded):
-        if words and str(words) in text:
-            text = text.replace(str(words), " ")
+    for words in purpose:
+        text = text.replace(words, " ")
     return text
 
 
@@ -93,39 +94,39 @@ def _is_notice(sentence: str) -> bool:
 # ---------------------------------------------------------------- texts that show a result
 
 
-def _in_result(evidence: ReplayEvidence, own: OwnText, result: ToolResult) -> Iterator[str]:
+def _in_result(own: RewrittenResult, purpose: Sequence[str]) -> Iterator[str]:
     """Yield the words that neither the result nor a notice has, and sentences with a quantifier.
 
     Lines that stand in some message before are a quotation.
     """
-    text = _new_text(evidence, own, result)
-    for prose in _prose_of(evidence, text, result):
-        yield from _moved_lines(evidence, prose, result)
-    if not _strange_words(evidence, text, result) and not quantifiers(text):
+    text = _new_text(own, purpose)
+    for prose in _prose_of(own, text):
+        yield from _moved_lines(own, prose)
+    if not _strange_words(own, text) and not quantifiers(text):
         return
     text = "\n".join(
         line
         for line in text.split("\n")
-        if line.count(" ") < _FEWEST_WORDS or not _is_quoted(evidence, line, result.index)
+        if line.count(" ") < _FEWEST_WORDS or not _is_quoted(own, line, own.result.index)
     )
-    strange = _strange_words(evidence, text, result)
-    is_whole = result.text in evidence.messages.contents.text_of(own.message)
-    yield from sorted(strange - _COMPLETE if is_whole else strange)
-    yield from _quantified(evidence, text, result)
+    strange = _strange_words(own, text)
+    yield from sorted(strange - _COMPLETE if own.result.text in own.text else strange)
+    yield from _quantified(own, text)
 
 
-def _moved_lines(evidence: ReplayEvidence, text: str, result: ToolResult) -> Iterator[str]:
+def _moved_lines(own: RewrittenResult, text: str) -> Iterator[str]:
     """Yield the lines of prose that do not stand in a row in the result, or stand there before what
     is above them, or with a code in other letters.
     """
-    row, place = evidence.messages.texts.flat(result.text), 0
+    result = own.result
+    row, place = own.session.messages.texts.flat(result.text), 0
     for shown in lines_of(text) if row.strip() else ():
         line = _BRACKETS.sub(_without_notice, shown)
         words = flat(without_number(line)).rstrip()
         found = row.find(words, place)
-        if found < 0 and not _is_of_call(evidence, flat(unescape(line)), result):
+        if found < 0 and not _is_of_call(own, flat(unescape(line))):
             label = _LABEL.match(line)
-            rest = line[label.end() :] if label and _is_of_run(evidence, label[0]) else line
+            rest = line[label.end() :] if label and _is_of_run(own, label[0]) else line
             parts = list(_without_halves(_MARK.split(rest)))
             if any(flat(part).rstrip() not in row for part in parts) or (
                 len(parts) == 1 and row.find(flat(rest).rstrip(), place) < 0
@@ -136,10 +137,10 @@ def _moved_lines(evidence: ReplayEvidence, text: str, result: ToolResult) -> Ite
         place = max(place, found)
 
 
-def _is_of_call(evidence: ReplayEvidence, words: str, result: ToolResult) -> bool:
+def _is_of_call(own: RewrittenResult, words: str) -> bool:
     """True if flat words only name the call of a result, and how it ended."""
-    known = set(evidence.messages.texts.flat(call_of(result)).split())
-    outcome = _outcome(evidence, result)
+    known = set(own.session.messages.texts.flat(call_of(own.result)).split())
+    outcome = _outcome(own.failed)
     return all(
         word in known or word.isdigit() or outcome.fullmatch(word) or _is_small(word)
         for word in words.split()
@@ -151,7 +152,7 @@ def _without_notice(brackets: re.Match[str]) -> str:
     return " " if _WORD.search(brackets[0]) and _is_all_small(brackets[0]) else brackets[0]
 
 
-def _prose_of(evidence: ReplayEvidence, text: str, result: ToolResult) -> Iterator[str]:
+def _prose_of(own: RewrittenResult, text: str) -> Iterator[str]:
     """Yield the texts of several lines in a text; a text that is no data is one where the result has
     no fields.
     """
@@ -160,39 +161,34 @@ def _prose_of(evidence: ReplayEvidence, text: str, result: ToolResult) -> Iterat
             item for item in nested(parse_json(text)) if isinstance(item, str) and "\n" in item
         )
     except NothingParsed:
-        if not evidence.messages.table(result.index).fields:
+        if not own.table.fields:
             yield text
 
 
-def _new_text(evidence: ReplayEvidence, own: OwnText, result: ToolResult) -> str:
+def _new_text(own: RewrittenResult, purpose: Sequence[str]) -> str:
     """What an own text says beside its result."""
-    gaps = gaps_shown(evidence, own)
-    if gaps is not None:
-        text = "\n".join(gap.words for gap in gaps)
-    else:
-        text = (evidence.messages.contents.of(own.message) or [""])[0]
-        text = text.replace(result.text, "\n") if result.text else text
-    for other in evidence.trace.results:
+    text, result = own.added, own.result
+    for other in own.session.trace.results:
         if other.call_id in text and other.text == result.text:
             text = text.replace(other.call_id, " ")  # the same as that call gave
     if set(exit_codes(text)) <= set(exit_codes(result.text)):
         text = EXIT_CODE.sub(" ", text)
-    return _FENCE.sub(" ", _without_known(evidence, text))
+    return _FENCE.sub(" ", _without(text, purpose))
 
 
-def _strange_words(evidence: ReplayEvidence, text: str, result: ToolResult) -> frozenset[str]:
+def _strange_words(own: RewrittenResult, text: str) -> frozenset[str]:
     """The words of a text that neither its result nor a notice has, half a word at a cut left out.
 
     Names with digits are no words.
     """
     words = {
         word
-        for word in evidence.messages.texts.flat(text).split()
+        for word in own.session.messages.texts.flat(text).split()
         if not word.isdigit() and not is_notice_word(word)
     }
     if all(map(_is_small, words)) if len(words) < _FEW_WORDS else not words:
         return frozenset()
-    known = evidence.session.words_of(result.index)
+    known = own.session.words_of(own.result.index)
     strange = {
         part
         for word in words - known
@@ -204,7 +200,7 @@ def _strange_words(evidence: ReplayEvidence, text: str, result: ToolResult) -> f
         strange.discard("none")
     if not strange:
         return frozenset()
-    outcome = _outcome(evidence, result)
+    outcome = _outcome(own.failed)
     cut = set(_CUT_WORD.findall(text.casefold()))
     return frozenset(
         part
@@ -214,9 +210,10 @@ def _strange_words(evidence: ReplayEvidence, text: str, result: ToolResult) -> f
     )
 
 
-def _quantified(evidence: ReplayEvidence, text: str, result: ToolResult) -> Iterator[str]:
+def _quantified(own: RewrittenResult, text: str) -> Iterator[str]:
     """Yield the sentences that speak of all, none or the first more often than the result does."""
-    lines = evidence.session.lines_of(result.index)
+    result, session = own.result, own.session
+    lines = session.lines_of(result.index)
     sentences = [
         (sentence, quantified)
         for line in lines_shown(text)
@@ -227,7 +224,7 @@ def _quantified(evidence: ReplayEvidence, text: str, result: ToolResult) -> Iter
     if not sentences:
         return
     now = Counter(word for _, quantified in sentences for word in quantified)
-    was = Counter(evidence.session.quantifiers_of(result.index))
+    was = Counter(session.quantifiers_of(result.index))
     was.update(() if result.text.strip() else quantifiers(_EMPTY))
     was["none"] += result.text.count("null")
     for sentence, quantified in sentences:
@@ -238,86 +235,107 @@ def _quantified(evidence: ReplayEvidence, text: str, result: ToolResult) -> Iter
 # ---------------------------------------------------------------- all other texts
 
 
-def _in_summary(evidence: ReplayEvidence, own: OwnText) -> Iterator[str]:
-    """Yield the sentences that nothing before the first prompt with the text supports."""
-    first = min(stay.first for stay in evidence.walked.stays[own.number])
-    before = evidence.walked.calls[first].step
-    for whole in own.text.split("\n"):
-        line = _CUT_ESCAPE.sub("", whole)
-        if _is_supported(evidence, line, before):
-            continue
-        line = _without_calls(evidence, _TAG.sub(" ", line), before)
-        if _is_supported(evidence, line, before):
-            continue
-        for part in lines_shown(line) if line.lstrip()[:1] in ("{", "[") else (line,):
-            for piece in unescape(part).split("\n") if "\\" in part else (part,):
-                for sentence in sentences_of(_without_known(evidence, piece)):
-                    if not _is_supported(evidence, sentence, before):
-                        yield sentence
+class _Summary:
+    """A text about no single result, held against what was said before a step."""
 
+    def __init__(self, own: OwnText, before: int, purpose: Sequence[str]) -> None:
+        self._own, self._before, self._purpose = own, before, purpose
+        self._results = [result for result in own.session.trace.results if result.index < before]
 
-def _without_calls(evidence: ReplayEvidence, line: str, before: int) -> str:
-    """A line without the calls in it that were made before a step, and without the word that says
-    truly how each ended: `name({"a": 1}): failed`.
-    """
-    while call := _CALL.search(line):
-        arguments, end = None, 0
-        with suppress(NothingParsed):
-            arguments, end = parse_prefix(line[call.end() :])
-        results = [
-            result
-            for result in evidence.trace.results
-            if result.index < before and (result.function, result.arguments) == (call[1], arguments)
-        ]
-        if not end or not results:
-            return line
-        rest = line[call.end() + end :].removeprefix(")")
-        word = _FIRST_WORD.match(rest)
-        if word and _outcome(evidence, results[-1]).fullmatch(word[1]):
-            rest = rest[word.end() :]
-        line = f"{line[: call.start()]} {rest}"
-    return line
+    def unsupported(self) -> Iterator[str]:
+        """Yield the sentences that nothing supports."""
+        for whole in self._own.text.split("\n"):
+            line = _CUT_ESCAPE.sub("", whole)
+            if self._is_supported(line):
+                continue
+            line = self._without_calls(_TAG.sub(" ", line))
+            if self._is_supported(line):
+                continue
+            for part in lines_shown(line) if line.lstrip()[:1] in ("{", "[") else (line,):
+                for piece in unescape(part).split("\n") if "\\" in part else (part,):
+                    for sentence in sentences_of(_without(piece, self._purpose)):
+                        if not self._is_supported(sentence):
+                            yield sentence
 
+    def _without_calls(self, line: str) -> str:
+        """A line without the calls in it that were made, and without the word that says truly how
+        each ended: `name({"a": 1}): failed`.
+        """
+        while call := _CALL.search(line):
+            arguments, end = None, 0
+            with suppress(NothingParsed):
+                arguments, end = parse_prefix(line[call.end() :])
+            results = [
+                result
+                for result in self._results
+                if (result.function, result.arguments) == (call[1], arguments)
+            ]
+            if not end or not results:
+                return line
+            rest = line[call.end() + end :].removeprefix(")")
+            word, is_failed = _FIRST_WORD.match(rest), self._own.session.failed(results[-1])
+            if word and _outcome(is_failed).fullmatch(word[1]):
+                rest = rest[word.end() :]
+            line = f"{line[: call.start()]} {rest}"
+        return line
 
-def _outcome(evidence: ReplayEvidence, result: ToolResult) -> re.Pattern[str]:
-    """The words that say how a call ended."""
-    return FAILURE if evidence.session.failed(result) else _SUCCEEDED
-
-
-def _is_quoted(evidence: ReplayEvidence, text: str, before: int) -> bool:
-    """True if a message before a step has the words of a text."""
-    step = evidence.session.mentions.first_step_with(text)
-    return step is not None and step < before
-
-
-def _is_supported(evidence: ReplayEvidence, sentence: str, before: int) -> bool:
-    """True if something before a step supports a sentence of a summary."""
-    if _is_notice(sentence) or _is_quoted(evidence, sentence, before):
-        return True
-    if evidence.session.mentions.is_call_id(sentence):
-        return True
-    if not _WORD.search(sentence) and _claims_nothing(sentence):
-        return True
-    role, words = speaker_of(sentence)
-    if role and words:
-        roles = evidence.session.mentions.roles_of(words)
-        return (not roles or role in roles) and _is_supported(evidence, words, before)
-    if sentence.rstrip().endswith(":") and _claims_nothing(sentence):
-        return True
-    if label := _LABEL.match(sentence):
-        rest = sentence[label.end() :]
-        if _is_of_run(evidence, label[0]) or (
-            rest.count(" ") + 1 >= _FEWEST_WORDS and _claims_nothing(label[0])
-        ):
-            return _is_supported(evidence, rest, before)
-    if not quantifiers(sentence):
-        core = _core(sentence)
-        if not core or _is_quoted(evidence, core, before):
+    def _is_supported(self, sentence: str) -> bool:
+        """True if something supports a sentence."""
+        if _is_notice(sentence) or self._is_quoted(sentence):
             return True
-    parts = _MARK.split(sentence)
-    if len(parts) > 1:
-        return all(_is_supported(evidence, part, before) for part in _without_halves(parts))
-    return _is_of_one_result(evidence, sentence, before)
+        if self._own.session.mentions.is_call_id(sentence):
+            return True
+        if not _WORD.search(sentence) and _claims_nothing(sentence):
+            return True
+        role, words = speaker_of(sentence)
+        if role and words:
+            roles = self._own.session.mentions.roles_of(words)
+            return (not roles or role in roles) and self._is_supported(words)
+        if sentence.rstrip().endswith(":") and _claims_nothing(sentence):
+            return True
+        if label := _LABEL.match(sentence):
+            rest = sentence[label.end() :]
+            if _is_of_run(self._own, label[0]) or (
+                rest.count(" ") + 1 >= _FEWEST_WORDS and _claims_nothing(label[0])
+            ):
+                return self._is_supported(rest)
+        if not quantifiers(sentence):
+            core = _core(sentence)
+            if not core or self._is_quoted(core):
+                return True
+        parts = _MARK.split(sentence)
+        if len(parts) > 1:
+            return all(map(self._is_supported, _without_halves(parts)))
+        return self._is_of_one_result(sentence)
+
+    def _is_quoted(self, text: str) -> bool:
+        return _is_quoted(self._own, text, self._before)
+
+    def _is_of_one_result(self, sentence: str) -> bool:
+        """True if all words of a sentence are from one structured result, in a row where it speaks
+        of all or none.
+        """
+        session = self._own.session
+        row = flat(_PLACE.sub(".", sentence))
+        words = {word for word in row.split() if not _is_small(word)}
+        is_quantified = bool(quantifiers(sentence))
+        return any(
+            words <= session.words_of(result.index)
+            and bool(session.messages.table(result.index).fields)
+            and (not is_quantified or row in session.messages.texts.flat(result.text))
+            for result in self._results
+        )
+
+
+def _outcome(is_failed: bool) -> re.Pattern[str]:
+    """The words that say how a call ended."""
+    return FAILURE if is_failed else _SUCCEEDED
+
+
+def _is_quoted(own: OwnText, text: str, before: int) -> bool:
+    """True if a message before a step has the words of a text."""
+    step = own.session.mentions.first_step_with(text)
+    return step is not None and step < before
 
 
 def _claims_nothing(heading: str) -> bool:
@@ -328,10 +346,10 @@ def _claims_nothing(heading: str) -> bool:
     return not any(claim(heading) for claim in claims)
 
 
-def _is_of_run(evidence: ReplayEvidence, label: str) -> bool:
+def _is_of_run(own: OwnText, label: str) -> bool:
     """True if a label names who speaks or a function, and nothing else."""
     return all(
-        _is_small(word) or word in _NAMES or word in evidence.session.functions
+        _is_small(word) or word in _NAMES or word in own.session.functions
         for word in flat(label).split()
     )
 
@@ -359,19 +377,3 @@ def _without_halves(parts: list[str]) -> Iterator[str]:
             words = words[:-1]
         if words:
             yield " ".join(words)
-
-
-def _is_of_one_result(evidence: ReplayEvidence, sentence: str, before: int) -> bool:
-    """True if all words of a sentence are from one structured result, in a row where it speaks of
-    all or none.
-    """
-    row = flat(_PLACE.sub(".", sentence))
-    words = {word for word in row.split() if not _is_small(word)}
-    is_quantified = bool(quantifiers(sentence))
-    return any(
-        words <= evidence.session.words_of(step)
-        and bool(evidence.messages.table(step).fields)
-        and (not is_quantified or row in evidence.messages.texts.flat(result.text))
-        for step, result in evidence.messages.contents.results.items()
-        if step < before
-    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...model.scores import Check, Finding
 from ..of_replay import ReplayEvidence
-from .own import check_of
+from .findings import check_of
 
 
 def valid(evidence: ReplayEvidence) -> Check:

@@ -8,10 +8,10 @@ import re
 from collections.abc import Callable, Container
 from typing import NamedTuple
 
-from ...text.excerpts import NOTICE_CHARS, Gap
-from ...text.fields import FieldTable
-from ...text.omissions import omission_in
-from ..result_counts import counts_of
+from ..text.excerpts import NOTICE_CHARS, Gap
+from ..text.fields import FieldTable
+from ..text.omissions import omission_in
+from .result_counts import counts_of
 
 _TAG = re.compile(r"\s*(?:</?[A-Za-z_][\w-]*>|`{3}\w*|[^\w\s]{1,3})\s*")
 # Begins with a set of characters.

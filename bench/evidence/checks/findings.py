@@ -1,0 +1,50 @@
+"""Checks made of findings, and the wording that a strategy's own texts share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from ...model.scores import Check, Finding
+from ..own_text import OwnText, RewrittenResult
+
+MOST_FINDINGS = 5
+"""The findings of one check that are kept for a report."""
+
+
+def template_lines(texts: Sequence[OwnText]) -> frozenset[str]:
+    """The lines of a strategy's own wording: those that at least half of its texts of one kind
+    have.
+
+    Texts that show results are one kind, summaries another; of one text nothing is known.
+    """
+    constant: set[str] = set()
+    for of_results in (True, False):
+        lines = [
+            frozenset(map(str.strip, own.text.split("\n"))) - {""}
+            for own in texts
+            if isinstance(own, RewrittenResult) == of_results
+        ]
+        counts = Counter(line for each in lines for line in each)
+        constant.update(
+            line for line, count in counts.items() if count > 1 and 2 * count >= len(lines)
+        )
+    return frozenset(constant)
+
+
+def check_of(
+    findings: list[Finding], of: int, summaries: int = 0, unchecked: Sequence[str] = ()
+) -> Check:
+    """A check of so many texts or prompts, with its first findings, and what it could not check."""
+    return Check(
+        hits=len(findings),
+        of=of,
+        summaries=summaries,
+        unchecked=len(unchecked),
+        unchecked_text=unchecked[0][:_TEXT_CHARS] if unchecked else "",
+        findings=tuple(findings[:MOST_FINDINGS]),
+    )
+
+
+_TEXT_CHARS = 200
+"""So much of a text that could not be checked is kept."""

@@ -1,0 +1,219 @@
+"""A message that a strategy wrote, read once for every replay that shows it and every rule."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import suppress
+from functools import cached_property
+from html import unescape as unescape_html
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from ..model import ToolResult, nested
+from ..text.decode import NothingParsed, parse_json
+from ..text.escapes import unescape
+from ..text.excerpts import NOTICE_CHARS, Gap, gaps_of
+from ..text.fields import FieldTable
+from ..text.reading import unfolded, without_number
+from .notices import Notices
+
+if TYPE_CHECKING:
+    from .session import TraceSession
+
+_V = TypeVar("_V")
+
+
+class OwnText:
+    """A message of a strategy's own, as the rules read it."""
+
+    def __init__(self, session: TraceSession, number: int) -> None:
+        # No circle: a run that was measured is freed without a search for it.
+        self.session: TraceSession = weakref.proxy(session)
+        self.number, self.message = number, session.messages.messages[number]
+        self.step = self.message.step
+        self._found: dict[Hashable, Any] = {}
+
+    @property
+    def is_blank(self) -> bool:
+        """True if it says nothing and calls nothing."""
+        return not self.message.text.strip() and not self.message.tool_calls
+
+    @cached_property
+    def text(self) -> str:
+        """Its text as it is read."""
+        return self.session.messages.contents.text_of(self.message)
+
+    @cached_property
+    def added(self) -> str:
+        """Its words beside what it shows: all of them."""
+        return self._without_halves()
+
+    def _without_halves(self) -> str:
+        """Its text without half a word at a cut."""
+        return self.session.messages.contents.of(self.message)[0] if self.message.text else ""
+
+    @cached_property
+    def new_lines(self) -> list[str]:
+        """The lines that do not stand in what it shows, for a summary in the trace.
+
+        Left out are data that a line begins with, and what stands in some message word for word.
+        """
+        known, unsaid = self._known, self.session.mentions.unsaid
+        lines = (
+            line
+            for line in self._lines()
+            if line not in known and not ("&" in line and unescape_html(line) in known)
+        )
+        return [part for line in lines for part in unsaid(line)]
+
+    @property
+    def _known(self) -> frozenset[str]:
+        return self.session.lines_of(None)
+
+    def _lines(self) -> list[str]:
+        return self.added.split("\n")
+
+    def once(self, key: Hashable, find: Callable[[], _V]) -> _V:
+        """The finding about this text that a rule keeps under a key, found once."""
+        if key not in self._found:
+            self._found[key] = find()
+        return cast(_V, self._found[key])
+
+
+class RewrittenResult(OwnText):
+    """A message of a strategy's own that shows a result."""
+
+    def __init__(self, session: TraceSession, number: int, result: ToolResult) -> None:
+        super().__init__(session, number)
+        self.result = result
+
+    @property
+    def table(self) -> FieldTable:
+        """The fields of the result."""
+        return self.session.messages.table(self.result.index)
+
+    @property
+    def is_encoded(self) -> bool:
+        """True if a reader has to undo an encoding first."""
+        return self.session.messages.contents.is_encoded(self.message)
+
+    @property
+    def says_omission(self) -> bool:
+        """True if it says that something was left out."""
+        return self.session.says_omission(self.result, self.text)
+
+    @property
+    def failed(self) -> bool:
+        """True if the result failed."""
+        return self.session.failed(self.result)
+
+    @cached_property
+    def notices(self) -> Notices:
+        """The words in it that are notices."""
+        return Notices(
+            self.result.text, self._known, self.table, self.session.result_counts(self.result).has
+        )
+
+    @cached_property
+    def gaps(self) -> list[Gap] | None:
+        """The gaps of a text that shows its result and nothing else but notices between its parts;
+        None for any other.
+
+        The result may be written as its text, as its value, as its plain lines, or as Python
+        writes it.
+        """
+        as_written = self.session.messages.contents.excerpt(self.text, self.result)
+        found = (
+            as_written.gaps(self.notices.admits)
+            if (shown, full) == (self.text, self.result.text)
+            else gaps_of(shown, full, self.notices.admits)
+            for shown, full in self._ways()
+            if _may_show(shown, full)
+        )
+        return next((gaps for gaps in found if gaps is not None), None)
+
+    def _ways(self) -> Iterator[tuple[Any, Any]]:
+        """Yield the text and its result in the ways in which they may be the same."""
+        text, result = self.message.text, self.result
+        yield from ((shown, result.text) for shown in dict.fromkeys((self.text, text)))
+        value = result.data
+        with suppress(NothingParsed):
+            yield parse_json(text), parse_json(result.text) if value is None else value
+        yield text, self.session.messages.texts.plain(result.text)
+        if isinstance(value, dict | list) and text[:2] in _PYTHON:
+            yield text, str(value)
+
+    @cached_property
+    def added(self) -> str:
+        """The words of its gaps, else its text without the result in it."""
+        if self.gaps is not None:
+            return "\n".join(gap.words for gap in self.gaps)
+        text = self._without_halves()
+        return text.replace(self.result.text, "\n") if self.result.text else text
+
+    @property
+    def _known(self) -> frozenset[str]:
+        return self.session.lines_of(self.result.index)
+
+    def _lines(self) -> list[str]:
+        return super()._lines() if self.table.fields else lines_shown(self.added)
+
+    @cached_property
+    def shows_line(self) -> bool:
+        """True if it shows a line of its result, or a long one within data."""
+        if any(line in self._known for line in self.text.split("\n") if line.strip()):
+            return True
+        text, plain = unescape(self.text), self.session.messages.texts.plain(self.result.text)
+        lines = map(str.strip, plain.split("\n"))
+        return any(len(line) >= _LONG_LINE_CHARS and line in text for line in lines)
+
+
+_LONG_LINE_CHARS = 24
+"""A line of so many characters does not stand in another text by accident."""
+
+_PYTHON = frozenset({"{'", "[{", "['"})
+"""The beginnings of a Python mapping or list as text."""
+
+
+def _may_show(shown: Any, full: Any) -> bool:
+    """True unless a text has no beginning or end of any of its outer lines from another one: most
+    layouts are their own.
+    """
+    if not isinstance(shown, str) or not isinstance(full, str) or len(shown) <= NOTICE_CHARS:
+        return True
+    lines = shown.split("\n")
+    outer = (
+        lines if len(lines) <= 2 * _OUTER_LINES else [*lines[:_OUTER_LINES], *lines[-_OUTER_LINES:]]
+    )
+    plain = (without_number(line).strip() for line in outer)
+    parts = (
+        part
+        for line in plain
+        for part in (line[:_PART_CHARS], line[-_PART_CHARS:])
+        if len(part) > 1
+    )
+    return any(part in full for part in parts)
+
+
+_OUTER_LINES, _PART_CHARS = 20, 12
+"""The lines at each end that are looked at, and how much of each."""
+
+
+def lines_shown(text: str) -> list[str]:
+    """The lines of a text; where it is JSON, or one of them is, those of the texts in it.
+
+    >>> lines_shown("a\\nb"), lines_shown('{"a": "b\\\\nc", "d": 1}'), lines_shown('a\\n["b"]')
+    (['a', 'b'], ['b', 'c'], ['a', 'b'])
+    """
+    texts = _texts_in(text)
+    if texts is None:
+        lines = unfolded(text).split("\n")
+        texts = [inner for line in lines for inner in _texts_in(line) or [line]]
+    return [line for item in texts for line in item.split("\n")]
+
+
+def _texts_in(text: str) -> list[str] | None:
+    """The texts of a JSON value; None for what is none."""
+    with suppress(NothingParsed):
+        return [item for item in nested(parse_json(text)) if isinstance(item, str)]
+    return None

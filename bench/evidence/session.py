@@ -1,0 +1,189 @@
+"""All that the evidence of the replays of one trace shares."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from functools import cached_property
+
+from ..model import ToolResult, Trace, grouped, memo
+from ..model.index import TraceIndex
+from ..text.escapes import unescape
+from ..text.facts import flat
+from ..text.identifiers import identifiers_of
+from ..text.instructions import quantifiers
+from ..text.line_changes import ResultLines
+from ..text.omissions import says_omission
+from .calls import call_of
+from .contents import TraceContents
+from .failures import failed
+from .mentions import Mentions
+from .messages import TraceMessages
+from .missing import InstructionReader, instructions_of, rules_of
+from .own_text import OwnText, RewrittenResult
+from .pairs import PromptRules
+from .prices import Pricing
+from .records import RecordValues
+from .repeats import Repeat, repeats_of
+from .result_counts import ResultCounts
+from .result_facts import ResultFacts
+
+_PART = re.compile(r"[^\W\d_]{2,}")
+
+
+Lacking = Callable[[], Iterable[tuple[int, int]]]
+
+
+class TraceSession:
+    """One trace while strategies are measured on it: everything that does not depend on a strategy.
+
+    `lacking` gives the instructions, by step and place, that the recorded prompts lacked.
+    """
+
+    def __init__(
+        self,
+        trace: Trace,
+        index: TraceIndex,
+        contents: TraceContents | None = None,
+        lacking: Lacking = tuple,
+    ) -> None:
+        self.trace, self.index, self._lacking = trace, index, lacking
+        self.messages = TraceMessages(trace, index, contents)
+        self.pricing = Pricing(trace, index, self.messages.contents.once)
+        self.facts = ResultFacts(self.messages)
+        self.mentions = Mentions(self.messages)
+
+    @memo
+    def own_text(self, number: int) -> OwnText:
+        """A message of some strategy's own, as the rules read it."""
+        step = self.messages.messages[number].step
+        result = self.messages.contents.results.get(-1 if step is None else step)
+        return RewrittenResult(self, number, result) if result else OwnText(self, number)
+
+    @memo
+    def identifiers(self, text: str) -> tuple[str, ...]:
+        """The identifiers of a result as text."""
+        return identifiers_of(text)
+
+    @memo
+    def _lines_in(self, text: str) -> dict[str, None]:
+        """The distinct lines of a recorded text, in order."""
+        return dict.fromkeys(text.split("\n"))
+
+    @cached_property
+    def excused(self) -> frozenset[tuple[int, int]]:
+        """The instructions, by step and place, that the recording's own prompts lacked: held
+        against nobody.
+        """
+        return frozenset(self._lacking())
+
+    @cached_property
+    def turns(self) -> dict[str, frozenset[str]]:
+        """The words of each turn and system prompt, blanks folded, in order, with who said them."""
+        recorded = self.messages.messages[: self.messages.recorded]
+        turns = (message for message in recorded if message.kind in ("system", "user", "model"))
+        by_words = grouped((" ".join(turn.text.split()), turn.role) for turn in turns)
+        return {words: frozenset(roles) for words, roles in by_words.items()}
+
+    @cached_property
+    def records(self) -> RecordValues:
+        """The records of its structured results."""
+        contents = self.messages.contents
+        return RecordValues(contents.results, contents.table, contents.once)
+
+    @cached_property
+    def instructions(self) -> InstructionReader:
+        """The instructions of its system and user turns."""
+        rules = self.messages.contents.once(
+            dict[int, list[str]], "rules", lambda: rules_of(self.trace)
+        )
+        return InstructionReader(
+            instructions_of(self.trace, self.index, rules), self.index, self.messages.messages
+        )
+
+    @cached_property
+    def functions(self) -> frozenset[str]:
+        """The words of the names of the functions whose results it has."""
+        names = (result.function for result in self.messages.contents.results.values())
+        return frozenset(word for name in {*names} for word in flat(name).split())
+
+    @memo
+    def words_of(self, step: int) -> frozenset[str]:
+        """The words of a result and of its call, and the parts of those words."""
+        result, texts = self.messages.contents.results[step], self.messages.texts
+        words = {
+            word
+            for text in {result.text, result.recorded_text, call_of(result)}
+            for word in texts.flat(text).split()
+        }
+        return frozenset(words).union(part for word in words for part in _PART.findall(word))
+
+    @memo
+    def quantifiers_of(self, step: int) -> list[str]:
+        """The words of a result and of its call that speak of all, none or the first."""
+        result, plain = self.messages.contents.results[step], self.messages.texts.plain
+        return quantifiers(f"{plain(result.text)}\n{plain(call_of(result))}")
+
+    @memo
+    def lines_of(self, step: int | None) -> frozenset[str]:
+        """The lines of the messages that show a step; of all recorded messages for None."""
+        messages = self.messages.messages[: self.messages.recorded]
+        texts = (message.text for message in messages if step is None or message.step == step)
+        return frozenset().union(*map(self._lines_in, texts))
+
+    @memo
+    def result_lines(self, step: int) -> ResultLines:
+        """The lines of a result as text, of a structured one those of its long values."""
+        table = self.messages.table(step)
+        texts = table.prose if table.fields else [self.messages.contents.results[step].text]
+        return ResultLines(
+            part
+            for text in texts
+            for line in self._lines_in(text)
+            for part in ((line, *unescape(line).split("\n")) if "\\" in line else (line,))
+        )
+
+    def says_omission(self, result: ToolResult, text: str) -> bool:
+        """True if a text that shows a result says that something was left out."""
+        return self._says_omission(text, result.index)
+
+    @memo
+    def _says_omission(self, text: str, step: int) -> bool:
+        return bool(says_omission(text, self.messages.contents.results[step].text))
+
+    def result_counts(self, result: ToolResult) -> ResultCounts:
+        """The numbers that count something in a result or in the messages that show it."""
+        return self._result_counts(result.index)
+
+    @memo
+    def _result_counts(self, step: int) -> ResultCounts:
+        numbers = {self.index.full[step], self.index.seen[step]}
+        texts = (self.messages.messages[number].text for number in sorted(numbers))
+        result = self.messages.contents.results[step]
+        return ResultCounts(result, texts, self.messages.table(step))
+
+    def failed(self, result: ToolResult) -> bool:
+        """True if a result failed."""
+        return result.index in self._failed
+
+    @cached_property
+    def _failed(self) -> frozenset[int]:
+        """The steps of the results that failed."""
+        results = self.messages.contents.results
+        return frozenset(step for step, result in results.items() if failed(result))
+
+    @cached_property
+    def succeeded(self) -> dict[str, list[int]]:
+        """The steps of the results of each thread that did not fail, in order."""
+        results = self.messages.contents.results.values()
+        return grouped((item.thread, item.index) for item in results if not self.failed(item))
+
+    @cached_property
+    def repeats(self) -> list[Repeat]:
+        """Its repeated calls."""
+        return repeats_of(self.trace)
+
+    @cached_property
+    def rules(self) -> PromptRules:
+        """The demands of a provider on its prompts."""
+        return PromptRules(self.messages)
