@@ -1,7 +1,7 @@
-"""The engines of compaction: mask, sliding window and summary.
+"""The engines of compaction, of which policies are presets: mask and summary.
 
-A policy is a preset of one of them. A mask leaves the conversation and shows older results as a
-placeholder. A sliding window drops what is old. A summary stands in the place of what is old.
+A mask leaves the conversation and shows older results as a placeholder. A summary stands in the
+place of what is old.
 """
 
 from abc import ABC, abstractmethod
@@ -153,21 +153,6 @@ class Mask(Compactor):
 
 Parts = tuple[Sequence[Message], Sequence[Message], Sequence[Message]]
 """A history in parts: its head, what is old, and its end."""
-
-
-class Sliding(Compactor):
-    """The engine of sliding windows: the head and the end stay."""
-
-    @abstractmethod
-    def divided(self, window: Window) -> Parts | None:
-        """The parts of the history, or None where nothing goes."""
-
-    def compact(self, window: Window) -> Edits | None:
-        parts = self.divided(window)
-        if parts is None or not parts[1]:
-            return None
-        head, _, end = parts
-        return Edits(messages=[*head, *end])
 
 
 class Summarising(Compactor):

@@ -145,7 +145,7 @@ def test_router_specs_with_settings_survive_the_list(tmp_path):
         ("m=store=full+store=full", "given twice"),
         ("m=store=[full,full]", "takes one spec, got 2"),
         ("m=store=ful", "did you mean full?"),
-        ("m=compactor=langchain.trm", "did you mean langchain.trim"),
+        ("m=compactor=langchain.sumarize", "did you mean langchain.summarize"),
         ("m=store=truncate:limt=3", "did you mean limit?"),
         ("m=store=truncate:limit=many", "limit=many"),
         ("m=summarizer=untruncated:limit=3", "it takes none"),

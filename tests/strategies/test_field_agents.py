@@ -55,45 +55,6 @@ def context() -> Any:
     return RunContext(deps=None, model=TestModel(), usage=RunUsage())
 
 
-@given(
-    history=histories(max_turns=8),
-    keep=st.integers(0, 4),
-    least=st.sampled_from([None, 1, 20, 100]),
-    inputs=st.booleans(),
-)
-def test_clears_as_pydantic_ai_does(history: list[Message], keep: int, least: int | None, inputs: bool) -> None:
-    package = pytest.importorskip("pydantic_ai_harness.compaction", reason="pydantic-ai-harness is not installed")
-    strategy = package.ClearToolResults(max_tokens=1, keep_pairs=keep, min_clear_tokens=least, clear_tool_inputs=inputs)
-    theirs, _ = of_pydantic_ai(history)
-    after = asyncio.run(strategy.compact(theirs, context()))
-    wanted = [part.content for message in after for part in message.parts if part.part_kind == "tool-return"]
-    arguments = [str(part.args) for message in after for part in message.parts if part.part_kind == "tool-call"]
-    least_given = "" if least is None else f",min_clear_tokens={least}"
-    got = answer(
-        f"pydantic_ai.clear:max_tokens=0,keep_pairs={keep},clear_tool_inputs={str(inputs).lower()}{least_given}",
-        history,
-    )
-    if sum(len(m.text) for m in history) < 4 and not any(m.tool_calls for m in history):
-        return  # nothing to exceed
-    assert [message.text for message in got if message.kind == "result"] == wanted
-    assert [str(call.arguments) for message in got for call in message.tool_calls] == arguments
-
-
-@given(history=histories(max_turns=9), keep=st.integers(0, 12), first=st.booleans())
-def test_slides_as_pydantic_ai_does(history: list[Message], keep: int, first: bool) -> None:
-    package = pytest.importorskip("pydantic_ai_harness.compaction", reason="pydantic-ai-harness is not installed")
-    history = [message for message in history if message.kind != "system"]
-    strategy = package.SlidingWindowCompaction(max_messages=1, keep_messages=keep, preserve_first_user_message=first)
-    theirs, runs = of_pydantic_ai(history)
-    after = asyncio.run(strategy.compact(theirs, context()))
-    wanted = [step for message in after for step in steps(runs[[m is message for m in theirs].index(True)])]
-    got = answer(
-        f"pydantic_ai.sliding:max_messages=1,keep_messages={keep},preserve_first_user_message={str(first).lower()}",
-        history,
-    )
-    assert steps(got) == wanted or len(runs) <= 1
-
-
 @given(history=histories(max_turns=9, orphans=False), keep=st.integers(1, 12))
 def test_summarizes_as_pydantic_ai_does(history: list[Message], keep: int) -> None:
     package = pytest.importorskip("pydantic_ai_harness.compaction", reason="pydantic-ai-harness is not installed")

@@ -7,7 +7,6 @@ from field import answer, prompts, says, session, shape, spied_writer, talk, use
 
 from bench.model import Message, ToolResult
 from bench.plugins.registry import build
-from bench.strategies.policies.langchain import langchain_tokens
 
 WIDE = 128_000
 OFTEN = [*session(3), user("now this", 20), *session(2)[2:]]
@@ -22,7 +21,6 @@ HANDMADE = [
     ("openhands stays within 80 events", "openhands.summarize", session(40)[:80], WIDE, "0-79"),
     ("openhands keeps head, summary and half", "openhands.summarize", session(40), WIDE, "0-3 user 48-81"),
     ("openhands counts parallel calls", "openhands.summarize", session(14, calls=3), WIDE, "0-5 user 38-57"),
-    ("openhands masks by events", "openhands.mask:window=4", session(4), WIDE, "0-2 3~ 4 5~ 6-9"),
     ("swe-agent keeps task and last", "swe_agent.last_n:n=3", session(8, "a\nb\nc"), WIDE, "0-2 3~ 4 5~ 6 7~ 8 9~ 10 11~ 12-17"),
     ("agent framework: calls become lines", "agent_framework.tool_result", session(3, "x" * 5000), WIDE, "0-1 assistant*2 6-7"),
     ("agent framework keeps about four messages", "agent_framework.summarization", session(5), WIDE, "0 assistant 8-11"),
@@ -30,7 +28,6 @@ HANDMADE = [
     ("agent framework: the writer reads what fits", "agent_framework.summarization:max_summary_input_tokens=2500",
      session(5, "x" * 4000), WIDE, "0 assistant 6-11"),
     ("agent framework: nothing fits", "agent_framework.summarization:max_summary_input_tokens=100", session(5, "x" * 4000), WIDE, "0-11"),
-    ("inspect clears all but three", "inspect.edit:threshold=0.01", SIX, 100, "0-2 3~ 4 5~ 6 7~ 8-14"),
     ("inspect's summary has no tail", "inspect.summary:max_tokens=400", session(12), WIDE, "0-1 user"),
     ("gemini: one request is not compressed", "gemini.compress:max_tokens=100", session(20), WIDE, "0-41"),
     ("gemini compresses up to a user message", "gemini.compress:max_tokens=100", TALK, WIDE, "user assistant 16-20"),
@@ -43,19 +40,8 @@ HANDMADE = [
     ("anthropic above tool uses", "clear_tool_uses:trigger_tool_uses=5", session(6), WIDE, "0-2 3~ 4 5~ 6 7~ 8-13"),
     ("anthropic excludes tools", "clear_tool_uses:trigger=1,keep=2,exclude_tools=[read]", MIXED, WIDE, "0-2 3~ 4-11"),
     ("anthropic clears inputs", "clear_tool_uses:trigger=1,clear_tool_inputs=true", session(5), WIDE, "0-1 2~ 3~ 4~ 5~ 6-11"),
-    ("langchain clears", "langchain.clear_tool_uses:trigger=1", session(6), WIDE, "0-2 3~ 4 5~ 6 7~ 8-13"),
-    ("langchain: excluded tools use up what is kept", "langchain.clear_tool_uses:trigger=1,keep=2,exclude_tools=[read]",
-     MIXED, WIDE, "0-2 3~ 4 5~ 6-11"),
-    ("langchain trims a call from its result", "langchain.trim:max_tokens=90", session(4), WIDE, "7-9"),
-    ("langchain trims to an answer", "langchain.trim:max_tokens=90,start_on=ai", session(4), WIDE, "8-9"),
-    ("langchain keeps the system message if asked", "langchain.trim:max_tokens=98,include_system=true", session(4), WIDE, "0 7-9"),
     ("langchain never summarises without a trigger", "langchain.summarize", session(99), 1000, "0-199"),
     ("langchain keeps a result with its call", "langchain.summarize:trigger_messages=13,keep_messages=3", session(6), WIDE, "0 user 10-13"),
-    ("pydantic ai clears", "pydantic_ai.clear:max_tokens=1", session(6), WIDE, "0-2 3~ 4 5~ 6 7~ 8-13"),
-    ("pydantic ai clears enough or nothing", "pydantic_ai.clear:max_tokens=1,min_clear_tokens=9999", session(6), WIDE, "0-13"),
-    ("pydantic ai keeps the request", "pydantic_ai.sliding:max_messages=8,keep_messages=4", session(12, calls=2), WIDE, "0-1 32-37"),
-    ("pydantic ai parts no call", "pydantic_ai.sliding:max_messages=8,keep_messages=3,preserve_first_user_message=false",
-     session(12, calls=2), WIDE, "0 32-37"),
     ("pydantic ai summarises", "pydantic_ai.summarize:max_messages=8,keep_messages=4", session(12), WIDE, "0-1 user 22-25"),
 ]  # fmt: skip
 """What is tried, the spec, the history, the window, and what is left: places in the history, `~` for a changed message, the role of a written one."""
@@ -72,13 +58,10 @@ WORDS = [
     ("codex:writer=spied,threshold=0.01", OFTEN, 1000, 3, "SUMMARY OF system:You help.|user:go|model:|result:0: word"),
     ('codex:threshold=0.01,writer="extractive:max_chars=0"', OFTEN, 100, -1, "(no summary)"),
     ("codex:threshold=0.01,user_tokens=15", [user("b" * 40, 1), user("c" * 40, 2)], 100, 0, "b" * 10 + "…5 tokens truncated…" + "b" * 10),
-    ("openhands.mask:window=4", session(4), WIDE, 3, "<MASKED>"),
     ("agent_framework.tool_result", session(3, "x" * 5000), WIDE, 2, "[Tool results: bash: 0: xxx"),
-    ("inspect.edit:threshold=0.01", SIX, 100, 3, "(Tool result removed)"),
     ("langchain.summarize:trigger_messages=1,keep_messages=1,writer=spied", session(9, "word " * 500), WIDE, 1,
      "[the earlier conversation is too long to be summarised]"),  # one request and many tools: nothing is left to read
     ("langchain.summarize:trigger_messages=1,keep_messages=1,writer=spied", APART, WIDE, 1, "SUMMARY OF user:now this|model:|result:"),
-    ("pydantic_ai.clear:max_tokens=1", session(6), WIDE, 3, "[tool result cleared]"),
     ("gemini.mask:protect_tokens=0,min_prunable_tokens=1", YS, WIDE, 3, "<tool_output_masked>\n{\n  \"output\": \"0: yyy"),
 ]  # fmt: skip
 """A spec, the history, the window, which message of the prompt is looked at, and how its text begins."""
@@ -108,15 +91,13 @@ def test_a_part_of_what_a_policy_writes(spec: str, history: list[Message], part:
 
 def test_triggers_are_exact() -> None:
     history = session(6)
-    tokens, estimate = window_of(history).tokens, sum(map(langchain_tokens, history[1:]))
+    tokens = window_of(history).tokens
     freed = tokens - window_of(answer("clear_tool_uses:trigger=1", history)).tokens
     for spec, window, acts in (
         (f"clear_tool_uses:trigger={tokens}", WIDE, False),
         (f"clear_tool_uses:trigger={tokens - 1}", WIDE, True),
         (f"clear_tool_uses:trigger=1,clear_at_least={freed + 1}", WIDE, False),  # all or nothing
         (f"clear_tool_uses:trigger=1,clear_at_least={freed}", WIDE, True),
-        (f"langchain.clear_tool_uses:trigger={estimate}", WIDE, False),  # without the system prompt
-        (f"langchain.clear_tool_uses:trigger={estimate - 1}", WIDE, True),
     ):
         assert (answer(spec, history, window) != history) is acts, spec
 

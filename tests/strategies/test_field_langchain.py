@@ -41,48 +41,6 @@ def test_counts_as_langchain_core_does(history: list[Message]) -> None:
 
 
 @given(
-    history=histories(system=False),
-    trigger=st.integers(0, 300),
-    keep=st.integers(0, 4),
-    exclude=st.sampled_from([[], ["read"], ["read", "bash"]]),
-    inputs=st.booleans(),
-)
-def test_clears_as_langchain_does(
-    history: list[Message], trigger: int, keep: int, exclude: list[str], inputs: bool
-) -> None:
-    module = pytest.importorskip("langchain.agents.middleware.context_editing", reason="langchain is not installed")
-    theirs = original(history)
-    edit = module.ClearToolUsesEdit(trigger=trigger, keep=keep, exclude_tools=exclude, clear_tool_inputs=inputs)
-    edit.apply(theirs, count_tokens=module.count_tokens_approximately)
-    settings = f"trigger={trigger},keep={keep},exclude_tools=[{','.join(exclude)}]"
-    ours = answer(f"langchain.clear_tool_uses:{settings},clear_tool_inputs={str(inputs).lower()}", history)
-    assert contents(ours) == of_original(theirs)
-
-
-@given(
-    history=histories(),
-    max_tokens=st.integers(0, 400),
-    start_on=st.sampled_from(["human", "ai", "tool", None]),
-    system=st.booleans(),
-)
-def test_trims_as_langchain_core_does(
-    history: list[Message], max_tokens: int, start_on: str | None, system: bool
-) -> None:
-    utils = pytest.importorskip("langchain_core.messages.utils", reason="langchain-core is not installed")
-    theirs = utils.trim_messages(
-        original(history),
-        max_tokens=max_tokens,
-        token_counter="approximate",
-        start_on=start_on,
-        include_system=system,
-        strategy="last",
-    )
-    given_start = "" if start_on is None else f",start_on={start_on}"
-    ours = answer(f"langchain.trim:max_tokens={max_tokens},include_system={str(system).lower()}{given_start}", history)
-    assert contents(ours) == of_original(theirs)
-
-
-@given(
     history=histories(max_turns=10, system=False),
     trigger=st.fixed_dictionaries(
         {},

@@ -48,7 +48,7 @@ def test_a_middle_cut_leaves_whole_characters_and_no_more_bytes(text: str, limit
 
 
 OUTSIDE = {
-    "compactor": ["gemini.compress:preserve=2", "gemini.compress:preserve=-0.1", "codex:threshold=0", "openhands.mask:window=-1",
+    "compactor": ["gemini.compress:preserve=2", "gemini.compress:preserve=-0.1", "codex:threshold=0", "clear_tool_uses:keep=-1",
                   "swe_agent.last_n:polling=0", "mask_observations:every=0", "codex:user_tokens=1e400"],
     "summarizer": [f"codex.output:factor={factor}" for factor in ("-1", "0", "nan", "inf", "1e9")],
 }  # fmt: skip

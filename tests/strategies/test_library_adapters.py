@@ -130,32 +130,37 @@ def test_a_filter_of_openai_agents() -> None:
     assert last == before[-4:]
 
 
-def test_inspects_edit_is_the_native_policy() -> None:
+def masked(before: list[Message], keep: int, text: str) -> list[tuple[int | None, str]]:
+    """The steps and texts of a history whose results but the last ones show a text."""
+    old = [m.step for m in before if m.kind == "result"][:-keep]
+    return [(m.step, text if m.step in old else m.text) for m in before]
+
+
+def test_an_edit_of_inspect() -> None:
     library("inspect")
     model = importlib.import_module("inspect_ai.model")
     before = history()
     edit = model.CompactionEdit(keep_tool_uses=2, keep_thinking_turns="all", memory=False)
-    ours = answer("inspect.edit:keep_tool_uses=2,threshold=0.0001", before)
-    assert [(m.step, m.text) for m in left(adapter("inspect", edit), before)] == [(m.step, m.text) for m in ours]
+    after = left(adapter("inspect", edit), before)
+    assert [(m.step, m.text) for m in after] == masked(before, 2, "(Tool result removed)")
 
 
-def test_agent_frameworks_window_is_the_native_policy() -> None:
+def test_a_window_of_agent_framework() -> None:
     library("agent_framework")
     package = importlib.import_module("agent_framework._compaction")
     before = history()
     strategy = package.SlidingWindowStrategy(keep_last_groups=2)
-    ours = answer("agent_framework.sliding_window:keep_last_groups=2", before)
-    assert left(adapter("agent_framework", strategy), before) == ours
+    assert left(adapter("agent_framework", strategy), before) == [before[0], *before[-4:]]
 
 
-def test_an_edit_of_langchain_is_the_native_policy() -> None:
+def test_an_edit_of_langchain() -> None:
     pytest.importorskip("langchain", reason="langchain is not installed")
     scope: dict[str, Any] = {}
     exec(compile(BLOCKS["langchain"].replace("trigger=1000", "trigger=60"), "langchain", "exec"), scope)
     before = history()[1:]
     bridge = Bridge(LangChainMessages(), before)
-    ours = answer("langchain.clear_tool_uses:trigger=60,keep=2", before)
-    assert [(m.step, m.text) for m in bridge.back(scope["langchain"](bridge.given))] == [(m.step, m.text) for m in ours]
+    after = bridge.back(scope["langchain"](bridge.given))
+    assert [(m.step, m.text) for m in after] == masked(before, 2, "[cleared]")
 
 
 @given(

@@ -15,7 +15,7 @@ from ...plugins.registry import register
 from ...text.decode import NothingParsed, decode_strings, decoded, parse_json
 from ...text.lossless import exact_json, write_tables
 from .. import Edits, Window, untruncated_record
-from ..engines import Compactor, Parts, Sliding, state
+from ..engines import Compactor, state
 from ..histories import safe_cut, system_count, with_text
 from ..settings import Count, Turns
 
@@ -93,7 +93,7 @@ class Repeats(Compactor):
 
 
 @register("compactor", "sliding_window")
-class SlidingWindow(Sliding):
+class SlidingWindow(Compactor):
     """The system messages at the start and the last `keep_last` messages, calls with their results.
 
     Where the cut would fall between a call and one of its results, it moves back to the call, so a
@@ -107,11 +107,11 @@ class SlidingWindow(Sliding):
 
     keep_last: Count = 20
 
-    def divided(self, window: Window) -> Parts | None:
+    def compact(self, window: Window) -> list[Message] | None:
         start = system_count(window.messages)
         talk = window.messages[start:]
         cut = safe_cut(talk, max(0, len(talk) - self.keep_last))
-        return window.messages[:start], talk[:cut], talk[cut:]
+        return [*window.messages[:start], *talk[cut:]] if cut else None
 
 
 # ---------------------------------------------------------------- one result

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ...model import Message
 from ...plugins.registry import register
 from .. import Edits, Window
-from ..engines import Compactor, Parts, Sliding, Summary
+from ..engines import Compactor, Parts, Summary
 from ..histories import assistant_message, older
 from ..messages import arguments_mapping, own_calls
 from ..settings import Count
@@ -18,29 +18,6 @@ Group = tuple[Message, ...]
 
 _INSTRUCTION_TOKENS = 148
 _LONGEST_LINE = 4096
-
-
-@register("compactor", "agent_framework.sliding_window")
-class AgentFrameworkSlidingWindow(Sliding):
-    """The system groups and the last `keep_last_groups` others; the original has no default number.
-
-    A session of one request loses it once it is older than that: no message of a user is left, and
-    a provider may refuse such a prompt. The original writes it all the same.
-
-    Source: agent-framework-core 1.23.0, agent_framework/_compaction.py (SlidingWindowStrategy)
-
-    >>> window = AgentFrameworkSlidingWindow(keep_last_groups=2)
-    >>> window.tried("system: hi", "user: 0", "user: 1", "user: 2")
-    ['system: hi', 'user: 1', 'user: 2']
-    """
-
-    keep_last_groups: Count = 20
-
-    def divided(self, window: Window) -> Parts | None:
-        old = older(talk_of(window.messages), max(1, self.keep_last_groups))
-        dropped = {message for group in old for message in group}
-        kept = [message for message in window.messages if message not in dropped]
-        return (), [*dropped], kept
 
 
 @register("compactor", "agent_framework.tool_result")

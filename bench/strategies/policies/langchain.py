@@ -1,78 +1,20 @@
-"""The middleware of LangChain, its `trim_messages`, and the outputs of deepagents."""
+"""The summaries of LangChain, and the outputs of deepagents."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Literal
 
 import msgspec
 
 from ...model import Message, ToolResult
 from ...plugins.registry import register
 from .. import Window
-from ..engines import Mask, Parts, Sliding, Summary
-from ..histories import callers, older, safe_cut, system_count, tool_name, total
+from ..engines import Parts, Summary
+from ..histories import safe_cut, system_count, total
 from ..messages import own_calls
 from ..offloading import offload
 from ..settings import Count, Share
-
-
-@register("compactor", "langchain.clear_tool_uses")
-class LangchainClearToolUses(Mask):
-    """The last `keep` tool results; above `trigger` tokens the older ones become `placeholder`.
-
-    A view. System prompt and tool definitions do not count. Results of `exclude_tools` are not
-    cleared but use up `keep`; so does a result whose call is not known. The original's
-    `clear_at_least`, which stops once so many tokens are freed, is left out, as is its count by the
-    model.
-
-    Source: langchain 1.5.2, langchain/agents/middleware/context_editing.py (ClearToolUsesEdit)
-
-    >>> policy = LangchainClearToolUses(trigger=10, keep=1)
-    >>> policy.tried("call read", "tool: one", "call read", "tool: two")
-    ['call read', 'tool: [cleared]', 'call read', 'tool: two']
-    """
-
-    mode = "per_call"
-    trigger: Count = 100_000
-    keep: Count = 3
-    clear_tool_inputs: bool = False
-    exclude_tools: tuple[str, ...] = ()
-    placeholder: str = "[cleared]"
-
-    def old(self, window: Window) -> Sequence[Message]:
-        talk = window.messages[system_count(window.messages) :]
-        if total(langchain_tokens, talk) <= self.trigger:
-            return []
-        calls, kept = callers(talk), {None, *self.exclude_tools}
-        old = older([message for message in talk if message.kind == "result"], self.keep)
-        return [message for message in old if tool_name(message, calls) not in kept]
-
-
-@register("compactor", "langchain.trim")
-class LangchainTrim(Sliding):
-    """The longest end of the history within `max_tokens`, from a message of type `start_on` on.
-
-    A view. None for `max_tokens` is the model's window. The system message is kept only with
-    `include_system`, and only the first; its tokens are taken off first. Calls and results are not
-    kept together.
-
-    Source: langchain-core 1.8.3, langchain_core/messages/utils.py (trim_messages, strategy "last")
-
-    >>> LangchainTrim(max_tokens=12).tried("user: first", "user: second", "user: third")
-    ['user: second', 'user: third']
-    """
-
-    mode = "per_call"
-    max_tokens: Count | None = None
-    start_on: Literal["human", "ai", "tool", "system"] | None = None
-    include_system: bool = False
-
-    def divided(self, window: Window) -> Parts | None:
-        limit = window.max_tokens if self.max_tokens is None else self.max_tokens
-        head, end = trimmed(window.messages, limit, self.start_on, system=self.include_system)
-        return head, window.messages[len(head) : len(window.messages) - len(end)], end
 
 
 @register("compactor", "langchain.summarize")

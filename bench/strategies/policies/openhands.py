@@ -1,4 +1,4 @@
-"""The condensers of OpenHands, which count events."""
+"""The condenser of OpenHands, which counts events."""
 
 from __future__ import annotations
 
@@ -7,30 +7,9 @@ from collections.abc import Sequence
 from ...model import Message
 from ...plugins.registry import register
 from .. import Window
-from ..engines import Mask, Parts, Summary
-from ..histories import older, results_of, system_count
+from ..engines import Parts, Summary
+from ..histories import results_of, system_count
 from ..settings import Count, Share
-
-
-@register("compactor", "openhands.mask")
-class OpenhandsMask(Mask):
-    """The observations among the last `window` events; older ones become `<MASKED>`.
-
-    A view. The class itself has a window of 5 events; its configuration has 100.
-
-    Source: openhands-ai 0.62.0,
-    openhands/memory/condenser/impl/observation_masking_condenser.py
-
-    >>> OpenhandsMask(window=1).tried("tool: one", "tool: two")
-    ['tool: <MASKED>', 'tool: two']
-    """
-
-    mode = "per_call"
-    window: Count = 100
-    placeholder = "<MASKED>"
-
-    def old(self, window: Window) -> Sequence[Message]:
-        return [m for m in older(events_of(window.messages), self.window) if m.kind == "result"]
 
 
 @register("compactor", "openhands.summarize")

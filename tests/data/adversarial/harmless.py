@@ -12,6 +12,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 import yaml
+from msgspec import structs
 
 from bench.model import Message
 
@@ -233,6 +234,13 @@ def outlined(messages: list[Message]) -> str:
     return "\n".join(f"- {message.kind}: {message.text}" for message in messages if message.text)
 
 
+def last_events(messages: list[Message]) -> list[Message]:
+    """The results among the last 100 messages and calls; `<MASKED>` for an older one."""
+    events = [message for message in messages for _ in range(max(1, len(message.tool_calls)))]
+    old = {m for m in events[:-100] if m.kind == "result"}
+    return [structs.replace(m, text="<MASKED>") if m in old else m for m in messages]
+
+
 HONEST: dict[str, Any] = {
     "summary_of_everything": {"compactor": summary(stated)},
     "outline": {"compactor": summary(outlined)},
@@ -244,7 +252,7 @@ HONEST: dict[str, Any] = {
     "mask": {"compactor": "mask_observations:keep_last=12"},
     "clear": {"compactor": "clear_tool_uses"},
     "swe_agent": {"compactor": "swe_agent.last_n:n=12"},
-    "openhands": {"compactor": "openhands.mask"},
+    "openhands": {"compactor": last_events},
     "window": {"compactor": "sliding_window:keep_last=40"},
 }
 HARMLESS = {**{name: {"summarizer": function} for name, function in LAYOUTS.items()}, **HONEST}
