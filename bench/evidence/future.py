@@ -4,16 +4,15 @@ last use.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from ..model import ToolResult, Trace, compact_json
+from ..model import Trace, compact_json
 from ..model.index import Origin, TraceIndex
 from ..text.field_list import Field
 from ..text.fields import FieldTable
-from ..text.search import first_places
 from ..text.texts import FactsHeld, longer_holding
 from .contents import TraceContents
 
@@ -41,7 +40,6 @@ class Future:
     """
 
     needs: tuple[FutureNeed, ...]
-    results: Mapping[int, ToolResult]
     search: FactsHeld
     table: Callable[[int], FieldTable]
     """The fields of the result of a step."""
@@ -51,41 +49,18 @@ class Future:
         """The future of some needs; without any nothing is needed."""
         needs = tuple(needs)
         searched = FactsHeld((need.fact for need in needs), contents.texts)
-        return cls(needs, contents.results, searched, contents.table)
-
-    @cached_property
-    def places(self) -> dict[int, dict[str, tuple[int, int]]]:
-        """By result the first place in its decoded text of each needed fact that it said first, as
-        (start, end).
-        """
-        by_result: dict[int, dict[str, None]] = {}
-        for need in self.needs:
-            if need.origin == "result":
-                by_result.setdefault(need.source, {})[need.fact] = None
-        return {
-            step: first_places(self.plain(self.results[step].text), facts)
-            for step, facts in by_result.items()
-        }
+        return cls(needs, searched, contents.table)
 
     @cached_property
     def longer(self) -> dict[str, frozenset[str]]:
         """For each needed fact the longer needed facts that hold it."""
         return longer_holding((need.fact for need in self.needs), self.search)
 
-    @cached_property
-    def fields(self) -> frozenset[tuple[int, str]]:
-        """The needed facts that a result says as fields, each with the step of the result."""
-        return frozenset((need.source, need.fact) for need in self.needs if need.field)
-
-    def plain(self, text: str) -> str:
-        """A text as facts are looked for in it."""
-        return self.search.texts.plain(text)
-
     def record_lines(self, step: int, facts: Iterable[str]) -> list[str]:
         """A line of JSON for each record of a result that says some facts as fields: its identity
         and these fields.
 
-        >>> from bench.model import Source
+        >>> from bench.model import Source, ToolResult
         >>> data = [{"id": "W1", "mm": 125, "by": "ann"}, {"id": "W2", "mm": 300, "by": "bob"}]
         >>> result = ToolResult(index=4, call_id="c", function="f", data=data)
         >>> trace = Trace(id="t", source=Source(format="native"), steps=(result,))
@@ -101,14 +76,15 @@ class Future:
 
 
 def _record_line(table: FieldTable, record: int, items: Iterable[Field]) -> str:
-    """One record as JSON: some fields and the shortest value that tells it from the others; a list
-    where a key has several.
+    """One record as JSON: some fields and the shortest value that tells it from the others, unless
+    one of these does so alone; a list where a key has several.
     """
-    own = table.identity(record)
+    own, items = table.identity(record), list(items)
     pairs = [(item.key, item.text) for item in items]
-    if not any(text.casefold() in own for _, text in pairs):
-        named = [(key, text) for key, text in table.pairs(record) if text.casefold() in own]
-        pairs = [*sorted(named, key=lambda pair: len("".join(pair)))[:1], *pairs]
+    if all(item.text.casefold() not in own or table.is_shared(item) for item in items):
+        named = [pair for pair in table.pairs(record) if pair[1].casefold() in own]
+        others = sorted({*named}.difference(pairs), key=lambda pair: (len("".join(pair)), pair))
+        pairs = [*others[:1], *pairs]
     by_key: dict[str, list[str]] = {}
     for key, text in dict.fromkeys(pairs):
         by_key.setdefault(key, []).append(text)

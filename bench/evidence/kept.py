@@ -99,11 +99,10 @@ def fields_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:
     if place == "stored":
         for result, text in _stored_texts(evidence):
             if isinstance(result.data, dict | list):
-                yield (
-                    KeptShare(result, 0, 0)
-                    if text is None
-                    else _fields_in(evidence, result, [text])
-                )
+                if text is None:
+                    yield KeptShare(result, 0, 0)
+                else:
+                    yield from _fields_in(evidence, result, [text])
         return
     for result, call in evidence.prompted(place):
         if not isinstance(result.data, dict | list):
@@ -119,16 +118,17 @@ def fields_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:
             for item in (messages.messages[n] for n in numbers)
             if item.step in (None, result.index)
         ]
-        yield _fields_in(
-            evidence, result, [text for item in about for text in messages.contents.of(item)]
-        )
+        texts = [text for item in about for text in messages.contents.of(item)]
+        yield from _fields_in(evidence, result, texts)
 
 
-def _fields_in(evidence: ReplayEvidence, result: ToolResult, texts: Sequence[str]) -> KeptShare:
-    kept = frozenset[int]().union(
-        *(evidence.messages.fields_in(result.index, text) for text in texts)
-    )
-    return KeptShare(result, len(kept), len(evidence.messages.table(result.index).fields))
+def _fields_in(
+    evidence: ReplayEvidence, result: ToolResult, texts: Sequence[str]
+) -> Iterator[KeptShare]:
+    """Yield how many of its fields some texts say; nothing for a result without a field."""
+    kept = (evidence.messages.fields_in(result.index, text) for text in texts)
+    if total := len(evidence.messages.table(result.index).fields):
+        yield KeptShare(result, len(frozenset[int]().union(*kept)), total)
 
 
 def _stored_texts(evidence: ReplayEvidence) -> Iterator[tuple[ToolResult, str | None]]:

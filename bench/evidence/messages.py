@@ -23,7 +23,7 @@ from ..text.texts import FactsHeld, Texts
 from .contents import TraceContents
 
 _FEWEST = 4
-"""So many facts beside no key are no accident."""
+"""So many facts beside no key, and words in a row, are no accident."""
 
 
 class TraceMessages:
@@ -86,14 +86,28 @@ class TraceMessages:
 
     def keeps(self, number: int, need: Need) -> bool:
         """True if a strategy's own message, which holds a needed fact, has it as what it is: a fact
-        of a field as that field of the result that said it first, or whose place the message takes.
+        of a field as that field of the result that said it first, or whose place the message takes,
+        or in the words of somebody who repeated it.
         """
         if not need.field:
             return True
         steps = self.contents.results.keys() & {need.origin_step, self.messages[number].step}
-        return any(
+        return self._quotes(number, need.fact) or any(
             self._keeps_as(step, number, need.fact) or not self.understands(number, step)
             for step in steps
+        )
+
+    @memo
+    def _quotes(self, number: int, fact: int) -> bool:
+        """True if a message has the words of a whole line in which a turn says a fact."""
+        turns = (self.messages[at] for at in self.index.holders[fact] if at < self.recorded)
+        said = (line for turn in turns if turn.kind != "result" for line in turn.text.split("\n"))
+        lines = (line for line in said if len(line.split()) >= _FEWEST)
+        words = self.texts.flat(self.messages[number].text)
+        wanted = self.index.facts[fact]
+        return any(
+            flat(line) in words and wanted in self.search.in_text(line)
+            for line in dict.fromkeys(lines)
         )
 
     @memo

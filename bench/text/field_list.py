@@ -174,14 +174,20 @@ def word_of_field(text: str) -> str:
 
 
 def identifies(pair: Pair, *, alone: bool) -> bool:
-    """True if a value tells its record from the others: under a key of that kind, or a word that
-    stands nowhere else.
+    """True if a value tells its record from the others: under a key of that kind, or a word with
+    letters and digits that stands nowhere else.
+
+    >>> [identifies(("x", text), alone=True) for text in ("W-104", "1.25e-07", "104", "sent")]
+    [True, False, False, False]
     """
     key, text = pair
     if not 2 <= len(text) <= 80:
         return False
     return _is_identity_key(key) or (
-        alone and any(map(str.isalpha, text)) and any(map(str.isdigit, text))
+        alone
+        and any(map(str.isalpha, text))
+        and any(map(str.isdigit, text))
+        and not is_number(fact_of_field(text))
     )
 
 

@@ -73,7 +73,11 @@ class KeptFields:
         self._table = table
 
     def keeps(self, reading: TextReading, fact: str) -> bool:
-        """True if a text says a fact, which may be a part of a field, as the field that it is."""
+        """True if a text says a fact, which may be a part of a field, as the field that it is; what
+        is the key of a mapping too says it there.
+        """
+        if self._table.has_container(fact) and reading.has_container(fact):
+            return True
         for same in self._saying(fact):
             saying = reading.records_saying(same.fields[0].key, fact)
             if saying and same.nameless:

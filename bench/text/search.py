@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import accumulate, islice
 
 from ahocorasick_rs import AhoCorasick, Implementation
 
 from ..model.base import encodable
-from .facts import is_free, places_of
-from .numbers import is_number, numbers_at
+from .facts import is_free
 
 _LINES_AT_A_TIME = 10_000
 
@@ -82,20 +81,3 @@ class Strings:
     @staticmethod
     def _is_match(text: str, string: str, start: int, end: int) -> bool:
         return is_free(text, start, end) and (string.isascii() or text.startswith(string, start))
-
-
-def first_places(plain: str, facts: Collection[str]) -> dict[str, tuple[int, int]]:
-    """The first place of each fact in a decoded text as (start, end); facts not in it are left out.
-
-    >>> first_places("a 1,250.0 b, The Marianas\\nTrench", ["1250", "b", "marianas trench", "c"])
-    {'1250': (2, 9), 'b': (10, 11), 'marianas trench': (17, 32)}
-    """
-    by_string: dict[str, tuple[int, int]] = {}
-    wanted = set(filter(is_number, facts))
-    for number, span in numbers_at(plain) if wanted else ():
-        if number in wanted:
-            by_string.setdefault(number, span)
-    for fact in facts:
-        if fact not in wanted and (place := next(places_of(plain, fact), None)):
-            by_string[fact] = place
-    return by_string

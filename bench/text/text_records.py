@@ -91,6 +91,11 @@ class TextReading:
         self.rest = decoded(rest)
         """What stands outside of data and tables."""
 
+    @memo
+    def has_container(self, key: str) -> bool:
+        """True if the text has a mapping or list under a key."""
+        return any(plain_key(key) in map(plain_key, inner) for _, inner in self.containers)
+
     @cached_property
     def _records(self) -> dict[tuple[str, str], list[int]]:
         """The numbers of the records by key and each word and number under it."""

@@ -88,3 +88,25 @@ def test_a_power_of_ten_is_a_number_however_it_is_written(number: str, findings:
     )
     strategy = compose("mine", {"summarizer": lambda result: f"id,size\nW1,{number}"}, "tests")
     assert measured.evidence_of(recording, strategy).checks["invented"].hits == findings
+
+
+@pytest.mark.parametrize(
+    ("summary", "missed"),
+    [("The agent: - Gift card 129.5 of 198.25", 0), ("129.5", 1), ("gift card: 129.5 is left", 1)],
+)
+def test_a_field_is_kept_by_the_whole_line_in_which_a_turn_repeated_it(summary: str, missed: int) -> None:
+    card = {"methods": [{"id": "card_1", "balance": 129.5}, {"id": "card_2", "balance": 20}]}
+    recording = trace(
+        UserTurn(index=0, content="What is left?"),
+        ModelTurn(index=1, tool_calls=(ToolCall(id="a", name="f", arguments={}),)),
+        ToolResult(index=2, call_id="a", function="f", data=card),
+        ModelTurn(index=3, content="You have:\n- Gift card 129.5 of 198.25"),
+        UserTurn(index=4, content="Use it."),
+        ModelTurn(index=5, tool_calls=(ToolCall(id="b", name="pay", arguments={"amount": 129.5}),)),
+    )
+
+    def compactor(messages: list[dict[str, object]]) -> list[dict[str, object]]:
+        return [messages[0], {"role": "user", "content": summary}] if len(messages) > 4 else messages
+
+    found = measured.evidence_of(recording, compose("mine", {"compactor": compactor}, "tests"))
+    assert measured.metrics()["needed.missed_turns"].number(found).value == missed
