@@ -56,8 +56,9 @@ def layout(chart: Scatter, width: int) -> Layout:
     drawn = Layout(chart, width)
     places = {point.name: (drawn.across(point.x), drawn.down(point.y)) for point in chart.points}
     _add_prices(drawn)
-    limit = [*_add_shares(drawn, [*places.values()])]
     todays = [drawn.across(point.x) for point in chart.points if point.mark == "today"]
+    crossings = [(x, drawn.down(chart.limit or 0.0)) for x in todays]
+    limit = [*_add_shares(drawn, [*places.values(), *crossings])]
     drawn.lines += [(x, drawn.top, x, drawn.base + 16, "now") for x in todays]
     for names in chart.lines:
         joined = [places[name] for name in names if name in places]

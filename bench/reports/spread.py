@@ -65,7 +65,7 @@ def _histogram(
         counts[min(max(place - first, 0), bins - 1)] += 1
     labels, today = [""] * (bins + 1), -first
     for edge in (0, bins // 2, bins):
-        if abs(edge - today) * 3 > bins:  # else it would touch the word "today"
+        if abs(edge - today) * 2 >= bins:  # else it would touch the word "today" on a phone
             labels[edge] = change(1 + (edge + first) * width)
     if 0 <= today <= bins:
         labels[today] = "today"

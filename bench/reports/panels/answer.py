@@ -240,7 +240,8 @@ def _points(reading: Reading) -> Iterator[Point]:
 
 
 def _chart_notes(reading: Reading, limit: float | None) -> Iterator[str]:
-    yield "Left is cheaper, low is safer."
+    rows = " A number is a row of the table." if reading.rows else ""
+    yield f"Left is cheaper, low is safer.{rows}"
     below = [
         item.strategy
         for item in reading.ranked
