@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -23,8 +24,8 @@ def extractive(
     """The messages' own lines that state most facts for their length, in order, under their roles.
 
     Deterministic and offline. At most `max_chars` characters, header included; of each message the
-    first and last lines compete (`lines_per_message` in all), cut at `line_chars`. Lines of an
-    earlier summary compete as they are. No messages give the header alone.
+    first and last lines compete (`lines_per_message` in all), up to the last word that ends within
+    `line_chars`. Lines of an earlier summary compete as they are. No messages give the header alone.
 
     Source: Luhn 1958, "The Automatic Creation of Literature Abstracts": the sentences that say
     most, as they stand
@@ -78,7 +79,24 @@ def _offered(message: Message, line_chars: int, most: int) -> list[str]:
     last = most // 3
     first = most - last
     ends = [*lines[:first], *lines[max(first, len(lines) - last) :]] if last else lines[:first]
-    return [f"{message.role}: {line.strip()[:line_chars]}" for line in ends]
+    shortened = (_to_last_word(line.strip(), line_chars) for line in ends)
+    return [f"{message.role}: {line}" for line in shortened if line]
+
+
+_WORD_ENDS = re.compile(r"(?=\s)|(?<=[,;])(?=\D)")
+
+
+def _to_last_word(line: str, most: int) -> str:
+    """A line up to the last word that ends within so many characters: half a word says something
+    else.
+
+    >>> _to_last_word("sold for 1,250 dollars", 14), _to_last_word("sold for 1,250 dollars", 11)
+    ('sold for 1,250', 'sold for')
+    """
+    if len(line) <= most:
+        return line
+    ends = [match.start() for match in _WORD_ENDS.finditer(line, 0, most + 2)]
+    return line[: max((end for end in ends if end <= most), default=0)]
 
 
 def _by_worth(candidates: Sequence[Candidate]) -> Iterable[int]:
