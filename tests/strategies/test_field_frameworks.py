@@ -73,10 +73,10 @@ def test_summarizes_as_agent_framework_does(history: list[Message], target: int,
             return type("Response", (), {"text": str(messages[1].text.count("\n") + 1)})()
 
     strategy = package.SummarizationStrategy(
-        client=Client(), target_count=target, threshold=threshold, max_summary_input_tokens=None
+        client=Client(), target_count=target, threshold=threshold, max_summary_input_tokens=10**6
     )
     got = ours(
-        f"agent_framework.summarization:target_count={target},threshold={threshold},max_summary_input_tokens=null",
+        f"agent_framework.summarization:target_count={target},threshold={threshold},max_summary_input_tokens=1000000",
         history,
     )
     wanted = after_original(strategy, history)
