@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from handmade import opened, result, run_of, trace
+from handmade import compose, opened, result, run_of, trace
 from readers import WHO_AND_WHEN
+from readers.ledger import Ledger
 
 from bench.model import Approval, Message, ModelTurn, RouteDecision, ToolCall, ToolResult, Trace, UserTurn
 from bench.model.errors import SpecError
 from bench.plugins.registry import build
-from bench.strategies.documents.common_practice import Ledger
 from bench.strategies.documents.document_001 import LoopDetector
 from bench.strategies.documents.document_003 import agent_turn, plan
 from bench.traces import load
@@ -37,7 +37,7 @@ STALLED = ledger(loop=True, progress=False)
 
 
 def routes(router: Ledger, *states: dict[str, Any]) -> list[str]:
-    return [router.decide(state)[0] for state in states]
+    return [(router.decide(state) or ("",))[0] for state in states]
 
 
 def test_ledger_replans_on_the_fourth_stall_whatever_came_between() -> None:
@@ -80,7 +80,7 @@ def test_ledger_takes_nothing_but_booleans_for_an_answer(state: dict[str, Any]) 
 
 
 def decisions_of(recording: Trace) -> list[tuple[int, str]]:
-    return [(d.step, d.route) for d in run_of(recording, "s=routers=ledger").decisions]
+    return [(d.step, d.route) for d in run_of(recording, compose("s", {"routers": Ledger})).decisions]
 
 
 def test_ledger_decides_where_the_trace_did_and_starts_anew_for_each_trace() -> None:
@@ -97,7 +97,7 @@ def test_ledger_reproduces_every_recorded_decision(shared_traces: Path) -> None:
     decided = {
         (f"who-and-when/Hand-Crafted/{recording.id}.json", decision.step): decision
         for recording in load([f"{WHO_AND_WHEN}:who-and-when/Hand-Crafted"], shared_traces).traces
-        for decision in run_of(recording, "s=routers=ledger").decisions
+        for decision in run_of(recording, compose("s", {"routers": Ledger})).decisions
     }
     assert decided.keys() == expected.keys()
     for place, row in expected.items():
