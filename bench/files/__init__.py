@@ -1,3 +1,1 @@
-"""Files on disk: reading with places to point at, writing whole or not at all, git. Nothing here
-replays or judges.
-"""
+"""Files on disk: reading within limits, writing all or nothing, git."""

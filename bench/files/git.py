@@ -1,5 +1,4 @@
-"""Facts that git knows of a folder: its repository, the commit it is at, and the files of a
-revision.
+"""Facts that git knows of a folder: its repository, its commit, the files of a revision.
 
 A repository may be a stranger's. What its configuration says to start (a monitor of files, hooks,
 filters) is not started, nothing is fetched from anywhere, and what `GIT_DIR` and its kind say of
@@ -21,8 +20,7 @@ _ANSWERS_S, _UNPACKS_S = 20.0, 300.0
 
 _ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR",
               "GIT_NAMESPACE", "GIT_PREFIX", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT", "GIT_TRACE")  # fmt: skip
-"""Variables that a git hook or a person sets for one repository; the one asked here may be another.
-"""
+"""Variables by which git is sent to another repository than the one that is asked."""
 
 _QUIET = {
     "GIT_ALLOW_PROTOCOL": "none",  # a clone without all its files would fetch them
@@ -47,9 +45,7 @@ def git(
     more: Mapping[str, str] | None = None,
     most_s: float | None = None,
 ) -> bytes | None:
-    """The output of a git command, `more` in its environment; None where it fails or takes long,
-    without git, and outside a repository.
-    """
+    """The output of a git command; None where it fails, takes too long or there is no git."""
     options = [part for setting in (*_STARTS_NOTHING, *settings) for part in ("-c", setting)]
     command = ["git", "--no-optional-locks", *options, "-C", str(folder), *arguments]
     environment = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}
@@ -62,9 +58,7 @@ def git(
 
 
 def _without_filters(folder: Path) -> Iterator[str]:
-    """Settings that take the programs out of all filters, those of the repository and those of the
-    user.
-    """
+    """Settings that take the programs out of all filters."""
     known = git(folder, "config", "--includes", "--name-only", "--get-regexp", r"^filter\.") or b""
     for name in sorted(set(_FILTER.findall(os.fsdecode(known)))):
         yield from (
@@ -83,9 +77,7 @@ def top_of(folder: Path) -> Path | None:
 
 
 def resolve(folder: Path, revision: str) -> str:
-    """The full hash of a revision. Raises BenchError outside a repository, and for a revision that
-    this clone does not have.
-    """
+    """The full hash of a revision. Raises BenchError where this clone does not have it."""
     if top_of(folder) is None:
         raise BenchError(
             f"{revision}: {folder} is in no git repository — run where the history is, or use a baseline"

@@ -1,6 +1,4 @@
-"""Limits on what is read of a file: its size once expanded, a line, and how many files a folder
-gives. Only regular files.
-"""
+"""Limits on what is read: bytes of a file and of a line, files of a folder."""
 
 from __future__ import annotations
 
@@ -27,9 +25,7 @@ time that somebody's own code may take at one step, bytes of memory of its proce
 """
 
 VARIABLE = "BENCH_LIMITS"
-"""The environment variable that raises them, for the processes that measure runs too:
-`size=2GB,files=100000`. `--limit` sets it.
-"""
+"""The environment variable that `--limit` sets, for workers too: `size=2GB,files=100000`."""
 
 _AMOUNT = re.compile(r"(\d{1,15})(|kb|mb|gb|k|m|g)", re.IGNORECASE)
 _TIMES = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}

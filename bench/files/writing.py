@@ -1,5 +1,4 @@
-"""The one way files are written: complete or not at all, and never in the place of what is no plain
-file.
+"""The one way files are written: complete or not at all, and only over plain files.
 
 A file is written beside its place under a name of this process's own, then moved there. Nothing is
 removed that this process did not make.
@@ -18,9 +17,7 @@ from pathlib import Path
 from ..model.errors import BenchError
 
 _MOST_CHARS = 40
-"""The most characters of a file's name that its temporary file repeats, so that a long name stays
-allowed.
-"""
+"""The most characters of a file's name that its temporary file repeats."""
 
 
 def require_place(paths: Iterable[Path]) -> None:
@@ -79,8 +76,7 @@ def write_together(files: Mapping[Path, bytes | Iterable[bytes]]) -> None:
 
 @contextlib.contextmanager
 def folder_in_place(folder: Path) -> Iterator[Path]:
-    """An empty folder, whose files are moved to their places below `folder` at the end of the
-    block.
+    """An empty folder, whose files are moved below `folder` at the end of the block.
 
     Where the block raises, it is removed with its files. Raises BenchError where they cannot be
     moved.

@@ -1,5 +1,4 @@
-"""A strategy in any language: a program that is given one line of JSON and answers with one, for as
-long as a run lasts.
+"""A strategy in any language: a program that reads and writes lines of JSON.
 
 It runs below the child of its strategy: under the same limits, and it ends with the run.
 """
@@ -30,8 +29,7 @@ _LAST_BYTES, _LAST_CHARS = 2000, 300
 
 
 class Program:
-    """One running program. It starts at the first request, without a shell, in the folder that
-    paths start from.
+    """One program, started without a shell by the first request, in the folder of the scenario.
 
     Each call writes `request` as one line of JSON and reads one line: `{"answer": …}`, or
     `{"error": "…"}`. Beside the answer may stand `handles`: the values by name that the last call

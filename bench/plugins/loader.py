@@ -1,6 +1,4 @@
-"""Somebody else's Python code, named in a spec: its file is found, compiled from its bytes, and a
-name looked up in it.
-"""
+"""Somebody else's Python code: its file is found and compiled, and a name looked up in it."""
 
 from __future__ import annotations
 
@@ -68,9 +66,7 @@ def is_installed(path: str) -> bool:
 
 
 def compile_from_source() -> None:
-    """From here on this process compiles modules from their source: a cached file may be of another
-    one.
-    """
+    """From here on modules are compiled from their source: a cached file may be of another one."""
 
     def code_of(loader: machinery.SourceFileLoader, name: str) -> CodeType | None:
         if is_installed(loader.path):
@@ -111,8 +107,7 @@ def load_module(name: str) -> Any:
 
 @functools.cache
 def load_file(path: str, written: str) -> ModuleType:
-    """A Python file as a module: a part of its package, else alone. `written` is the path as the
-    user wrote it.
+    """A Python file, written as `written`, as a module: a part of its package, else alone.
 
     Raises SpecError where it cannot be imported.
     """
@@ -150,9 +145,7 @@ def _imported(file: Path) -> ModuleType:
 
 
 def _look_first_in(folder: Path) -> None:
-    """Let imports look into a folder first, and forget what files of other folders imported from
-    there.
-    """
+    """Let imports look into a folder first, and forget what came from other folders."""
     earlier = tuple(os.path.join(one, "") for one in _FOLDERS - {str(folder)})
     for name, module in [*sys.modules.items()] if earlier else []:
         file = getattr(module, "__file__", None) or ""

@@ -69,8 +69,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Entry:
-    """One plug-in: its target (a function or a class; None in another process) and what it
-    declared.
+    """One plug-in: a function or class (None in another process), and what it declared.
 
     `own`: somebody's own function, which is not registered. `method` does the work of a class that
     does not call it as its slot does.
@@ -126,9 +125,7 @@ def _parameter(item: inspect.Parameter) -> Parameter:
 
 
 def declared_parameters(code: Any) -> list[inspect.Parameter] | None:
-    """The parameters of a function, a class or an object that is called, their annotations
-    evaluated; None for C code that does not say.
-    """
+    """The parameters of what is called, annotations evaluated; None for C code that has none."""
     if inspect.isclass(code) and code.__init__ is object.__init__:
         return []
     try:

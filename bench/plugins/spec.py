@@ -1,5 +1,4 @@
-"""Spec strings: how a plug-in and its parameters are written, `name:key=value,key=value`, and how
-they print back.
+"""Spec strings, `name:key=value,key=value`, parsed and printed.
 
 `SPEC` is `name`, `path/to/file.py:function` (or `:Class.method`), `package.module:name` or
 `command:"a command line"`, each with optional parameters after a further colon. A value that holds
@@ -23,8 +22,7 @@ _SPECIAL = frozenset(',+:=[]|" \t\r\n\\')
 
 @dataclass(frozen=True)
 class Spec:
-    """One plug-in by name or path, with its parameters as written. `str()` gives the string that
-    parses back to it.
+    """One plug-in by name or path, with its parameters as written; `str()` parses back to it.
 
     >>> str(parse_spec('table_console:max_rows=5,noise="a:b"'))
     'table_console:max_rows=5,noise="a:b"'
@@ -54,8 +52,7 @@ def _error(text: str, problem: str) -> SpecError:
 
 
 def split_top(text: str, separator: str) -> list[str]:
-    """Split at a separator that is outside quotes and brackets. Raises SpecError on an unclosed
-    one.
+    """The parts of a text between separators outside quotes and brackets. Raises SpecError.
 
     >>> split_top('a="x,y",b=[1,2]', ",")
     ['a="x,y"', 'b=[1,2]']
@@ -88,9 +85,7 @@ def _unquoted(text: str, whole: str) -> str:
 
 
 def parse_value(text: str, whole: str) -> RawValue:
-    """One parameter value as written: a bare word, a quoted string, or a `[list]`. Raises SpecError
-    about `whole`.
-    """
+    """One value as written: a bare word, a quoted string or a `[list]`. Raises SpecError."""
     text = text.strip()
     if text.startswith("["):
         if not text.endswith("]"):

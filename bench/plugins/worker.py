@@ -28,9 +28,7 @@ from ..model.errors import SpecError, one_line, sayable
 
 LEAST_MIB = 256
 WAITS = 5.0
-"""Seconds by the clock that a request may take for each of processor time: a busy machine fails
-nobody.
-"""
+"""Seconds by the clock for each of processor time, so that a busy machine fails nobody."""
 
 HEAD, CODE = struct.Struct("=cQ"), struct.Struct("=i")
 _LINE, PIECE = 1 << 16, 1 << 18
@@ -41,9 +39,7 @@ _SPOILT = "it left its process unable to answer"
 
 @dataclass(frozen=True)
 class Limits:
-    """Processor seconds for one request (a step of a strategy, a file of a reader), and MiB of
-    memory.
-    """
+    """Processor seconds for one request, and MiB of memory for a process."""
 
     call_s: float = field(default_factory=lambda: limit("call"))
     memory_mib: int = field(default_factory=lambda: limit("memory") >> 20)
@@ -61,9 +57,7 @@ class Limits:
 
     @property
     def answer_bytes(self) -> int:
-        """The longest answer, and the most text to count on the way: what is read needs up to 32
-        times as much, and no more than the code itself may.
-        """
+        """The longest answer, in bytes: what is read needs up to 32 times as much memory."""
         return self.memory_mib << 15
 
     @property
@@ -207,9 +201,7 @@ class Session:
             socket.send_fds(child.control, [b"\0"], [theirs.fileno()])
 
     def ask(self, request: bytes) -> bytes:
-        """The answer to a request, within its limits; what is counted on the way is in its time.
-        Raises NoAnswer.
-        """
+        """The answer to a request, within its limits. Raises NoAnswer."""
         self._until = time.monotonic() + self._limits.wall_s
         self.send(request)
         room = self._limits.answer_bytes

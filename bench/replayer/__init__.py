@@ -1,3 +1,1 @@
-"""One trace replayed through one strategy: what it shows, stores, judges and routes. Nothing is
-measured here.
-"""
+"""One trace replayed through one strategy: what it shows, stores, judges and routes."""

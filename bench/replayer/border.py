@@ -30,9 +30,7 @@ from .serving import (
 )
 
 _TIMES, _MORE = 100, 10_000_000
-"""The bytes that a strategy may answer: so many times what it was given, and so many more. All are
-measured here.
-"""
+"""A strategy may answer so many times the bytes that it was given, and so many more."""
 
 _ANSWERS: dict[str, Any] = {
     "summarizer": Any,
@@ -136,9 +134,7 @@ class Border:
 
 
 def _read(given: Any, kind: Any) -> Any:
-    """A value, or the JSON of one, as a value of a type. Raises StrategyError where it does not
-    fit.
-    """
+    """A value, or the JSON of one, as a value of a type. Raises StrategyError where it is none."""
     try:
         return msgspec.convert(json.loads(given) if isinstance(given, bytes) else given, kind)
     except (ValueError, RecursionError) as error:

@@ -1,6 +1,4 @@
-"""HTTP of a strategy's own code, answered offline from a standard cassette of vcrpy beside the
-scenario.
-"""
+"""HTTP of a strategy's own code, answered offline from a cassette of vcrpy."""
 
 from __future__ import annotations
 
@@ -27,8 +25,7 @@ def refused() -> str:
 
 
 def go_offline(base: Path, charge: Charge) -> None:
-    """From here on HTTP of this process is answered from the cassette, and no other connection is
-    made.
+    """From here on HTTP is answered from the cassette, and no other connection is made.
 
     `charge` is given what each answer says of the tokens that its model read and wrote. A request
     that the cassette does not hold, and any other connection, raises where it is made.
@@ -66,8 +63,7 @@ def _play(path: Path, charge: Charge) -> None:
 
 
 def usage_of(body: bytes | str) -> tuple[int, int, str | None] | None:
-    """The tokens that an answer says were read and written, and its model; None where it says
-    nothing.
+    """The tokens that an answer says were read and written, and its model; None for no usage.
 
     Of streamed events the last one that says so counts.
 

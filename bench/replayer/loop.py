@@ -303,9 +303,7 @@ class Loop:
                     self._decide(router, point, step)
 
     def _decide(self, router: Router, point: str, step: AnyStep | None) -> None:
-        """Let one router decide, from what is stored and from untruncated results; a decision that
-        is another router's is left out.
-        """
+        """Let one router decide, on what is stored and on the untruncated results."""
         answer = router.decide(self._state_at(self._stored, step))
         other = router.decide_untruncated(self._state_at(self._full, step))
         if router.at == RECORDED and None in (answer, other):

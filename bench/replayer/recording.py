@@ -46,9 +46,7 @@ class Recording:
         self.tools = dict(_tools(trace, index))
 
     def message(self, step: int, *, seen: bool = False) -> Message | None:
-        """The untruncated message of a step, or as the recorded model saw it; None for a step that
-        no prompt holds.
-        """
+        """The untruncated message of a step, or the one that was `seen`; None where it has none."""
         number = (self._seen if seen else self._full).get(step)
         return None if number is None else self.messages.messages[number]
 

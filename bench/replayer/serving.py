@@ -44,9 +44,7 @@ class Address(NamedTuple):
 
 
 class MessageTable:
-    """The messages that have crossed, by number: the same on both sides, as each hands the other
-    what is new.
-    """
+    """The messages that have crossed, by numbers that are the same on both sides."""
 
     def __init__(self) -> None:
         self._messages: list[Message] = []

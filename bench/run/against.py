@@ -1,6 +1,4 @@
-"""A scenario held against a git revision: what its file, its code and its gates there give, and
-what is gone since.
-"""
+"""A scenario held against a git revision: its file, code and gates there, and what is gone."""
 
 from __future__ import annotations
 
@@ -55,9 +53,7 @@ class Earlier:
     top: Path
 
     def notes(self, now: Sequence[Strategy]) -> Iterator[str]:
-        """A line on what is judged now and was not, and one on the files that the strategies of now
-        no longer import.
-        """
+        """A line on what is new, and one on the files that are no longer imported."""
         unused = sorted(self.imported - _imported(now, self.top))
         for what, names in (("new", self.added), ("no longer imported", unused)):
             if names:
@@ -138,9 +134,7 @@ def _imported(strategies: Sequence[Strategy], top: Path) -> set[str]:
 
 
 def changed_specs(compared: Compared) -> Iterator[str]:
-    """A line on each strategy that has another spec than in the baseline: gates hold for that of
-    now.
-    """
+    """A line on each strategy whose spec is not that of the baseline."""
     for name, before in compared.specs_before.items():
         now = compared.specs.get(name, before)
         if now != before:

@@ -1,5 +1,4 @@
-"""Places where runs are measured: this process, processes beside it, the workers of a Dask
-scheduler.
+"""Places where runs are measured: this process, others beside it, workers of Dask.
 
 Each is a `concurrent.futures.Executor`; the results are the same. Where a worker of Dask dies its
 run goes to another one. A process of this machine that dies ends the comparison.

@@ -1,5 +1,4 @@
-"""One TOML file: which traces, which strategies, what must hold; and the traces that it or somebody
-names.
+"""One TOML file that says which traces, which strategies and what must hold.
 
 Paths in it are relative to the file.
 """
@@ -95,9 +94,7 @@ _INDEX = re.compile(r"\[(\d+)\]")
 
 
 def read_scenario(path: Path) -> Scenario:
-    """A scenario from its file. Raises ScenarioError naming the file, the key and the nearest valid
-    one.
-    """
+    """A scenario from its file. Raises ScenarioError that names the file and the key."""
     try:
         table = _table(read_regular(path))
         written = msgspec.convert(table, Written)
@@ -160,9 +157,7 @@ def _problem(error: msgspec.ValidationError) -> str:
 
 
 def is_scenario(path: Path) -> bool:
-    """True if a TOML file, broken or not, names both traces and strategies, or a baseline lies
-    beside it.
-    """
+    """True for a TOML file with traces and strategies, broken or not, or with a baseline."""
     if path.with_suffix(".baseline.json").exists():
         return True
     try:
@@ -174,8 +169,7 @@ def is_scenario(path: Path) -> bool:
 
 
 def checked(name: str, value: Any, wanted: Any) -> Any:
-    """A setting of a scenario that is given in Python or on the command line. Raises SpecError
-    where it does not fit.
+    """A setting that is given in Python. Raises SpecError where it does not fit.
 
     >>> checked("min_far_recall", 1.5, Share)
     Traceback (most recent call last):
@@ -195,9 +189,7 @@ LABELS = ("routes", "scripts", "task")
 
 
 def traces_given(traces: Any, base: Path | None) -> tuple[Iterable[Trace], Loaded | TraceSource]:
-    """The traces that somebody passed, and as what they were loaded, where that was done here or by
-    `bench.load`.
-    """
+    """The traces that somebody passed, and what knows which files were skipped."""
     if isinstance(traces, Loaded):
         return traces.traces, traces
     if isinstance(traces, str | Path | Trace):
@@ -223,18 +215,14 @@ def _only_traces(items: Iterable[Any]) -> Iterator[Trace]:
 
 
 def source_of(plan: Scenario) -> TraceSource:
-    """The traces of a scenario, read one file at a time. Raises TraceError for one outside its
-    repository.
-    """
+    """The traces of a scenario, one file at a time. Raises TraceError for one outside of it."""
     if plan.path is not None and not plan.outside:
         require_inside(plan.traces, plan.base)
     return TraceSource(plan.traces, plan.base, still=True)
 
 
 def questioned(plan: Scenario, source: TraceSource) -> Iterator[tuple[Trace, Mapping[str, Any]]]:
-    """Yield each trace with the labels and probes of the scenario. Raises ScenarioError for those
-    about no trace.
-    """
+    """Yield each trace with its labels and probes. Raises ScenarioError for those of no trace."""
     where = str(plan.path or plan.title)
     questions = Questions(plan.probes, where)
     ids = set()

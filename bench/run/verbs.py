@@ -1,6 +1,4 @@
-"""The verbs: load, compare, run a scenario, render. A comparison is made by `comparing.py`; here is
-what people pass.
-"""
+"""The verbs: load, compare, run a scenario, render."""
 
 from __future__ import annotations
 
@@ -33,17 +31,14 @@ Traces = str | Path | Trace | Loaded | Iterable[str | Path | Trace]
 """Recordings as people pass them: a path or several, one Trace or several, or what `load` gives."""
 
 Strategies = str | Callable[..., Any] | Strategy | Iterable[Any] | Mapping[str, Any]
-"""Strategies as people pass them: spec strings, functions or Strategies, or a mapping of names to
-these or to slots.
-"""
+"""Strategies as people pass them: one, several, or names with these or with slots."""
 
 
 def load(
     paths: str | Path | Sequence[str | Path],
     base: Path | None = None,
 ) -> Loaded:
-    """The recordings of a path or several (`format:path`, or a path whose format is detected) and
-    what was skipped.
+    """The recordings of paths (`format:path` or a path), and what was skipped.
 
     Raises TraceError for a path that cannot be read.
     """
@@ -118,9 +113,7 @@ def _items(given: Any) -> list[tuple[str | None, Any]]:
 def render(
     comparisons: Compared | Sequence[Compared], path: Path | str, form: str | None = None
 ) -> Path:
-    """Write the report of one or more comparisons; gives the path. Its ending decides the format,
-    unless `form` does.
-    """
+    """Write the report of comparisons; gives the path, whose ending is the format unless given."""
     from ..reports import format_of, pieces
 
     target = Path(path)

@@ -45,9 +45,7 @@ AT_DEFAULT = "after_result"
 """The decision point of somebody's own router that names none: after each tool result."""
 
 RECORDED = "recorded"
-"""The decision point of a router that decides wherever the trace recorded any decision; None from
-it: that one is another's.
-"""
+"""The decision point of a router that decides wherever the trace recorded a decision."""
 
 DECISION_POINTS = (
     "user_turn",

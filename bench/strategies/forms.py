@@ -177,8 +177,7 @@ _STORE_004: tuple[Build, ...] = (
     lambda call: {"function_name": call.first.function, "parameters": call.first.arguments},
     *map(attrgetter, ("first.value", "first.success", "first.function")),
 )
-"""The parameters of document 004's store: a step, its result, its success and the function's name.
-"""
+"""The parameters of document 004's store: step, result, success, name of the function."""
 
 
 class Form(NamedTuple):
@@ -268,9 +267,7 @@ def _form_named(kind: str, annotation: Any) -> str | None:
 
 
 def _form_of_list(known: Mapping[str, Build], annotation: Any) -> str | None:
-    """The form that a list names: messages of what it holds, where the slot has any; else the
-    value.
-    """
+    """The form that a list names: messages, where the slot has any; else the value."""
     if "openai" not in known:
         return "value" if "value" in known else None
     if Message in typing.get_args(annotation) and "Message" in known:

@@ -62,9 +62,7 @@ def split_old(
 
 
 def worth_summarising(old: Sequence[Message]) -> bool:
-    """True if anything old is more than an earlier summary: a summary alone is not summarised
-    again.
-    """
+    """True if anything old is more than an earlier summary, which alone is not summarised."""
     return any(message.kind != "made" for message in old)
 
 
@@ -93,9 +91,7 @@ def with_text(message: Message, text: str) -> Message:
 
 
 def without_inputs(message: Message, cleared: Collection[str | None]) -> Message:
-    """A model's message with empty arguments in these calls; a call that is written in its text
-    stays.
-    """
+    """A model's message with empty arguments in these calls, but for those in its text."""
     calls = (
         msgspec.structs.replace(call, arguments={})
         if call.id in cleared and not call.in_text

@@ -14,8 +14,7 @@ _KEEP: ContextVar[Keep | None] = ContextVar("_KEEP", default=None)
 
 
 def offload(name: str, value: Any) -> str:
-    """Keep a value outside of the prompt under a name that you then show to the model; gives the
-    name.
+    """Keep a value outside of the prompt, under a name that you show; gives the name.
 
     No file is written. Wherever a prompt shows the name, the value counts as retrievable, at the
     cost of fetching it. A name given twice stands for the newer value. Raises StrategyError for a

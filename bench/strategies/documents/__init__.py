@@ -11,9 +11,7 @@ from ...model import ToolResult, as_text, lines_of
 from ...text.decode import NothingParsed, parse_json
 
 Noise = Literal["status", "markers"]
-"""The console lines that are left out: those that report the execution, or all that start with a
-mark.
-"""
+"""The console lines that are left out: those about the execution, or all with a mark."""
 
 MARKS = ("✅", "❌")
 _NOISE = {
@@ -29,9 +27,7 @@ _NOISE = {
 
 @dataclass(frozen=True)
 class ScriptOutput:
-    """A raw script result as the rules read it: console lines, items, and the console text as it
-    came.
-    """
+    """A raw script result as the rules read it."""
 
     lines: tuple[str, ...]
     items: tuple[Any, ...] = ()
@@ -92,9 +88,7 @@ def rows_of(data: Any) -> list[Any] | None:
 
 
 class Words(NamedTuple):
-    """The words of a summary: the key of its rows, and the messages of a table and of a console
-    log.
-    """
+    """The words of a summary: the key of its rows, the messages of a table and of a log."""
 
     rows: str
     table: str

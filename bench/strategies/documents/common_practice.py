@@ -58,8 +58,7 @@ def _left_out(message: Message) -> Message:
 
 @register("compactor", "repeats")
 class Repeats(Compactor):
-    """A line that names the earlier call, for each result of `min_chars` or more that repeats its
-    own.
+    """A line that names the earlier call, for a long result that repeats the one of that call.
 
     The earlier one stays, so nothing is lost and the prefix that a provider has cached holds.
     Results that differ in one character are no repeats. Where the recorded harness compacted its

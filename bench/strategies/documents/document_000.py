@@ -20,8 +20,7 @@ STATUS = ("✅ Code executed", "❌ Code execution")
 def table_console(
     result: ToolResult, *, max_rows: Count = 5, max_lines: Count = 5, noise: Noise = "status"
 ) -> Value:
-    """The first rows of a table longer than `max_rows`, else lines of a log longer than
-    `max_lines`.
+    """The first rows of a table longer than `max_rows`, else lines of a long log.
 
     Status lines are taken out of the log before it is measured: `noise="status"` those that report
     the execution itself, `noise="markers"` every line that starts with ✅ or ❌, answers included.
@@ -64,8 +63,7 @@ def first_result_line(result: ToolResult) -> Value:
 
 @register("summarizer", "headers_preview")
 def headers_preview(result: ToolResult, *, preview: Count = 2) -> Value:
-    """A table's row count, column names and first `preview` rows; else the summary that a log
-    names.
+    """A table's size, column names and first rows; else the summary that a log names.
 
     Lines that start with ✅ or ❌ are left out and not counted; a log of nothing else gives the first
     of them, up to a `|`. Only the first table item is looked at; data that is no list counts as no

@@ -40,8 +40,7 @@ GET_PARAMETERS = "get_script_parameters_tool"
 
 @register("router", "agent_turn", at="after_model")
 def agent_turn(state: Mapping[str, Any]) -> str:
-    """The node after the agent's turn: `approval`, `get_parameters`, `tools`, an action, or
-    `respond`.
+    """The node after the agent's turn: approval, parameters, tools, an action, or `respond`.
 
     A call to run a script asks first, whatever else the turn calls; a call for a script's
     parameters has a node of its own; any other call goes to `tools`. Without a call a pending
@@ -127,9 +126,7 @@ def _name(step: Any) -> Any:
 
 
 NAME_WEIGHT, DESCRIPTION_WEIGHT = 3, 2
-"""The weights of the words of a name and of a description; those of examples, parameters and
-categories count once.
-"""
+"""The weights of the words of a name and of a description; others count once."""
 
 PIECE_CHARS = 4
 K1, B = 1.5, 0.75

@@ -16,8 +16,7 @@ from ..routing import current_step_index, is_critical, total_steps
 from ..settings import Count
 
 ENRICHMENT = "perform_enrichment_analyses"
-"""The function whose results hold, per method, `top_terms`, `top_pvalues` and `total_significant`.
-"""
+"""The function whose results hold terms, p-values and totals by method."""
 
 METHODS = ("go", "kegg", "reactome", "gsea")
 """The enrichment methods, in the order in which they are counted."""

@@ -60,9 +60,7 @@ class LangGraphRouter:
         return "+".join(sorted(names)), {"node": node}
 
     def _node(self, route: str | None) -> str | None:
-        """The node at which the recorded route before led; None for several, and for none of this
-        graph.
-        """
+        """The node at which the recorded route before led; None for several and for another graph."""
         went = (
             [START]
             if route is None

@@ -70,9 +70,7 @@ def _candidates(
 
 
 def _offered(message: Message, line_chars: int, most: int) -> list[str]:
-    """The first and last lines of a message under its role; those of an earlier summary as they
-    are.
-    """
+    """The first and last lines of a message under its role; of an earlier summary all."""
     lines = lines_of(message.text)
     if message.kind == "made":
         return lines[1:]  # the first line is the earlier summary's header
