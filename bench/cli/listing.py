@@ -15,7 +15,7 @@ SLOTS = ("summarizer", "compactor", "writer", "store", "evaluator", "extractor",
 LISTED = {"traces": ("reader",), "strategies": (*SLOTS, "reference"), "metrics": ("metric",)}
 """The kinds that are listed under each word."""
 
-_FEWEST = 40  # letters of a line about a plug-in
+_MOST = 100  # letters of a line about a plug-in, unless its first sentence has more
 
 
 @click.command(name="list")
@@ -107,7 +107,7 @@ def _hint(what: str, words: Sequence[str]) -> str:
 def _summary(doc: str) -> str:
     """The first sentences of a plug-in's docstring, as many as say something, on one line."""
     first, *rest = " ".join(doc.partition("\n\n")[0].split()).split(". ")
-    while rest and len(first) < _FEWEST:
+    while rest and len(first) + len(rest[0]) < _MOST:
         first += f". {rest.pop(0)}"
     return first if not rest else f"{first}."
 

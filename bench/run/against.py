@@ -168,7 +168,10 @@ def parts_of(plan: Scenario, now: Scenario) -> dict[tuple[object, ...], str]:
     for file in sorted(plan.base.glob("*.toml")):
         if is_scenario(file):
             is_here = (now.base / file.name).exists()
-            parts["scenario", file.name if is_here else _sha256(file)] = f"scenario {file.name}"
+            if is_here:
+                parts["scenario", file.name] = f"scenario {file.name}"
+            if plan is now or not is_here:
+                parts["scenario", _sha256(file)] = f"scenario {file.name}"
     if plan.baseline_path and plan.baseline_path.exists():
         parts["baseline",] = plan.baseline_path.name
     return parts

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from ...comparison.sentence import change as change_in_words
+from ...model.base import grouped
 from ...model.compared import GateResult, Move
 from ..blocks import (
     Block,
@@ -31,12 +32,12 @@ from ..gates import condition, failed_sentence, name_of
 from ..numbers import BASES, count, difference, listed, of, quantity
 from ..reading import MISSED, RATE, Reading
 
-_MOVES, _RUNS = 20, 10
+_MOVES, _RUNS, _SKIPPED = 20, 10, 10
 
 
 def sections(reading: Reading) -> Iterator[Section]:
     """The gates, the moves, the runs that got worse; nothing without gates and baseline."""
-    if not reading.decided and not reading.compared.against:
+    if not reading.compared.gates and not reading.compared.against:
         return
     yield Section("gates", "Gates", "Gates", tuple(_gates(reading)))
     if reading.compared.moves:
@@ -56,15 +57,25 @@ def _gates(reading: Reading) -> Iterator[Block]:
         head, rest = failed_sentence(reading)
         yield Prose((Span(head, "bad", strong=True), f" {rest}"), "lead")
         yield Figures(tuple(_figures(reading)))
-    else:
-        yield Prose(tuple(_all_well(reading, len(passed))))
+    elif well := tuple(_all_well(reading, len(passed))):
+        yield Prose(well)
     yield from _changed_specs(reading)
     if failed:
         yield from headed(_gate_table(reading, "Failed gates", failed))
+    yield from _skipped(reading)
     if passed:
         passes = f"{of(len(passed), 'gate')} {'passes' if len(passed) == 1 else 'pass'}"
         title = passes if failed else "Values and limits"
         yield Fold(title, (_gate_table(reading, "Gates that pass", passed),))
+
+
+def _skipped(reading: Reading) -> Iterator[Block]:
+    """The gates that were not judged, and what was loosened or is gone, each reason once."""
+    skipped = [gate for gate in reading.compared.gates if gate.outcome == "skipped"]
+    by_reason = grouped((gate.reason, name_of(reading, gate.rule.metric)) for gate in skipped)
+    rows = [(reason, listed([*dict.fromkeys(names)], 3)) for reason, names in by_reason.items()]
+    if rows:
+        yield from headed(table("Not judged", ["not judged, since", "gates"], rows, most=_SKIPPED))
 
 
 def _all_well(reading: Reading, passed: int) -> Iterator[str | Span]:
