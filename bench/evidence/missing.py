@@ -12,6 +12,9 @@ from ..model.index import TraceIndex
 from ..text.instructions import COVERED, Repetition, TextLines, is_rule, sentences_of, text_lines
 from .kept import Standing
 
+_FEWEST_FACTS = 2
+"""A message with fewer facts of a request does not stand for it: one path is no task."""
+
 
 class Instruction(NamedTuple):
     """One thing that every later prompt of a thread has to hold: who gave it at which step, and its
@@ -112,9 +115,8 @@ class InstructionReader:
                 if need.origin == "user" and need.origin_step == item.step
             }
             counts = Counter(number for fact in facts for number in self._index.holders[fact])
-            numbers.update(
-                number for number, count in counts.items() if count >= COVERED * len(facts)
-            )
+            fewest = max(COVERED * len(facts), _FEWEST_FACTS)
+            numbers.update(number for number, count in counts.items() if count >= fewest)
         return frozenset(numbers)
 
     @cached_property

@@ -92,8 +92,11 @@ class ResultLines:
         if line not in self._altered:
             plain = unescape(line) if "&" in line else line
             is_known = line in self._known or plain in self._known
-            found = () if is_known else map(self._find, _pieces(plain))
-            self._altered[line] = next(filter(None, found), "")
+            pieces = [] if is_known else _pieces(plain)
+            found = (
+                was for piece in pieces if (was := self._find(piece)) and not _ends(was, piece)
+            )
+            self._altered[line] = next(found, "")
         return self._altered[line]
 
     def _find(self, line: str) -> str:
@@ -125,6 +128,16 @@ class ResultLines:
             if len(numbers) <= _MOST_LINES:
                 votes.update(numbers)
         return [number for number, _ in votes.most_common(_CANDIDATES)]
+
+
+def _ends(original: str, shown: str) -> bool:
+    """True if a line is the end of another one that was cut within a word.
+
+    >>> [_ends("-rw-r--r-- 1 root", text) for text in ("r--r-- 1 root", "1 root", "r--r-- 1 home")]
+    [True, False, False]
+    """
+    place = original.rfind(shown.strip())
+    return place > 0 and not original[place - 1].isspace()
 
 
 def _pieces(line: str) -> list[str]:

@@ -31,7 +31,7 @@ def says_omission(kept: str, untruncated: str) -> str:
     not.
 
     Words that the untruncated text has in the same line are not the strategy's. A total that is
-    larger than the number of rows shown says so too.
+    larger than the number of rows shown says so too, one in a sentence only if it is new.
 
     >>> says_omission("abc [2 lines left out]", "abc\\nd\\ne"), says_omission("a...", "abcdef")
     ('left out', '...')
@@ -39,6 +39,8 @@ def says_omission(kept: str, untruncated: str) -> str:
     ('', '')
     >>> says_omission('{"total": 9, "rows": [1]}', "[1, 2, 3]"), says_omission('{"total": 1, "wall": "W1"}', "")
     ('total": 9', '')
+    >>> [says_omission("total: 9 of A", text) for text in ("total: 9 of A, B", "A, B")]
+    ['', 'total: 9']
     """
     lines = kept.split("\n")
     known = set(untruncated.split("\n")) if len(lines) > 1 else {untruncated}
@@ -47,15 +49,23 @@ def says_omission(kept: str, untruncated: str) -> str:
             return words
     small = kept.lower()
     totals = list(_TOTAL.finditer(kept)) if "total" in small or "count" in small else []
-    rows = _rows(kept) if totals else 0
-    return next((match.group() for match in totals if int(match[1]) > rows), "")
+    if not totals:
+        return ""
+    with suppress(NothingParsed):
+        lists = (node for node in nested(parse_some(kept)) if isinstance(node, list))
+        rows = max(map(len, lists), default=1)
+        return next((match[0] for match in totals if int(match[1]) > rows), "")
+    rows = sum(bool(line.strip()) for line in lines)
+    new = (match for match in totals if match[0] not in untruncated)
+    return next((match[0] for match in new if int(match[1]) > rows), "")
 
 
 def omission_in(line: str, untruncated: str) -> str:
     """The words with which one line says that something is left out; `""` where it does not."""
     for start, end in _omissions(line):
         around = line[max(0, start - _AROUND) : end + _AROUND]
-        if around not in untruncated and not _DENIED.match(line, end):
+        in_json = around.replace("'", '"')
+        if not (around in untruncated or in_json in untruncated or _DENIED.match(line, end)):
             return line[start:end]
     return ""
 
@@ -88,12 +98,3 @@ def _omissions(line: str) -> Iterator[tuple[int, int]]:
 
 _AROUND = 12
 """Characters on either side by which words are found again in the untruncated text."""
-
-
-def _rows(text: str) -> int:
-    """The number of items of the longest list of a text, else of its lines."""
-    with suppress(NothingParsed):
-        return max(
-            (len(node) for node in nested(parse_some(text)) if isinstance(node, list)), default=1
-        )
-    return sum(bool(line.strip()) for line in text.split("\n"))

@@ -72,20 +72,17 @@ def _stored(evidence: ReplayEvidence) -> Iterator[Finding]:
 
 def _tells(text: str, result: ToolResult) -> bool:
     """True if a text tells a failure: its words, a failing exit code, the error of the result, or
-    all of the result.
+    how the result begins where that has none of these, and claims no success beside it.
 
     >>> result = ToolResult(index=0, call_id="a", function="f", seen="Malformed\\ncall", success=False)
-    >>> _tells("1: Malformed\\n2: call", result), _tells("1: Malformed", result), _tells("OK\\nMalformed\\ncall", result)
-    (True, False, False)
+    >>> [_tells(text, result) for text in ("1: Malformed", "call", "OK\\nMalformed\\ncall")]
+    [True, False, False]
     """
     if any(exit_codes(text)) or (result.error and result.error[:80] in text):
         return True
     if FAILURE.search(text):
         return True
-    rest = text
-    for line in lines_of(result.text):
-        before, same_line, after = rest.partition(line.strip())
-        if not same_line:
-            return False
-        rest = f"{before}\n{after}"
-    return bool(lines_of(result.text)) and not SUCCESS.search(rest)
+    if FAILURE.search(result.text) or any(exit_codes(result.text)):
+        return False
+    first = next(iter(lines_of(result.text)), "").strip()
+    return bool(first) and first in text and not SUCCESS.search(text)
