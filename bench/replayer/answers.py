@@ -12,7 +12,7 @@ from ..model import Message, Record, Reply, ToolResult
 from ..model.errors import BenchError, StrategyError, debugged, one_line
 from ..plugins.registry import Plugin
 from ..strategies import Edits, Window, untruncated_record
-from ..strategies.functions import awaited, error_line, own_code
+from ..strategies.functions import error_line, own_code
 from ..strategies.messages import Bridge, OpenAIMessages
 from .plain import plain_data
 
@@ -110,30 +110,10 @@ _READ: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def started(plugin: Plugin) -> Callable[..., Any]:
-    """A new instance of a plug-in, as what takes and gives the values of its slot.
-
-    A store gives a record, and the value behind its handle: None without one, and for one that does
-    not resolve.
-    """
-    instance, call = own_code(plugin) if plugin.entry.own else plugin.start()
-    kind = plugin.entry.kind
-
-    def answer(*given: Any) -> Any:
-        value = _READ[kind](call(*given), given[0])
-        return (value, _behind(instance, value.handle, plugin.own)) if kind == "store" else value
-
-    return answer
-
-
-def _behind(store: Any, handle: str | None, own: bool) -> Any:
-    """The value behind a record's handle."""
-    resolve = getattr(store, "resolve", None)
-    if handle is None or resolve is None:
-        return None
-    try:
-        return plain_data(awaited(resolve(handle))) if own else resolve(handle)
-    except Exception:
-        return None
+    """A new instance of a plug-in, as what takes and gives the values of its slot."""
+    _, call = own_code(plugin) if plugin.entry.own else plugin.start()
+    read = _READ[plugin.entry.kind]
+    return lambda *given: read(call(*given), given[0])
 
 
 # ---------------------------------------------------------------- errors

@@ -16,6 +16,7 @@ from ..model.errors import StrategyError, one_line
 from ..plugins.worker import NoAnswer
 from ..strategies import Edits, Strategy, Written
 from ..strategies.functions import error_line
+from ..strategies.offloading import Keep
 from ..tokens.counting import TokenCounter
 from .answers import Decision
 from .numbering import Count
@@ -34,7 +35,7 @@ _TIMES, _MORE = 100, 10_000_000
 
 _ANSWERS: dict[str, Any] = {
     "summarizer": Any,
-    "store": tuple[Record, Any],
+    "store": Record,
     "consumer": Reply,
     "evaluator": dict[str, Any] | None,
     "routers": Decision | None,
@@ -57,7 +58,7 @@ class Border:
         counter: TokenCounter,
         count: Count,
         charge: Callable[[int, int, str | None], None],
-        offload: Callable[[str, str], None],
+        offload: Keep,
     ) -> None:
         self._strategy, self._counter, self._count = strategy, counter, count
         self._charge, self._offload = charge, offload
@@ -87,8 +88,8 @@ class Border:
         answer = self._asked(sent)
         for used in answer.model_calls:
             self._charge(*used)
-        for name, text in answer.offloaded.items():
-            self._offload(name, text)
+        for name, value in answer.offloaded.items():
+            self._offload(name, value)
         if answer.error:
             raise StrategyError(one_line(answer.error))
         self._table.take(answer.written)

@@ -113,7 +113,7 @@ class Loop:
         self._state: dict[str, Any] = {}  # as the last decision was recorded
         self._taken: dict[str | None, str] = {}  # the last recorded route of each router
         self._last_result: dict[str, Any] = {}  # its summary, and its untruncated value
-        self._offloaded: dict[str, str] = {}  # texts by handle
+        self._offloaded: dict[str, tuple[str, Any]] = {}  # by handle the text and the value
         self._last: AnyStep | None = None
 
     def _started(self, slot: str, instance: str = "", place: int = 0) -> Any:
@@ -203,8 +203,8 @@ class Loop:
     def _offload(self, handle: str, value: Any) -> None:
         """From this step on a handle stands for a value."""
         text = as_text(plain_data(value))
-        if self._side is self._stored and self._offloaded.get(handle) != text:
-            self._offloaded[handle] = text
+        if self._side is self._stored and self._offloaded.get(handle, ("",))[0] != text:
+            self._offloaded[handle] = text, value
             self.out.handles.append(Resolved(handle=handle, step=self._at, text=text))
 
     # ------------------------------------------------------------ results
@@ -272,8 +272,10 @@ class Loop:
     def _put(self, step: ToolResult) -> tuple[Record, Any]:
         """The record that the store keeps, and the value that can be read back."""
         with in_slot("store"):
-            record, behind = self._store(step)
-            stored = record.value if record.handle is None else behind
+            record = self._store(step)
+            stored = record.value
+            if record.handle is not None:
+                _, stored = self._offloaded.get(record.handle, ("", None))
             compact_json(stored)  # what cannot be written cannot be read back
         return record, stored
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import msgspec
 
-from ..model import Counting, Message, as_text
+from ..model import Counting, Message
 from ..model.errors import StrategyError
 from ..model.outcome import Amount
 from ..plugins import worker
@@ -96,13 +96,13 @@ class CallAnswer(msgspec.Struct):
     """The answer to one call: a value or an error, and all that the code did beside it.
 
     `written` are its messages that are new, `model_calls` the tokens that its own calls of
-    models read and wrote, `offloaded` the texts behind the names that it shows.
+    models read and wrote, `offloaded` the values behind the names that it shows.
     """
 
     value: Any = None
     written: list[Message] = []
     model_calls: list[tuple[Amount, Amount, str | None]] = []
-    offloaded: dict[str, str] = {}
+    offloaded: dict[str, Any] = {}
     error: str = ""
 
 
@@ -156,7 +156,7 @@ class ServedCode:
         return self._by_number(answer, first) if isinstance(first, Window) and answer else answer
 
     def _offload(self, name: str, value: Any) -> None:
-        self._out.offloaded[name] = as_text(plain_data(value))
+        self._out.offloaded[name] = plain_data(value)
 
     def _count(self, item: Message | str) -> int:
         known = self._tokens.get(item) if isinstance(item, Message) else None

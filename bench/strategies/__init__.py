@@ -6,8 +6,7 @@ work; its state lives for one run. Settings are keyword-only parameters.
 - summarizer, `f(result)` or `summarize`: what the model sees; None for what is stored
 - compactor, `f(window)` or `compact`: the new history, a list of messages or `Edits`; None for the
   same. With `mode="per_call"` it is given the full history at every call, and makes that one prompt
-- store, `f(result)` or `put`: a `Record` or the value that is kept; a class may have
-  `resolve(handle)`
+- store, `f(result)` or `put`: a `Record` or the value that is kept
 - evaluator, `f(record, history)` or `evaluate`: a mapping of findings; None for none
 - router, `f(state)` or `decide`: the route's name, or (route, detail). `at` says where it decides
 - consumer, `f(execution)` or `consume`: a `Reply`

@@ -9,13 +9,13 @@ from typing import Any
 import msgspec
 
 from ...model import Message, Record, ToolResult, as_text, lines_of
-from ...model.errors import StrategyError
 from ...plugins.registry import register
 from ...text.decode import NothingParsed, decode_strings, decoded, parse_json
 from ...text.lossless import exact_json, write_tables
 from .. import Edits, Window, untruncated_record
 from ..engines import Compactor, state
 from ..histories import safe_cut, system_count, with_text
+from ..offloading import offload
 from ..settings import Count, Turns
 
 
@@ -194,45 +194,28 @@ def csv_table(result: ToolResult) -> str:
 
 
 @register("store", "external")
-class External:
-    """A handle and the first `preview_chars` characters, which resolves to the very same value.
+def external(
+    result: ToolResult, *, preview_chars: Count = 200, summary_limit: Count = 100
+) -> Record:
+    """A handle and the first `preview_chars` characters of a value, which is kept elsewhere.
 
     Equal values share a handle. An empty result has a handle and an empty preview.
 
     Source: MemGPT (arXiv 2310.08560): what is paged out can be paged in
 
-    >>> store = External(preview_chars=4)
-    >>> record = store.put(ToolResult(index=0, call_id="a", function="f", data={"go": [1, 2]}))
-    >>> record.value, store.resolve(record.handle)
-    ('[stored as mem://239a00f0f124eed7: 12 characters] {"go', {'go': [1, 2]})
+    >>> result = ToolResult(index=0, call_id="a", function="f", data={"go": [1, 2]})
+    >>> external(result, preview_chars=4).value
+    '[stored as mem://239a00f0f124eed7: 12 characters] {"go'
     """
-
-    def __init__(self, *, preview_chars: Count = 200, summary_limit: Count = 100) -> None:
-        self.preview_chars, self.summary_limit = preview_chars, summary_limit
-        self._values: dict[str, Any] = {}
-
-    def put(self, result: ToolResult) -> Record:
-        """The record of a result: a handle and a preview in the place of the value."""
-        value, text = result.value, as_text(result.value)
-        # repr, not JSON: it keeps apart what JSON makes equal (NaN and null, the text of a number
-        # and the number)
-        handle = (
-            f"mem://{hashlib.sha256(repr(value).encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
-        )
-        self._values[handle] = value
-        preview = f" {text[: self.preview_chars]}" if text and self.preview_chars else ""
-        return msgspec.structs.replace(
-            untruncated_record(result),
-            value=f"[stored as {handle}: {len(text)} characters]{preview}",
-            result_type="text",
-            summary=str(value)[: self.summary_limit] if value else "Success",
-            handle=handle,
-        )
-
-    def resolve(self, handle: str) -> Any:
-        """The value behind a handle; StrategyError for a handle that this store never gave."""
-        if handle not in self._values:
-            raise StrategyError(
-                f"handle {handle!r} is not in this store — handles live for one run only"
-            )
-        return self._values[handle]
+    value, text = result.value, as_text(result.value)
+    # repr, not JSON: it keeps apart what JSON makes equal, NaN and null, a number and its text
+    digest = hashlib.sha256(repr(value).encode("utf-8", "surrogatepass")).hexdigest()
+    handle = offload(f"mem://{digest[:16]}", value)
+    preview = f" {text[:preview_chars]}" if text and preview_chars else ""
+    return msgspec.structs.replace(
+        untruncated_record(result),
+        value=f"[stored as {handle}: {len(text)} characters]{preview}",
+        result_type="text",
+        summary=str(value)[:summary_limit] if value else "Success",
+        handle=handle,
+    )
