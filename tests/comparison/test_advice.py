@@ -331,5 +331,14 @@ def test_of_two_at_one_price_the_one_that_loses_less_comes_first() -> None:
     assert ranked == ["b", "a"]
 
 
+def test_what_could_not_be_checked_is_quoted_of_candidates_alone() -> None:
+    unread = {"changed": Check(of=5, unchecked=1, unchecked_text="YWJj")}
+    runs = [run(f"r{at}", [score(name, 9.0, checks=unread) for name in ("recorded", "mine")]) for at in range(6)]
+    assert [(item.strategy, item.unchecked_text) for item in decided(runs).ranked] == [
+        ("recorded", ""),
+        ("mine", "YWJj"),
+    ]
+
+
 def test_the_sentence_about_each_situation_was_accepted() -> None:
     assert sentences() == (GOLD / "sentences.txt").read_text(encoding="utf-8"), "make accept-gold"

@@ -256,11 +256,12 @@ def test_another_schema_is_refused(tmp_path: Path) -> None:
 
 
 def test_what_moved_is_counted_by_run() -> None:
-    now = built(case("a", numbers(0.7)), case("b", numbers(0.9)), case("c", numbers(1.0, 900.0)))
-    found = {item.metric: item for item in moves(Against(now, BASE))}
+    base = score_file_of(built(case("a", numbers(0.5)), case("b"), case("c")))
+    now = built(case("a", numbers(0.4)), case("b", numbers(0.7)), case("c", numbers(1.0, 900.0)))
+    found = {item.metric: item for item in moves(Against(now, base))}
     recall, tokens = found["needed.recall"], found["cost.prompt_tokens"]
     assert (recall.better, recall.improved_runs, recall.regressed_runs, [move.run for move in recall.runs]) == (
-        False, 0, 2, ["a", "b"],
+        False, 0, 2, ["b", "a"],
     )  # fmt: skip
     assert (tokens.before, tokens.after, tokens.better, tokens.improved_runs) == (3000.0, 2900.0, True, 1)
     assert set(found) == {"needed.recall", "cost.prompt_tokens"}

@@ -195,6 +195,20 @@ def test_loops_by_hand() -> None:
     )
     found = numbers_of(evidence(*WHOLE, decisions=taken))
     assert (found["routing.missed_loops"].value, found["routing.false_loops"].value) == (2.0, 1.0)
+    for words, loops in (("Go on.", 1.0), ("Go on {}.", 0.0)):  # a user who says something new is progress
+        said = [
+            turn
+            for n in range(0, 8, 2)
+            for turn in (UserTurn(index=n, content=words.format(n)), ModelTurn(index=n + 1, content="Yes."))
+        ]
+        asked = Trace(id="asked", source=Source(format="native"), steps=tuple(said))
+        stops = tuple(
+            Decision(step=step, router="r", at="result", route="stop", untruncated="stop") for step in (1, 3, 5, 7)
+        )
+        replay = Replay(strategy="s", spec="", decisions=stops)
+        assert (
+            numbers_of(CheckedReplay(TraceSession(asked, index_trace(asked)), replay))["routing.loops"].value == loops
+        )
     for route, loops in (("again", 1.0), ("END", 0.0)):  # a consumer that replied three times
         record = Record(step=2, call_id="c1", function="read", success=True, value=TEXT)
         reply = StepOutcome(step=2, call_id="c1", message=2, record=record, reply=Reply("Yes.", "rule", route=route))

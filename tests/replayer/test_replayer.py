@@ -41,7 +41,12 @@ def repeat(messages):
     return [*messages, Message(role="user", kind="made", text=messages[-1].text)] if messages else None
 
 
-REWORKS = {"unchanged": lambda messages: None, "mask": mask, "trim": trim, "repeat": repeat}
+def sometimes(messages):
+    """The newest message, and nothing else to say once there are many."""
+    return messages[-1:] if len(messages) < 5 else None
+
+
+REWORKS = {"unchanged": lambda messages: None, "mask": mask, "trim": trim, "repeat": repeat, "sometimes": sometimes}
 
 
 def compactor(rework, per_call):
@@ -109,6 +114,27 @@ def test_the_recorded_prompt_holds_the_seen_text_however_long_the_untruncated_on
     for spec, text in (("recorded", "W1 is open"), ("keep_all", "W2 is shut")):
         (*_, last) = shown_texts(replay(trace, index_trace(trace), parse_strategy(spec)), trace)
         assert [shown for _, shown, step in last if step == 2] == [text]
+
+
+def test_a_strategy_without_a_compactor_repeats_the_recorded_resets():
+    trace = opened([result("W1", index=2), ModelTurn(index=3, content="W1"), ContextReset(index=4, summary="So far.")])
+    for spec in ("recorded", "mine=summarizer=truncate:limit=1"):
+        (*_, last) = shown_texts(replay(trace, index_trace(trace), parse_strategy(spec)), trace)
+        assert [text for _, text, _ in last] == ["You run commands.", "So far."]
+
+
+def test_a_router_decides_where_it_says_and_a_window_may_become_messages_of_openai():
+    def route(state):
+        return "done"
+
+    def compact(window: Window):
+        return [{"role": "user", "content": "All that counts."}]
+
+    route.at = "end"
+    trace = opened([result("W1", index=2)])
+    found = replay(trace, index_trace(trace), compose("mine", {"routers": [route], "compactor": compact}))
+    assert [(item.step, item.at, item.route) for item in found.decisions] == [(3, "end", "done")]
+    assert shown_texts(found, trace) == [[("user", "All that counts.", None)]]
 
 
 def spoil(given: ToolResult) -> str:
