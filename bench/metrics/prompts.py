@@ -30,12 +30,13 @@ def invalid(evidence: ReplayEvidence) -> Number:
 
 @metric("prompt.{}_missing", unit="prompts", places=("system", "task", "rules"))
 def missing(evidence: ReplayEvidence, place: str) -> Number:
-    """Prompts in which no message holds the system prompt; the task, which is the first request of
-    the thread; or a standing instruction (never, always, must, only, unless).
+    """Prompts in which no message holds the system prompt; the task; or a standing instruction
+    (never, always, must, only, unless).
 
-    A message with its text holds it, one that repeats it, and what a strategy left of a system
-    prompt; not where the recorded harness had dropped it itself. No model calls: nothing to
-    measure.
+    The task is what the user said last, and what they said before as long as a later turn takes
+    facts from it. A message with its text holds it, one that repeats it, one that says most of what
+    later turns take from a task, and what a strategy left of a system prompt. What the recorded
+    harness had dropped itself does not count. No model calls: nothing to measure.
 
     Source: OpenAI API reference, "Create chat completion" (system and developer messages); 002
     Current Behavior: the initial request is kept when the conversation is compacted

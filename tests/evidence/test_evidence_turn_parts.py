@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from handmade import trace
 
-from bench.evidence.step_texts import parts_of
-from bench.model import ModelTurn, ToolCall
+from bench.evidence.index import index_trace
+from bench.evidence.step_texts import parts_by_turn, parts_of
+from bench.model import ModelTurn, RouteDecision, ToolCall, UserTurn
 
 
 def parts(content: str, *arguments: Any) -> tuple[list[str], list[str]]:
@@ -68,3 +70,26 @@ def test_a_long_argument_or_one_with_an_option_is_code(value: str, is_code: bool
 def test_a_call_that_stands_in_the_text_is_not_said_twice() -> None:
     call = ToolCall(id="c", name="bash", arguments={"command": "ls"}, in_text=True)
     assert parts_of(ModelTurn(index=0, content="So.", tool_calls=(call,))) == (["So."], [])
+
+
+def test_a_ledger_is_prose_of_the_turn_that_it_was_written_for() -> None:
+    ledger = {"ledger": {"next_speaker": {"reason": "W4417 is open", "answer": "Surfer"}}}
+    decision = RouteDecision(index=1, at="before_model", taken="next", router="ledger", state=ledger)
+    turns = (
+        ModelTurn(index=0, content="I plan."),
+        ModelTurn(index=2, content="I look."),
+        ModelTurn(index=3, content="So."),
+    )
+    found = parts_by_turn(trace(turns[0], decision, *turns[1:]))
+    assert {turn: prose for turn, (prose, _) in found.items()} == {
+        0: ["I plan."], 2: ["W4417 is open", "Surfer", "I look."], 3: ["So."],
+    }  # fmt: skip
+
+
+def test_a_proper_name_that_only_code_says_is_no_need() -> None:
+    asked = UserTurn(index=0, content="Please ask Anna Miller about the walls.")
+    needed = [
+        index_trace(trace(asked, ModelTurn(index=1, content=text))).facts
+        for text in ("So Anna Miller is free.", "```\necho Anna Miller\n```")
+    ]
+    assert needed == [("Anna Miller",), ()]
