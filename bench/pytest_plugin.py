@@ -225,7 +225,9 @@ def pytest_cmdline_main(config: pytest.Config) -> Generator[None, _Code, _Code]:
     succeeded = code in (None, pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
     if not succeeded or not _is_required(config) or hasattr(config, "workerinput"):
         return code
-    broken = [line for path in _required(config) for line in _required_failures(path, config)]
+    required = _required(config)
+    broken = [line for path in required for line in _required_failures(path, config)]
+    broken += [] if required else ["there is no scenario below the paths of the command line"]
     for line in broken:
         config.get_terminal_writer().line(sayable(f"bench: required: {line}"))
     return pytest.ExitCode.TESTS_FAILED if broken else code

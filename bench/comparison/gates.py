@@ -22,6 +22,7 @@ JUDGE = GateRule(metric="", gate="judge")
 """The rule of results that say what was loosened, replaced or removed since the baseline."""
 
 _UPDATE = "with `bench run --update-baseline`"
+_NO_BASELINE = f"there is no baseline yet — accept one {_UPDATE}"
 _BASIS = {"mean over tasks": "mean over tasks", "total": "total over all runs"}
 Outcome = Literal["pass", "fail", "undecided", "skipped"]
 Ending = dict[str, Any]
@@ -50,6 +51,8 @@ def judge(
     if against is not None:
         outcome: Outcome = "fail" if required else "skipped"
         results += [_about(outcome, change) for change in loosened(against)]
+    elif required:
+        results.append(_about("fail", _NO_BASELINE))
     if results:
         damaged = [f"{item.path}: {item.reason}" for item in compared.skipped if item.damaged]
         results += [_about("undecided", reason) for reason in damaged]
@@ -95,8 +98,7 @@ def _ending(
     if rule.gate == "limits":
         return _by_limits(rule, name, info, runs, against)
     if against is None:
-        reason = f"there is no baseline yet — accept one {_UPDATE}"
-        return {"outcome": "fail" if required else "skipped", "reason": reason}
+        return {"outcome": "skipped", "reason": _NO_BASELINE}
     if why := against.stale(info):
         reason = f"the baseline was made otherwise ({why}) — accept a new one {_UPDATE}"
         return {"outcome": "fail" if required else "undecided", "reason": reason}

@@ -26,7 +26,9 @@ def name_of(reading: Reading, metric: str) -> str:
 def failed_sentence(reading: Reading) -> tuple[str, str]:
     """The number of gates that did not pass, and the first of them in words."""
     head = not_passed(reading.failed, len(reading.decided))
-    return head, f"{gate_in_words(reading, reading.failed[0])}."
+    first = reading.failed[0]
+    words = gate_in_words(reading, first)
+    return head, f"{words if first.strategy else sentence_case(words)}."
 
 
 def not_passed(gates: Sequence[GateResult], many: int) -> str:

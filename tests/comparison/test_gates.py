@@ -190,8 +190,10 @@ def test_stricter_gates_and_new_runs_pass() -> None:
     assert gated(now, required=True)[0] == 0
 
 
-def test_without_a_baseline() -> None:
-    assert (gated(GOOD, None)[0], gated(GOOD, None, required=True)[0]) == (0, 1)
+@pytest.mark.parametrize("left", [GATES, [LEAST], []], ids=["all gates", "a limit", "no gate"])
+def test_without_a_required_baseline_no_scenario_stands(left: Any) -> None:
+    now = built(case("a"), case("b"), case("c"), rules=rules(*left))
+    assert (gated(now, None)[0], gated(now, None, required=True)[0]) == (0, 1)
 
 
 def test_a_new_price_table_makes_dollars_alone_stale() -> None:
