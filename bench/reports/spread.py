@@ -155,31 +155,32 @@ def _saving(price: Price | None) -> float | None:
 def _plot(
     title: str, values: Sequence[tuple[str, float | None, Mark]], line: float | None, name: str
 ) -> Plot:
-    """One measure over the settings; `line` is a limit or the value of today."""
-    numbers = [value for _, value, _ in values if value is not None] + (
-        [] if line is None else [line]
-    )
-    room = (max(numbers) - min(numbers)) * 0.12 or 0.01
-    low, high = min(numbers) - room, max(numbers) + room
+    """The drawing of one measure: a mark for each setting that has a value, from left to right.
 
-    def down(value: float) -> float:
+    `line` is a limit or the value of today, and `name` says which.
+    """
+    heights = [value for _, value, _ in values if value is not None]
+    if line is not None:
+        heights.append(line)
+    room = (max(heights) - min(heights)) * 0.12 or 0.01
+    low, high = min(heights) - room, max(heights) + room
+
+    def from_top(value: float) -> float:
         return 100 * (high - value) / (high - low)
 
     words = (lambda value: change(1 + value)) if name == "today" else percent
-    places = centers(len(values))
+    from_left = dict(zip((setting for setting, *_ in values), centers(len(values)), strict=True))
     marks = tuple(
-        (place, down(value), mark, f"{setting}: {words(value)}")
-        for place, (setting, value, mark) in zip(places, values, strict=True)
+        (from_left[setting], from_top(value), mark, f"{setting}: {words(value)}")
+        for setting, value, mark in values
         if value is not None
     )
     return Plot(
-        f"{title}: {'; '.join(title for *_, title in marks)}.",
+        f"{title}: {'; '.join(text for *_, text in marks)}.",
         marks,
-        spaced(
-            [(place, setting) for place, (setting, *_) in zip(places, values, strict=True)], _PHONE
-        ),
+        spaced([(place, setting) for setting, place in from_left.items()], _PHONE),
         title.partition(" over ")[2].split(" of ")[0],
-        tuple((down(value), words(value)) for value in ticks(low, high, 3)),
-        None if line is None else (down(line), name, name != "today"),
+        tuple((from_top(value), words(value)) for value in ticks(low, high, 3)),
+        None if line is None else (from_top(line), name, name != "today"),
         joined=True,
     )

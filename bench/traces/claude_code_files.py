@@ -35,13 +35,16 @@ def agent_files(document: Document, session: str | None) -> Iterator[Document]:
 
 
 def refuse_part(document: Document, session: str | None) -> None:
-    """Leave a sub-agent's file to its session's where both are given: raises PartOf."""
+    """Raise PartOf for a sub-agent's file of a folder that holds the file of its session too, which
+    is read with all of them.
+    """
     if not document.beside or session is None:
         return
     folder = document.path.parent
-    given = document.path.parents[len(PurePosixPath(document.below).parts) - 1]
+    levels = len(PurePosixPath(document.below).parts)
+    top = document.path.parents[levels - 1]  # the folder that was given
     for main in (folder / f"{session}.jsonl", folder.parent.parent / f"{session}.jsonl"):
-        if main != document.path and main.is_relative_to(given) and main.is_file():
+        if main != document.path and main.is_relative_to(top) and main.is_file():
             what = f"is a sub-agent of {main.name}, which is read with it"
             raise PartOf(f"{document.name}: {what} — name that file")
 
