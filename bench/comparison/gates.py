@@ -195,8 +195,5 @@ def exit_code(compared: Sequence[Compared], *, allow_undecided: bool = False) ->
     outcomes = {result.outcome for item in compared for result in item.gates}
     if "fail" in outcomes:
         return 1
-    return (
-        3
-        if not all(map(is_measured, compared)) or ("undecided" in outcomes and not allow_undecided)
-        else 0
-    )
+    undecided = "undecided" in outcomes and not allow_undecided
+    return 3 if undecided or not all(map(is_measured, compared)) else 0

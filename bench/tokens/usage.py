@@ -115,18 +115,8 @@ def calibration_of(
     plain = Calibration(base, {step: size for step, size in flagged.items() if size})
     if not calibrate or len(sent) < 2:
         return plain
-    best = _Fit.of("", sent, assumed)
+    best = _best_fit(sent, assumed, said_so=bool(flagged))
     plain_error = _error(sent, "", Counting())
-    for way in ("reasoning", "answered"):
-        enough = (
-            len(sent) >= FEWEST_TURNS
-            if way == "answered"
-            else not assumed or len(sent) >= FEWEST_TURNS
-        )
-        if enough and any(getattr(prompt.size, way) for prompt in sent):
-            other = _Fit.of(way, sent, assumed)
-            if other.error < best.error * (1.0 if way == "reasoning" and flagged else _BETTER):
-                best = other
     if best.error >= plain_error:
         return plain._replace(error=plain_error)
     counting = msgspec.structs.replace(
@@ -140,6 +130,23 @@ def calibration_of(
     return Calibration(
         counting, {step: size for step, size in sizes.items() if size > 0}, best.error
     )
+
+
+def _best_fit(sent: Sequence[SentPrompt], assumed: bool, *, said_so: bool) -> _Fit:
+    """The fit without reasoning, or one with it that is clearly better.
+
+    Where the recording says that reasoning was sent back, better by anything is enough.
+    """
+    best = _Fit.of("", sent, assumed)
+    few = len(sent) < FEWEST_TURNS
+    for way in ("reasoning", "answered"):
+        if few and (assumed or way == "answered"):
+            continue
+        if any(getattr(prompt.size, way) for prompt in sent):
+            other = _Fit.of(way, sent, assumed)
+            if other.error < best.error * (1.0 if way == "reasoning" and said_so else _BETTER):
+                best = other
+    return best
 
 
 class _Fit(NamedTuple):

@@ -268,21 +268,26 @@ def result_of(block: dict[str, Any]) -> ReadMessage:
     JSON."""
     output = first_of(block, (*_GAVE, "error"))
     value = as_dict(output)
-    kind, typed = str(block.get("type")), str(value.get("type"))
     if value.keys() == {"type", "value"}:  # Vercel AI SDK
         output = value["value"]
-    if kind == "image_generation_call":
+    if block.get("type") == "image_generation_call":
         output = [{"type": "image", "mime_type": "image/png", "data": output}]
-    error = None if block.get("error") in (None, False, "") else as_text(block["error"])
-    failed = error is not None or True in (block.get("is_error"), block.get("isError"))
-    failed = failed or block.get("status") in _FAILED
-    failed = failed or typed.startswith("error-") or typed.endswith("_error")
     seen = output_of(output)
-    if kind == "tool_result":  # Anthropic's errors are texts of many lines
-        error = error or next(iter(text_of(seen).strip().splitlines()), None)
-    why = (error or text_of(seen) or None) if failed else None
+    error = None if block.get("error") in (None, False, "") else as_text(block["error"])
+    failed = error is not None or _says_failed(block, str(value.get("type")))
+    if failed and error is None:
+        error = text_of(seen) or None
+        if block.get("type") == "tool_result":  # Anthropic's errors are texts of many lines
+            error = next(iter(text_of(seen).strip().splitlines()), error)
     name = text(first_of(block, _NAMES)) or ""
-    return ReadMessage("tool", seen, call_id=_id(block), name=name, failed=failed, error=why)
+    return ReadMessage("tool", seen, call_id=_id(block), name=name, failed=failed, error=error)
+
+
+def _says_failed(block: dict[str, Any], output_type: str) -> bool:
+    """True if a result's flag, its status or the type of its output says that the call failed."""
+    flagged = True in (block.get("is_error"), block.get("isError"))
+    of_error = output_type.startswith("error-") or output_type.endswith("_error")
+    return flagged or of_error or block.get("status") in _FAILED
 
 
 def output_of(value: Any) -> Content:
