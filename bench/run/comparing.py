@@ -30,7 +30,7 @@ from ..tokens.prices import prices_date
 from ..tokens.usage import CALIBRATION_VERSION
 from ..traces import Loaded, TraceSource
 from ..version import VERSION
-from .measured_runs import MISSED, RUNS_EACH, Labelled, MeasuredRuns, Running
+from .measured_runs import Labelled, MeasuredRuns, Running
 from .measuring import Measuring
 from .scenario import Scenario
 
@@ -200,23 +200,8 @@ def _signature(runs: Sequence[MeasuredRun], measuring: Measuring) -> Signature:
 def _details(result: Compared, measured: MeasuredRuns) -> Iterator[ReplayDetail]:
     """Yield the details of the strategies that a report opens, on the runs where these lose most."""
     opened = _opened(result)
-    worst = (
-        run
-        for name in opened
-        if name != TODAY
-        for run in _worst_runs(result, name, measured.in_memory)
-    )
+    worst = (run for name in opened if name != TODAY for run in measured.worst(name))
     yield from measured.details([*dict.fromkeys(worst)][:_MOST_DETAILED_RUNS], opened)
-
-
-def _worst_runs(result: Compared, name: str, runs: Iterable[str]) -> list[str]:
-    """The few runs on which most turns of a strategy would have missed something."""
-
-    def place(run: str) -> tuple[float, str]:
-        missed = result.number(name, MISSED, run)
-        return (-(missed.value or 0.0) if missed else 0.0, run)
-
-    return sorted(runs, key=place)[:RUNS_EACH]
 
 
 def _opened(result: Compared) -> tuple[str, ...]:

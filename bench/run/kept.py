@@ -37,6 +37,9 @@ VARIABLE = "BENCH_CACHE"
 _PACKAGES = ("tiktoken", "genai-prices", "msgspec", "ahocorasick-rs")
 _SHOWS = {"reports", "cli", "starter", "__pycache__"}
 _KEEP, _LATELY_S = 0.9, 3600.0
+_SIZE = "SELECT coalesce(sum(length(body)), 0) FROM kept"
+_TRIM = """DELETE FROM kept WHERE key IN (SELECT key FROM (
+    SELECT key, sum(length(body)) OVER (ORDER BY used DESC) AS newer FROM kept) WHERE newer > ?)"""
 _SCHEMA = (
     "CREATE TABLE IF NOT EXISTS kept (key BLOB PRIMARY KEY, body BLOB, used REAL) WITHOUT ROWID"
 )
@@ -117,18 +120,8 @@ class Kept:
     def trim(self) -> None:
         """Remove what was not read for longest where the file is larger than `limit("cache")`."""
         with contextlib.suppress(sqlite3.Error, OSError), self._open() as connection:
-            (size,) = connection.execute(
-                "SELECT coalesce(sum(length(body)), 0) FROM kept"
-            ).fetchone()
-            most = limit("cache")
-            if size <= most:
-                return
-            rows = connection.execute("SELECT key, length(body) FROM kept ORDER BY used").fetchall()
-            for key, length in rows:
-                if size <= most * _KEEP:
-                    break
-                connection.execute("DELETE FROM kept WHERE key = ?", (key,))
-                size -= length
+            if next(connection.execute(_SIZE))[0] > limit("cache"):
+                connection.execute(_TRIM, (limit("cache") * _KEEP,))
 
     @contextlib.contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:

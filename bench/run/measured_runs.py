@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import bisect
 import functools
+import heapq
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import msgspec
 
@@ -15,7 +15,7 @@ from ..model import Trace
 from ..model.detail import ReplayDetail
 from ..model.errors import BenchError
 from ..model.index import TraceIndex
-from ..model.scores import Check, MeasuredRun, Number, Score
+from ..model.scores import Check, MeasuredRun, Number
 from ..tokens.counting import TokenCounter, encoding_for
 from .executors import Workers
 from .kept import Kept
@@ -36,9 +36,10 @@ _ROOM_CHARS = 20_000_000
 _REPLAYED_TWICE = 3
 """The runs with results on which user code is replayed a second time: the first ones."""
 
-_Shared = TypeVar("_Shared", Number, Check)
 _MOST_SHARED = 2000
 """The numbers and checks that all runs share: the first ones, most of which come again."""
+
+_Value = TypeVar("_Value", Number, Check)
 
 
 @dataclass(frozen=True)
@@ -55,13 +56,6 @@ class Running:
     details: bool = True
 
 
-class _Plan(NamedTuple):
-    """All that a process needs to measure any run."""
-
-    measuring: Measuring
-    kept: Kept | None
-
-
 @dataclass(frozen=True)
 class _Task:
     """One recording to measure, with the labels of the scenario; its index where it is known."""
@@ -76,16 +70,9 @@ class _Task:
         """About the characters that it takes in memory."""
         return sum(len(result.text) for result in self.trace.results) + 1000 * len(self.trace.steps)
 
-    def session(self, plan: _Plan) -> RunSession:
+    def session(self, measuring: Measuring, kept: Kept | None) -> RunSession:
         """The session that measures it."""
-        return RunSession(
-            self.trace,
-            plan.measuring,
-            plan.kept,
-            labels=self.labels,
-            index=self.index,
-            twice=self.twice,
-        )
+        return RunSession(self.trace, measuring, kept, self.labels, self.index, self.twice)
 
 
 class MeasuredRuns:
@@ -96,10 +83,9 @@ class MeasuredRuns:
     """
 
     def __init__(self, measuring: Measuring, running: Running) -> None:
-        self._plan, self._running = _Plan(measuring, running.kept), running
+        self._plan, self._running = (measuring, running.kept), running
         self._waiting: dict[str, _Task] = {}
-        self._in_memory: dict[str, _Task] = {}
-        self._worst: dict[str, list[tuple[float, str]]] = {}
+        self._in_memory: dict[str, tuple[_Task, dict[str, float]]] = {}  # with the turns missed
         self._shared: dict[str, Any] = {}
 
     def of(self, recordings: Labelled) -> Iterator[MeasuredRun]:
@@ -113,21 +99,6 @@ class MeasuredRuns:
         if self._running.kept is not None:
             self._running.kept.trim()
 
-    def _measured(self, run: MeasuredRun, index: TraceIndex | None) -> None:
-        """A run is measured: its recording stays where a strategy missed more than in others."""
-        task = replace(self._waiting.pop(run.id), index=index)
-        size = task.size + sum(other.size for other in self._in_memory.values())
-        if not self._running.details or size > _ROOM_CHARS:
-            return
-        self._in_memory[run.id] = task
-        for score in run.scores:
-            worst, missed = self._worst.setdefault(score.strategy, []), score.numbers.get(MISSED)
-            bisect.insort(worst, (-((missed and missed.value) or 0.0), run.id))
-            del worst[RUNS_EACH:]
-        wanted = {name for worst in self._worst.values() for _, name in worst}
-        for name in self._in_memory.keys() - wanted:
-            del self._in_memory[name]
-
     def _tasks(self, recordings: Labelled) -> Iterator[_Task]:
         """Yield each recording as a task."""
         ids: set[str] = set()
@@ -140,67 +111,80 @@ class MeasuredRuns:
                 to_repeat -= 1
             if self._running.workers.count > 1 and self._running.kept is None:
                 # A vocabulary that is read here is read in no worker.
-                TokenCounter(encoding_for(trace.model or self._plan.measuring.model)[0])
+                TokenCounter(encoding_for(trace.model or self._plan[0].model)[0])
             self._waiting[trace.id] = _Task(trace, labels, twice=to_repeat >= 0)
             yield self._waiting[trace.id]
 
+    def _measured(self, run: MeasuredRun, index: TraceIndex | None) -> None:
+        """A run is measured: its recording stays where a strategy missed more than in others."""
+        task = replace(self._waiting.pop(run.id), index=index)
+        size = task.size + sum(other.size for other, _ in self._in_memory.values())
+        if not self._running.details or size > _ROOM_CHARS:
+            return
+        missed = {score.strategy: score.numbers.get(MISSED) for score in run.scores}
+        turns = {name: (number and number.value) or 0.0 for name, number in missed.items()}
+        self._in_memory[run.id] = task, turns
+        wanted = {run_id for name in turns for run_id in self.worst(name)}
+        for run_id in self._in_memory.keys() - wanted:
+            del self._in_memory[run_id]
+
+    def worst(self, strategy: str) -> list[str]:
+        """The few runs in memory on which most turns of a strategy would have missed something."""
+        runs = self._in_memory
+        return heapq.nsmallest(RUNS_EACH, runs, key=lambda run: (-runs[run][1][strategy], run))
+
     def _sharing(self, run: MeasuredRun) -> MeasuredRun:
         """The run with values that others hold too: most are equal, so memory is saved."""
-        own: dict[str, Any] = {}
-        scores: list[Score] = []
-        for score in run.scores:
-            numbers = {
-                sys.intern(name): self._one(item, own) for name, item in score.numbers.items()
-            }
-            checks = {name: self._one(item, own) for name, item in score.checks.items()}
-            for other in scores:
-                numbers = other.numbers if _is_same(other.numbers, numbers) else numbers
-                checks = other.checks if _is_same(other.checks, checks) else checks
-            name = sys.intern(score.strategy)
-            scores.append(
-                msgspec.structs.replace(score, strategy=name, numbers=numbers, checks=checks)
+        own: dict[Any, Any] = {}
+        scores = tuple(
+            msgspec.structs.replace(
+                score,
+                strategy=sys.intern(score.strategy),
+                numbers=self._table(score.numbers, own),
+                checks=self._table(score.checks, own),
             )
-        return msgspec.structs.replace(run, scores=tuple(scores))
+            for score in run.scores
+        )
+        return msgspec.structs.replace(run, scores=scores)
 
-    def _one(self, value: _Shared, own: dict[str, Any]) -> _Shared:
-        """A value as the run, or an earlier one, holds it already."""
+    def _table(self, values: Mapping[Any, _Value], own: dict[Any, Any]) -> dict[Any, _Value]:
+        """A table as another strategy of the run has it, or with values that are shared."""
+        table = {sys.intern(name): self._one(value, own) for name, value in values.items()}
+        key = tuple((name, id(value)) for name, value in table.items())
+        shared: dict[Any, _Value] = own.setdefault(key, table)
+        return shared
+
+    def _one(self, value: _Value, own: dict[Any, Any]) -> _Value:
+        """A value as the run, or an earlier one, holds it already: 0.0 and -0.0 are two values."""
         key = repr(value)
         if len(self._shared) < _MOST_SHARED:
-            return cast(_Shared, self._shared.setdefault(key, value))
-        return cast(_Shared, self._shared.get(key) or own.setdefault(key, value))
-
-    @property
-    def in_memory(self) -> Sequence[str]:
-        """The runs of which details can be made."""
-        return tuple(self._in_memory)
+            return cast(_Value, self._shared.setdefault(key, value))
+        return cast(_Value, self._shared.get(key) or own.setdefault(key, value))
 
     def details(self, runs: Sequence[str], strategies: tuple[str, ...]) -> Iterator[ReplayDetail]:
         """Yield the details of some strategies on runs that are in memory."""
-        tasks = [replace(self._in_memory[run], twice=False) for run in runs]
+        tasks = [replace(self._in_memory[run][0], twice=False) for run in runs]
         work = functools.partial(_details, strategies=strategies)
         by_run = dict(self._running.workers.results(work, self._plan, tasks))
         for run in runs:
             yield from by_run[run]
 
 
-def _is_same(one: Mapping[Any, object], other: Mapping[Any, object]) -> bool:
-    """True if two tables hold the very same values: 0.0 equals -0.0, and is written otherwise."""
-    return one.keys() == other.keys() and all(one[name] is other[name] for name in one)
-
-
 # ---------------------------------------------------------------- on a worker
 
 
 @rare_collection()
-def _work(plan: _Plan, task: _Task) -> tuple[MeasuredRun, TraceIndex | None]:
+def _work(
+    plan: tuple[Measuring, Kept | None], task: _Task
+) -> tuple[MeasuredRun, TraceIndex | None]:
     """A run measured, and its index where nothing else keeps it."""
-    session = task.session(plan)
-    return session.measured(), session.index if plan.kept is None else None
+    session = task.session(*plan)
+    return session.measured(), session.index if plan[1] is None else None
 
 
 @rare_collection()
 def _details(
-    plan: _Plan, task: _Task, *, strategies: tuple[str, ...]
+    plan: tuple[Measuring, Kept | None], task: _Task, *, strategies: tuple[str, ...]
 ) -> tuple[str, tuple[ReplayDetail, ...]]:
     """The id of a run, and the details of some strategies on it."""
-    return task.trace.id, task.session(plan).details(strategies)
+    return task.trace.id, task.session(*plan).details(strategies)

@@ -73,7 +73,6 @@ class RunSession:
         trace: Trace,
         measuring: Measuring,
         kept: Kept | None = None,
-        *,
         labels: Mapping[str, Any] | None = None,
         index: TraceIndex | None = None,
         twice: bool = True,
