@@ -106,7 +106,7 @@ def settings(entry: Entry) -> str:
         f"`{item.name}`: {type_name(item.type)}"
         if item.required or item.default is None
         else f"`{item.name}={default_text(item.default)}`"
-        for item in entry.parameters
+        for item in entry.parameters.values()
     )
 
 

@@ -115,7 +115,7 @@ def _summary(doc: str) -> str:
 def _parameters(entry: Any) -> str:
     settings = [
         f"{item.name}={'required' if item.required else default_text(item.default)} ({type_name(item.type)})"
-        for item in entry.parameters
+        for item in entry.parameters.values()
     ]
     return f"  [{', '.join(settings)}]" if settings else ""
 

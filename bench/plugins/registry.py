@@ -66,6 +66,15 @@ class Parameter:
     default: Any
     required: bool
 
+    @classmethod
+    def of(cls, item: inspect.Parameter) -> Parameter:
+        """A parameter as a setting. One without an annotation has the type of its default."""
+        required = item.default is item.empty
+        default = None if required else item.default
+        kind = Any if default is None else type(default)
+        kind = kind if item.annotation is item.empty else item.annotation
+        return cls(item.name, kind, default, required)
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -93,35 +102,20 @@ class Entry:
         return " ".join(self.doc.partition("Source:")[2].partition("\n\n")[0].split())
 
     @functools.cached_property
-    def parameters(self) -> tuple[Parameter, ...]:
-        """The settings: keyword-only parameters of the function or of the class's constructor.
+    def parameters(self) -> dict[str, Parameter]:
+        """The settings by name: keyword-only parameters of the function or of the constructor.
 
         Of somebody's own also all with a default, and all that a constructor takes.
         """
         is_class = inspect.isclass(self.target)
-        settings = []
+        settings = {}
         for place, item in enumerate(declared_parameters(self.target) or ()):
             is_setting = item.kind is item.KEYWORD_ONLY
             if self.own and item.kind is item.POSITIONAL_OR_KEYWORD:
                 is_setting = is_class or (place > 0 and item.default is not item.empty)
             if is_setting:
-                settings.append(_parameter(item))
-        return tuple(settings)
-
-    @functools.cached_property
-    def settable(self) -> dict[str, Parameter]:
-        """The settings by name."""
-        return {item.name: item for item in self.parameters}
-
-
-def _parameter(item: inspect.Parameter) -> Parameter:
-    """A parameter as a setting. One without an annotation has the type of its default."""
-    kind = Any if item.annotation is item.empty else item.annotation
-    if item.default is item.empty:
-        return Parameter(item.name, kind, None, True)
-    if item.annotation is item.empty and item.default is not None:
-        kind = type(item.default)
-    return Parameter(item.name, kind, item.default, False)
+                settings[item.name] = Parameter.of(item)
+        return settings
 
 
 def declared_parameters(code: Any) -> list[inspect.Parameter] | None:
@@ -261,7 +255,7 @@ def build(kind: str, spec: Spec | str, base: Path | None = None) -> Plugin:
     target = _resolve(kind, parsed, base)
     meta, params = dict(target.meta), list(parsed.params)
     if target.own:  # what somebody's function may declare is no setting of it
-        declared = {*_SETTABLE.get(kind, ("form",))} - target.settable.keys()
+        declared = {*_SETTABLE.get(kind, ("form",))} - target.parameters.keys()
         meta |= {key: raw for key, raw in params if key in declared}
         params = [(key, raw) for key, raw in params if key not in declared]
     plugin = Plugin(parsed, replace(target, meta=meta), _arguments(target, params, base))
@@ -275,7 +269,7 @@ def _arguments(target: Entry, params: Sequence[tuple[str, RawValue]], base: Path
 
     Raises SpecError for one that does not exist, does not fit or is missing.
     """
-    name, known = f"{target.kind} {target.name!r}", target.settable
+    name, known = f"{target.kind} {target.name!r}", target.parameters
     arguments: dict[str, Any] = {}
     for key, raw in params:
         if key not in known:

@@ -5,14 +5,14 @@ place of what is old.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, dataclass_transform
 
 from ..model import Message, ToolCall
 from ..plugins.registry import OfKind, build
 from . import Edits, Window, Written
-from .histories import callers, summary_message, with_text, without_inputs
+from .histories import summary_message, with_text
 from .settings import Count, Share
 
 
@@ -120,12 +120,8 @@ class AtShare(Compactor):
 
 
 class Mask(Compactor):
-    """The engine of masks: `old` gives the results that go, `text` what stands in their place.
+    """The engine of masks: `old` gives the results that go, `text` what stands in their place."""
 
-    With `clear_tool_inputs` the calls of these results lose their arguments too.
-    """
-
-    clear_tool_inputs = False
     placeholder = "[tool result cleared]"
 
     @abstractmethod
@@ -136,19 +132,11 @@ class Mask(Compactor):
         """The text in the place of a result."""
         return self.placeholder
 
-    def is_enough(self, window: Window, instead: Mapping[Message, Message]) -> bool:
-        """True if the placeholders free enough; nothing is replaced where they do not."""
-        return True
-
     def compact(self, window: Window) -> Edits | None:
         texts = {message: self.text(message) for message in self.old(window)}
         new = {message: text for message, text in texts.items() if message.text != text}
         instead = {message: self.rewritten(message, text) for message, text in new.items()}
-        if self.clear_tool_inputs:
-            calls, ids = callers(window.messages), {message.call_id for message in new}
-            makers = dict.fromkeys(maker for call_id, (maker, _) in calls.items() if call_id in ids)
-            instead |= {maker: without_inputs(maker, ids) for maker in makers}
-        return Edits(replace=instead) if instead and self.is_enough(window, instead) else None
+        return Edits(replace=instead) if instead else None
 
 
 Parts = tuple[Sequence[Message], Sequence[Message], Sequence[Message]]

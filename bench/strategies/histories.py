@@ -2,31 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 import msgspec
 
-from ..model import Message, ToolCall
-
-Calls = Mapping[str, tuple[Message, ToolCall]]
-"""Each call by its id, with the message that makes it."""
-
-
-def callers(messages: Iterable[Message]) -> dict[str, tuple[Message, ToolCall]]:
-    """Each call by its id, with the message that makes it. An id that comes again is the later one."""
-    return {call.id: (message, call) for message in messages for call in message.tool_calls}
-
-
-def tool_name(message: Message, calls: Calls) -> str | None:
-    """The tool that gave a result; None where its call is not known."""
-    call = calls.get(message.call_id or "")
-    return None if call is None else call[1].name
-
-
-def results_of(messages: Iterable[Message]) -> dict[str | None, Message]:
-    """Each tool result by the id of its call; the last one of an id."""
-    return {message.call_id: message for message in messages if message.kind == "result"}
+from ..model import Message
 
 
 def older(items: list[Any], keep_last: int) -> list[Any]:

@@ -50,10 +50,10 @@ def test_an_entry_says_what_its_docstring_says():
     item = Entry("store", "documented", documented)
     assert item.doc.splitlines()[0] == "First sentence."
     assert item.source == "000 §3"
-    assert item.parameters == (Parameter("limit", int, 3, False), Parameter("name", str, None, True))
+    assert [*item.parameters.values()] == [Parameter("limit", int, 3, False), Parameter("name", str, None, True)]
     assert Entry("store", "bare", lambda result: None).doc == ""
     assert Entry("store", "bare", lambda result: None).source == ""
-    assert Entry("store", "bare", object).parameters == ()
+    assert Entry("store", "bare", object).parameters == {}
 
 
 # ---------------------------------------------------------------- the folder scan

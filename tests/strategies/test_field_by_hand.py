@@ -31,8 +31,6 @@ HANDMADE = [
     ("inspect's summary has no tail", "inspect.summary:max_tokens=400", session(12), WIDE, "0-1 user"),
     ("gemini: one request is not compressed", "gemini.compress:max_tokens=100", session(20), WIDE, "0-41"),
     ("gemini compresses up to a user message", "gemini.compress:max_tokens=100", TALK, WIDE, "user assistant 16-20"),
-    ("gemini masks", "gemini.mask:protect_tokens=500,min_prunable_tokens=300",
-     session(12, "z" * 800), WIDE, "0-2 3~ 4 5~ 6 7~ 8 9~ 10 11~ 12 13~ 14 15~ 16 17~ 18 19~ 20-25"),
     ("anthropic keeps three", "clear_tool_uses:trigger=1", session(6), WIDE, "0-2 3~ 4 5~ 6 7~ 8-13"),
     ("anthropic clears all", "clear_tool_uses:trigger=1,keep=0", session(6), WIDE, "0-2 3~ 4 5~ 6 7~ 8 9~ 10 11~ 12 13~"),
     ("anthropic below its trigger", "clear_tool_uses", session(6), WIDE, "0-13"),
@@ -53,7 +51,6 @@ def test_what_a_policy_leaves_of_a_history(spec: str, history: list[Message], wi
 
 
 APART = [*session(4, "word " * 500), user("now this", 50), *session(5, "word " * 500, ids="d")[2:]]
-YS = [*session(1, "y" * 900), says("ok", 9)]
 WORDS = [
     ("codex:writer=spied,threshold=0.01", OFTEN, 1000, 3, "SUMMARY OF system:You help.|user:go|model:|result:0: word"),
     ('codex:threshold=0.01,writer="extractive:max_chars=0"', OFTEN, 100, -1, "(no summary)"),
@@ -62,7 +59,6 @@ WORDS = [
     ("langchain.summarize:trigger_messages=1,keep_messages=1,writer=spied", session(9, "word " * 500), WIDE, 1,
      "[the earlier conversation is too long to be summarised]"),  # one request and many tools: nothing is left to read
     ("langchain.summarize:trigger_messages=1,keep_messages=1,writer=spied", APART, WIDE, 1, "SUMMARY OF user:now this|model:|result:"),
-    ("gemini.mask:protect_tokens=0,min_prunable_tokens=1", YS, WIDE, 3, "<tool_output_masked>\n{\n  \"output\": \"0: yyy"),
 ]  # fmt: skip
 """A spec, the history, the window, which message of the prompt is looked at, and how its text begins."""
 
@@ -76,10 +72,6 @@ def test_the_words_that_a_policy_writes(
 
 PARTS = [
     ("pydantic_ai.summarize:max_messages=8,keep_messages=4,writer=spied,tool_return_max_chars=20", session(12), "result:0: word word wo[...]|"),
-    ("gemini.mask:protect_tokens=0,min_prunable_tokens=1", YS, "... [TRUNCATED] ..."),
-    ("gemini.mask:protect_tokens=0,min_prunable_tokens=1", [*session(1, "y\n" * 89, name="run_shell_command"), says("ok", 9)],
-     "... [70 lines omitted] ..."),
-    ("gemini.mask:protect_tokens=0,min_prunable_tokens=1", YS, "tool-outputs/bash_c0_0.txt"),
     ("agent_framework.tool_result", session(3, "x" * 5000), "... [truncated]]"),
 ]  # fmt: skip
 
@@ -104,14 +96,13 @@ def test_triggers_are_exact() -> None:
 
 # ---------------------------------------------------------------- call after call
 
-REPLACED = ("[tool result cleared]", "[tool result left out", "Old environment", "<tool_output_masked>")
+REPLACED = ("[tool result cleared]", "[tool result left out", "Old environment")
 
 
 SEQUENCES = [
     ("clear_tool_uses:trigger=1,keep=1", session(6), [0, 0, 1, 2, 3, 4, 5]),
     ("mask_observations:keep_last=1,every=3", session(6), [0, 0, 1, 1, 1, 4, 4]),
     ("swe_agent.last_n:n=2,polling=4", session(14), [0, 0, 0, 1, 1, 1, 1, 5, 5, 5, 5, 9, 9, 9, 9]),
-    ("gemini.mask:protect_tokens=500,min_prunable_tokens=300", session(12, "z" * 800), [0, 0, 0, 0, 0, 2, 2, 4, 4, 6, 6, 8, 8]),
 ]  # fmt: skip
 """A spec, a session, and how many results are replaced in each prompt."""
 

@@ -10,9 +10,7 @@ from bench.model.errors import SpecError
 from bench.plugins.registry import build, entries
 from bench.strategies.policies.codex import middle_cut as _cut
 
-SUMMARISING = [
-    name for name, entry in entries("compactor").items() if any(item.name == "writer" for item in entry.parameters)
-]
+SUMMARISING = [name for name, entry in entries("compactor").items() if "writer" in entry.parameters]
 ACTING = {
     "agent_framework.summarization": "agent_framework.summarization",
     "langchain.summarize": "langchain.summarize:trigger_messages=9,keep_messages=2,trim_tokens=null",

@@ -62,19 +62,6 @@ def final_only(record: Record, history: Sequence[Mapping[str, Any]]) -> None:
     return None
 
 
-@register("summarizer", "recorded")
-def recorded_text(result: ToolResult) -> str:
-    """The result as the recorded model saw it; the untruncated text where the trace does not say.
-
-    Source: the recording itself
-
-    >>> result = ToolResult(index=0, call_id="a", function="f", seen="cut", full="cut no more")
-    >>> recorded_text(result)
-    'cut'
-    """
-    return result.recorded_text
-
-
 @register("compactor", "recorded")
 def recorded_history(window: Window) -> list[Message] | None:
     """The history as the recorded harness left it.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ...model import Message
 from ...plugins.registry import register
-from .. import Window
+from .. import Edits, Window
 from ..engines import Mask
-from ..histories import callers, older, tool_name
+from ..histories import older, without_inputs
 from ..settings import Count
 
 
@@ -41,11 +41,17 @@ class ClearToolUses(Mask):
         uses = self.trigger_tool_uses
         if (window.tokens <= self.trigger) if uses is None else (len(results) <= uses):
             return []
-        calls = callers(window.messages)
-        return older(
-            [m for m in results if tool_name(m, calls) not in self.exclude_tools], self.keep
-        )
+        names = {call.id: call.name for message in window.messages for call in message.tool_calls}
+        counted = [m for m in results if names.get(m.call_id or "") not in self.exclude_tools]
+        return older(counted, self.keep)
 
-    def is_enough(self, window: Window, instead: Mapping[Message, Message]) -> bool:
-        freed = sum(window.count(old) - window.count(new) for old, new in instead.items())
-        return freed >= self.clear_at_least
+    def compact(self, window: Window) -> Edits | None:
+        edits = super().compact(window)
+        if edits is None:
+            return None
+        instead, ids = dict(edits.replace), {message.call_id for message in edits.replace}
+        for message in window.messages if self.clear_tool_inputs else ():
+            if any(call.id in ids for call in message.tool_calls):
+                instead[message] = without_inputs(message, ids)
+        freed = sum(window.count(old) - window.count(new) for old, new in instead.items() if new)
+        return Edits(replace=instead) if freed >= self.clear_at_least else None

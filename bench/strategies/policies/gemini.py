@@ -1,86 +1,15 @@
-"""The mask and the compression of the Gemini CLI."""
+"""The compression of the Gemini CLI."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from ...model import Message
 from ...plugins.registry import register
 from .. import Window
-from ..engines import AtShare, Mask, Parts, Summary, state
-from ..histories import Calls, assistant_message, callers, system_count, tool_name
-from ..settings import Count, Share
-
-
-@register("compactor", "gemini.mask")
-class GeminiMask(Mask):
-    """The newest `protect_tokens` of tool results; older ones as a preview and a file's name.
-
-    It acts once `min_prunable_tokens` can go; the result that crosses the border goes too. The
-    preview is the first and the last 250 characters of the result's JSON, or of a shell's output
-    (`shell_tools`) the first and the last 10 lines. A result that would not become smaller stays,
-    and so do those of `exempt` tools. Tokens are characters by 4.
-
-    Source: @google/gemini-cli-core 0.61.0, src/context/toolOutputMaskingService.ts
-
-    >>> policy = GeminiMask(protect_tokens=0, min_prunable_tokens=100)
-    >>> policy.tried("tool: " + "x" * 4000, "assistant: ok")
-    ['tool: <tool_output_masked>', 'assistant: ok']
-    """
-
-    protect_tokens: Count = 50_000
-    min_prunable_tokens: Count = 30_000
-    shell_tools: tuple[str, ...] = ("run_shell_command",)
-    exempt: tuple[str, ...] = ("activate_skill", "ask_user", "enter_plan_mode", "exit_plan_mode")
-    _calls: Calls = state(dict)
-
-    def old(self, window: Window) -> Sequence[Message]:
-        """The results beyond the protected tokens, where masking them frees enough."""
-        sent = _answered(window.messages)
-        self._calls = callers(sent)
-        protected = prunable = 0.0
-        old: list[Message] = []
-        for message in reversed(sent):
-            name = tool_name(message, self._calls) or ""
-            is_masked = "<tool_output_masked" in message.text
-            if message.kind != "result" or name in self.exempt or is_masked:
-                continue
-            size = _json_size(message.text)
-            tokens = (len(name) + size) / 4
-            if protected <= self.protect_tokens:
-                protected += tokens
-            if protected > self.protect_tokens:  # the one that crosses the border goes too
-                prunable += tokens
-                if _json_size(self.text(message)) < size:
-                    old.append(message)
-        return old if prunable >= self.min_prunable_tokens else []
-
-    def text(self, message: Message) -> str:
-        """The preview of a result, with the name of its file."""
-        name, lines = tool_name(message, self._calls), message.text.split("\n")
-        preview = json.dumps({"output": message.text}, indent=2, ensure_ascii=False)
-        if name in self.shell_tools:
-            left_out = f"\n... [{len(lines) - 20} lines omitted] ...\n"
-            preview = (
-                message.text
-                if len(lines) <= 20
-                else "\n".join([*lines[:10], left_out, *lines[-10:]])
-            )
-        elif len(preview) > 500:
-            preview = f"{preview[:250]}\n... [TRUNCATED] ...\n{preview[-250:]}"
-        path = f"tool-outputs/{name or 'tool'}_{message.call_id}.txt"
-        return f"<tool_output_masked>\n{preview}\n\n[the whole is in {path}]\n</tool_output_masked>"
-
-
-def _answered(messages: Sequence[Message]) -> Sequence[Message]:
-    """A history up to its last answer of the model: what follows waits to be sent."""
-    answers = (place for place, message in enumerate(messages, 1) if message.kind == "model")
-    return messages[: max(answers, default=0)]
-
-
-def _json_size(text: str) -> int:
-    return len(json.dumps({"output": text}, ensure_ascii=False, separators=(",", ":")))
+from ..engines import AtShare, Parts, Summary
+from ..histories import assistant_message, system_count
+from ..settings import Share
 
 
 @register("compactor", "gemini.compress")

@@ -51,8 +51,7 @@ class LangchainSummarize(Summary):
             return None
         old: Sequence[Message] = talk[:cut]
         if self.trim_tokens is not None:
-            head, end = trimmed(old, self.trim_tokens, "human", system=True, partial=True)
-            old = [*head, *end]
+            old = readable(old, self.trim_tokens)
         return window.messages[:start], old, talk[cut:]
 
     def _is_due(self, talk: Sequence[Message], max_tokens: int) -> bool:
@@ -138,36 +137,18 @@ def langchain_tokens(message: Message) -> int:
     return math.ceil(chars / 4) + 3
 
 
-_KINDS = {"human": ("user", "made"), "ai": ("model",), "tool": ("result",), "system": ("system",)}
+def readable(messages: Sequence[Message], limit: int) -> list[Message]:
+    """The longest end of some messages that fits a limit, from its first user message on.
 
-
-def trimmed(
-    messages: Sequence[Message],
-    limit: int,
-    start_on: str | None,
-    *,
-    system: bool,
-    partial: bool = False,
-) -> tuple[Sequence[Message], Sequence[Message]]:
-    """With `system` the system message in front, and the longest end that fits a limit.
-
-    The end begins with a message of type `start_on`. With `partial` the last lines of the message
-    that does not fit are in it, as many as do. A call may be cut from its results.
+    Of the message that does not fit the last lines are in it, as many as do.
     """
-    head = [message for message in messages[:1] if system and message.kind == "system"]
-    rest = messages[len(head) :]
-    start, left = len(rest), max(0, limit - total(langchain_tokens, head))
-    while start and langchain_tokens(rest[start - 1]) <= left:
+    start = len(messages)
+    while start and langchain_tokens(messages[start - 1]) <= limit:
         start -= 1
-        left -= langchain_tokens(rest[start])
-    end = list(rest[start:])
-    if partial and start:
-        end = [*_last_lines(rest[start - 1], left), *end]
-    if start_on is None:
-        return head, end
-    kinds = _KINDS[start_on]
-    first = next((n for n, message in enumerate(end) if message.kind in kinds), len(end))
-    return head, end[first:]
+        limit -= langchain_tokens(messages[start])
+    end = [*(_last_lines(messages[start - 1], limit) if start else ()), *messages[start:]]
+    users = (place for place, message in enumerate(end) if message.kind in ("user", "made"))
+    return end[next(users, len(end)) :]
 
 
 def _last_lines(message: Message, limit: int) -> list[Message]:

@@ -8,7 +8,7 @@ from ...model import Message
 from ...plugins.registry import register
 from .. import Window
 from ..engines import Parts, Summary
-from ..histories import results_of, system_count
+from ..histories import system_count
 from ..settings import Count, Share
 
 
@@ -61,7 +61,7 @@ def events_of(messages: Sequence[Message]) -> list[Message]:
 
 def between_calls(messages: Sequence[Message]) -> list[int]:
     """The places between events where no call waits for its result."""
-    answered = results_of(messages)
+    answered = {message.call_id for message in messages if message.kind == "result"}
     waiting: set[str] = set()  # calls whose result comes later
     cuts, place = [0], 0
     for message in messages:
