@@ -76,8 +76,8 @@ class Strip:
 class Histogram:
     """Counts (or values of `unit`) by bin.
 
-    `labels` are by bin or by edge, "" for none; `now` is the edge where nothing changes; `wide`:
-    as wide as the page.
+    `labels` are by edge, "" for none; `now` is the edge where nothing changes; `wide`: as wide as
+    the page.
     """
 
     alt: str
@@ -108,12 +108,7 @@ class Histogram:
     def axis(self) -> list[tuple[float, str]]:
         """The labels: place in percent, text."""
         bins = len(self.counts)
-        places = (
-            [100 * edge / bins for edge in range(bins + 1)]
-            if len(self.labels) > bins
-            else centers(bins)
-        )
-        return [(place, text) for place, text in zip(places, self.labels, strict=True) if text]
+        return [(100 * edge / bins, text) for edge, text in enumerate(self.labels) if text]
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from .numbers import count, of, shortened
 REFUSED = ("loses too much", "unfaithful", "invalid")
 """The verdicts of strategies that a rule refuses."""
 
-_UNNUMBERED = 8  # rows of a table without numbers
+_UNNUMBERED = 5  # rows of a table without numbers
 _INACTIVE = 3  # of more strategies that changed nothing a line names them
 MISSED, RATE = "needed.missed_turns", "needed.missed_turn_rate"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, product
 
@@ -55,16 +55,26 @@ def layout(chart: Scatter, width: int) -> Layout:
     """The chart: a limit with its forbidden side tinted, each mark with its name or row."""
     drawn = Layout(chart, width)
     places = {point.name: (drawn.across(point.x), drawn.down(point.y)) for point in chart.points}
-    _add_prices(drawn)
     todays = [drawn.across(point.x) for point in chart.points if point.mark == "today"]
-    crossings = [(x, drawn.down(chart.limit or 0.0)) for x in todays]
-    limit = [*_add_shares(drawn, [*places.values(), *crossings])]
+    groups = _groups(drawn)
+    taken = [_around(*places[group[0].name]) for group in groups]
+    taken += [(x - 2, drawn.top, x + 2, drawn.base - 10) for x in todays]
+    _add_prices(drawn)
+    _add_shares(drawn)
+    if chart.limit is not None:
+        taken += _add_limit(drawn, chart.limit, taken)
     drawn.lines += [(x, drawn.top, x, drawn.base + 16, "now") for x in todays]
     for names in chart.lines:
         joined = [places[name] for name in names if name in places]
         drawn.lines += [(*start, *end, "ld") for start, end in pairwise(joined)]
-    _add_marks(drawn, [*limit, *((x - 2, drawn.top, x + 2, drawn.base - 10) for x in todays)])
+    for group in groups:
+        _add_mark(drawn, group, *places[group[0].name], taken)
     return drawn
+
+
+def _around(x: float, y: float) -> Box:
+    """The box of a mark."""
+    return x - 7, y - 7, x + 7, y + 7
 
 
 def _add_prices(drawn: Layout) -> None:
@@ -77,33 +87,30 @@ def _add_prices(drawn: Layout) -> None:
     drawn.texts.append((drawn.right, drawn.height - 4, drawn.chart.x_title, "m", "end"))
 
 
-def _add_shares(drawn: Layout, marks: Sequence[tuple[float, float]]) -> Iterator[Box]:
-    """Adds the lines of the shares and the limit; yields the boxes that no name may cover."""
-    left, right, limit = drawn.left, drawn.right, drawn.chart.limit
-    drawn.texts.append((left, 14, drawn.chart.y_title, "m", "start"))
+def _add_shares(drawn: Layout) -> None:
+    """Adds the lines of the shares, but none that would touch the limit."""
+    limit = drawn.chart.limit
+    drawn.texts.append((drawn.left, 14, drawn.chart.y_title, "m", "start"))
     for value in ticks(0.0, drawn.most, 4):
         y = drawn.down(value)
         if limit is None or abs(y - drawn.down(limit)) > 12:
-            drawn.lines.append((left, y, right, y, "ax"))
-            drawn.texts.append((left - 8, y + 5, percent(value), "m", "end"))
-    if limit is None:
-        return
-    text, y = f"above {percent(limit)}: loses too much", drawn.down(limit)
+            drawn.lines.append((drawn.left, y, drawn.right, y, "ax"))
+            drawn.texts.append((drawn.left - 8, y + 5, percent(value), "m", "end"))
+
+
+def _add_limit(drawn: Layout, limit: float, taken: Sequence[Box]) -> tuple[Box, Box]:
+    """Adds the limit with its words where they have room; gives the boxes of both."""
+    left, right, y = drawn.left, drawn.right, drawn.down(limit)
+    text = f"above {percent(limit)}: loses too much"
     wide = width_of(text)
     starts = [left + 6 + share * (right - wide - left - 6) for share in (0, 1, 0.75, 0.5, 0.25)]
-    free = (
-        start
-        for start in starts
-        if not any(start - 8 < x < start + wide + 8 and y - 28 < at < y + 8 for x, at in marks)
-    )
-    start = next(free, starts[0])
+    boxes = [(start - 4, y - 20, start + wide + 4, y) for start in starts]
+    free = (box for box in boxes if not any(_overlap(box, one) for one in taken))
+    words = next(free, boxes[0])
     drawn.lines.append((left, y, right, y, "lim"))
-    drawn.texts += [
-        (left - 8, y + 5, percent(limit), "m", "end"),
-        (start, y - 6, text, "r", "start"),
-    ]
-    yield left, y - 2, right, y + 2
-    yield start - 4, y - 20, start + wide + 4, y
+    drawn.texts.append((left - 8, y + 5, percent(limit), "m", "end"))
+    drawn.texts.append((words[0] + 4, y - 6, text, "r", "start"))
+    return (left, y - 2, right, y + 2), words
 
 
 def _price(value: float, unit: str, step: float) -> str:
@@ -120,33 +127,29 @@ def _price(value: float, unit: str, step: float) -> str:
 # ---------------------------------------------------------------- marks and their names
 
 
-def _add_marks(drawn: Layout, avoided: Sequence[Box]) -> None:
-    """Marks with their names; marks at one place share a label.
-
-    The advised strategy and today's are placed first and lie on top. No name covers the limit or
-    today's line; one that has no room beside its mark stands above on a line of its own; a mark
-    without room for a name has the row of the table.
-    """
+def _groups(drawn: Layout) -> list[list[Point]]:
+    """The marks at one place of the chart, which share a label; the advised one and today's first."""
     groups: dict[tuple[int, int, Mark], list[Point]] = {}
     for point in drawn.chart.points:
         place = round(drawn.across(point.x) / 5), round(drawn.down(point.y) / 5), point.mark
         groups.setdefault(place, []).append(point)
-    ordered = sorted(
-        groups.values(), key=lambda group: ([*_LOOKS].index(group[0].mark), group[0].row)
-    )
-    spots = [(drawn.across(group[0].x), drawn.down(group[0].y)) for group in ordered]
-    taken = [*avoided, *((x - 7, y - 7, x + 7, y + 7) for x, y in spots)]
-    for spot, group in zip(spots, ordered, strict=True):
-        label = _placed(drawn, spot, _texts(group, drawn.width // 13), taken)
-        if label is not None:
-            text, (left, top, right, bottom), anchor = label
-            taken.append((left, top, right, bottom))
-            at = {"start": left + 3, "middle": (left + right) / 2, "end": right - 3}[anchor]
-            drawn.texts.append((at, top + 14, text, _LOOKS[group[0].mark], anchor))
-            if spot[1] - top >= _FAR:
-                drawn.lines.append((spot[0], top + 18, spot[0], spot[1] - 7, "ld"))
-        title = "; ".join(point.title or point.name for point in group)
-        drawn.marks.insert(0, (*spot, group[0].mark, title))
+    order = [*_LOOKS]
+    return sorted(groups.values(), key=lambda group: (order.index(group[0].mark), group[0].row))
+
+
+def _add_mark(drawn: Layout, group: Sequence[Point], x: float, y: float, taken: list[Box]) -> None:
+    """A mark below the earlier ones, with its name, or its row where the name has no room.
+
+    No name covers another, the limit or today's line.
+    """
+    mark, label = group[0].mark, _placed(drawn, x, y, _texts(group, drawn.width // 13), taken)
+    if label is not None:
+        text, box, anchor = label
+        taken.append(box)
+        at = {"start": box[0] + 3, "middle": (box[0] + box[2]) / 2, "end": box[2] - 3}[anchor]
+        drawn.texts.append((at, box[1] + 14, text, _LOOKS[mark], anchor))
+    title = "; ".join(point.title or point.name for point in group)
+    drawn.marks.insert(0, (x, y, mark, title))
 
 
 def _texts(group: Sequence[Point], most: int) -> list[str]:
@@ -172,38 +175,20 @@ _BESIDE = (
 )  # fmt: skip
 """The places of a label: from the mark to its end or middle, and to its top."""
 
-_FAR = 50
-"""Pixels above a mark from which a line leads to the label."""
-
-_ABOVE = tuple(
-    (across, -rise, anchor)
-    for rise in range(_FAR, 150, 18)
-    for across, anchor in ((-8, "start"), (8, "end"), (0, "middle"))
-)
-
 
 def _placed(
-    drawn: Layout, spot: tuple[float, float], texts: Sequence[str], avoided: Sequence[Box]
+    drawn: Layout, x: float, y: float, texts: Sequence[str], taken: Sequence[Box]
 ) -> _Label | None:
-    """The first text that has room beside a mark, else above it; None where there is none."""
-    x, y = spot
-    others = [box for box in avoided if box != (x - 7, y - 7, x + 7, y + 7)]
-    for text, (across, down, anchor) in product(texts, (*_BESIDE, *_ABOVE)):
+    """The first text that has room beside a mark; None where there is none."""
+    others = [box for box in taken if box != _around(x, y)]
+    for text, (across, down, anchor) in product(texts, _BESIDE):
         wide = width_of(text)
         left = x + across - {"start": 0.0, "middle": wide / 2, "end": wide}[anchor]
         box = (left, y + down, left + wide, y + down + 17)
-        leader = [(x - 1, box[3], x + 1, y - 8)] if -down >= _FAR else []
-        if all(_is_free(drawn, one, others) for one in (box, *leader)):
+        inside = drawn.left < left and box[2] < drawn.width and drawn.top < box[1]
+        if inside and box[3] <= drawn.base + 26 and not any(_overlap(box, it) for it in others):
             return text, box, anchor
     return None
-
-
-def _is_free(drawn: Layout, box: Box, taken: Sequence[Box]) -> bool:
-    """True for a box inside the chart that overlaps none of the others."""
-    left, top, right, bottom = box
-    across, down = drawn.left < left and right < drawn.width, drawn.top < top
-    inside = across and down and bottom <= drawn.base + 26
-    return inside and not any(_overlap(box, other) for other in taken)
 
 
 def width_of(text: str) -> float:

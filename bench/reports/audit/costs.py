@@ -112,9 +112,8 @@ def turns(sessions: Sessions) -> Iterator[Block]:
     sums = tuple(sum(sizes[at : at + wide]) for at in range(0, len(sizes), wide))
     broken = {(item.turn - 1) // wide for item in one.cache.breaks}
     marks: list[Mark] = ["rejected" if at in broken else "other" for at in range(len(sums))]
-    labels = ["turn 1", *[""] * (len(sums) - 1)]
-    if len(sums) > 4:
-        labels[-1] = count(len(sizes))
+    last = count(len(sizes)) if len(sums) > 4 else ""
+    labels = "turn 1", *[""] * (len(sums) - 1), last
     which = "The dearest session, " if len(sessions.all) > 1 else ""
     alt = f"{which}{sessions.names[one.id]}: {of(len(sizes), 'turn')}, the dearest {sessions.words(max(sizes))}"
     if places := [str(item.turn) for item in one.cache.breaks]:
@@ -123,7 +122,7 @@ def turns(sessions: Sessions) -> Iterator[Block]:
     notes += [f"Each bar is {wide} turns."] if wide > 1 else []
     notes += [f"{which}{sessions.names[one.id]}."] if which else []
     unit = "usd" if sessions.priced else "tokens"
-    chart = Histogram(alt, sums, tuple(labels), tuple(marks), unit=unit, wide=True)
+    chart = Histogram(alt, sums, labels, tuple(marks), unit=unit, wide=True)
     yield Drawing(chart, note=" ".join(notes))
 
 
