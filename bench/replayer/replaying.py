@@ -105,13 +105,11 @@ class Replayer:
 
     def _extracted_from(self, outcome: StepOutcome) -> StepOutcome:
         """The outcome with the findings extracted from the stored and from the untruncated record."""
-        if not self._extractors:
-            return outcome
         result = self._results[outcome.step]
         if outcome.step not in self._extracted:
             self._extracted[outcome.step] = self._extract(untruncated_record(result))
         full = stored = self._extracted[outcome.step]
-        if outcome.stored is not result.value or outcome.record.value is not result.value:
+        if outcome.stored is not result.value:
             stored = self._extract(read_back(outcome.record, outcome.stored))
         return msgspec.structs.replace(outcome, extraction=stored, extraction_untruncated=full)
 

@@ -95,6 +95,11 @@ def positions(message: Message, before: Message | None = None) -> int:
     A text, a part that is no text, a block of reasoning and a run of tool calls are one each.
 
     Results that follow one another are one position together: one behind another result adds none.
+
+    >>> answer, shown = (Message(role=role, text="36", kind=kind) for role, kind in
+    ...     (("assistant", "model"), ("tool", "result")))
+    >>> positions(answer), positions(shown, answer), positions(shown, shown)
+    (1, 1, 0)
     """
     if _is_result(message):
         return 0 if before is not None and _is_result(before) else 1

@@ -331,6 +331,15 @@ def test_of_two_at_one_price_the_one_that_loses_less_comes_first() -> None:
     assert ranked == ["b", "a"]
 
 
+def test_why_a_strategy_did_not_run_is_quoted() -> None:
+    odd = [{"failure": FAILED}, {"unstable_at": 4}]
+    runs = [run(f"r{at}", [score("recorded", 9.0), score("mine", 8.0, **fields)]) for at, fields in enumerate(odd)]
+    ran = of(decided([*runs, run("r2", [score("recorded", 9.0)])]), "mine").rules[0]
+    assert [(finding.step, finding.text) for finding in ran.findings] == [
+        (3, "ValueError: no"), (4, "gave something else when it was replayed again"), (None, "was not replayed"),
+    ]  # fmt: skip
+
+
 def test_what_could_not_be_checked_is_quoted_of_candidates_alone() -> None:
     unread = {"changed": Check(of=5, unchecked=1, unchecked_text="YWJj")}
     runs = [run(f"r{at}", [score(name, 9.0, checks=unread) for name in ("recorded", "mine")]) for at in range(6)]

@@ -196,6 +196,12 @@ def test_without_a_required_baseline_no_scenario_stands(left: Any) -> None:
     assert (gated(now, None)[0], gated(now, None, required=True)[0]) == (0, 1)
 
 
+def test_a_baseline_without_runs_decides_nothing() -> None:
+    code, results = gated(GOOD, score_file_of(built()))
+    assert code == 3
+    assert results[0].reason == "no run of the baseline is here"
+
+
 def test_a_new_price_table_makes_dollars_alone_stale() -> None:
     later = msgspec.structs.replace(SIGNED, prices_date="2027-01-01")
     assert gated(built(case("a"), case("b"), case("c"), signature=later))[0] == 0

@@ -101,6 +101,34 @@ def test_of_a_run_without_a_model_nothing_is_measured() -> None:
     assert {name: number for name, number in found.items() if number.value or number.reason} == {}
 
 
+def test_what_is_not_known_of_a_model_is_a_reason() -> None:
+    steps = tuple(replace(step, model="mine") if isinstance(step, ModelTurn) else step for step in TRACE.steps)
+    session = TraceSession(replace(TRACE, steps=steps), index_trace(replace(TRACE, steps=steps)))
+    found = numbers_of(CheckedReplay(session, replay_of(session, "keep_all")))
+    reasons = {name: number.reason for name, number in found.items() if number.reason}
+    assert reasons.pop("cost.window_overflows") == "the window of mine is not known"
+    assert reasons.keys() == {"cost.usd", "cost.usd_uncached", "cost.cached_prompt_tokens"}
+    small = TraceSession(TRACE, replace(index_trace(TRACE), window_tokens=10))
+    found = numbers_of(CheckedReplay(small, replay_of(small, "keep_all")))
+    assert found["cost.window_overflows"].value == 3.0
+    assert found["cost.usd"].reason == "a prompt does not fit the model's window"
+
+
+def test_a_probe_of_a_reply_asks_the_reply_to_its_result() -> None:
+    record = Record(step=2, call_id="c1", function="read", success=True, value=TEXT)
+    replies = tuple(
+        StepOutcome(step=step, call_id="c1", message=step, record=record, reply=Reply(text, "rule", route="END"))
+        for step, text in ((2, "It is Ann."), (4, "It is Bob."))
+    )
+    probes = [{"question": "Who?", "expected": it, "where": "reply", "step": 2} for it in ("Ann", "W4417")]
+    asked = replace(TRACE, labels={"probes": probes})
+    replay = Replay(strategy="s", spec="", calls=WHOLE, results=replies)
+    session = TraceSession(asked, index_trace(asked))
+    assert numbers_of(CheckedReplay(session, replay))["probes.recall"].value == 0.5
+    alone = replace(replay, results=())  # nobody replied: the recorded turn, which says W4417
+    assert numbers_of(CheckedReplay(session, alone))["probes.recall"].value == 0.5
+
+
 def test_a_cleared_result_is_missed_by_the_turns_that_used_it() -> None:
     cleared = shown_message("[cleared]"), shown_message("[cleared]", 4, "c2")
     calls = Call(1, "main", 0, (0,)), Call(3, "main", 1, (1, 6)), Call(5, "main", 3, (3, 7))

@@ -33,7 +33,7 @@ FILES: dict[str, str] = {
     "consumer": REGISTER + "('consumer', 'new')\ndef f(execution):\n    return Reply('read', 'new', {}, 'END')",
     "reader": REGISTER + "('reader', 'new')\nclass New(Native):\n    pass",
     "number": "@metric('new', unit='prompts', better='lower', aggregate='total')\n"
-    "def f(evidence):\n    return Number(float(len(evidence.replay.calls)))",
+    "def f(evidence):\n    'Prompts sent.'\n    return Number(float(len(evidence.replay.calls)))",
 }
 IMPORTS = "from bench.metrics import Number, metric\nfrom bench.model import Reply\n"
 IMPORTS += "from bench.traces.formats.native import Native\n"
@@ -90,7 +90,9 @@ def test_one_new_file_adds_one_thing(kind: str, newcomer: Callable[[str], None],
     if kind == "reader":
         assert bench.load(f"new:{path}").traces[0].steps == recording.steps
     elif kind == "number":
-        assert bench.compare(str(path), {"mine": "compactor=none"}).totals["mine"]["new"].value == 3.0
+        compared = bench.compare(str(path), {"mine": "compactor=none"})
+        assert compared.totals["mine"]["new"].value == 3.0
+        assert compared.metrics["new"].label == "Prompts sent"
     else:
         slots, effect, wanted = USES[kind]
         run = ran(recording, compose("mine", slots))

@@ -52,9 +52,10 @@ def test_who_charges_writes_who_must_be_asked_and_who_reads_answers() -> None:
     assert rule("azure", "gpt-35-turbo-16k").read(90_000) == 0
 
 
-@pytest.mark.parametrize("provider", [None, "cohere", "openrouter", "aws"])
+@pytest.mark.parametrize("provider", [None, "cohere", "openrouter", "aws", "google"])
 def test_a_rule_that_is_not_known_is_not_guessed(provider: str | None) -> None:
     assert cache_rule(provider, "command-r") is None
+    assert (cache_rule(provider, "gemini-2.5-pro") is None) == (provider != "google")
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,12 @@ def test_nothing_is_calibrated_without_usage_or_on_request() -> None:
         assert not found.counting.calibrated
 
 
+@pytest.mark.parametrize(("turns", "message_tokens"), [(4, 3.0), (5, 9.0)])
+def test_the_framing_of_a_message_takes_five_turns(turns: int, message_tokens: float) -> None:
+    found = calibrated(session(turns, Counting(prompt_tokens=99, message_tokens=9)))
+    assert found.counting.message_tokens == message_tokens
+
+
 def test_one_outlier_moves_no_constant() -> None:
     recording = session(12, Counting(prompt_tokens=50, message_tokens=8))
     turn = recording.model_turns[5]
@@ -75,10 +81,11 @@ def test_reasoning_that_was_sent_back_is_recognised() -> None:
     count, total, steps = TokenCounter(), 100, [UserTurn(index=0, content="Go on, please.")]
     total += count.text("Go on, please.") + 3
     for n in range(1, 9):
-        reasoning = 200 + 37 * n * n % 400
+        reasoning = 0 if n == 4 else 200 + 37 * n * n % 400
         used = Usage(prompt_tokens=total, completion_tokens=reasoning + 2, reasoning_tokens=reasoning)
         steps.append(ModelTurn(index=n, content=f"Step {n}.", model="gpt-4o", usage=used))
         total += count.text(f"Step {n}.") + 3 + reasoning
     found = calibrated(trace(*steps))
-    assert found.reasoning_tokens == {turn.index: turn.usage.reasoning_tokens for turn in steps[1:]}
+    sent = {turn.index: turn.usage.reasoning_tokens for turn in steps[1:]}
+    assert found.reasoning_tokens == {index: tokens for index, tokens in sent.items() if index != 4}
     assert found.error == 0
