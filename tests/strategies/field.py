@@ -215,8 +215,3 @@ def shape(prompt: Sequence[Message], messages: Sequence[Message]) -> str:
             place = calls.get((message.step, message.call_id))
             found.append(f"{message.role if place is None else place}~")
     return " ".join(found)
-
-
-def steps(messages: Sequence[Message]) -> list[int | None]:
-    """Which step each message shows."""
-    return [message.step for message in messages]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from field import answer, histories, prompts, session, spied_writer, steps  # noqa: F401
+from field import answer, histories
 from hypothesis import given, strategies as st
 
 from bench.model import Message
@@ -62,23 +62,3 @@ def test_collapses_calls_as_agent_framework_does(history: list[Message], keep: i
     strategy = package.ToolResultCompactionStrategy(keep_last_tool_call_groups=keep)
     setting = f"keep_last_tool_call_groups={keep}"
     assert ours(f"agent_framework.tool_result:{setting}", history) == after_original(strategy, history)
-
-
-@given(history=HISTORIES, target=st.integers(1, 6), threshold=st.integers(0, 3))
-def test_summarizes_as_agent_framework_does(history: list[Message], target: int, threshold: int) -> None:
-    package = pytest.importorskip("agent_framework._compaction", reason="agent-framework-core is not installed")
-
-    class Client:
-        async def get_response(self, messages: list[Any], stream: bool = False) -> Any:
-            return type("Response", (), {"text": str(messages[1].text.count("\n") + 1)})()
-
-    strategy = package.SummarizationStrategy(
-        client=Client(), target_count=target, threshold=threshold, max_summary_input_tokens=10**6
-    )
-    got = ours(
-        f"agent_framework.summarization:target_count={target},threshold={threshold},max_summary_input_tokens=1000000",
-        history,
-    )
-    wanted = after_original(strategy, history)
-    by_step = [[(role, "made" if isinstance(item, str) else item) for role, item in found] for found in (got, wanted)]
-    assert by_step[0] == by_step[1]

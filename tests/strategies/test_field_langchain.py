@@ -7,20 +7,13 @@ from typing import Any
 
 import pytest
 from field import (  # noqa: F401  # noqa: F401
-    COUNTER,
     answer,
     contents,
     histories,
     of_original,
     original,
-    prompts,
-    says,
-    session,
     spied,
     spied_writer,
-    steps,
-    user,
-    window_of,
 )
 from hypothesis import given, strategies as st
 

@@ -12,10 +12,8 @@ from bench.strategies.policies.codex import middle_cut as _cut
 
 SUMMARISING = [name for name, entry in entries("compactor").items() if "writer" in entry.parameters]
 ACTING = {
-    "agent_framework.summarization": "agent_framework.summarization",
     "langchain.summarize": "langchain.summarize:trigger_messages=9,keep_messages=2,trim_tokens=null",
     "openhands.summarize": "openhands.summarize:max_size=12,keep_first=1",
-    "pydantic_ai.summarize": "pydantic_ai.summarize:max_messages=9,keep_messages=2",
 }
 """How a policy acts on the long shell session; the others need `max_tokens` alone. One request is too few for gemini."""
 
