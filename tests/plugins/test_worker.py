@@ -314,13 +314,23 @@ def test_a_model_is_answered_from_a_cassette_and_charged(replayed, tmp_path):
     ]
 
 
+CONNECTS = "import socket\ndef f(given):\n    socket.socket().connect(('127.0.0.1', 9))\n"
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("cassette", ["", RECORDED.replace("found", "other")])
-def test_a_request_without_a_recorded_answer_is_refused_by_name(cassette, replayed, tmp_path):
-    pytest.importorskip("vcr")
+@pytest.mark.parametrize(
+    ("code", "cassette", "named"),
+    [
+        (CALLS_A_MODEL, "", "it asks model.example, "),
+        (CONNECTS, "", "it asks 127.0.0.1, "),
+        (CALLS_A_MODEL, RECORDED.replace("found", "other"), "no answer to http://model.example/v1/chat"),
+    ],
+)
+def test_a_request_without_a_recorded_answer_is_refused_by_name(code, cassette, named, replayed, tmp_path):
     if cassette:
+        pytest.importorskip("vcr")
         (tmp_path / "model.cassette.yaml").write_text(cassette)
     swallows = "def g(given):\n    try: return f(given)\n    except Exception: return 'x'\n"
-    for found in replayed.each(CALLS_A_MODEL + swallows, ["summarizer={}:f", "summarizer={}:g"], limits={"call": 20}):
+    for found in replayed.each(code + swallows, ["summarizer={}:f", "summarizer={}:g"], limits={"call": 20}):
         assert found.failure is not None
-        assert "model.example" in found.failure.error
+        assert named in found.failure.error
