@@ -19,6 +19,7 @@ from ..model import compact_json
 from ..model.compared import Compared
 from ..model.errors import BenchError, ScenarioError, TraceError, one_line
 from ..strategies import Strategy
+from ..strategies.declaring import declaration
 from ..strategies.sandboxed import Place, stop
 from ..traces.paths import given_files
 from .comparing import Declared, declared
@@ -64,13 +65,8 @@ def strategies_of(
     plan: Scenario, running: Running, place: Place, *, tolerant: bool = False
 ) -> Declared:
     """The strategies of a scenario; `tolerant`: one that cannot be put together is broken."""
-    items = [(name, slots or name) for name, slots in plan.strategies.items()]
-    return declared(
-        [(None if isinstance(slots, str) else name, slots) for name, slots in items],
-        place,
-        running,
-        tolerant=tolerant,
-    )
+    written = [declaration(slots or name, name) for name, slots in plan.strategies.items()]
+    return declared(written, place, running, tolerant=tolerant)
 
 
 @contextlib.contextmanager

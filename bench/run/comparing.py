@@ -22,7 +22,7 @@ from ..model.detail import ReplayDetail
 from ..model.errors import BenchError, ScenarioError, SpecError, nearest, one_line
 from ..model.scores import MeasuredRun
 from ..strategies import Strategy, parse_strategy
-from ..strategies.declaring import Declaration, at_settings, declaration
+from ..strategies.declaring import Declaration, at_settings
 from ..strategies.portfolio import REFERENCES
 from ..strategies.sandboxed import Place, put_together
 from ..text.facts import FACTS_VERSION
@@ -61,20 +61,13 @@ class Declared(NamedTuple):
 
 
 def declared(
-    items: Iterable[tuple[str | None, Any]],
-    place: Place,
-    running: Running,
-    *,
-    tolerant: bool = False,
+    written: Iterable[Declaration], place: Place, running: Running, *, tolerant: bool = False
 ) -> Declared:
-    """The strategies of (name, what is given), one for each setting of a sweep.
+    """The strategies that were declared, one for each setting of a sweep.
 
-    A name is None for what has its own. Raises SpecError as `declaration` and, unless `tolerant`,
-    `put_together` do, and for more than 100 settings of one.
+    Raises SpecError as `put_together` does, and for more than 100 settings of one.
     """
-    settings = [
-        setting for name, given in items for setting in at_settings(_declaration(given, name))
-    ]
+    settings = [setting for one in written for setting in at_settings(one)]
     declarations = [one for _, one in settings]
     each = put_together(declarations, place, debug=running.debug, tolerant=tolerant)
     strategies: list[Strategy] = []
@@ -85,12 +78,6 @@ def declared(
         for name in dict.fromkeys((alone.name, full_name)):
             names[name] = (*names.get(name, ()), full_name)
     return Declared(tuple(strategies), names)
-
-
-def _declaration(given: Any, name: str | None) -> Declaration:
-    if isinstance(given, Strategy):
-        return replace(given.declaration, name=name or given.name)
-    return declaration(given, name)
 
 
 class Base(NamedTuple):

@@ -17,6 +17,7 @@ from ..model import MAX_FAULT_RATE, MIN_FAR_RECALL, CacheSetting, Trace
 from ..model.compared import Compared, GateResult
 from ..model.errors import BenchError, ResultsError, named_in_errors
 from ..strategies import Strategy
+from ..strategies.declaring import declarations
 from ..strategies.portfolio import PORTFOLIO
 from ..strategies.sandboxed import Place
 from ..traces import Loaded, load as read_traces
@@ -90,7 +91,8 @@ def compare(
     scores = None if against is None else read_scores(Path(against), title)
     with sharing(jobs) as workers:
         running = Running(workers, progress, kept, debug, details)
-        given = declared(_items(strategies), Place((base or Path()).resolve()), running)
+        written = declarations(PORTFOLIO if strategies is None else strategies)
+        given = declared(written, Place((base or Path()).resolve()), running)
         if not given.strategies:
             raise BenchError(
                 "no strategies to compare — name at least one, keep_all for the references alone"
@@ -98,16 +100,6 @@ def compare(
         each, source = traces_given(traces, base)
         runs = ((trace, dict[str, Any]()) for trace in each)
         return answered(plan, given, runs, source, running, Base(scores, str(against or "")))
-
-
-def _items(given: Any) -> list[tuple[str | None, Any]]:
-    """(name, strategy) of each strategy as people pass it; None for a name of its own."""
-    if given is None:
-        return [(None, f"{name}={slots}") for name, slots in PORTFOLIO.items()]
-    if isinstance(given, Mapping):
-        return list(given.items())
-    is_one = isinstance(given, str) or not isinstance(given, Iterable)
-    return [(None, item) for item in ([given] if is_one else given)]
 
 
 def render(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -67,8 +67,20 @@ def name_of(code: Any) -> str:
     return str(getattr(code, "__name__", type(code).__name__)).strip("<>")  # <lambda>
 
 
+def declarations(given: Any) -> list[Declaration]:
+    """Strategies as people pass them: one or several, or names with these or with slots.
+
+    >>> [one.name for one in declarations({"a": "keep_all", "b": {"store": "full"}})]
+    ['a', 'b']
+    """
+    if isinstance(given, Mapping):
+        return [declaration(item, name) for name, item in given.items()]
+    is_one = isinstance(given, str) or not isinstance(given, Iterable)
+    return [declaration(item) for item in ([given] if is_one else given)]
+
+
 def declaration(item: Any, name: str | None = None) -> Declaration:
-    """A strategy as written: a spec string, slots with a name, or a function, a summarizer.
+    """A strategy as written: a spec string, slots with a name, a Strategy, or a summarizer function.
 
     A spec string is `NAME=SLOT=SPEC(+SLOT=SPEC)*` or the name of a reference. `name` renames it;
     with one, a spec string may be the slots alone (`compactor=mask_observations`). Raises SpecError
@@ -77,6 +89,9 @@ def declaration(item: Any, name: str | None = None) -> Declaration:
     >>> str(declaration("store=truncate", "cut")), declaration(len).name
     ('cut=store=truncate', 'len')
     """
+    known = getattr(item, "declaration", None)
+    if isinstance(known, Declaration):  # of a Strategy
+        return replace(known, name=name or known.name)
     if isinstance(item, str):
         return _of_text(item, name)
     if callable(item):
