@@ -11,9 +11,6 @@ from ..engines import Compactor
 from ..histories import assistant_message, older
 from ..settings import Count
 
-Group = tuple[Message, ...]
-"""Messages that go together: one message, or a call with all of its results."""
-
 _LONGEST_LINE = 4096
 
 
@@ -33,19 +30,14 @@ class AgentFrameworkToolResult(Compactor):
     keep_last_tool_call_groups: Count = 1
 
     def compact(self, window: Window) -> Edits | None:
-        calls = [
-            group
-            for group in talk_of(window.messages)
-            if group[0].tool_calls or group[0].kind == "result"
-        ]
         replace: dict[Message, Message | None] = {}
-        for group in older(calls, self.keep_last_tool_call_groups):
+        for group in older(calls_of(window.messages), self.keep_last_tool_call_groups):
             replace |= dict.fromkeys(group)
             replace[group[0]] = assistant_message(results_line(group))
         return Edits(replace=replace) if replace else None
 
 
-def results_line(group: Group) -> str:
+def results_line(group: Sequence[Message]) -> str:
     """The results of a group of calls on one line, cut at 4,096 characters."""
     names = {call.id: call.name for message in group for call in message.tool_calls}
     lines: list[str] = []
@@ -60,11 +52,10 @@ def results_line(group: Group) -> str:
     return line[: _LONGEST_LINE - len(end)].rstrip() + end
 
 
-def talk_of(messages: Sequence[Message]) -> list[Group]:
-    """A history in groups, without its system messages.
+def calls_of(messages: Sequence[Message]) -> list[list[Message]]:
+    """The calls of a history, each with its results.
 
-    A result joins the group of its call; one whose call is not known that of the calls or results
-    just before it.
+    A result whose call is not known joins the calls or results just before it.
     """
     groups: list[list[Message]] = []
     by_call: dict[str, list[Message]] = {}
@@ -72,11 +63,11 @@ def talk_of(messages: Sequence[Message]) -> list[Group]:
     for message in messages:
         is_result = message.kind == "result"
         group = by_call.get(message.call_id or "", before) if is_result else None
-        if group is None:
-            group = []
-            groups.append(group)
-        group.append(message)
-        if not is_result:
+        before = group
+        if is_result or message.tool_calls:
+            if group is None:
+                before = group = []
+                groups.append(group)
+            group.append(message)
             by_call.update({call.id: group for call in message.tool_calls})
-        before = group if message.tool_calls or is_result else None
-    return [tuple(group) for group in groups if group[0].role != "system" or group[0].tool_calls]
+    return groups
