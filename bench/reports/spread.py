@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..model.advice import TODAY, Price, Ranked
 from .blocks import Drawing, Gallery, Prose, Section
@@ -124,28 +124,27 @@ def _plots(
     reading: Reading, setting: str, items: Sequence[tuple[str, Ranked]]
 ) -> Iterator[Drawing]:
     """Yields a plot by measure that at least two settings have."""
-    costs: dict[str, Callable[[Ranked], Price | None]] = {
-        "price with cache": lambda item: item.cached,
-        "price without cache": lambda item: item.uncached,
+    ranked = [item for _, item in items]
+    prices = {
+        "price with cache": [item.cached for item in ranked],
+        "price without cache": [item.uncached for item in ranked],
     }
     if reading.counts_tokens:
-        costs = {"tokens": reading.price}
-    measures: list[tuple[str, Callable[[Ranked], float | None], float | None, str]] = [
-        (title, lambda item, price=price: _saving(price(item)), 0.0, "today")  # type: ignore[misc]
-        for title, price in costs.items()
-    ]
+        prices = {"tokens": [reading.price(item) for item in ranked]}
     needed, far = reading.limit("needed"), reading.limit("far")
-    measures.append(
-        ("missed turns", lambda item: item.missed_turns, needed, f"limit {percent(needed)}")
-    )
-    measures.append(("old facts kept", lambda item: item.far_recall, far, f"limit {percent(far)}"))
-    for title, value_of, line, name in measures:
-        values = [
-            (setting_value, value_of(item), reading.mark(item.strategy))
-            for setting_value, item in items
-        ]
-        if sum(value is not None for _, value, _ in values) > 1:
-            yield Drawing(_plot(f"{title} over {setting}", values, line, name), title)
+    missed, kept = [item.missed_turns for item in ranked], [item.far_recall for item in ranked]
+    measures: list[tuple[str, list[float | None], float | None, str]] = [
+        *((title, [*map(_saving, each)], 0.0, "today") for title, each in prices.items()),
+        ("missed turns", missed, needed, f"limit {percent(needed)}"),
+        ("old facts kept", kept, far, f"limit {percent(far)}"),
+    ]
+    for title, values, line, name in measures:
+        if sum(value is not None for value in values) > 1:
+            points = [
+                (text, value, reading.mark(item.strategy))
+                for (text, item), value in zip(items, values, strict=True)
+            ]
+            yield Drawing(_plot(f"{title} over {setting}", points, line, name), title)
 
 
 def _saving(price: Price | None) -> float | None:
