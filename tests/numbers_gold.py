@@ -40,7 +40,7 @@ STRATEGIES = {
 }
 GATES = (
     {"metric": "needed.missed_turn_rate", "strategy": "mask", "max": 0.4},
-    {"metric": "cost.prompt_tokens", "strategy": "cut", "max": 200_000, "over": "worst_run"},
+    {"metric": "cost.prompt_tokens", "strategy": "cut", "max": 400_000},
     {"metric": "loss.fact_recall.shown", "strategy": "csv", "min": 0.9},
 )
 

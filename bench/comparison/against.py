@@ -136,8 +136,7 @@ def _loosened_gate(rule: GateRule, name: str, compared: Compared) -> Iterator[st
     known = [
         now.settings
         for now in compared.rules
-        if (now.metric, now.over, now.gate) == (rule.metric, rule.over, rule.gate)
-        and fnmatchcase(name, now.strategy)
+        if now.metric == rule.metric and fnmatchcase(name, now.strategy)
     ]
     if not any(as_strict(settings, rule.settings) for settings in known):
         wanted = ", ".join(f"{key} = {value}" for key, value in rule.settings.items())

@@ -11,7 +11,7 @@ from ..model.metric import MetricInfo
 from ..model.signature import GateRule
 
 LIMITS, REGRESSION = ("min", "max"), ("max_drop", "max_increase")
-_SHARED = ("metric", "strategy", "over")
+_SHARED = ("metric", "strategy")
 _ROUNDING = 1e-9
 
 
@@ -26,7 +26,6 @@ def parse_rule(table: Mapping[str, Any], where: str, infos: Mapping[str, MetricI
     """
     metric = table.get("metric")
     strategy = table.get("strategy", "*")
-    over = table.get("over", "all")
     if not isinstance(metric, str) or metric not in infos:
         raise ScenarioError(
             f"{where}: unknown metric {one_line(metric)!r}{nearest(str(metric), infos)}"
@@ -34,14 +33,9 @@ def parse_rule(table: Mapping[str, Any], where: str, infos: Mapping[str, MetricI
     settings = {key: value for key, value in table.items() if key not in _SHARED}
     for problem in _problems(settings, infos[metric]):
         raise ScenarioError(f"{where}: {problem}")
-    gate = "limits" if {*LIMITS} & settings.keys() else "regression"
-    if over not in ("all", "worst_run"):
-        raise ScenarioError(f"{where}: over = {over!r}: write all or worst_run")
-    if over == "worst_run" and gate == "regression":
-        raise ScenarioError(f"{where}: over = 'worst_run' goes with min and max")
     if not isinstance(strategy, str):
         raise ScenarioError(f"{where}: strategy = {strategy!r}: write a name or a pattern")
-    return GateRule(metric=metric, strategy=strategy, over=over, gate=gate, settings=settings)
+    return GateRule(metric=metric, strategy=strategy, settings=settings)
 
 
 def _problems(settings: Mapping[str, Any], info: MetricInfo) -> Iterator[str]:

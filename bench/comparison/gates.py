@@ -15,10 +15,10 @@ from ..model.compared import Compared, GateResult
 from ..model.metric import MetricInfo
 from ..model.signature import GateRule
 from .against import Against, loosened
-from .gate_rules import allowed, limits, regression
+from .gate_rules import LIMITS, allowed, limits, regression
 from .totals import Runs, value_of
 
-JUDGE = GateRule(metric="", gate="judge")
+JUDGE = GateRule(metric="")
 """The rule of results that say what was loosened, replaced or removed since the baseline."""
 
 _UPDATE = "with `bench run --update-baseline`"
@@ -95,7 +95,7 @@ def _ending(
         return _undecided(f"no strategy is called {name!r}")
     if failed := _not_replayed(name, runs):
         return failed
-    if rule.gate == "limits":
+    if {*LIMITS} & rule.settings.keys():
         return _by_limits(rule, name, info, runs, against)
     if against is None:
         return {"outcome": "skipped", "reason": _NO_BASELINE}
@@ -126,19 +126,17 @@ def _not_replayed(name: str, runs: Runs) -> Ending | None:
 def _by_limits(
     rule: GateRule, name: str, info: MetricInfo, runs: Runs, against: Against | None
 ) -> Ending:
-    """The value over all runs, or of the worst run, beside its limits.
+    """The value over all runs beside its limits, and the worst run.
 
     A value that keeps them only with runs that the baseline lacks does not keep them.
     """
     total = runs.total(name, info)
     worst = runs.worst(name, rule.metric, lowest=info.better == "higher")
-    basis = _BASIS[info.aggregate] if rule.over == "all" else "worst run"
-    value = value_of(total)
+    basis, value = _BASIS[info.aggregate], value_of(total)
     if value is None or worst is None:
         return _undecided(f"not measured: {total.reason}", basis=basis)
-    value = value if rule.over == "all" else worst[1]
     broken = limits(value, rule.settings)
-    if broken is None and against is not None and rule.over == "all":
+    if broken is None and against is not None:
         known = against.here.total(name, info).value
         if known is not None and (broken := limits(known, rule.settings)) is not None:
             value, basis = known, f"{basis} of the baseline"

@@ -12,7 +12,7 @@ import msgspec
 from .advice import NO_ADVICE, Advice
 from .base import Value
 from .detail import ReplayDetail
-from .errors import BenchError, nearest
+from .errors import BenchError, nearest, one_line
 from .metric import MetricInfo
 from .scores import MeasuredRun, Number
 from .signature import GateRule, Signature
@@ -26,7 +26,7 @@ class GateResult(Value, frozen=True, kw_only=True):
 
     `before` is None without a baseline.
 
-    `basis` says over what the values are: "mean over tasks", "per run", "worst run". `outcome`
+    `basis` says over what the values are: "mean over tasks", "total over all runs". `outcome`
     "undecided" is a value that was not measured; it never passes. `run` is the worst run.
     """
 
@@ -121,7 +121,8 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def __repr__(self) -> str:
         """The title and the answer: the fields would fill screens."""
-        return f"<Compared {self.title!r}: {self.advice.sentence}>"
+        title, sentence = one_line(self.title)[:80], one_line(self.advice.sentence)[:300]
+        return f"<Compared '{title}': {sentence}>"
 
     def _repr_markdown_(self) -> str:
         """The first screen, for a notebook."""

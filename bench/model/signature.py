@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -25,16 +25,15 @@ class Signature(Value, frozen=True, kw_only=True):
     encodings: dict[str, str] = {}
 
 
-Over = Literal["all", "worst_run"]
-
-
 class GateRule(msgspec.Struct, frozen=True, kw_only=True):
-    """One declared gate: its metric and strategy, over all runs or the worst one, and its settings."""
+    """One declared gate: its metric, the strategies that it names, and its limits.
+
+    `settings` hold `min` and `max`, limits on the value; or `max_drop` or `max_increase`, one on its
+    change since the baseline.
+    """
 
     metric: str
     strategy: str = "*"
-    over: Over = "all"
-    gate: str = ""
     settings: dict[str, Any] = {}
 
 

@@ -48,7 +48,7 @@ MISTAKES = [
     ("run setting.toml", "limit"),
     ("run gone.toml", "none"),
     ("run limit.toml", "min"),
-    ("run over.toml", "worst_run"),
+    ("run over.toml", "unknown key 'over'"),
     ("run always.toml", "needed.recall"),
     ("run better.toml", "max"),
     ("run text.toml", "traces"),
