@@ -21,25 +21,24 @@ _MOST = 100  # letters of a line about a plug-in, unless its first sentence has 
 @click.command(name="list")
 @click.argument("what", metavar="[traces|strategies|metrics]", required=False)
 @click.argument("words", nargs=-1, metavar="[WORD]...")
-@click.option("--long", "at_length", is_flag=True, help="With parameters, defaults and sources.")
-def list_(what: str | None, words: tuple[str, ...], at_length: bool) -> None:
+def list_(what: str | None, words: tuple[str, ...]) -> None:
     """List the formats, strategies or metrics; bare, how many there are.
 
-    WORDs: only what holds all of them.
+    WORDs: only what holds all of them, with settings, defaults and sources.
     """
     if what is None:
         _say_counts()
         return
     if what not in LISTED:
         raise SpecError(f"nothing is listed under {what!r}{nearest(what, LISTED)}")
-    listed = {kind: [*_lines(kind, words, at_length)] for kind in LISTED[what]}
+    listed = {kind: [*_lines(kind, words)] for kind in LISTED[what]}
     if not any(listed.values()):
         raise SpecError(f"no {what} hold {' '.join(words)!r}{_hint(what, words)}")
     for kind, lines in listed.items():
         if lines:
             say("\n".join([f"{kind}s", *lines]))
-    if not at_length:
-        say("--long adds parameters, defaults and sources.")
+    if not words:
+        say(f"bench list {what} WORD adds settings, defaults and sources.")
 
 
 def _say_counts() -> None:
@@ -55,8 +54,8 @@ def _say_counts() -> None:
         say(f"{name:<12}{', '.join(counts)}")
 
 
-def _lines(kind: str, words: Sequence[str], at_length: bool) -> Iterator[str]:
-    """The lines on each thing of a kind whose name and summary hold all words."""
+def _lines(kind: str, words: Sequence[str]) -> Iterator[str]:
+    """A line on each thing of a kind; with words, more lines on those that hold all of them."""
     each = [
         (name, summary, more)
         for name, summary, more in _listed(kind)
@@ -64,7 +63,7 @@ def _lines(kind: str, words: Sequence[str], at_length: bool) -> Iterator[str]:
     ]
     wide = min(max((len(name) for name, *_ in each), default=0), 32)
     for name, summary, (settings, source) in each:
-        if not at_length:
+        if not words:
             yield f"  {name:<{wide}}  {summary}"
             continue
         yield f"  {name}{settings}"
