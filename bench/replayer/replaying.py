@@ -28,11 +28,6 @@ from .loop import Loop, Outcomes, read_back
 from .recording import Recording
 
 
-def replay(trace: Trace, index: TraceIndex, strategy: Strategy) -> Replay:
-    """One trace replayed through one strategy; one that raises gives a `failure`, no exception."""
-    return Replayer(trace, index).replay(strategy)
-
-
 class Replayer:
     """Replays one trace through any number of strategies; none sees what another changed.
 

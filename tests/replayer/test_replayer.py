@@ -14,7 +14,7 @@ from reference import histories, replayed
 from bench.evidence.index import index_trace
 from bench.model import ContextReset, Message, ModelTurn, ToolResult
 from bench.model.messages import recorded_messages
-from bench.replayer.replaying import Replayer, replay
+from bench.replayer.replaying import Replayer
 from bench.strategies import Window, parse_strategy
 from bench.strategies.declaring import declaration
 from bench.strategies.sandboxed import put_together, stop
@@ -73,7 +73,7 @@ def shown_texts(replay, trace):
 @given(traces(), st.sampled_from([None, shorten]), st.sampled_from([*REWORKS]), st.booleans())
 def test_prompts_are_those_of_whole_histories(trace, summarizer, rework, per_call):
     slots = {"compactor": compactor(REWORKS[rework], per_call)} | ({"summarizer": summarizer} if summarizer else {})
-    found = replay(trace, index_trace(trace), compose("mine", slots))
+    found = Replayer(trace, index_trace(trace)).replay(compose("mine", slots))
     assert found.failure is None, found.failure
     steps = tuple(step for step in trace.steps if not isinstance(step, ContextReset))
     bare = msgspec.structs.replace(trace, steps=steps)
@@ -82,7 +82,7 @@ def test_prompts_are_those_of_whole_histories(trace, summarizer, rework, per_cal
 
 @given(traces(extras=True), st.sampled_from(SHORTENING))
 def test_an_edit_keeps_all_that_it_can_and_names_only_what_was_said(trace, spec):
-    found = replay(trace, index_trace(trace), parse_strategy(spec))
+    found = Replayer(trace, index_trace(trace)).replay(parse_strategy(spec))
     count, written = len(recorded_messages(trace).messages), len(found.written)
     before: dict[str, list[int]] = {}
     for call in found.calls:
@@ -104,7 +104,7 @@ def test_no_replay_sees_another(trace, one, other):
     replayer.replay(parse_strategy(other))
     replayer.replay(compose("spoils", {"summarizer": spoil}))
     again = replayer.replay(parse_strategy(one))
-    fresh = replay(trace, index_trace(trace), parse_strategy(one))
+    fresh = Replayer(trace, index_trace(trace)).replay(parse_strategy(one))
     assert plain(again) == plain(first) == plain(fresh)
     assert msgspec.msgpack.encode(trace) == before
 
@@ -112,14 +112,14 @@ def test_no_replay_sees_another(trace, one, other):
 def test_the_recorded_prompt_holds_the_seen_text_however_long_the_untruncated_one_is():
     trace = opened([result("W1 is open", index=2, full="W2 is shut"), ModelTurn(index=3, content="W1")])
     for spec, text in (("recorded", "W1 is open"), ("keep_all", "W2 is shut")):
-        (*_, last) = shown_texts(replay(trace, index_trace(trace), parse_strategy(spec)), trace)
+        (*_, last) = shown_texts(Replayer(trace, index_trace(trace)).replay(parse_strategy(spec)), trace)
         assert [shown for _, shown, step in last if step == 2] == [text]
 
 
 def test_a_strategy_without_a_compactor_repeats_the_recorded_resets():
     trace = opened([result("W1", index=2), ModelTurn(index=3, content="W1"), ContextReset(index=4, summary="So far.")])
     for spec in ("recorded", "mine=summarizer=truncate:limit=1"):
-        (*_, last) = shown_texts(replay(trace, index_trace(trace), parse_strategy(spec)), trace)
+        (*_, last) = shown_texts(Replayer(trace, index_trace(trace)).replay(parse_strategy(spec)), trace)
         assert [text for _, text, _ in last] == ["You run commands.", "So far."]
 
 
@@ -132,7 +132,7 @@ def test_a_router_decides_where_it_says_and_a_window_may_become_messages_of_open
 
     route.at = "end"
     trace = opened([result("W1", index=2)])
-    found = replay(trace, index_trace(trace), compose("mine", {"routers": [route], "compactor": compact}))
+    found = Replayer(trace, index_trace(trace)).replay(compose("mine", {"routers": [route], "compactor": compact}))
     assert [(item.step, item.at, item.route) for item in found.decisions] == [(3, "end", "done")]
     assert shown_texts(found, trace) == [[("user", "All that counts.", None)]]
 
@@ -188,7 +188,7 @@ def test_the_child_gives_what_this_process_gives(recording, sandboxed):
 
 @pytest.mark.parametrize("name", SMALL)
 def test_odd_traces_are_replayed(name):
-    found = replay(SMALL[name], index_trace(SMALL[name]), compose("mine", {"summarizer": shorten}))
+    found = Replayer(SMALL[name], index_trace(SMALL[name])).replay(compose("mine", {"summarizer": shorten}))
     assert found.failure is None, found.failure
     assert len(found.calls) == len(SMALL[name].model_turns)
 

@@ -15,7 +15,7 @@ from hypothesis import given, strategies as st
 from bench.evidence.index import index_trace
 from bench.metrics import example
 from bench.model.errors import BenchError
-from bench.replayer.replaying import replay
+from bench.replayer.replaying import Replayer
 from bench.run.executors import Workers
 from bench.run.kept import Kept, kept_here, key_of, replay_digest
 from bench.run.measuring import Measuring, RunSession
@@ -147,7 +147,7 @@ def test_a_replay_has_the_digest_of_what_it_does():
     trace = example().trace
     index = index_trace(trace)
     one, same, other = (
-        replay(trace, index, built(declaration(spec, name)))
+        Replayer(trace, index).replay(built(declaration(spec, name)))
         for spec, name in (("keep_all", "a"), ("keep_all", "b"), ("drop_all", "a"))
     )
     assert replay_digest(one) == replay_digest(same) != replay_digest(other)

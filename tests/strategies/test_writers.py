@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from bench.evidence.index import index_trace
 from bench.model import ModelTurn, Source, SystemTurn, Trace, UserTurn
-from bench.replayer.replaying import replay
+from bench.replayer.replaying import Replayer
 
 
 def trace_of() -> Trace:
@@ -35,7 +35,7 @@ def test_a_writer_does_not_read_the_reasoning_of_the_turns() -> None:
     numbers = {index.full[step] for step in own}
     tokens = tuple(count + (at in numbers) for at, count in enumerate(index.tokens))
     reasoned = replace(index, tokens=type(index.tokens)(tokens), reasoning_tokens=own)
-    first, second = (replay(trace, each, strategy).own_calls[0] for each in (index, reasoned))
+    first, second = (Replayer(trace, each).replay(strategy).own_calls[0] for each in (index, reasoned))
     assert first == second
 
 
