@@ -150,23 +150,23 @@ class KeptAbout:
     def __bool__(self) -> bool:
         return self._kept is not None
 
-    def get(self, kind: type[_Value], name: object) -> _Value | None:
-        """The value as it was kept; None for none."""
+    def once(
+        self,
+        kind: type[_Value],
+        name: object,
+        make: Callable[[], _Value],
+        lasts: Callable[[_Value], bool] = lambda value: True,
+    ) -> _Value:
+        """A value as it was kept, else as it is made now, which is kept where it `lasts`."""
         if self._kept is None:
-            return None
-        return self._kept.get(kind, name, self._trace.sha256, *self._counting)
-
-    def put(self, value: Any, name: object) -> None:
-        """Keep a value."""
-        if self._kept is not None:
-            self._kept.put(value, name, self._trace.sha256, *self._counting)
-
-    def once(self, kind: type[_Value], name: object, make: Callable[[], _Value]) -> _Value:
-        """A value as it was kept, else as it is made now."""
-        value = self.get(kind, name)
-        if value is None:
-            value = make()
-            self.put(value, name)
+            return make()
+        about = name, self._trace.sha256, *self._counting
+        known = self._kept.get(kind, *about)
+        if known is not None:
+            return known
+        value = make()
+        if lasts(value):
+            self._kept.put(value, *about)
         return value
 
 

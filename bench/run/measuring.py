@@ -158,16 +158,14 @@ class RunSession:
         A strategy that ships with the bench is known by its spec. Other code is always replayed,
         and known by all that its replay did. Of equal replays the first alone is measured.
         """
-        identity, replay = strategy.spec, None
-        if not strategy.shipped:
-            replay = self._replay(strategy)
-            identity = replay_digest(replay)
+        replay = None if strategy.shipped else self._replay(strategy)
+        identity = strategy.spec if replay is None else replay_digest(replay) if self._kept else ""
+
+        def make() -> Score:
+            return self._scored(strategy, replay or self._replay(strategy))
+
         about = "score", identity
-        score = self._kept.get(Score, about)
-        if score is None:
-            score = self._scored(strategy, replay or self._replay(strategy))
-            if score.failure is None:
-                self._kept.put(score, about)
+        score = self._kept.once(Score, about, make, lambda score: score.failure is None)
         return msgspec.structs.replace(score, strategy=strategy.name)
 
     def _scored(self, strategy: Strategy, replay: Replay) -> Score:
