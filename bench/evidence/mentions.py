@@ -267,11 +267,13 @@ class Mentions:
         return rarest
 
     def name(self, name: str) -> bool:
-        """True if the messages say each word of a name or of its path, ordinals aside, or have it
-        in the id of a call.
+        """True if the messages say each word of a name or of its path, ordinals aside, or its parts
+        in a row, or have it in the id of a call.
         """
         words = set(flat(name).split())
         if self._by_word.keys() >= words or words <= self._call_ids:
+            return True
+        if "_" in name and self._in_a_row(flat(name.replace("_", " "))):
             return True
         parts = set(_PART.findall(_ORDINAL.sub(" ", name.casefold())))
         return all(map(str.isalpha, parts)) and parts <= self._parts

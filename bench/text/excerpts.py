@@ -206,12 +206,12 @@ def _ways(shown: str, full: str) -> Iterator[tuple[str, str, bool]]:
     folded = _folded_once(full)
     yield _folded(shown), folded, True
     plain = without_numbers(expanded(shown, full))
-    plain = unescape_html(plain) if "&" in plain and "&" not in full else plain
-    if "\\" in plain:
-        plain = unescape(plain[1:-1] if plain[:1] in "'\"" and plain[:1] == plain[-1:] else plain)
-    if plain != shown:
-        yield plain, full, False
-        yield _folded(plain), folded, True
+    for way in dict.fromkeys((plain, unescape_html(plain)) if "&" in plain else (plain,)):
+        if "\\" in way:
+            way = unescape(way[1:-1] if way[:1] in "'\"" and way[:1] == way[-1:] else way)
+        if way != shown:
+            yield way, full, False
+            yield _folded(way), folded, True
 
 
 def _folded(text: str) -> str:

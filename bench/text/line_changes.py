@@ -147,8 +147,11 @@ def _pieces(line: str) -> list[str]:
 
 
 def _words(line: str) -> list[str]:
-    """The words of a line in small letters."""
-    return _TOKEN.findall(with_plain_dates(line.casefold()))[: _MOST_TOKENS + 1]
+    """The words of a line in small letters, those of a name apart; a colon behind a key is the sign
+    for equal.
+    """
+    plain = with_plain_dates(line.casefold()).replace("_", " ").replace(": ", " = ")
+    return _TOKEN.findall(plain)[: _MOST_TOKENS + 1]
 
 
 def _is_altered(shown: Sequence[str], original: Sequence[str]) -> bool | None:

@@ -24,7 +24,10 @@ _SHORT_PAIR = re.compile(r"(\"(?:[A-Za-z]\d{1,3}|[$@%~]\w{1,3})\")\s*:\s*(\"[^\"
 _LEGEND_IN_DATA = re.compile(rf"\{{(?:\s*{_SHORT_PAIR.pattern}\s*,?)+\s*\}}")
 _HEADING = re.compile(r"\W*\w+(?: \w+)?:\s*")
 _SHORT = re.compile(r"[A-Za-z]\d{1,2}|[$%@~][\w/]{1,3}|\[[a-z]{0,8} ?\d{1,3}\]|[^\w\s\x00-\x7f]")
-_NAME = r"(?:\[[a-z]{1,8} \d{1,3}\]|\S{1,40}?)"
+_NEW_NAME = re.compile(r"[A-Za-z]{1,4}\d{0,3}|\[.\]")
+"""A name whose meaning a known text has."""
+
+_NAME = r"(?:\[[a-z]{1,8} \d{1,3}\]|\[.\]|\S{1,40}?)"
 _MEANS = r"(?:=|->|→|: | means |(?: stands)? for |(?<=\d\]) )"
 _MEANING = re.compile(rf"\s*({_NAME})\s*{_MEANS}\s*(.+)", re.DOTALL)
 _NOTHING = frozenset({"empty", "no value", "none", "nothing", "null"})
@@ -36,7 +39,10 @@ _FOLDED = re.compile(r"\\\n(?![ \t]*\d+[:|→\t])\s*(?:\\(?= ))?")
 _RULE = re.compile(r"(?m)^(?=[-=+|: \t]*+$)[^\n]*(?:--|==)[^\n]*$\n?")
 """A line that draws the rule of a table says nothing."""
 
+_WORD = re.compile(r"\w+")
 _MOST_DEPTH = 60
+_MOST_LINES = 9
+"""So many lines may stand above a legend."""
 
 
 def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
@@ -105,7 +111,8 @@ def expanded(text: str, known: str = "") -> str:
     """A text with the short names that its first or last lines explain written out, and without
     these lines; a sign that stands for nothing as an empty text.
 
-    A name that stands in a `known` text is none of these.
+    A name that stands in a `known` text is none of these; one whose meaning stands there needs no
+    label.
 
     >>> expanded('Keys: k0 = id, k1 = status\\n{"k0": 5, "k1": "k0"}')
     '{"id": 5, "status": "id"}'
@@ -113,18 +120,16 @@ def expanded(text: str, known: str = "") -> str:
     '/usr/lib/numpy https://a.b yes'
     >>> expanded('– means empty\\n{"note": –, "tag": –}')
     '{"note": "", "tag": ""}'
+    >>> expanded("Columns: a = id, b = level\\na|b\\n1|2", "id level"), expanded("PY = lib\\nPY/a", "lib/a")
+    ('id|level\\n1|2', 'lib/a')
     """
     text = _with_meanings_in_data(text, known)
     lines = text.split("\n")
     meanings: dict[str, str] = {}
-    for numbers, others in ((range(len(lines)), 2), (range(len(lines) - 1, -1, -1), 0)):
+    for numbers, others in ((range(len(lines)), _MOST_LINES), (range(len(lines) - 1, -1, -1), 0)):
         for number in numbers:
-            of_line = _meanings(lines[number])
-            used = {
-                name: meaning
-                for name, meaning in of_line.items()
-                if name not in known and text.count(name) > 1
-            }
+            of_line = _meanings(lines[number], known)
+            used = {name: meaning for name, meaning in of_line.items() if text.count(name) > 1}
             if used:
                 meanings.update(used)
                 lines[number], others = "", 0
@@ -182,21 +187,32 @@ def is_path(line: str) -> bool:
     return bool(_PATH.fullmatch(line.strip()))
 
 
-def _meanings(line: str) -> dict[str, str]:
-    """The meanings that a line gives to names: behind a label, or to names that are no words."""
+def _meanings(line: str, known: str) -> dict[str, str]:
+    """The meanings that a line gives to names which a known text does not have: behind a label, to
+    names that are no words, or with words of that text.
+    """
     bare = line.strip()
     bare = bare[1:-1] if bare[:1] == "(" and bare[-1:] == ")" else bare
     label = _LEGEND.match(bare)
-    if not label and not _SHORT.match(bare.lstrip()):
-        return {}
+    heading = None if label or not known else _HEADING.match(bare)
     meanings: dict[str, str] = {}
-    for part in _NEXT_MEANING.split(label[1] if label else bare):
+    for part in _NEXT_MEANING.split(label[1] if label else bare[heading.end() if heading else 0 :]):
         pair = _MEANING.fullmatch(part)
-        if pair is None or not (label or _SHORT.fullmatch(pair[1])):
+        if pair is None or re.search(_as_word(pair[1]), known):
             return {}
         meaning = pair[2].strip()
+        is_short = _SHORT.fullmatch(pair[1])
+        is_new = _NEW_NAME.fullmatch(pair[1]) and _has_words(known, meaning)
+        if not (label or is_short or is_new):
+            return {}
         meanings[pair[1]] = '""' if meaning.casefold() in _NOTHING else meaning
     return meanings
+
+
+def _has_words(text: str, words: str) -> bool:
+    """True if a text has all of some words; none has none of them."""
+    found = _WORD.findall(words.casefold())
+    return bool(found) and set(found) <= set(_WORD.findall(text.casefold()))
 
 
 def _plain(value: Any, depth: int = 0) -> Any:

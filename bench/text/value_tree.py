@@ -30,7 +30,18 @@ class Node:
     two says it.
     """
 
-    __slots__ = "children", "is_key", "key", "left", "parent", "path", "place", "size", "value"
+    __slots__ = (
+        "children",
+        "is_key",
+        "key",
+        "left",
+        "ordinal",
+        "parent",
+        "path",
+        "place",
+        "size",
+        "value",
+    )
 
     def __init__(
         self, value: Any, parent: Node | None = None, name: str = "", place: int = -1
@@ -39,6 +50,9 @@ class Node:
         self.path: tuple[Node, ...] = (*(parent.path if parent else ()), self)
         """The nodes from the whole value down to this one."""
 
+        self.ordinal = place
+        """Its place in a list, or among the records of a mapping, from 0; -1 for a scalar."""
+
         self.key = words_of_key(name)
         self.children: list[Node] = []
         self.is_key = False
@@ -46,6 +60,8 @@ class Node:
             self.children = [Node(item, self, str(key)) for key, item in value.items()]
             for child in self.children if name and len(value) > 1 else ():
                 child.is_key = child.value == name
+            for at, child in enumerate(self.children):
+                child.ordinal = at if child.children else -1
         elif isinstance(value, list | tuple):
             self.children = [Node(item, self, "", at) for at, item in enumerate(value)]
         sizes = [child.size for child in self.children if not child.is_key]
@@ -72,10 +88,10 @@ class Node:
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """The numbers that may stand beside it: its place in a list from 0 or 1, and the length of
-        a list.
+        """The numbers that may stand beside it: its place among others from 0 or 1, and the length
+        of a list.
         """
-        places = (self.place, self.place + 1) if self.place >= 0 else ()
+        places = (self.ordinal, self.ordinal + 1) if self.ordinal >= 0 else ()
         return (*places, len(self.children)) if isinstance(self.value, list) else places
 
     def follows_unwritten(self) -> bool:

@@ -8,11 +8,12 @@ from decimal import Decimal, InvalidOperation
 _MOST_TERMS = 12
 _MOST_DIGITS = 30
 _MOST_FACTOR = 20
+_UNITS = tuple(Decimal(base) ** power for base in (1000, 1024) for power in (1, 2, 3))
 
 
 def worked_out(number: str, others: Sequence[str], *, percent: bool = False) -> bool:
-    """True if a number is the sum or difference of two others, the sum of all, or one times a small
-    whole number.
+    """True if a number is the sum or difference of two others, the sum of all, one times a small
+    whole number, or one in thousands, millions or billions.
 
     `percent`: or the share of one in another, or their difference in percent of one. Rounded as it
     is written; the first twelve others are looked at.
@@ -21,6 +22,8 @@ def worked_out(number: str, others: Sequence[str], *, percent: bool = False) -> 
     (True, False)
     >>> worked_out("25", ["1", "4"], percent=True), worked_out("20.0", ["60", "50"], percent=True)
     (True, True)
+    >>> worked_out("1590.6", ["1590563176"]), worked_out("1590.7", ["1590563176"])
+    (True, False)
     >>> worked_out("375", ["125", "3"]), worked_out("60.5", ["10", "20.5", "30"]), worked_out("9", [])
     (True, True, False)
     """
@@ -39,6 +42,8 @@ def worked_out(number: str, others: Sequence[str], *, percent: bool = False) -> 
         return abs(result - wanted) <= half
 
     for at, one in enumerate(terms):
+        if any(fits(one / unit) for unit in _UNITS):
+            return True
         for other in terms[at + 1 :]:
             if fits(one + other) or fits(abs(one - other)):
                 return True

@@ -41,7 +41,7 @@ def _dropped(own: RewrittenResult, reading: TextReading) -> Iterator[Finding]:
     """Yield what a text leaves out of the lists of which it shows a row; of each list one row."""
     table = own.table
     lists, rows = table.lists, _rows_shown(reading, table)
-    is_data = own.text.lstrip()[:1] in ("{", "[")
+    is_data = _DATA.search(own.text) is not None
     for number, shown in grouped((lists.number[row], (pairs, row)) for pairs, row in rows).items():
         records = lists.lists[number]
         if len({frozenset(pairs.items()) for pairs, _ in shown}) < len(records):

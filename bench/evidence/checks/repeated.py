@@ -46,14 +46,14 @@ def repeated(own: RewrittenResult) -> Iterator[Finding]:
         if line not in known and line.rstrip()[-1:] in _ENDS and (match := _TIMES.fullmatch(line))
     ]
     if (more or times) and not own.says_omission:
-        lines = Counter(own.result.text.split("\n"))
         counts = Counter({line: shown[line] for line in (*more, *(match[1] for match in times))})
         for match in times:
             counts[match[1]] += shown[match[0]] * int(match[2] or match[3])
         for line, count in counts.items():
-            if count > lines[line] > 0:
+            known = own.result.text.count(line)
+            if count > known > 0:
                 text = line.strip()[:160]
-                yield Finding(own.step, f"{count} × {text}", f"{lines[line]} × {text}")
+                yield Finding(own.step, f"{count} × {text}", f"{known} × {text}")
     if own.text.lstrip()[:1] in ("{", "["):
         yield from _records(own)
 
