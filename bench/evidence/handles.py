@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ..model import as_text, memo
+from ..model import memo
 from ..model.replay import Replay
 from .messages import TraceMessages
 
@@ -18,10 +18,6 @@ class Handles:
     def __init__(self, replay: Replay, messages: TraceMessages) -> None:
         self._messages = messages
         self._texts: dict[str, list[tuple[int, str]]] = {}
-        for outcome in replay.results:
-            if outcome.record.handle and outcome.stored is not None:
-                text = as_text(outcome.stored)
-                self._texts.setdefault(outcome.record.handle, []).append((outcome.step, text))
         for item in replay.handles:
             self._texts.setdefault(item.handle, []).append((item.step, item.text))
 

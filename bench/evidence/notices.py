@@ -26,13 +26,14 @@ _SIZE = re.compile(r"(?<![\w.,-])\d[\d,]{1,14}(?![\w-]|\.\d)")
 
 class Notices(NamedTuple):
     """The words that are notices in a text which shows a result: that in `full`, with its lines,
-    its fields and its sizes.
+    its fields and its sizes; `handles` stand for all of it.
     """
 
     full: str
     known: Container[str]
     table: FieldTable
     is_size: Callable[[int], bool]
+    handles: tuple[str, ...] = ()
 
     def admits(self, gap: Gap) -> bool:
         """True if the words of a gap say that something is left out, and nothing else. Tags say
@@ -47,9 +48,11 @@ class Notices(NamedTuple):
 
     def omits(self, line: str) -> bool:
         """True if a line says that something is left out, in words that the result does not have
-        there.
+        there, or names a handle.
         """
-        return self._is_own(line) and omission_in(line, self.full) != ""
+        if not self._is_own(line):
+            return False
+        return omission_in(line, self.full) != "" or any(name in line for name in self.handles)
 
     def _states_size(self, line: str, missing: str) -> bool:
         """True if a line states a size of the result, or of what is missing."""

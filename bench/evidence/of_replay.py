@@ -79,7 +79,15 @@ class ReplayEvidence:
     @cached_property
     def own_texts(self) -> list[OwnText]:
         """These messages as the rules read them, those that say something."""
-        return [own for own in map(self.session.own_text, self.own) if not own.is_blank]
+        return [own for own in self._read if not own.is_blank]
+
+    @cached_property
+    def _read(self) -> list[OwnText]:
+        messages, read = self.messages.messages, self.session.own_text
+        return [
+            read(n, tuple(name for name in self.handle_names if name in messages[n].text))
+            for n in self.own
+        ]
 
     @cached_property
     def rewritten(self) -> list[RewrittenResult]:
@@ -89,17 +97,13 @@ class ReplayEvidence:
     @cached_property
     def emptied(self) -> list[RewrittenResult]:
         """The messages that show nothing at all in the place of a result that said something."""
-        own_texts = map(self.session.own_text, self.own)
-        shown = (own for own in own_texts if isinstance(own, RewrittenResult))
+        shown = (own for own in self._read if isinstance(own, RewrittenResult))
         return [own for own in shown if own.is_blank and own.result.text.strip()]
 
     @cached_property
     def handle_names(self) -> list[str]:
-        """The handles that its store and its compactor gave, longer ones first."""
-        records = (item.record.handle for item in self.replay.results)
-        names = {
-            str(handle) for handle in (*records, *(h.handle for h in self.replay.handles)) if handle
-        }
+        """The handles that it gave, longer ones first."""
+        names = {item.handle for item in self.replay.handles}
         return sorted(names, key=lambda name: (-len(name), name))
 
     def first_call(self, number: int) -> int:

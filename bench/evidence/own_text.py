@@ -26,11 +26,11 @@ _V = TypeVar("_V")
 class OwnText:
     """A message of a strategy's own, as the rules read it."""
 
-    def __init__(self, session: TraceSession, number: int) -> None:
+    def __init__(self, session: TraceSession, number: int, handles: tuple[str, ...] = ()) -> None:
         # No circle: a run that was measured is freed without a search for it.
         self.session: TraceSession = weakref.proxy(session)
         self.number, self.message = number, session.messages.messages[number]
-        self.step = self.message.step
+        self.step, self.handles = self.message.step, handles
         self._found: dict[Hashable, Any] = {}
 
     @property
@@ -83,8 +83,10 @@ class OwnText:
 class RewrittenResult(OwnText):
     """A message of a strategy's own that shows a result."""
 
-    def __init__(self, session: TraceSession, number: int, result: ToolResult) -> None:
-        super().__init__(session, number)
+    def __init__(
+        self, session: TraceSession, number: int, handles: tuple[str, ...], result: ToolResult
+    ) -> None:
+        super().__init__(session, number, handles)
         self.result = result
 
     @property
@@ -110,9 +112,8 @@ class RewrittenResult(OwnText):
     @cached_property
     def notices(self) -> Notices:
         """The words in it that are notices."""
-        return Notices(
-            self.result.text, self._known, self.table, self.session.result_counts(self.result).has
-        )
+        is_size = self.session.result_counts(self.result).has
+        return Notices(self.result.text, self._known, self.table, is_size, self.handles)
 
     @cached_property
     def gaps(self) -> list[Gap] | None:

@@ -54,11 +54,13 @@ class TraceSession:
         self.mentions = Mentions(self.messages)
 
     @memo
-    def own_text(self, number: int) -> OwnText:
-        """A message of some strategy's own, as the rules read it."""
+    def own_text(self, number: int, handles: tuple[str, ...] = ()) -> OwnText:
+        """A message of some strategy's own with its handles, as the rules read it."""
         step = self.messages.messages[number].step
         result = self.messages.contents.results.get(-1 if step is None else step)
-        return RewrittenResult(self, number, result) if result else OwnText(self, number)
+        if result is None:
+            return OwnText(self, number, handles)
+        return RewrittenResult(self, number, handles, result)
 
     @memo
     def identifiers(self, text: str) -> tuple[str, ...]:

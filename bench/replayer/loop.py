@@ -203,7 +203,8 @@ class Loop:
     def _offload(self, handle: str, value: Any) -> None:
         """From this step on a handle stands for a value."""
         text = as_text(plain_data(value))
-        if self._side is self._stored and self._offloaded.get(handle, ("",))[0] != text:
+        known, _ = self._offloaded.get(handle, (None, None))
+        if self._side is self._stored and known != text:
             self._offloaded[handle] = text, value
             self.out.handles.append(Resolved(handle=handle, step=self._at, text=text))
 

@@ -148,7 +148,8 @@ def test_a_handle_that_resolves_is_no_miss_but_one_more_call() -> None:
         record=Record(step=2, call_id="c1", function="read", success=True, value=None, handle="result_1"),
     )  # fmt: skip
     calls = Call(1, "main", 0, (0,)), Call(3, "main", 1, (1, 6)), Call(5, "main", 3, (3, 4))
-    with_handle = numbers_of(evidence(*calls, written=(stored,), results=(outcome,)))
+    kept = Resolved(handle="result_1", step=2, text=TEXT)
+    with_handle = numbers_of(evidence(*calls, written=(stored,), results=(outcome,), handles=(kept,)))
     without = numbers_of(evidence(*calls, written=(stored,)))
     assert with_handle["needed.missed_turns"].value == 0.0
     assert with_handle["loss.retrievable"].value == pytest.approx(2 / with_handle["needed.recall"].weight)

@@ -102,15 +102,14 @@ def _first_strange(
     is read once.
     """
     wording = wording.intersection(map(str.strip, lines))
-    handles = tuple(handle for handle in evidence.handle_names if handle in own.text)
 
     def find() -> str:
-        return next(_strange(evidence, own, lines, wording, handles), "")
+        return next(_strange(evidence, own, lines, wording), "")
 
     if not isinstance(own, RewrittenResult):
         return find()
     says = tuple(sentence for sentence in evidence.replay.says if sentence in own.text)
-    return own.once(("strange", wording, says, handles), find)
+    return own.once(("strange", wording, says), find)
 
 
 def _strange(
@@ -118,7 +117,6 @@ def _strange(
     own: OwnText,
     lines: list[str],
     wording: frozenset[str],
-    handles: Sequence[str],
 ) -> Iterator[str]:
     """Yield what an own text says that nothing had said."""
     mentions = evidence.session.mentions
@@ -133,7 +131,7 @@ def _strange(
         near = [*near[-_LINES_NEAR:], line]
         for sentence in map(str.strip, _SENTENCE.split(line)):
             text = sentence
-            for handle in handles:
+            for handle in own.handles:
                 text = text.replace(handle, " ")
             if not text.strip() or mentions.verbatim(text):
                 continue

@@ -50,10 +50,10 @@ def repeated(own: RewrittenResult) -> Iterator[Finding]:
         for match in times:
             counts[match[1]] += shown[match[0]] * int(match[2] or match[3])
         for line, count in counts.items():
-            known = own.result.text.count(line)
-            if count > known > 0:
+            times_there = own.result.text.count(line)
+            if count > times_there > 0:
                 text = line.strip()[:160]
-                yield Finding(own.step, f"{count} × {text}", f"{known} × {text}")
+                yield Finding(own.step, f"{count} × {text}", f"{times_there} × {text}")
     if own.text.lstrip()[:1] in ("{", "["):
         yield from _records(own)
 

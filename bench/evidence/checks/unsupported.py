@@ -56,8 +56,7 @@ def unsupported(evidence: ReplayEvidence, own: OwnText) -> str:
     a notice, or has all its words from one structured result. Words such as all, none and latest
     are supported only where the result has them as often, or where they are quoted.
     """
-    names = (*evidence.replay.says, *evidence.handle_names)
-    purpose = tuple(words for words in names if words in own.text)
+    purpose = *(words for words in evidence.replay.says if words in own.text), *own.handles
     if isinstance(own, RewrittenResult):
         return own.once(("unsupported", purpose), lambda: next(_in_result(own, purpose), ""))
     before = evidence.walked.calls[evidence.first_call(own.number)].step
