@@ -12,6 +12,7 @@ from typing import Any
 from ..model import ToolResult, as_text, memo, nested
 from ..text.decode import decode_strings
 from ..text.fields import FieldTable
+from ..text.text_records import plain_key
 
 _NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?")
 
@@ -24,7 +25,7 @@ class ResultCounts:
     >>> counts = ResultCounts(result, [result.text], FieldTable(result.text))
     >>> [counts.has(number) for number in (22, 3, 100)], counts.rows, counts.texts
     ([True, False, False], frozenset({1, 2}), {'[{"id": 1}, {"id": 2}]': 1})
-    >>> counts.is_all("2"), counts.is_worked_out("3"), counts.is_statistic("1.5")
+    >>> counts.is_all("2"), counts.is_worked_out("3"), counts.is_statistic("1.5", "mean of id: 1.5")
     (True, True, True)
     """
 
@@ -67,25 +68,35 @@ class ResultCounts:
 
     def is_worked_out(self, number: str) -> bool:
         """True if a number is the sum of a column, or the number of its rows or lines."""
-        sums = map(math.fsum, self._columns)
+        sums = map(math.fsum, self._columns.values())
         return self.is_all(number) or any(is_rounded(number, value) for value in sums)
 
-    def is_statistic(self, number: str) -> bool:
-        """True if a number is the sum, range, mean, deviation or a quartile of a column."""
-        return any(is_rounded(number, value) for value in self._statistics)
-
-    @cached_property
-    def _statistics(self) -> list[float]:
-        return [value for column in self._columns for value in statistics_of(column)]
-
-    @cached_property
-    def _columns(self) -> list[list[float]]:
-        """The numbers of each key of the result that stands there several times."""
-        columns = (
-            [float(text) for text in self._table.column(name).elements() if _NUMBER.fullmatch(text)]
-            for name in self._table.names
+    def is_statistic(self, number: str, sentence: str) -> bool:
+        """True if a number is the sum, range, mean, deviation or a quartile of a column, of those
+        that a sentence names if it names any.
+        """
+        words = set(plain_key(sentence).split())
+        named = [key for key in self._columns if words.issuperset(key.split())]
+        return any(
+            is_rounded(number, value) for key in named or self._columns for value in self._of(key)
         )
-        return [column for column in columns if len(column) > 1]
+
+    @memo
+    def _of(self, key: str) -> tuple[float, ...]:
+        return statistics_of(self._columns[key])
+
+    @cached_property
+    def _columns(self) -> dict[str, list[float]]:
+        """The numbers of each key of the result that stands there several times."""
+        columns = {
+            plain_key(name): [
+                float(text)
+                for text in self._table.column(name).elements()
+                if _NUMBER.fullmatch(text)
+            ]
+            for name in sorted(self._table.names)
+        }
+        return {key: column for key, column in columns.items() if len(column) > 1}
 
     @cached_property
     def _value(self) -> Any:

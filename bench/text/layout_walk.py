@@ -69,7 +69,7 @@ class Walk:
     def __init__(self, text: str, value: Layouts, at: int = 0, *, backwards: bool = False) -> None:
         self._text, self._value = text, value
         for node in value.nodes:
-            node.left = node.size
+            node.reset()
         self._root = value.root
         order = 1 if backwards else -1  # the last one is due first
         self._by_name = {name: nodes[::order] for name, nodes in value.by_name.items()}
@@ -83,7 +83,7 @@ class Walk:
     @property
     def has_begun(self) -> bool:
         """True if a part of the value was recognised."""
-        return self._root.left < self._root.size
+        return self._before is not None
 
     def end(self) -> int | None:
         """The place behind the value and what closes it; None where something else stands in it."""
@@ -130,6 +130,8 @@ class Walk:
         for node in self._due():
             end = end_of(self._text, self._at, node.value)
             if end is not None:
+                for record in self._unnamed(node, self._words):
+                    record.await_key()
                 node.tick_off()
                 self._at = end
                 self._begin_behind(node)
@@ -190,14 +192,24 @@ class Walk:
             return False
         if entered and entered[0].follows_unwritten():
             return False
-        named = entered if node.children else entered[: -2 if node.is_key else -1]
-        if not all(
-            word in words or word.removesuffix("s") in words for new in named for word in new.key
-        ):
+        if not all(record.own_key for record in self._unnamed(node, words)):
             return False
         known = {word for other in (*before, *path) for word in other.key}
         numbers = {str(number) for other in (*before, *path) for number in other.numbers}
         return all(_is_known(word, known) or word in numbers or word in LINKS for word in words)
+
+    def _unnamed(self, node: Node, words: Sequence[str]) -> list[Node]:
+        """The parts around a part of the value that begin with it, and whose keys are not among the
+        words.
+        """
+        before = self._before.path if self._before else (self._root,)
+        entered = [new for new in node.path if new not in before]
+        named = entered if node.children else entered[: -2 if node.is_key else -1]
+        return [
+            new
+            for new in named
+            if not all(word in words or word.removesuffix("s") in words for word in new.key)
+        ]
 
     def _table(self) -> bool:
         """Go behind a header whose columns were named last, and the rows below it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 
@@ -14,7 +15,7 @@ _TRUE, _FALSE = frozenset({"true", "yes"}), frozenset({"false", "no"})
 _QUANTITY = re.compile(
     r"([-\u2212+]?)\s*([$€£]|[a-z]{3}(?=\s))?\s*([-\u2212]?)([\d.,]*\d[\d,]*(?:[eE][-+]?\d+)?)\s*([^\d\s.,][^\d]*)?"
 )
-_GAP = re.compile(r"\s*(?:…|\.{3,}|\[[^\]]*\])\s*")
+_GAP = re.compile(r"\s*(?:(?:…|\.{3,})(?:\s?\([^()]{1,60}\))?|\[[^\]]*\])\s*")
 _KEPT_CHARS = 200
 """The comparison of longer values is not kept: it seldom comes again."""
 
@@ -38,7 +39,7 @@ def same_value(value: str, original: str) -> bool:
     (True, False, True)
     >>> same_value("3.14", "3.14159"), same_value("3.15", "3.14159"), same_value("$-5", "-5"), same_value("yes", "true")
     (True, False, True, True)
-    >>> same_value("A long te…", "A long text"), same_value("", "sent"), same_value("n/a", "0")
+    >>> same_value("A long te… (2 more)", "A long text"), same_value("", "sent"), same_value("n/a", "0")
     (True, True, False)
     >>> same_value("null", "None"), same_value("null", "false"), same_value("0", "null")
     (True, False, False)
@@ -62,9 +63,12 @@ def _same(value: str, original: str) -> bool:
             return one in words and other in words
     if (moment := moment_of(one)) and moment == moment_of(other):
         return True
-    pieces = [piece for piece in _GAP.split(one) if piece]
-    if pieces and _GAP.search(one):
-        return _in_order(pieces, other)
+    if _GAP.search(one) and _GAP.sub("", one):
+        # As it stands too: a cut in a date leaves none.
+        return any(
+            _in_order(filter(None, _GAP.split(shown)), full)
+            for shown, full in ((one, other), (_folded(value), _folded(original)))
+        )
     quantities = _quantity(one), _quantity(other)
     if None not in quantities:
         return _same_quantity(*quantities)  # type: ignore[arg-type]
@@ -79,7 +83,11 @@ def is_quantity(text: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    return " ".join(with_plain_dates(text).split()).strip(_QUOTES).casefold()
+    return _folded(with_plain_dates(text))
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split()).strip(_QUOTES).casefold()
 
 
 class _Parts(tuple[Decimal, str, int]):
@@ -120,7 +128,7 @@ def _same_quantity(parts: _Parts, original: _Parts) -> bool:
     return other != other.to_integral_value() and abs(one - other) <= Decimal("0.5")
 
 
-def _in_order(pieces: list[str], text: str) -> bool:
+def _in_order(pieces: Iterable[str], text: str) -> bool:
     at = 0
     for piece in pieces:
         at = text.find(piece, at)

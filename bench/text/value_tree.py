@@ -26,12 +26,13 @@ class Node:
     """A mapping, list or scalar of the value: its place in the one around it, and how much of it is
     still to come.
 
-    A scalar that is the key of its record too (`{"W1": {"id": "W1"}}`) need not come: one of the
-    two says it.
+    A scalar that is the key of its record too (`{"W1": {"id": "W1"}}`) need not come, unless it is
+    awaited because the record began without its key: one of the two says it.
     """
 
     __slots__ = (
         "children",
+        "is_awaited",
         "is_key",
         "key",
         "left",
@@ -55,7 +56,7 @@ class Node:
 
         self.key = words_of_key(name)
         self.children: list[Node] = []
-        self.is_key = False
+        self.is_key = self.is_awaited = False
         if isinstance(value, dict):
             self.children = [Node(item, self, str(key)) for key, item in value.items()]
             for child in self.children if name and len(value) > 1 else ():
@@ -80,11 +81,28 @@ class Node:
         for child in self.children:
             yield from child.leaves()
 
+    def reset(self) -> None:
+        """Begin anew: nothing of it has come."""
+        self.left, self.is_awaited = self.size, False
+
     def tick_off(self) -> None:
         """Count that a text has this scalar."""
         self.left = 0
-        for node in self.path[:-1] if not self.is_key else ():
+        for node in self.path[:-1] if self.is_awaited or not self.is_key else ():
             node.left -= 1
+
+    @property
+    def own_key(self) -> Node | None:
+        """The scalar in a record that is its key too; None for none."""
+        return next((child for child in self.children if child.is_key), None)
+
+    def await_key(self) -> None:
+        """Let the scalar come that says the key of a record which began without it."""
+        key = self.own_key
+        if key and not key.is_awaited:
+            key.is_awaited = True
+            for node in self.path:
+                node.left += 1
 
     @property
     def numbers(self) -> tuple[int, ...]:

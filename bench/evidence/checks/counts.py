@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
+from itertools import chain
 
 from ...text.decode import containers_in, decode_strings
 from ...text.excerpts import NOTICE_CHARS
@@ -45,12 +46,22 @@ class ShownCounts:
         """What it may state exactly, beside the counts of its result."""
         text = self._own.text
         shown = sum(1 for _ in containers_in(text))
-        exact = counts_of(text) | self._texts[1]
+        exact = counts_of(text) | self._texts[1] | self._rows_missing()
         exact |= {total - shown for total in self._counts.rows if total > shown}
-        for piece in self._own.notices.pieces_of(text):
+        pieces_of = self._own.notices.pieces_of
+        for piece in chain.from_iterable(map(pieces_of, (text, *self._texts[0]))):
             exact |= counts_of(piece.strip("\n"))
+            exact |= {piece.strip("\n").count("\n") + 2}  # the number of the next line
             exact |= {len(piece.rstrip("]}\"' \n"))}  # brackets were closed
         return exact
+
+    def _rows_missing(self) -> set[int]:
+        """By list of records how many it does not name by any word that no other record has."""
+        lists = self._own.table.lists
+        words = self._own.session.messages.reading(self._own.text).words
+        return {
+            sum(lists.distinctive[row].isdisjoint(words) for row in rows) for rows in lists.lists
+        }
 
     @cached_property
     def _between(self) -> list[tuple[int, int]]:

@@ -173,7 +173,9 @@ def _counts_of(evidence: ReplayEvidence, own: OwnText) -> Callable[[str, bool, s
     if isinstance(own, RewrittenResult):
         shown, full = ShownCounts(evidence, own), own.session.result_counts(own.result)
         return lambda number, of_all, sentence: (
-            full.is_all(number) if of_all else shown.has(number) or full.is_statistic(number)
+            full.is_all(number)
+            if of_all
+            else shown.has(number) or full.is_statistic(number, sentence)
         )
     counts = SummaryCounts(evidence, own)
     return lambda number, of_all, sentence: (

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
+from typing import Any
 
 from ...model import as_text, nested
 from ...model.scores import Check, Finding
@@ -17,8 +18,11 @@ from ..own_text import OwnText, RewrittenResult
 from .changed import changes_of
 from .findings import check_of
 
-_DATA = re.compile(r"\s*[{\[|]|(?:[^,;\t]*(?:[,;](?!\s)|\t)){3}")
+_DATA = re.compile(r"\s*[{\[|]|(?:[^,;\t|]*(?:[,;](?!\s)|[\t|])){3}")
 """JSON, or a row of a table: three cells with nothing but a separator between them."""
+
+_QUOTED_BLANKS = 3
+"""A text in data is a quotation from so many blanks on."""
 
 _OPENS = re.compile(r"\{\s*[\"'][^\"'{}\[\]]{1,60}[\"']\s*:\s*\S")
 
@@ -73,7 +77,8 @@ def _of_other_records(own: OwnText) -> Iterator[Finding]:
         for part in _data_parts(own.text)
         if "{" in part and not mentions.verbatim(part[: notice_at(part)])
     )
-    for table in map(FieldTable, chain.from_iterable(map(containers_in, parts))):
+    data = chain.from_iterable(map(containers_in, parts))
+    for table in (FieldTable(_without_quotes(value, mentions.verbatim)) for value in data):
         for pairs in map(table.pairs, range(table.record_count)):
             values = {text.casefold() for _, text in pairs}
             if _is_call(own, pairs):
@@ -83,6 +88,20 @@ def _of_other_records(own: OwnText) -> Iterator[Finding]:
                 if any(mentions.together(item.stated, identity) for identity in named):
                     continue  # a call, as it was made
                 yield Finding(own.step, item.words, f"{item.own}, not {item.stated}")
+
+
+def _without_quotes(value: Any, is_quoted: Callable[[str], bool]) -> Any:
+    """A value without the sentences in it that a message has word for word.
+
+    >>> _without_quotes([{"role": "user", "content": "Send it to Ann Lee"}], lambda text: "Ann" in text)
+    [{'role': 'user', 'content': ''}]
+    """
+    if isinstance(value, dict):
+        return {key: _without_quotes(item, is_quoted) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_without_quotes(item, is_quoted) for item in value]
+    is_long = isinstance(value, str) and value.count(" ") >= _QUOTED_BLANKS
+    return "" if is_long and is_quoted(value) else value
 
 
 def _is_call(own: OwnText, pairs: Iterable[Pair]) -> bool:

@@ -99,6 +99,7 @@ def _in_result(own: RewrittenResult, purpose: Sequence[str]) -> Iterator[str]:
     Lines that stand in some message before are a quotation.
     """
     text = _new_text(own, purpose)
+    yield from _other_calls(own, text)
     for prose in _prose_of(own, text):
         yield from _moved_lines(own, prose)
     if not _strange_words(own, text) and not quantifiers(text):
@@ -111,6 +112,19 @@ def _in_result(own: RewrittenResult, purpose: Sequence[str]) -> Iterator[str]:
     strange = _strange_words(own, text)
     yield from sorted(strange - _COMPLETE if own.result.text in own.text else strange)
     yield from _quantified(own, text)
+
+
+def _other_calls(own: RewrittenResult, text: str) -> Iterator[str]:
+    """Yield the calls of the result's function that a text names, but did not give this result."""
+    result = own.result
+    for call in _CALL.finditer(text):
+        with suppress(NothingParsed):
+            arguments, _ = parse_prefix(text[call.end() :])
+            if call[1] == result.function and not any(
+                (other.function, other.arguments, other.text) == (call[1], arguments, result.text)
+                for other in own.session.trace.results
+            ):
+                yield text[call.start() :]
 
 
 def _moved_lines(own: RewrittenResult, text: str) -> Iterator[str]:
