@@ -90,25 +90,38 @@ def earlier(plan: Scenario, revision: str, running: Running) -> Iterator[Earlier
         then = _scenario_in(files, plan.path.resolve().relative_to(top), revision)
         moved = msgspec.structs.replace(then, **{name: getattr(plan, name) for name in _OF_NOW})
         given = strategies_of(moved, running, Place(then.base, top, files), tolerant=True)
-        missing = [
-            f"{item.name} at {sha[:9]}: {item.broken}" for item in given.strategies if item.broken
-        ]
-        before, now = parts_of(then, plan), parts_of(plan, plan)
-        missing += [f"{before[key]} is gone or another one" for key in before if key not in now]
-        added = [now[key] for key in now if key not in before and key[0] in ("recording", "label")]
-        new = new_recordings(plan, then)
-        # by a finder of an editable install, which looks into no folder
-        stale = {top / name for name in _imported(given.strategies, top)}
-        missing += [
-            f"{file} is imported as it is now"
-            for file in sorted(stale)
-            if not file.is_relative_to(files)
-        ]
         try:
-            imported = frozenset(_imported(given.strategies, files))
-            yield Earlier(sha, moved, given, tuple(missing), tuple(added), new, imported, top)
+            before, now = parts_of(then, plan), parts_of(plan, plan)
+            missing = [*_broken(given.strategies, sha), *_stale(given.strategies, top, files)]
+            missing += [f"{before[key]} is gone or another one" for key in before if key not in now]
+            new = [key for key in now if key not in before and key[0] in ("recording", "label")]
+            yield Earlier(
+                sha,
+                moved,
+                given,
+                tuple(missing),
+                tuple(now[key] for key in new),
+                new_recordings(plan, then),
+                frozenset(_imported(given.strategies, files)),
+                top,
+            )
         finally:
             stop(given.strategies)
+
+
+def _broken(strategies: Sequence[Strategy], sha: str) -> Iterator[str]:
+    """A clause on each strategy that cannot be put together at a revision."""
+    yield from (f"{item.name} at {sha[:9]}: {item.broken}" for item in strategies if item.broken)
+
+
+def _stale(strategies: Sequence[Strategy], top: Path, files: Path) -> Iterator[str]:
+    """A clause on each file that is not imported from the `files` of a revision, but as it is now.
+
+    A finder of an editable install has its own paths, and looks into no folder.
+    """
+    for name in sorted(_imported(strategies, top)):
+        if not (top / name).is_relative_to(files):
+            yield f"{name} is imported as it is now"
 
 
 def _scenario_in(files: Path, inside: Path, revision: str) -> Scenario:
