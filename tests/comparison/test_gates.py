@@ -240,6 +240,7 @@ def test_a_baseline_reads_back_and_has_the_same_bytes(tmp_path: Path) -> None:
     path = tmp_path / "a.baseline.json"
     path.write_bytes(score_bytes(BASE))
     assert read_scores(path) == BASE
+    assert {score.strategy for run in BASE.runs for score in run.scores} == {"mine"}  # no reference without a gate
     path.write_bytes(msgspec.json.encode(BASE))  # with weights of 1 and empty reasons, as once written
     assert read_scores(path) == BASE
     path.write_bytes(msgspec.json.encode([BASE, msgspec.structs.replace(BASE, title="other")]))  # a report on several
