@@ -24,13 +24,15 @@ _SHORT_PAIR = re.compile(r"(\"(?:[A-Za-z]\d{1,3}|[$@%~]\w{1,3})\")\s*:\s*(\"[^\"
 _LEGEND_IN_DATA = re.compile(rf"\{{(?:\s*{_SHORT_PAIR.pattern}\s*,?)+\s*\}}")
 _HEADING = re.compile(r"\W*\w+(?: \w+)?:\s*")
 _SHORT = re.compile(r"[A-Za-z]\d{1,2}|[$%@~][\w/]{1,3}|\[[a-z]{0,8} ?\d{1,3}\]|[^\w\s\x00-\x7f]")
-_NEW_NAME = re.compile(r"[A-Za-z]{1,4}\d{0,3}|\[.\]")
-"""A name whose meaning a known text has."""
-
 _NAME = r"(?:\[[a-z]{1,8} \d{1,3}\]|\[.\]|\S{1,40}?)"
 _MEANS = r"(?:=|->|→|: | means |(?: stands)? for |(?<=\d\]) )"
 _MEANING = re.compile(rf"\s*({_NAME})\s*{_MEANS}\s*(.+)", re.DOTALL)
 _NOTHING = frozenset({"empty", "no value", "none", "nothing", "null"})
+_NEW_NAME = re.compile(
+    rf"(?:\W*\w+(?: \w+)?:\s*)?(?P<names>(?:[A-Za-z]{{1,4}}\d{{0,3}}|\[.\])\s?{_MEANS})"
+)
+"""Perhaps a heading, then a name whose meaning a known text has."""
+
 _NEXT_MEANING = re.compile(rf"[,;] (?={_NAME}\s?{_MEANS})")
 _PATH = re.compile(r"((?:[A-Za-z_][\w-]*|\[\d+\])(?:\.[\w /-]++|\[\d+\])+)\s*[:=]\s*(.*)")
 _NUMBERED = re.compile(r"[ \t]*(\d+)(?:[ \t]?[:|│→\t] ?|  |$)")
@@ -194,16 +196,20 @@ def _meanings(line: str, known: str) -> dict[str, str]:
     bare = line.strip()
     bare = bare[1:-1] if bare[:1] == "(" and bare[-1:] == ")" else bare
     label = _LEGEND.match(bare)
-    heading = None if label or not known else _HEADING.match(bare)
+    if label:
+        bare = label[1]
+    elif not _SHORT.match(bare.lstrip()):
+        named = _NEW_NAME.match(bare) if known else None
+        if named is None:
+            return {}
+        bare = bare[named.start("names") :]
     meanings: dict[str, str] = {}
-    for part in _NEXT_MEANING.split(label[1] if label else bare[heading.end() if heading else 0 :]):
+    for part in _NEXT_MEANING.split(bare):
         pair = _MEANING.fullmatch(part)
         if pair is None or re.search(_as_word(pair[1]), known):
             return {}
         meaning = pair[2].strip()
-        is_short = _SHORT.fullmatch(pair[1])
-        is_new = _NEW_NAME.fullmatch(pair[1]) and _has_words(known, meaning)
-        if not (label or is_short or is_new):
+        if not (label or _SHORT.fullmatch(pair[1]) or _has_words(known, meaning)):
             return {}
         meanings[pair[1]] = '""' if meaning.casefold() in _NOTHING else meaning
     return meanings
