@@ -147,8 +147,11 @@ def is_denied(text: str) -> bool:
 def is_notice_word(word: str) -> bool:
     """True for a word in small letters with which a text speaks of what it shows, and not of what
     that says.
+
+    >>> [is_notice_word(word) for word in ("messages", "older", "newer")]
+    [True, True, False]
     """
-    return word in _notice_words() or word.removesuffix("s") in _notice_words()
+    return not _notice_words().isdisjoint((word, word.removesuffix("s"), word.removesuffix("er")))
 
 
 @cache

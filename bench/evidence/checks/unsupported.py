@@ -34,7 +34,7 @@ _BRACKETS = re.compile(r"\[[^\[\]\n]{0,80}\]")
 _CUT_WORD = re.compile(r"([^\W\d_]+)[^\w\n]{0,3}(?:…|\.{3}|\[|\n|$)")
 _CUT_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?$")
 _FIRST_WORD = re.compile(r"\W{0,4}(\w+)")
-_SUCCEEDED = re.compile(r"success\w*|succeeded")
+_SUCCEEDED = re.compile(r"success\w*|succeeded|ok(?:ay)?")
 _NAMES = frozenset(name for names in SPEAKERS.values() for name in names)
 _COMPLETE = frozenset({"complete", "entire", "unabridged", "verbatim"})
 """What a text may say of itself that has the whole result."""
