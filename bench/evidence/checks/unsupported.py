@@ -49,7 +49,7 @@ _FEWEST_WORDS = 4
 
 
 def unsupported(evidence: ReplayEvidence, own: OwnText) -> str:
-    """The first word or sentence of an own text that nothing supports; "" for none.
+    """The first sentence of an own text that nothing supports; "" for none.
 
     In a text that shows a result every word is one of the result or its call, or speaks of what is
     shown and left out. A sentence of any other text stands in a message before it, is a heading or
@@ -94,7 +94,7 @@ def _is_notice(sentence: str) -> bool:
 
 
 def _in_result(own: RewrittenResult, purpose: Sequence[str]) -> Iterator[str]:
-    """Yield the words that neither the result nor a notice has, and sentences with a quantifier.
+    """Yield the sentences with a word that neither the result nor a notice has, or a quantifier.
 
     Lines that stand in some message before are a quotation.
     """
@@ -109,8 +109,11 @@ def _in_result(own: RewrittenResult, purpose: Sequence[str]) -> Iterator[str]:
         for line in text.split("\n")
         if line.count(" ") < _FEWEST_WORDS or not _is_quoted(own, line, own.result.index)
     )
-    strange = _strange_words(own, text)
-    yield from sorted(strange - _COMPLETE if own.result.text in own.text else strange)
+    strange = _strange_words(own, text) - (_COMPLETE if own.result.text in own.text else set())
+    if strange:
+        sentences = [sentence for line in lines_shown(text) for sentence in sentences_of(line)]
+        with_word = (item for item in sentences if strange & set(_WORD.findall(item.casefold())))
+        yield next(with_word, min(strange))
     yield from _quantified(own, text)
 
 
