@@ -8,8 +8,11 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ...model import ToolCall, as_text
 from ...model.scores import Check, Finding
+from ...text.excerpts import gaps_of
 from ...text.identifiers import broken_identifiers
+from ...text.omissions import omission_in
 from ...text.quantities import same_value
 from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult
@@ -106,9 +109,17 @@ def _changed_calls(own: OwnText) -> list[Finding]:
             f"{recorded[call.id].name} {recorded[call.id].arguments}",
         )
         for call in own.message.tool_calls
-        if call.id in recorded
-        and (call.name, call.arguments) != (recorded[call.id].name, recorded[call.id].arguments)
+        if call.id in recorded and not _is_same_call(call, recorded[call.id])
     ]
+
+
+def _is_same_call(shown: ToolCall, call: ToolCall) -> bool:
+    """True if a call is another one, some of its texts perhaps shortened where a mark says so."""
+    arguments = as_text(call.arguments)
+    gaps = gaps_of(
+        shown.arguments, call.arguments, lambda gap: omission_in(gap.words, arguments) != ""
+    )
+    return shown.name == call.name and gaps is not None and all(gap.words.strip() for gap in gaps)
 
 
 def _changed_scalar(own: RewrittenResult) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from ...model.scores import Finding
+from ...text.dates import moment_of
 from ...text.decode import NothingParsed, parse_prefix
 from ...text.facts import occurs
 from ...text.fields import FieldTable
@@ -71,11 +72,14 @@ def _are_compared(own: RewrittenResult, pieces: list[str]) -> bool:
 def _changed_in(own: RewrittenResult, piece: str) -> FieldChanges:
     """The fields that differ in a piece of a rewritten result.
 
-    A layout of which fewer than half of the fields agree was not understood: it is not checked.
+    Outside of data a column most of whose values are words that the result does not have there is
+    written in another way, and a layout of which fewer than half of the fields agree was not
+    understood: neither is checked.
     """
     table, reading = own.table, own.session.messages.reading(piece)
     found: list[Finding] = []
-    agreeing, is_read = 0, True
+    other_words: dict[str, list[Finding]] = {}
+    agreeing, is_read = Counter[str](), True
     for keys, inner in reading.containers:
         unknown = [
             key for key in inner if key and not table.has_container(key) and not table.has_key(key)
@@ -117,14 +121,20 @@ def _changed_in(own: RewrittenResult, piece: str) -> FieldChanges:
             is_same = is_same and not _is_recased(text, values)
             if values and (not is_same or _is_begun(own, text, values)):
                 if is_same or _is_of_kind(text, values):
-                    found.append(
-                        Finding(own.step, f"{key}: {text}", f"{key}: {next(iter(values))}")
-                    )
+                    change = Finding(own.step, f"{key}: {text}", f"{key}: {next(iter(values))}")
+                    is_new = not (text in table.column(key) or is_quantity(text) or moment_of(text))
+                    (other_words.setdefault(plain_key(key), []) if is_new else found).append(change)
                 else:
                     is_read = False
             else:
-                agreeing += bool(values)
-    if len(found) > max(agreeing, _FEWEST_PAIRS) and piece.lstrip()[:1] not in ("{", "["):
+                agreeing[plain_key(key)] += bool(values)
+    is_data = piece.lstrip()[:1] in ("{", "[")
+    for key, new in other_words.items():
+        if is_data or len(new) <= max(1, agreeing[key]):
+            found += new
+        else:
+            is_read = False
+    if not is_data and len(found) > max(agreeing.total(), _FEWEST_PAIRS):
         return FieldChanges([], is_read=False)
     return FieldChanges(found, is_read)
 
