@@ -97,11 +97,11 @@ def memo(find: Callable[Concatenate[_Self, _P], _V]) -> Callable[Concatenate[_Se
 
     @functools.wraps(find)
     def known(self: Any, *key: Any) -> Any:
-        answers = self.__dict__.setdefault(name, {})
         try:
-            return answers[key]
+            return self.__dict__[name][key]
         except KeyError:
-            answer = answers[key] = remember(self, *key)
+            answer = remember(self, *key)
+            self.__dict__.setdefault(name, {})[key] = answer
             return answer
 
     return cast(Callable[Concatenate[_Self, _P], _V], known)

@@ -25,7 +25,7 @@ from .speakers import SPEAKERS, speaker_of
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _LABEL = re.compile(r"[^:\]\n]{1,60}[:\]]\W{0,2}? (?=\S)")
-_CALL = re.compile(r"\b([\w.-]+)\((?=[{\[])")
+_CALL = re.compile(r"(?<![\w.-])([\w.-]{1,100}+)\((?=[{\[])")
 _TAG = re.compile(r"</?[A-Za-z_][\w-]*(?:\s+[\w-]+=\"[^\"<>]{0,60}\")*\s*/?>")
 _FENCE = re.compile(r"^`{3,}\w*$", re.MULTILINE)
 _PLACE = re.compile(r"\[\d+\]\.?")

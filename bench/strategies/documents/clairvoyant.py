@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from ...evidence.future import Future
 from ...model import Message
 from ...plugins.registry import register
-from ...text.texts import Texts
 from .. import Edits, Window
 from ..histories import summary_message
 
@@ -69,27 +68,34 @@ def _written(
 ) -> str:
     """Facts as one text, those of fields in a line for their record; `fields` has their results."""
     plain = tuple(fact for fact in facts if fact not in fields)
-    lines = [densest(plain, count, future.longer)] if plain else []
+    lines = [densest(plain, count, future)] if plain else []
     for step in dict.fromkeys(fields.values()):
         lines += future.record_lines(step, [fact for fact in fields if fields[fact] == step])
     return "\n".join(lines)
 
 
-def densest(
-    facts: tuple[str, ...], count: Callable[[str], int], longer: Mapping[str, frozenset[str]]
-) -> str:
-    """One text that holds every fact, in few tokens; `longer` are by fact those that hold it.
+def densest(facts: tuple[str, ...], count: Callable[[str], int], future: Future) -> str:
+    """One text that holds every fact, in few tokens: of those within others only these.
 
-    >>> densest(("src/a.py", "/x/src/a.py:12", "471"), len, {"src/a.py": {"/x/src/a.py:12"}})
+    >>> from bench.evidence.contents import TraceContents
+    >>> from bench.evidence.future import FutureNeed
+    >>> from bench.model import Source, Trace
+    >>> facts = "src/a.py", "/x/src/a.py:12", "471"
+    >>> needs = [FutureNeed("main", fact, "user", 0, 1) for fact in facts]
+    >>> trace = Trace(id="t", source=Source(format="native"), steps=())
+    >>> densest(facts, len, Future.of(needs, TraceContents(trace)))
     '/x/src/a.py:12 471'
     """
     among = set(facts)
-    kept = [fact for fact in facts if among.isdisjoint(longer.get(fact, ()))]
-    return min((_joined(kept, facts, separator) for separator in (" ", "\n")), key=count)
+    kept = [fact for fact in facts if among.isdisjoint(future.longer.get(fact, ()))]
+    return min((_joined(kept, facts, separator, future) for separator in (" ", "\n")), key=count)
 
 
-def _joined(kept: list[str], facts: tuple[str, ...], separator: str) -> str:
+def _joined(kept: list[str], facts: tuple[str, ...], separator: str, future: Future) -> str:
     """Some facts as one text, then those of `facts` that the text does not hold."""
-    texts, text = Texts(), separator.join(kept)
-    text = text if texts.plain(text) == text else f">{text}"  # it would be decoded as JSON
-    return separator.join([text, *texts.missing(text, facts)])
+    text = separator.join(kept)
+    text = (
+        text if future.search.texts.plain(text) == text else f">{text}"
+    )  # it would be decoded as JSON
+    held = future.search.in_text(text)
+    return separator.join([text, *(fact for fact in facts if fact not in held)])
