@@ -16,7 +16,7 @@ from .omissions import omission_in
 from .quantities import same_value
 
 _TOKEN = re.compile(
-    r"(?:(?<![\w.)\]])[-+\u2212]?[$€£¥]?)?\d[\d,]*(?:\.\d+)?(?:[%‰°]|(?=[A-Za-z]{1,3}\b))"
+    r"(?:(?<![\w.)\]])[-+\u2212]?[$€£¥]?)?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+\b|[%‰°]|(?=[A-Za-z]{1,3}\b))"
     r"|(?:(?<![\w.)\]}\"'*-])[-\u2212](?=\d))?[$€£¥]?\w+(?:[-.:/@'’]\w+)*|[<>≤≥≠=]|[✓✔✗✘✅❌]"
 )
 _NUMBER = re.compile(r"\W?\d[\d.,]*[%‰°]?")
@@ -57,6 +57,9 @@ class ResultLines:
     ['wall W1 is 12.5 mm thick and not painted', '', 'check stock PASSED in 3 s']
     >>> [lines.altered(f"wall W1 is 12.5 mm thick and {words}") for words in ("painted", "painted not", "not pai")]
     ['wall W1 is 12.5 mm thick and not painted', 'wall W1 is 12.5 mm thick and not painted', '']
+    >>> genes = ResultLines(["gene SG0077 has p 9.970981e-07 here"])
+    >>> [genes.altered(f"gene SG0077 has p {number} here") for number in ("1.0e-06", "3.0e-06")]
+    ['', 'gene SG0077 has p 9.970981e-07 here']
     """
 
     def __init__(self, lines: Iterable[str]) -> None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from ...model import ToolCall, as_text
 from ...model.scores import Check, Finding
@@ -16,7 +15,7 @@ from ...text.omissions import omission_in
 from ...text.quantities import same_value
 from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult
-from .changed_fields import changed_fields
+from .changed_fields import Changes, changed_fields
 from .changed_lines import changed_lines
 from .dropped import dropped
 from .findings import check_of
@@ -24,13 +23,6 @@ from .quoted import altered_quotes
 from .repeated import repeated
 
 _SCALAR = re.compile(r"[-+]?[$€£]?\d[\d.,]*\s?[%\w]{0,3}|true|false|yes|no", re.IGNORECASE)
-
-
-class Changes(NamedTuple):
-    """What a rewritten result shows otherwise; `is_read`: False where nobody could tell."""
-
-    findings: list[Finding]
-    is_read: bool
 
 
 def changed(evidence: ReplayEvidence) -> Check:

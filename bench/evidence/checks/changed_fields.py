@@ -28,26 +28,26 @@ _WORDS = re.compile(r"[\w:.@#-]*\w")
 _CODE = re.compile(r"(?=\w*\d)(?=[\d_]*[^\W\d_])\w{6,}")
 
 
-class FieldChanges(NamedTuple):
-    """The fields of a rewritten result that differ; `is_read`: False where nobody could tell."""
+class Changes(NamedTuple):
+    """What a rewritten result shows otherwise; `is_read`: False where nobody could tell."""
 
     findings: list[Finding]
     is_read: bool = True
 
 
-def changed_fields(own: RewrittenResult) -> FieldChanges:
+def changed_fields(own: RewrittenResult) -> Changes:
     """The fields of one rewritten result that differ."""
     table = own.table
     if not table.fields:
-        return FieldChanges([])
+        return Changes([])
     if not own.session.messages.understands(own.number, own.result.index):
-        return FieldChanges([], is_read=False)
+        return Changes([], is_read=False)
     first, *others = own.notices.pieces_of(_without_call(own))
     pieces = [first, *(_from_next_record(piece, table) for piece in others)]
     changes = [_changed_in(own, piece) for piece in filter(str.strip, pieces)]
     found = [item for change in changes for item in change.findings]
     is_read = all(change.is_read for change in changes)
-    return FieldChanges(found, is_read and bool(found or _are_compared(own, pieces)))
+    return Changes(found, is_read and bool(found or _are_compared(own, pieces)))
 
 
 def _are_compared(own: RewrittenResult, pieces: list[str]) -> bool:
@@ -69,7 +69,7 @@ def _are_compared(own: RewrittenResult, pieces: list[str]) -> bool:
     return 2 * compared >= len(messages.fields_in(own.result.index, own.text))
 
 
-def _changed_in(own: RewrittenResult, piece: str) -> FieldChanges:
+def _changed_in(own: RewrittenResult, piece: str) -> Changes:
     """The fields that differ in a piece of a rewritten result.
 
     Outside of data a column most of whose values are words that the result does not have there is
@@ -135,8 +135,8 @@ def _changed_in(own: RewrittenResult, piece: str) -> FieldChanges:
         else:
             is_read = False
     if not is_data and len(found) > max(agreeing.total(), _FEWEST_PAIRS):
-        return FieldChanges([], is_read=False)
-    return FieldChanges(found, is_read)
+        return Changes([], is_read=False)
+    return Changes(found, is_read)
 
 
 def _without_call(own: RewrittenResult) -> str:
