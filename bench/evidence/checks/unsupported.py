@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from functools import lru_cache
+from itertools import islice
 
 from ...model import lines_of, nested
 from ...text.decode import NothingParsed, parse_json, parse_prefix
@@ -14,16 +14,14 @@ from ...text.escapes import unescape
 from ...text.exit_codes import EXIT_CODE, exit_codes
 from ...text.facts import flat
 from ...text.instructions import is_consent, is_notice_word, quantifiers, sentences_of
-from ...text.omissions import omission_in, says_omission
 from ...text.reading import without_number
-from ...text.scripts import FUNCTION_WORDS
 from ..calls import call_of
 from ..failures import FAILURE, SUCCESS
 from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult, lines_shown
+from .small_words import WORD, is_all_small, is_notice, is_small
 from .speakers import SPEAKERS, speaker_of
 
-_WORD = re.compile(r"[^\W\d_]{2,}")
 _LABEL = re.compile(r"[^:\]\n]{1,60}[:\]]\W{0,2}? (?=\S)")
 _CALL = re.compile(r"(?<![\w.-])([\w.-]{1,100}+)\((?=[{\[])")
 _TAG = re.compile(r"</?[A-Za-z_][\w-]*(?:\s+[\w-]+=\"[^\"<>]{0,60}\")*\s*/?>")
@@ -71,25 +69,6 @@ def _without(text: str, purpose: Sequence[str]) -> str:
     return text
 
 
-@lru_cache(1 << 12)
-def _is_small(word: str) -> bool:
-    """True for a word that states nothing: a function word, or one of notices."""
-    return word in FUNCTION_WORDS or is_notice_word(word) or bool(omission_in(word, ""))
-
-
-def _is_all_small(text: str) -> bool:
-    """True if all words of a text state nothing."""
-    return all(map(_is_small, _WORD.findall(text.casefold())))
-
-
-def _is_notice(sentence: str) -> bool:
-    """True if a sentence says that something is left out, and nothing else."""
-    quantified = quantifiers(sentence)
-    return all(
-        _is_small(word) or word in quantified for word in _WORD.findall(sentence.casefold())
-    ) and bool(says_omission(sentence, ""))
-
-
 # ---------------------------------------------------------------- texts that show a result
 
 
@@ -110,11 +89,19 @@ def _in_result(own: RewrittenResult, purpose: Sequence[str]) -> Iterator[str]:
         if line.count(" ") < _FEWEST_WORDS or not _is_quoted(own, line, own.result.index)
     )
     strange = _strange_words(own, text) - (_COMPLETE if own.result.text in own.text else set())
-    if strange:
-        sentences = [sentence for line in lines_shown(text) for sentence in sentences_of(line)]
-        with_word = (item for item in sentences if strange & set(_WORD.findall(item.casefold())))
-        yield next(with_word, min(strange))
+    yield from islice(_sentences_with(own, text, strange), 1)
     yield from _quantified(own, text)
+
+
+def _sentences_with(own: RewrittenResult, text: str, strange: frozenset[str]) -> Iterator[str]:
+    """Yield the sentences with one of some words, but for those that end a word of the result: a cut
+    may have left half of it.
+    """
+    sentences = [sentence for line in lines_shown(text) for sentence in sentences_of(line)]
+    with_word = [item for item in sentences if strange & {*WORD.findall(item.casefold())}]
+    for sentence in with_word or sorted(strange):
+        if not re.search(rf"{re.escape(sentence)}(?!\w)", own.result.text):
+            yield sentence
 
 
 def _other_calls(own: RewrittenResult, text: str) -> Iterator[str]:
@@ -137,10 +124,12 @@ def _moved_lines(own: RewrittenResult, text: str) -> Iterator[str]:
     result = own.result
     row, place = own.session.messages.texts.flat(result.text), 0
     for shown in lines_of(text) if row.strip() else ():
-        line = _BRACKETS.sub(_without_notice, shown)
+        line = _TAG.sub(_without_notice, _BRACKETS.sub(_without_notice, shown))
         words = flat(without_number(line)).rstrip()
         found = row.find(words, place)
-        if found < 0 and not _is_of_call(own, flat(unescape(line))):
+        # A cut may have left half a word in front.
+        is_part = words not in row and shown.strip() in result.text
+        if found < 0 and not is_part and not _is_of_call(own, flat(unescape(line))):
             label = _LABEL.match(line)
             rest = line[label.end() :] if label and _is_of_run(own, label[0]) else line
             parts = list(_without_halves(_MARK.split(rest)))
@@ -158,14 +147,14 @@ def _is_of_call(own: RewrittenResult, words: str) -> bool:
     known = set(own.session.messages.texts.flat(call_of(own.result)).split())
     outcome = _outcome(own.failed)
     return all(
-        word in known or word.isdigit() or outcome.fullmatch(word) or _is_small(word)
+        word in known or word.isdigit() or outcome.fullmatch(word) or is_small(word)
         for word in words.split()
     )
 
 
 def _without_notice(brackets: re.Match[str]) -> str:
-    """A blank for brackets with words that state nothing; else themselves."""
-    return " " if _WORD.search(brackets[0]) and _is_all_small(brackets[0]) else brackets[0]
+    """A blank for brackets or a tag with words that state nothing; else themselves."""
+    return " " if WORD.search(brackets[0]) and is_all_small(brackets[0]) else brackets[0]
 
 
 def _prose_of(own: RewrittenResult, text: str) -> Iterator[str]:
@@ -183,13 +172,13 @@ def _prose_of(own: RewrittenResult, text: str) -> Iterator[str]:
 
 def _new_text(own: RewrittenResult, purpose: Sequence[str]) -> str:
     """What an own text says beside its result."""
-    text, result = own.added, own.result
+    text, result = _without(own.added, purpose), own.result
     for other in own.session.trace.results:
         if other.call_id in text and other.text == result.text:
             text = text.replace(other.call_id, " ")  # the same as that call gave
     if set(exit_codes(text)) <= set(exit_codes(result.text)):
         text = EXIT_CODE.sub(" ", text)
-    return _FENCE.sub(" ", _without(text, purpose))
+    return _FENCE.sub(" ", text)
 
 
 def _strange_words(own: RewrittenResult, text: str) -> frozenset[str]:
@@ -202,15 +191,15 @@ def _strange_words(own: RewrittenResult, text: str) -> frozenset[str]:
         for word in own.session.messages.texts.flat(text).split()
         if not word.isdigit() and not is_notice_word(word)
     }
-    if all(map(_is_small, words)) if len(words) < _FEW_WORDS else not words:
+    if all(map(is_small, words)) if len(words) < _FEW_WORDS else not words:
         return frozenset()
     known = own.session.words_of(own.result.index)
     strange = {
         part
         for word in words - known
         if not any(map(str.isdigit, word))
-        for part in _WORD.findall(word)
-        if not _is_small(part)
+        for part in WORD.findall(word)
+        if not is_small(part)
     } - known
     if "null" in known:
         strange.discard("none")
@@ -235,7 +224,7 @@ def _quantified(own: RewrittenResult, text: str) -> Iterator[str]:
         for line in lines_shown(text)
         if line not in lines
         for sentence in sentences_of(line)
-        if (quantified := quantifiers(sentence)) and not _is_notice(sentence)
+        if (quantified := quantifiers(sentence)) and not is_notice(sentence)
     ]
     if not sentences:
         return
@@ -297,11 +286,11 @@ class _Summary:
 
     def _is_supported(self, sentence: str) -> bool:
         """True if something supports a sentence."""
-        if _is_notice(sentence) or self._is_quoted(sentence):
+        if is_notice(sentence) or self._is_quoted(sentence):
             return True
         if self._own.session.mentions.is_call_id(sentence):
             return True
-        if not _WORD.search(sentence) and _claims_nothing(sentence):
+        if not WORD.search(sentence) and _claims_nothing(sentence):
             return True
         role, words = speaker_of(sentence)
         if role and words:
@@ -333,7 +322,7 @@ class _Summary:
         """
         session = self._own.session
         row = flat(_PLACE.sub(".", sentence))
-        words = {word for word in row.split() if not _is_small(word)}
+        words = {word for word in row.split() if not is_small(word)}
         is_quantified = bool(quantifiers(sentence))
         return any(
             words <= session.words_of(result.index)
@@ -365,7 +354,7 @@ def _claims_nothing(heading: str) -> bool:
 def _is_of_run(own: OwnText, label: str) -> bool:
     """True if a label names who speaks or a function, and nothing else."""
     return all(
-        _is_small(word) or word in _NAMES or word in own.session.functions
+        is_small(word) or word in _NAMES or word in own.session.functions
         for word in flat(label).split()
     )
 
@@ -374,7 +363,7 @@ def _core(sentence: str) -> str:
     """A sentence without the words at both ends that state nothing."""
     words = flat(sentence).split()
     states = [
-        bool(_WORD.search(word)) and not _is_small(word) and word not in _NAMES for word in words
+        bool(WORD.search(word)) and not is_small(word) and word not in _NAMES for word in words
     ]
     if not any(states):
         return ""
