@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,6 +15,9 @@ from ..files.git import git
 from ..files.writing import folder_in_place, require_place, write_together
 from ..model.errors import BenchError
 from .saying import say, warn
+
+if TYPE_CHECKING:
+    from ..model.compared import Compared
 
 DISTRIBUTION = "agent-memory-bench"
 SCENARIO = "scenarios/summaries.toml"
@@ -40,6 +44,7 @@ def init(folder: Path, traces: tuple[str, ...]) -> None:
     With --traces the scenario is about your recordings, and holds the strategy that is advised for
     them; else it has two recordings and a strategy as an example. It is run once.
     """
+    from ..comparison.baseline import score_bytes, score_file_of
     from ..traces.paths import require_inside
 
     if folder.exists() and not folder.is_dir():
@@ -54,29 +59,31 @@ def init(folder: Path, traces: tuple[str, ...]) -> None:
     require_place(folder / name for name in (*contents, baseline))
     with folder_in_place(folder) as stage:
         write_together({stage / name: data for name, data in contents.items()})
-        scores = _accepted(stage / scenario, absolute)
+        compared = _accepted(stage / scenario, absolute)
+        scores = score_bytes(score_file_of(compared))
         require_free(folder, {baseline: scores})
         write_together({stage / baseline: scores})
     for name in (*contents, baseline):
         say(f"wrote {folder / name}")
     say(f"the workflow installs {requirement()}: change that line if CI takes bench from elsewhere")
+    if traces:
+        say(compared.advice.sentence)
     say(f"next: put your own function into {folder / OWN}, commit these files, and run")
     say(f"  bench run {folder / scenario}")
 
 
-def _accepted(scenario: Path, traces: Sequence[str]) -> bytes:
-    """The baseline of a scenario that is run now, on the traces that are given, else on its own."""
+def _accepted(scenario: Path, traces: Sequence[str]) -> Compared:
+    """A scenario that is run now, on the traces that are given, else on its own; its gates hold."""
     import msgspec
 
     from .. import run_scenario
-    from ..comparison.baseline import score_bytes, score_file_of
     from ..run.kept import kept_here
     from ..run.scenario import read_scenario
 
     plan = read_scenario(scenario)
     if traces:  # the scenario is not yet where its paths start
         plan = msgspec.structs.replace(plan, traces=tuple(traces))
-    return score_bytes(score_file_of(run_scenario(plan, accepting=True, kept=kept_here(warn))))
+    return run_scenario(plan, accepting=True, kept=kept_here(warn))
 
 
 def advised(traces: Sequence[str], folder: Path) -> dict[str, bytes]:
@@ -109,21 +116,17 @@ def advised(traces: Sequence[str], folder: Path) -> dict[str, bytes]:
 
 
 def _best_policy(traces: Sequence[str]) -> str:
-    """The best policy of the portfolio on some recordings; prints what is advised for them.
-
-    Raises BenchError where none qualifies.
-    """
+    """The best policy of the portfolio on some recordings. Raises BenchError where none qualifies."""
     from .. import compare
     from ..run.kept import kept_here
     from ..strategies.portfolio import PORTFOLIO
 
     advice = compare(traces, jobs=os.cpu_count() or 1, kept=kept_here(warn)).advice
-    say(advice.sentence)
     for item in advice.ranked:
         if item.verdict in ("ship", "not certain") and item.strategy in PORTFOLIO:
             return item.strategy
-    what = f"{traces[0]}: no policy is advised for these recordings"
-    raise BenchError(f"{what} — write a scenario of your own with `bench init`")
+    what = f"{traces[0]}: {advice.sentence.rstrip('.')}"
+    raise BenchError(f"{what} — without --traces an example is written, which you can change")
 
 
 def _placed(text: str, place: Callable[[str], str]) -> str:

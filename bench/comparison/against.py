@@ -152,6 +152,11 @@ def _targets(spec: str) -> list[tuple[str, str, str]]:
     targets = [
         (slot, part.target, part.attribute or "")
         for slot, value in slots.items()
-        for part in map(parse_spec, split_top(value.strip("[]"), ","))
+        for part in map(parse_spec, _parts(value))
     ]
     return sorted([*targets, ("says", says, "")])
+
+
+def _parts(value: str) -> list[str]:
+    """The specs in a slot: those of a list, else its one, whose settings have commas too."""
+    return split_top(value[1:-1], ",") if value.startswith("[") else [value]

@@ -66,13 +66,13 @@ def gate_in_words(reading: Reading, gate: GateResult) -> str:
     about = f"{gate.strategy}: {reading.label(metric)}"
     if gate.value is None:
         return f"{about}: {gate.reason or 'not measured'}"
-    moved = f"is {quantity(gate.value, unit)}"
+    moved = f": {quantity(gate.value, unit)}"
     if gate.before is not None and gate.before != gate.value:
         verb = "rose" if gate.value > gate.before else "fell"
-        moved = f"{verb} from {quantity(gate.before, unit)} to {quantity(gate.value, unit)}"
+        moved = f" {verb} from {quantity(gate.before, unit)} to {quantity(gate.value, unit)}"
     basis = f" ({gate.basis})" if gate.basis else ""
     worst = f"worst run: {reading.name(gate.run)}" if gate.run else ""
-    rest = (f"{about} {moved}{basis}", f"allowed: {condition(gate, unit)}", worst, gate.reason)
+    rest = (f"{about}{moved}{basis}", f"allowed: {condition(gate, unit)}", worst, gate.reason)
     return "; ".join(filter(None, rest))
 
 

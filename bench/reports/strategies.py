@@ -75,7 +75,8 @@ def reason(reading: Reading, item: Ranked) -> str:
             [_why_second(reading, item, advised)] if reading.compared.answers == "savings" else []
         )
     example = f": {quoted(item.unchecked_text)}" if item.unchecked_text else ""
-    return "; ".join([*others, *(f"{mark}{example}" for mark in item.marks)])
+    marks = [] if others else [f"{mark}{example}" for mark in item.marks]
+    return "; ".join([*others, *marks])
 
 
 def _why_second(reading: Reading, item: Ranked, advised: str) -> str:

@@ -177,8 +177,9 @@ def test_a_run_that_is_missing_decides_nothing() -> None:
     assert gated(built(case("b"), case("c")))[0] == 3
 
 
-def test_settings_may_change() -> None:
-    now = built(case("a"), case("b"), case("c"), specs={"mine": "mine=summarizer=truncate:limit=99"})
+@pytest.mark.parametrize("settings", ["limit=99", "limit=99,end=9"])
+def test_settings_may_change(settings: str) -> None:
+    now = built(case("a"), case("b"), case("c"), specs={"mine": f"mine=summarizer=truncate:{settings}"})
     assert gated(now, required=True)[0] == 0
 
 

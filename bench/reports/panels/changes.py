@@ -33,6 +33,7 @@ from ..numbers import BASES, count, difference, listed, of, quantity
 from ..reading import MISSED, RATE, Reading
 
 _MOVES, _RUNS, _SKIPPED = 20, 10, 10
+_OTHERS = {"fail": "✕ failed", "undecided": "✕ undecided", "skipped": "noted", "pass": "✓ passed"}
 
 
 def sections(reading: Reading) -> Iterator[Section]:
@@ -60,22 +61,27 @@ def _gates(reading: Reading) -> Iterator[Block]:
     elif well := tuple(_all_well(reading, len(passed))):
         yield Prose(well)
     yield from _changed_specs(reading)
-    if failed:
-        yield from headed(_gate_table(reading, "Failed gates", failed))
-    yield from _skipped(reading)
+    if numbers := [gate for gate in failed if gate.rule.metric]:
+        yield from headed(_gate_table(reading, "Failed gates", numbers))
+    yield from _reasons(reading)
     if passed:
         passes = f"{of(len(passed), 'gate')} {'passes' if len(passed) == 1 else 'pass'}"
         title = passes if failed else "Values and limits"
         yield Fold(title, (_gate_table(reading, "Gates that pass", passed),))
 
 
-def _skipped(reading: Reading) -> Iterator[Block]:
-    """The gates that were not judged, and what was loosened or is gone, each reason once."""
-    skipped = [gate for gate in reading.compared.gates if gate.outcome == "skipped"]
+def _reasons(reading: Reading) -> Iterator[Block]:
+    """The gates that were not judged, each reason once; then what is said of no single gate."""
+    gates = reading.compared.gates
+    skipped = [gate for gate in gates if gate.outcome == "skipped" and gate.rule.metric]
     by_reason = grouped((gate.reason, name_of(reading, gate.rule.metric)) for gate in skipped)
     rows = [(reason, listed([*dict.fromkeys(names)], 3)) for reason, names in by_reason.items()]
     if rows:
-        yield from headed(table("Not judged", ["not judged, since", "gates"], rows, most=_SKIPPED))
+        yield from headed(table("Not judged", ["reason", "gates"], rows, most=_SKIPPED))
+    others = [(_OTHERS[gate.outcome], gate.reason) for gate in gates if not gate.rule.metric]
+    if others:
+        heads: Heads = ["outcome", "reason"]
+        yield from headed(table("Baseline and recordings", heads, others, most=_SKIPPED))
 
 
 def _all_well(reading: Reading, passed: int) -> Iterator[str | Span]:
