@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import msgspec
 from hypothesis import strategies as st
 
+from bench.comparison.reasons import reason_of
 from bench.comparison.totals import Runs, totals as totals_of
 from bench.metrics import metric_infos
 from bench.model import GateRule, Signature
@@ -171,11 +172,17 @@ def advice(chosen: Any, totals: Any, runs: int, tasks: int, unit: str, usd: floa
         else "Keep what runs today. "
         + ("Needs at least 6 tasks to be certain." if not certain else "No strategy within the limits costs less.")
     )
-    return Advice(
+    return reasoned(Advice(
         advised=ship.strategy if ship else None, sentence=sentence, basis="cached" if unit == "usd" else "tokens",
         tasks=tasks, runs=runs, cannot_rule_out=min(1.0, 3.0 / max(1, tasks)), cheapest_rejected=min(rejected, key=lambda item: item.cached.per_run).strategy if rejected else None,  # type: ignore[union-attr]
         theoretical_minimum=per_run * 0.55, ranked=tuple(ranked),
-    )  # fmt: skip
+    ))  # fmt: skip
+
+
+def reasoned(advice: Advice) -> Advice:
+    """The same with the reason of each verdict."""
+    ranked = (msgspec.structs.replace(item, reason=reason_of(item, advice)) for item in advice.ranked)
+    return msgspec.structs.replace(advice, ranked=tuple(ranked))
 
 
 def gated(compared: Compared, kind: str) -> Compared:
@@ -286,7 +293,9 @@ def judged(answers: str = "judged", runs: int = 10, title: str = "Which store ke
         for name, share in shares.items()
     )  # type: ignore[arg-type]
     sentence = "Ship external. All 28 evaluations stay the same; with truncate 18 change."
-    decided = Advice(advised="external", sentence=sentence, basis="quality", tasks=runs, runs=runs, ranked=ranked)
+    decided = reasoned(
+        Advice(advised="external", sentence=sentence, basis="quality", tasks=runs, runs=runs, ranked=ranked)
+    )
     return Compared(
         title=title,
         signature=SIGNATURE,

@@ -7,14 +7,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-import msgspec
-
 from ..model.advice import TODAY, Advice, Mark, Price, Ranked, RuleResult, Verdict
 from ..model.scores import MeasuredRun
 from .certainty import EQUAL, cannot_rule_out
-from .prices import METRICS, economies_of, preference, prices_of, stated_apart
+from .prices import (
+    METRICS,
+    Economy,
+    economies_of,
+    is_saving,
+    preference,
+    price_of,
+    prices_of,
+    stated_apart,
+)
 from .rules import USUAL, Terms, filled, finite, results_of, unchecked, unchecked_text, verdict_of
-from .sentence import Answers, Economy, is_saving, price_of, sentence_of
+from .sentence import Answers, worded
 from .totals import Runs
 
 
@@ -202,7 +209,7 @@ def _place(item: Ranked, question: _Question) -> tuple[float | str, ...]:
 def _advice(
     question: _Question, ordered: tuple[Ranked, ...], advised: str | None, asks: str
 ) -> Advice:
-    """The advice, with its sentence."""
+    """The advice in words."""
     runs, answers, deciding = question.runs, question.answers, question.deciding
     least = runs.by_task("clairvoyant", METRICS[deciding])
     advice = Advice(
@@ -219,8 +226,7 @@ def _advice(
         else math.fsum(least) / len(runs.all),
         ranked=ordered,
     )
-    sentence = sentence_of(advice, answers, question.assumed, asks)
-    return msgspec.structs.replace(advice, sentence=sentence)
+    return worded(advice, answers, question.assumed, asks)
 
 
 def _cheapest_rejected(ordered: tuple[Ranked, ...], deciding: Economy) -> str | None:

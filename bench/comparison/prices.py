@@ -11,8 +11,10 @@ from msgspec.structs import replace
 from ..model.advice import TODAY, Price, Ranked
 from .certainty import Ratio, certain, holm, leave_one_out, ratio_of_totals
 from .rules import filled
-from .sentence import NOISE, Economy, price_of
 from .totals import Runs
+from .wording import NOISE
+
+Economy = Literal["cached", "uncached", "tokens"]
 
 METRICS: Mapping[Economy, str] = {
     "cached": "cost.usd",
@@ -20,6 +22,16 @@ METRICS: Mapping[Economy, str] = {
     "tokens": "cost.prompt_tokens",
 }
 """The metric of each economy."""
+
+
+def price_of(item: Ranked, economy: str) -> Price | None:
+    """The price of a ranked strategy in an economy."""
+    return item.uncached if economy == "uncached" else item.cached
+
+
+def is_saving(price: Price) -> bool:
+    """True if a price is lower than today's by more than noise, certain or not."""
+    return price.ratio is not None and price.ratio < 1 - NOISE
 
 
 def economies_of(runs: Runs) -> tuple[Economy, ...]:

@@ -55,13 +55,14 @@ class Price(Value, frozen=True, kw_only=True):
 
 
 class Ranked(Value, frozen=True, kw_only=True):
-    """One strategy in the decision: its verdict, prices, losses and rules.
+    """One strategy in the decision: its verdict and the reason, prices, losses and rules.
 
     `unchecked_text` is the first in its texts that could not be checked; `""`: none.
     """
 
     strategy: str
     verdict: Verdict
+    reason: str = ""
     marks: tuple[Mark, ...] = ()
     unchecked_text: str = ""
     cached: Price | None = None

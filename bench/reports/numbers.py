@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from ..comparison.wording import change as change, shortened as shortened
 from ..text.wording import (
     MINUS as MINUS,
     count as count,
@@ -17,20 +18,6 @@ of = counted
 
 BASES = "Prices and counts are totals over all runs; shares are means over tasks."
 """The bases of the numbers in a table of metrics."""
-
-
-def change(ratio: float | None) -> str:
-    """A ratio to today as a signed percentage; "" where there is none.
-
-    >>> change(0.921), change(1.019), change(1.0), change(0.9999), change(None)
-    ('−7.9%', '+1.9%', '0%', '≈0%', '')
-    """
-    if ratio is None or not math.isfinite(ratio):
-        return ""
-    text = percent(abs(ratio - 1))
-    if ratio == 1 or text == "0%":
-        return text
-    return "≈0%" if text.startswith("<") else ("+" if ratio > 1 else MINUS) + text
 
 
 def quantity(value: float | None, unit: str) -> str:
@@ -59,20 +46,6 @@ def difference(before: float | None, after: float | None, unit: str) -> str:
     if before and unit in ("usd", "tokens"):
         return sign + percent(abs(after / before - 1))
     return sign + quantity(abs(after - before), unit)
-
-
-def shortened(text: str, most: int = 70) -> str:
-    """A text on one line, its middle left out where it is long.
-
-    >>> shortened("cat  a_long_path.txt", 10)
-    'cat a … h.txt'
-    """
-    flat = " ".join(text.split())
-    return (
-        flat
-        if len(flat) <= most
-        else f"{flat[: most // 2].rstrip()} … {flat[-most // 2 :].lstrip()}"
-    )
 
 
 def rule_out(size: str, share: float) -> str:

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..comparison.prices import METRICS
+from ..comparison.prices import METRICS, price_of
 from ..comparison.rules import TABLE
-from ..comparison.sentence import price_of
 from ..comparison.totals import Runs, value_of
 from ..model.advice import TODAY, Advice, Price, Ranked
 from ..model.compared import Compared, GateResult, Move

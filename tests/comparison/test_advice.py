@@ -81,7 +81,7 @@ def test_a_question_about_a_strategy_is_answered_in_its_terms() -> None:
         for name in ("mine", "lossy", "dear")
     }
     assert [sentence.partition(" Ship mine:")[0] for sentence in asked.values()][1:] == [
-        "No: lossy loses too much.", "No: dear does not cost less.",
+        "No: lossy loses too much.", "No: dear costs 100% more.",
     ]  # fmt: skip
     assert asked["mine"].startswith("Ship mine:")
 

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator
 
 from ...comparison.certainty import FEWEST
+from ...comparison.prices import price_of
 from ...comparison.rules import filled
-from ...comparison.sentence import price_of
 from ...model.advice import TODAY, Price, Ranked
 from ...model.errors import SpecError
 from ...plugins.spec import parse_value
@@ -35,7 +35,7 @@ from ..charts import Point, Range, Scatter
 from ..numbers import change, count, dollars, listed, percent, quantity, rule_out, sentence_case
 from ..reading import RATE, REFUSED, Reading
 from ..spread import per_run_section, sweep_sections, swept
-from ..strategies import reason, strategies
+from ..strategies import strategies
 
 _FIRST_CLAUSE = re.compile(r"^(.+?[.:;?])(\s|$)(.*)$", re.DOTALL)
 _MISSED_TURNS = "turns that would have missed something"
@@ -174,7 +174,7 @@ def _rejected(reading: Reading) -> Figure:
         price = reading.price(item)
         value = change(price.ratio) if price and price.ratio is not None else item.verdict
         note = f"theoretical minimum: {floor} ({less})" if floor else ""
-        why = reason(reading, item) or item.verdict
+        why = item.reason or item.verdict
         return Figure(f"Cheapest rejected: {item.strategy}", value, "bad", why, note)
     if floor:
         return Figure("Theoretical minimum", less, "", floor, "with perfect foresight")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from ...comparison.sentence import change as change_in_words
+from ...comparison.wording import less_or_more
 from ...model.base import grouped
 from ...model.compared import GateResult, Move
 from ..blocks import (
@@ -256,7 +256,7 @@ def _next(reading: Reading) -> Iterator[Block]:
     keep = "Take the change back, or change the strategy until every gate passes."
     if advised is not None and advised.strategy not in {gate.strategy for gate in reading.failed}:
         price = reading.price(advised)
-        cost = f" and costs {change_in_words(price)}" if price and price.ratio else ""
+        cost = f" and costs {less_or_more(price)}" if price and price.ratio else ""
         keep = f"Take the change back, or take {advised.strategy}: it passes every gate{cost}."
     yield from (Prose("Keep the gate", "heading"), Prose(keep), Prose("Accept the loss", "heading"))
     yield Prose("Raise the limits in the scenario, then store the new values:")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from ...comparison.reasons import RULES
 from ...model.advice import TODAY
 from ...model.detail import MissedFact, ReplayDetail
 from ...model.scores import Rule
@@ -31,7 +32,6 @@ from ..charts import Mark, Plot, spaced
 from ..numbers import count, listed, of, sentence_case
 from ..prompts import prompts_of
 from ..reading import MISSED, Reading
-from ..rule_words import RULES
 
 _RUNS, _STRATEGIES, _ROWS, _VALUES, _EACH = 12, 6, 10, 8, 2
 _PHONE = 340  # pixels of the arcs on a phone

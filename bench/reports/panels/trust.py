@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from ...comparison.reasons import RULES, rule_value
 from ...model.advice import TODAY, RuleResult
 from ...model.compared import Skipped
 from ...model.scores import Rule, RunFacts
 from ..blocks import Block, Cell, Fold, Heads, Prose, Section, Table, code, headed, number, table
 from ..numbers import count, listed, of, percent, sentence_case
 from ..reading import Reading
-from ..rule_words import RULES, is_count, rule_value
 
 REPLAY_LIMIT = (
     "Replay keeps the recorded actions fixed: it measures what each strategy would have shown to the model, "
@@ -137,7 +137,7 @@ def _limit(rule: Rule, results: list[RuleResult]) -> str:
     if rule == "cheaper":
         return "below 0%"
     limit = next((result.limit for result in results if result.limit is not None), None)
-    return rule_value(rule, limit) or ("0" if is_count(rule) else "–")
+    return rule_value(rule, limit) or ("0" if RULES[rule].noun else "–")
 
 
 def _constant_texts(reading: Reading) -> Iterator[Block]:

@@ -1,0 +1,161 @@
+"""The reasons of verdicts in words: why a rule refuses, why a strategy is not the one to run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..model.advice import Advice, Ranked, RuleResult
+from ..model.scores import Rule
+from ..text.wording import count, counted, percent
+from .certainty import EQUAL, FEWEST
+from .prices import is_saving, price_of
+from .wording import change, less_or_more, quoted
+
+
+@dataclass(frozen=True)
+class RuleWords:
+    """A rule in words: its measure, and the end of a refusal, after a count of `noun` or a share."""
+
+    measure: str
+    refusal: str = ""
+    noun: str = ""
+
+
+RULES: dict[Rule, RuleWords] = {
+    "ran": RuleWords("runs and gates that failed, replays that differ", "failed", "run"),
+    "valid": RuleWords("prompts a provider would refuse", "a provider would refuse", "prompt"),
+    "instructed": RuleWords(
+        "prompts without the system prompt, the task or a standing instruction",
+        "of prompts lack an instruction",
+    ),
+    "changed": RuleWords("values shown otherwise than the tool returned them", "changed", "value"),
+    "misattributed": RuleWords(
+        "sentences that give a value to another record", "of sentences misattribute a value"
+    ),
+    "invented": RuleWords(
+        "generated texts that state something new", "of generated texts state something new"
+    ),
+    "hidden": RuleWords("failed results shown without their failure", "hidden", "error"),
+    "needed": RuleWords(
+        "turns that would have missed something they used, mean over tasks", "missed turns"
+    ),
+    "far": RuleWords(
+        "needed facts from six or more turns back that are kept, mean over tasks", "old facts kept"
+    ),
+    "stored": RuleWords("fields kept in the store, questions answered"),
+    "judged": RuleWords("evaluations and extractions that stay the same"),
+    "routed": RuleWords("routes and selections as expected"),
+    "cheaper": RuleWords("upper bound of the price against today"),
+}
+"""The words of each rule, in the order in which they are asked. Those with a noun count."""
+
+QUALITY = {
+    "loss.leaf_recall.stored": "stores {} of the values",
+    "loss.fact_recall.stored": "stores {} of the facts",
+    "probes.recall": "answers {} of the questions",
+    "findings.agreement": "leads to the same judgement for {} of the results",
+    "routing.accuracy": "takes the expected route in {} of the decisions",
+    "routing.selection_top1": "ranks the expected script first for {} of the requests",
+}
+"""The words for the shares of stores, evaluators and routers, after the name of a strategy."""
+
+
+def rule_value(rule: Rule, value: float | None) -> str:
+    """The value or the limit of a rule; "" where there is none.
+
+    >>> rule_value("needed", 0.05), rule_value("changed", 3.0), rule_value("cheaper", 0.935)
+    ('5%', '3', '−6.5%')
+    """
+    if value is None or rule == "cheaper":
+        return change(value)
+    return count(value) if RULES[rule].noun else percent(value)
+
+
+def rule_failed(result: RuleResult) -> str:
+    """The reason of a refusal in a few words, with the first words or value that failed.
+
+    >>> rule_failed(RuleResult(rule="needed", passed=False, value=0.148, limit=0.05))
+    'missed turns 14.8%, above 5%'
+    >>> rule_failed(RuleResult(rule="needed", passed=False, value=0.0503, limit=0.05))
+    'missed turns 5.030%, above 5%'
+    >>> rule_failed(RuleResult(rule="stored", passed=False, value=0.249, limit=1, metric="probes.recall"))
+    'answers 24.9% of the questions, below 100%'
+    >>> rule_failed(RuleResult(rule="changed", passed=False, value=3))
+    '3 values changed'
+    >>> rule_failed(RuleResult(rule="ran", passed=False, value=1))
+    '1 gate failed'
+    """
+    words, limit = RULES[result.rule], rule_value(result.rule, result.limit)
+    value = rule_value(result.rule, result.value)
+    if words.noun:
+        # A failed run has a finding.
+        noun = "gate" if result.rule == "ran" and not result.findings else words.noun
+        return f"{counted(result.value or 0, noun)} {words.refusal}{_example(result)}"
+    if words.refusal.startswith("of "):
+        return f"{value} {words.refusal}{_example(result)}"
+    if not value:
+        why = "; ".join(item.text for item in result.findings) or "not measured"
+        return f"{words.refusal or words.measure}: {why}"
+    if value == limit:  # as far as it was rounded
+        value = f"{result.value:.3%}"
+    shown = f"{words.refusal} {value}" if words.refusal else QUALITY[result.metric].format(value)
+    return f"{shown}, {'above' if result.rule == 'needed' else 'below'} {limit}"
+
+
+def _example(result: RuleResult) -> str:
+    """The first finding of a rule, quoted; `""` where it has none."""
+    texts = (item.text.partition(" — ")[0] for item in result.findings)
+    text = next(filter(str.strip, texts), "")
+    return f", such as {quoted(text)}" if text else ""
+
+
+def reason_of(item: Ranked, advice: Advice) -> str:
+    """The reason of a strategy's verdict; "" for what is advised, and for what runs today."""
+    if "inactive" in item.marks:
+        return "changed nothing"
+    failed = [rule for rule in item.rules if not rule.passed]
+    if failed and failed[0].rule == "ran" and failed[0].findings:
+        return rule_failed(failed[0])  # the others are of the runs that did not fail
+    if refusals := [rule_failed(rule) for rule in failed if rule.rule != "cheaper"]:
+        return "; ".join(refusals)
+    if failed:
+        return _too_dear(item, failed[0], advice)
+    if "not checked" in item.marks:
+        return ": ".join(
+            filter(None, ["not checked", item.unchecked_text and quoted(item.unchecked_text)])
+        )
+    return _why_second(item, advice)
+
+
+def _too_dear(item: Ranked, cheaper: RuleResult, advice: Advice) -> str:
+    """The reason why there is no saving, or why it is not certain."""
+    price = price_of(item, advice.basis)
+    if price is not None and price.ratio is not None and not is_saving(price):
+        return f"costs {less_or_more(price)}"
+    if advice.tasks < FEWEST:
+        return f"needs {counted(FEWEST, unit_of(advice))}"
+    if cheaper.value is None:
+        return "not priced"
+    if cheaper.value > 1:
+        more = change(cheaper.value).lstrip("+")
+        return "may cost as much" if more == "≈0%" else f"may cost up to {more} more"
+    return f"may be chance, as one of {count(len(advice.ranked) - 1)} tried"
+
+
+def _why_second(item: Ranked, advice: Advice) -> str:
+    """The reason why a strategy that may be shipped is not the one that is advised."""
+    if (
+        item.verdict != "ship"
+        or advice.advised in (None, item.strategy)
+        or advice.basis == "quality"
+    ):
+        return ""
+    prices = {one.strategy: price_of(one, advice.basis) for one in advice.ranked}
+    price, best = prices[item.strategy], prices[advice.advised or ""]
+    is_near = price and best and price.ratio and best.ratio and price.ratio <= best.ratio + EQUAL
+    return f"{'about as cheap as' if is_near else 'saves less than'} {advice.advised}"
+
+
+def unit_of(advice: Advice) -> str:
+    """The thing that certainty counts: a task, or a run where each is a task of its own."""
+    return "task" if advice.tasks != advice.runs else "run"

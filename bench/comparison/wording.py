@@ -1,0 +1,72 @@
+"""Changes and prices in words, and quotations."""
+
+from __future__ import annotations
+
+import math
+
+from ..model.advice import Price
+from ..text.wording import MINUS, count, dollars, per_run, percent
+
+NOISE = 0.001
+"""A ratio that is nearer to 1 than this is no saving."""
+
+
+def change(ratio: float | None) -> str:
+    """A ratio to today as a signed percentage; "" where there is none.
+
+    >>> change(0.921), change(1.019), change(1.0), change(0.9999), change(None)
+    ('−7.9%', '+1.9%', '0%', '≈0%', '')
+    """
+    if ratio is None or not math.isfinite(ratio):
+        return ""
+    text = percent(abs(ratio - 1))
+    if ratio == 1 or text == "0%":
+        return text
+    return "≈0%" if text.startswith("<") else ("+" if ratio > 1 else MINUS) + text
+
+
+def less_or_more(price: Price) -> str:
+    """The change of a price against today in words.
+
+    >>> less_or_more(Price(unit="usd", per_run=1, ratio=0.64)), less_or_more(Price(unit="usd", per_run=1, ratio=1.03))
+    ('36% less', '3% more')
+    """
+    ratio = 1.0 if price.ratio is None else price.ratio
+    if abs(ratio - 1) < NOISE:
+        return "as much"
+    return f"{percent(abs(1 - ratio))} {'less' if ratio < 1 else 'more'}"
+
+
+def money(price: Price, today: Price | None = None) -> str:
+    """The price of a run; that of 1,000 runs where a run costs less than 10 cents `today`.
+
+    >>> money(Price(unit="usd", per_run=0.25)), money(Price(unit="usd", per_run=0.0042))
+    ('$0.25 a run', '$4.20 per 1,000 runs')
+    >>> money(Price(unit="tokens", per_run=18250.4))
+    '18,250 tokens a run'
+    """
+    if price.unit == "tokens":
+        return f"{count(round(price.per_run))} tokens a run"
+    runs, words = per_run((today or price).per_run)
+    return f"{dollars(price.per_run * runs)} {words}"
+
+
+def shortened(text: str, most: int = 70) -> str:
+    """A text on one line, its middle left out where it is long.
+
+    >>> shortened("cat  a_long_path.txt", 10)
+    'cat a … h.txt'
+    """
+    flat = " ".join(text.split())
+    if len(flat) <= most:
+        return flat
+    return f"{flat[: most // 2].rstrip()} … {flat[-most // 2 :].lstrip()}"
+
+
+def quoted(text: str) -> str:
+    """A text in quotation marks, the middle of a long one left out.
+
+    >>> quoted("so  far")
+    '"so far"'
+    """
+    return f'"{shortened(text, 60)}"'
