@@ -18,6 +18,7 @@ from ..text.field_list import fact_of_field
 from ..text.fields import FieldTable
 from ..text.kept_fields import KeptFields
 from ..text.numbers import is_number
+from ..text.small_words import without_notices
 from ..text.text_records import TextReading, plain_key
 from ..text.texts import FactsHeld, Texts
 from .contents import TraceContents
@@ -74,9 +75,12 @@ class TraceMessages:
     @memo
     def facts_in(self, number: int) -> frozenset[str]:
         """The needed facts and those of results that a message holds."""
-        texts = self.contents.of(self.messages[number])
+        message = self.messages[number]
+        is_own = number >= self.recorded
+        texts = self.contents.of(message)
+        texts = [*map(without_notices, texts)] if is_own else texts
         facts = frozenset[str]().union(*map(self.search.in_text, texts))
-        for fact in facts & self._own_holders.keys() if number >= self.recorded else ():
+        for fact in facts & self._own_holders.keys() if is_own else ():
             self._own_holders[fact].append(number)
         return facts
 

@@ -72,17 +72,22 @@ class ResultCounts:
         return self.is_all(number) or any(is_rounded(number, value) for value in sums)
 
     def is_statistic(self, number: str, sentence: str) -> bool:
-        """True if a number is the sum, range, mean, deviation or a quartile of a column, of those
-        that a sentence names if it names any.
+        """True if a number is the sum, range, mean, deviation or a quartile of a column: that which
+        a sentence names, of the columns that it names, if it names any.
         """
         words = set(plain_key(sentence).split())
-        named = [key for key in self._columns if words.issuperset(key.split())]
+        columns = [key for key in self._columns if words.issuperset(key.split())]
+        names = STATISTICS.keys() & words or STATISTICS.keys()
+        wanted = {STATISTICS[name] for name in names}
         return any(
-            is_rounded(number, value) for key in named or self._columns for value in self._of(key)
+            is_rounded(number, value)
+            for key in columns or self._columns
+            for kind, value in self._of(key)
+            if kind in wanted
         )
 
     @memo
-    def _of(self, key: str) -> tuple[float, ...]:
+    def _of(self, key: str) -> tuple[tuple[str, float], ...]:
         return statistics_of(self._columns[key])
 
     @cached_property
@@ -160,20 +165,41 @@ def is_rounded(number: str, value: float) -> bool:
     return _NUMBER.fullmatch(number) is not None and abs(value - float(number)) <= half
 
 
-def statistics_of(column: Sequence[float]) -> tuple[float, ...]:
-    """The sum, range, mean, both deviations and the quartiles of two or more numbers.
+STATISTICS = {
+    "total": "sum",
+    "sum": "sum",
+    "range": "range",
+    "mean": "mean",
+    "average": "mean",
+    "avg": "mean",
+    "deviation": "deviation",
+    "std": "deviation",
+    "stdev": "deviation",
+    "median": "median",
+    "quartile": "quartile",
+    "quartiles": "quartile",
+}
+"""The words by which texts call each statistic."""
 
-    >>> statistics_of([1, 2, 3, 10])
-    (16.0, 9, 4.0, 4.08248290463863, 3.5355339059327378, 1.75, 2.5, 4.75)
+
+def statistics_of(column: Sequence[float]) -> tuple[tuple[str, float], ...]:
+    """The statistics of two or more numbers, each by its kind: both deviations, three quartiles.
+
+    >>> statistics_of([1, 2, 3, 10])[:3]
+    (('sum', 16.0), ('range', 9), ('mean', 4.0))
+    >>> statistics_of([1, 2, 3, 10])[5:]
+    (('median', 2.5), ('quartile', 1.75), ('quartile', 2.5), ('quartile', 4.75))
     """
     total, size = math.fsum(column), len(column)
     mean = total / size
     squares = math.fsum((value - mean) ** 2 for value in column)
-    deviations = math.sqrt(squares / (size - 1)), math.sqrt(squares / size)
+    low, median, high = statistics.quantiles(column, n=4, method="inclusive")
     return (
-        total,
-        max(column) - min(column),
-        mean,
-        *deviations,
-        *statistics.quantiles(column, n=4, method="inclusive"),
+        ("sum", total),
+        ("range", max(column) - min(column)),
+        ("mean", mean),
+        ("deviation", math.sqrt(squares / (size - 1))),
+        ("deviation", math.sqrt(squares / size)),
+        ("median", median),
+        *(("quartile", value) for value in (low, median, high)),
     )

@@ -15,7 +15,7 @@ from ...text.omissions import says_omission
 from ..own_text import OwnText
 
 _TAGGED = re.compile(r"<([\w-]+)>[^<]*</\1>")
-_NOTICE = re.compile(r"\[[^\]]*\]|<[^<>]*>|…|(?m:^\s*\d+[.)]\s)")
+_NOTICE = re.compile(r"\[[^\]]*\]|<[^<>]*>|…|(?m:^[(#]?\s*\d{1,4}[.):]\s)")
 _MARKUP = re.compile(r"(?<!\w)\*\*|\*\*(?!\w)|`")
 
 

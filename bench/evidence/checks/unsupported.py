@@ -15,11 +15,11 @@ from ...text.exit_codes import EXIT_CODE, exit_codes
 from ...text.facts import flat
 from ...text.instructions import is_consent, is_notice_word, quantifiers, sentences_of
 from ...text.reading import without_number
+from ...text.small_words import WORD, is_all_small, is_notice, is_small
 from ..calls import call_of
 from ..failures import FAILURE, SUCCESS
 from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult, lines_shown
-from .small_words import WORD, is_all_small, is_notice, is_small
 from .speakers import SPEAKERS, speaker_of
 
 _LABEL = re.compile(r"[^:\]\n]{1,60}[:\]]\W{0,2}? (?=\S)")
@@ -41,6 +41,7 @@ _EMPTY = "no output: none, nothing"
 """What a text may say of a result that is empty."""
 
 _CODE = re.compile(r"\b(?=\w*\d)(?=\w*[^\W\d_])\w{3,}\b")
+_OWN_NAME = re.compile(r"\b(?:[A-Z][a-z]+ \d+|(?=\w*\d)\w{5,})\b")
 _FEW_WORDS = 40
 _FEWEST_WORDS = 4
 """So many words in a row are a quotation."""
@@ -50,7 +51,7 @@ def unsupported(evidence: ReplayEvidence, own: OwnText) -> str:
     """The first sentence of an own text that nothing supports; "" for none.
 
     In a text that shows a result every word is one of the result or its call, or speaks of what is
-    shown and left out. A sentence of any other text stands in a message before it, is a heading or
+    shown and left out, and no name is that of something else. A sentence of any other text stands in a message before it, is a heading or
     a notice, or has all its words from one structured result. Words such as all, none and latest
     are supported only where the result has them as often, or where they are quoted.
     """
@@ -79,6 +80,7 @@ def _in_result(own: RewrittenResult, purpose: Sequence[str]) -> Iterator[str]:
     """
     text = _new_text(own, purpose)
     yield from _other_calls(own, text)
+    yield from _names_of_others(own, text)
     for prose in _prose_of(own, text):
         yield from _moved_lines(own, prose)
     if not _strange_words(own, text) and not quantifiers(text):
@@ -115,6 +117,20 @@ def _other_calls(own: RewrittenResult, text: str) -> Iterator[str]:
                 for other in own.session.trace.results
             ):
                 yield text[call.start() :]
+
+
+def _names_of_others(own: RewrittenResult, text: str) -> Iterator[str]:
+    """Yield the codes and numbered names (`Level 1`) of a text that other messages have, but neither
+    the result nor its call.
+    """
+    session, result = own.session, own.result
+    known = session.words_of(result.index)
+    rows = [session.messages.texts.flat(part) for part in (result.text, call_of(result))]
+    for name in dict.fromkeys(_OWN_NAME.findall(text)):
+        row = flat(name)
+        is_own = any(row in other for other in rows) if " " in name else known >= {*row.split()}
+        if not is_own and session.mentions.verbatim(name):
+            yield name
 
 
 def _moved_lines(own: RewrittenResult, text: str) -> Iterator[str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from ...text.instructions import is_notice_word, quantifiers
-from ...text.omissions import omission_in, says_omission
-from ...text.scripts import FUNCTION_WORDS
+from .instructions import is_notice_word, quantifiers
+from .omissions import omission_in, says_omission
+from .scripts import FUNCTION_WORDS
 
 WORD = re.compile(r"[^\W\d_]{2,}")
 
@@ -29,3 +29,19 @@ def is_notice(sentence: str) -> bool:
     return all(
         is_small(word) or word in quantified for word in WORD.findall(sentence.casefold())
     ) and bool(says_omission(sentence, ""))
+
+
+_MARK = re.compile(r"\[[^\[\]\n]{1,80}\]")
+
+
+def without_notices(text: str) -> str:
+    """A text without the notices in brackets: a number in one is none of what it stands in.
+
+    >>> without_notices("row 1 [18 lines left out] [3, 4 … 9] [open: 2 more]")
+    'row 1  [3, 4 … 9] [open: 2 more]'
+    """
+    if "[" not in text:
+        return text
+    return _MARK.sub(
+        lambda mark: "" if WORD.search(mark[0]) and is_notice(mark[0]) else mark[0], text
+    )
