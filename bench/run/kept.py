@@ -125,7 +125,7 @@ class Kept:
 
     @contextlib.contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        """The connection of this thread and process; what is done in the block is done or not."""
+        """The connection of this thread and process; what the block changes is kept whole or not."""
         known = getattr(self._own, "known", None)
         if known is None or known[0] != os.getpid():
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -10,7 +10,7 @@ and tool definitions that were not recorded) is the framing of every prompt.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import takewhile
 from operator import add, sub
 from statistics import median
@@ -160,20 +160,18 @@ class _Fit(NamedTuple):
 
     @classmethod
     def of(cls, way: str, sent: Sequence[SentPrompt], assumed: bool) -> _Fit:
-        """The factor, framing and fixed part under which counts come nearest to the reported prompts."""
+        """The fit under which counts come nearest to the reported prompts.
+
+        What our counts miss is the fault of the vocabulary where that is `assumed`, else of the
+        framing of messages; what remains stands once in every prompt.
+        """
         prompts = [_Counted.of(prompt, way) for prompt in sent]
         factor, framing = 1.0, float(Counting().message_tokens)
         apart = _far_apart(sent, prompts) if len(sent) >= FEWEST_TURNS else []
         if assumed:
-            factors = [
-                more.left_over(0.0, framing) / more.text
-                for more in apart
-                if abs(more.text) >= _FEWEST_TOKENS
-            ]
-            factor = round(_within(median(factors), _FACTOR), 4) if factors else factor
+            factor = _text_factor(apart, framing)
         else:
-            framings = [more.left_over(1.0, 0.0) / more.messages for more in apart if more.messages]
-            framing = round(_within(median(framings), _MESSAGE_TOKENS), 2) if framings else framing
+            framing = _message_framing(apart, framing)
         rest = median(prompt.left_over(factor, framing) for prompt in prompts)
         # A prompt never costs less than nothing.
         lowest = -factor * min(prompt.tools for prompt in sent)
@@ -227,6 +225,19 @@ def _far_apart(sent: Sequence[SentPrompt], prompts: Sequence[_Counted]) -> list[
         for items in threads.values()
         for earlier, later in zip(items, items[max(1, len(items) // 2) :], strict=False)
     ]
+
+
+def _text_factor(apart: Iterable[_Counted], framing: float) -> float:
+    """Reported tokens for one of ours in a text; 1 where too little text was added."""
+    longer = (more for more in apart if abs(more.text) >= _FEWEST_TOKENS)
+    factors = [more.left_over(0.0, framing) / more.text for more in longer]
+    return round(_within(median(factors), _FACTOR), 4) if factors else 1.0
+
+
+def _message_framing(apart: Iterable[_Counted], plain: float) -> float:
+    """Reported tokens around one message; the `plain` number where no message was added."""
+    framings = [more.left_over(1.0, 0.0) / more.messages for more in apart if more.messages]
+    return round(_within(median(framings), _MESSAGE_TOKENS), 2) if framings else plain
 
 
 def _within(value: float, bounds: tuple[float, float]) -> float:
