@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -14,6 +15,7 @@ from ..plugins.registry import Plugin
 from ..strategies import Edits, Window, untruncated_record
 from ..strategies.functions import error_line, own_code
 from ..strategies.messages import Bridge, OpenAIMessages
+from .cassettes import require_answered
 from .plain import plain_data
 
 Decision = tuple[str, dict[str, Any]]
@@ -110,10 +112,31 @@ _READ: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def started(plugin: Plugin) -> Callable[..., Any]:
-    """A new instance of a plug-in, as what takes and gives the values of its slot."""
-    _, call = own_code(plugin) if plugin.entry.own else plugin.start()
+    """What takes and gives the values of a slot; a new instance starts with the first call."""
     read = _READ[plugin.entry.kind]
-    return lambda *given: read(call(*given), given[0])
+
+    @functools.cache
+    def code() -> Callable[..., Any]:
+        return own_code(plugin) if plugin.entry.own else plugin.start()[1]
+
+    def called(*given: Any) -> Any:
+        return read(code()(*given), given[0])
+
+    def called_offline(*given: Any) -> Any:
+        try:
+            answer = code()(*given)
+        finally:
+            require_answered()
+        return read(_as_data(answer), given[0])
+
+    return called_offline if plugin.own else called
+
+
+def _as_data(answer: Any) -> Any:
+    """A record or a reply with plain data in it, each field of its type; anything else as it is."""
+    if isinstance(answer, Record | Reply):
+        return msgspec.convert(plain_data(answer), type(answer))
+    return answer
 
 
 # ---------------------------------------------------------------- errors

@@ -1,4 +1,4 @@
-"""The way to somebody's own code during one replay: calls go out as data, answers come as data."""
+"""The replay of somebody's own code: moments go out to its child, outcomes come back as data."""
 
 from __future__ import annotations
 
@@ -6,137 +6,129 @@ import contextlib
 import functools
 import json
 import pickle
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 import msgspec
 
-from ..model import Record, Reply
+from ..model import Failure, ModelTurn, ToolResult
 from ..model.errors import StrategyError, one_line
-from ..plugins.worker import NoAnswer
-from ..strategies import Edits, Strategy, Written
+from ..plugins.worker import Answer, NoAnswer
+from ..strategies import Strategy
 from ..strategies.functions import error_line
-from ..strategies.offloading import Keep
 from ..tokens.counting import TokenCounter
-from .answers import Decision
-from .numbering import Count
-from .serving import (
-    Address,
-    CallAnswer,
-    EditsByNumber,
-    MessageTable,
-    ServedCode,
-    crossing,
-    open_code,
-)
+from .loop import Loop, Outcomes
+from .recording import Frame, Moment
+from .serving import answer, open_replay
 
 _TIMES, _MORE = 100, 10_000_000
 """A strategy may answer so many times the bytes that it was given, and so many more."""
 
-_ANSWERS: dict[str, Any] = {
-    "summarizer": Any,
-    "store": Record,
-    "consumer": Reply,
-    "evaluator": dict[str, Any] | None,
-    "routers": Decision | None,
-    "compactor": EditsByNumber | None,
-}
-"""By slot the type of what comes back."""
 
+def outcomes_of_own_code(
+    strategy: Strategy,
+    frame: Frame,
+    counter: TokenCounter,
+    moments: Iterable[Moment],
+    *,
+    ended: bool,
+) -> Outcomes:
+    """The outcomes of some moments under a strategy with somebody's own code; `ended`: and of the
+    end.
 
-class Border:
-    """The calls of one strategy's own code, answered by a session of its child, which ends with the
-    block. Code that cannot be sent to a child is called here, in the same way.
-
-    `count` gives the tokens of a message that the code is handed, `charge` and `offload` take what
-    the code does beside its answers.
+    Code that cannot be sent to a child is replayed here, in the same way.
     """
-
-    def __init__(
-        self,
-        strategy: Strategy,
-        counter: TokenCounter,
-        count: Count,
-        charge: Callable[[int, int, str | None], None],
-        offload: Keep,
-    ) -> None:
-        self._strategy, self._counter, self._count = strategy, counter, count
-        self._charge, self._offload = charge, offload
-        self._open = contextlib.ExitStack()
-        self._table = MessageTable()
-        self._room = _MORE
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *raised: object) -> None:
-        self._open.close()
-        vars(self).pop("_answer", None)  # with what answered here the programs end that it started
-
-    def code(self, *address: Any) -> Callable[..., Any]:
-        """The code at an address, as what takes and gives the values of its slot.
-
-        It raises StrategyError for an error of the code, and for an answer that is none.
-        """
-        return functools.partial(self._called, Address(*address))
-
-    def _called(self, address: Address, *given: Any) -> Any:
-        """Ask the other side for one answer, and take over what the code wrote, offloaded and asked."""
-        first = crossing(given[0], self._table.numbers, count=None, future=None)
-        new = [(message, self._count(message)) for message in self._table.unsent()]
-        sent = pickle.dumps((address, new, first, *given[1:]), pickle.HIGHEST_PROTOCOL)
-        answer = self._asked(sent)
-        for used in answer.model_calls:
-            self._charge(*used)
-        for name, value in answer.offloaded.items():
-            self._offload(name, value)
-        if answer.error:
-            raise StrategyError(one_line(answer.error))
-        self._table.take(answer.written)
-        value = _read(answer.value, _ANSWERS[address.slot])
-        return self._edits(value) if isinstance(value, EditsByNumber) else value
-
-    def _asked(self, sent: bytes) -> CallAnswer:
-        """The answer to a call. Raises StrategyError for none that can be read."""
-        try:
-            body = self._answer(sent)
-        except NoAnswer as why:
-            text = f"{why} — a strategy returns or raises" if why.ended else str(why)
-            raise StrategyError(text) from None
-        except MemoryError as error:  # of code that runs here
-            raise StrategyError(error_line(error)) from error
-        self._room += _TIMES * len(sent) - len(body)
-        if self._room < 0:
-            what = f"it answers more than {_TIMES} times as much as it was given"
-            raise StrategyError(f"{what}, and {_MORE:,} bytes")
-        answer: CallAnswer = _read(body, CallAnswer)
-        return answer
-
-    @functools.cached_property
-    def _answer(self) -> Callable[[bytes], bytes]:
-        """The function that answers calls: a new session of the child, or this process without one."""
-        strategy, counter = self._strategy, self._counter
-        if strategy.sandbox is None:
-            return ServedCode(strategy, counter).answer
-        child, number = strategy.sandbox.child, strategy.sandbox.number
-        given = number, counter.encoding, counter.counting
-        session = child.session(open_code, *given, count=counter.encoded)
-        ask: Callable[[bytes], bytes] = self._open.enter_context(session).ask
-        return ask
-
-    def _edits(self, given: EditsByNumber) -> Edits:
-        """The edits of a compactor. Raises StrategyError for messages that do not exist."""
-        table = self._table
-        try:
-            written = [Written(table.messages(read), text) for read, text in given.written]
-            return Edits(table.messages(given.messages), written=written, parts=given.parts)
-        except IndexError:
-            raise StrategyError("its answer holds messages that do not exist") from None
+    out, room, given = Outcomes(), _MORE, 0
+    with _answering(strategy, frame, counter) as answering:
+        for portion, is_last in _portions(strategy, moments):
+            request = pickle.dumps((portion, is_last and ended), pickle.HIGHEST_PROTOCOL)
+            given += _messages_in(portion)
+            try:
+                body = answering(request)
+                room += _TIMES * len(request) - len(body)
+                out.join(_read(body, room, portion, given, len(out.written)))
+            except (NoAnswer, StrategyError, MemoryError) as error:
+                at = portion[-1].step.index if portion else -1
+                slot = "strategy" if len(strategy.own_slots) > 1 else min(strategy.own_slots)
+                out.failure = Failure(step=at, slot=slot, error=_reason(error))
+            if out.failure is not None:
+                break
+    return out
 
 
-def _read(given: Any, kind: Any) -> Any:
-    """A value, or the JSON of one, as a value of a type. Raises StrategyError where it is none."""
+@contextlib.contextmanager
+def _answering(strategy: Strategy, frame: Frame, counter: TokenCounter) -> Iterator[Answer]:
+    """What answers during one replay: a session of the strategy's child, or this process."""
+    if strategy.sandbox is None:
+        yield functools.partial(answer, Loop(strategy, frame, counter))
+        return
+    child, number = strategy.sandbox.child, strategy.sandbox.number
+    given = number, frame, counter.encoding, counter.counting
+    with child.session(open_replay, *given, count=counter.encoded) as session:
+        yield session.ask
+
+
+def _portions(strategy: Strategy, moments: Iterable[Moment]) -> Iterator[tuple[list[Moment], bool]]:
+    """Yield moments in portions, and True with the last one.
+
+    The last moment of a portion alone may call own code: so no later one is in its process.
+    """
+    own = strategy.own_slots
+    portion: list[Moment] = []
+    for moment in moments:
+        portion.append(moment)
+        if _may_call(own, moment):
+            yield portion, False
+            portion = []
+    yield portion, True
+
+
+def _may_call(own: Set[str], moment: Moment) -> bool:
+    """True if a moment may call what fills some slots."""
+    if "routers" in own:
+        return True
+    if isinstance(moment.step, ToolResult):
+        return own != {"compactor"}
+    return moment.asks and "compactor" in own
+
+
+def _messages_in(moments: Sequence[Moment]) -> int:
+    """The number of recorded messages in some moments."""
+    return sum(len({id(each.message), id(each.seen)}) for each in moments if each.message)
+
+
+def _read(
+    body: bytes, room: int, moments: Sequence[Moment], recorded: int, written: int
+) -> Outcomes:
+    """The outcomes in an answer about some moments. Raises StrategyError where they cannot be.
+
+    `recorded` and `written` are the messages that there are: of the recording up to these moments,
+    and of the strategy before them.
+    """
+    if room < 0:
+        what = f"it answers more than {_TIMES} times as much as it was given"
+        raise StrategyError(f"{what}, and {_MORE:,} bytes")
     try:
-        return msgspec.convert(json.loads(given) if isinstance(given, bytes) else given, kind)
+        out = msgspec.convert(json.loads(body), Outcomes)
     except (ValueError, RecursionError) as error:
         raise StrategyError(f"its answer cannot be read: {one_line(error)}") from None
+    if out.failure is not None:
+        slot, reason = one_line(out.failure.slot), one_line(out.failure.error)
+        out.failure = msgspec.structs.replace(out.failure, slot=slot, error=reason)
+        return out
+    calls = [each.step.index for each in moments if each.asks and isinstance(each.step, ModelTurn)]
+    results = [each.step.index for each in moments if isinstance(each.step, ToolResult)]
+    if [one.step for one in out.calls] != calls or [one.step for one in out.results] != results:
+        raise StrategyError("its answer is about other steps than it was given")
+    numbers = {one.message for one in out.results}.union(*(call.tail for call in out.calls))
+    least = -written - len(out.written)
+    if not all(least <= number < recorded for number in numbers):
+        raise StrategyError("its answer holds messages that do not exist")
+    return out
+
+
+def _reason(error: BaseException) -> str:
+    """The reason of an answer that did not come, or cannot be one."""
+    if isinstance(error, MemoryError):  # of code that runs here
+        return error_line(error)
+    ended = isinstance(error, NoAnswer) and error.ended
+    return f"{error} — a strategy returns or raises" if ended else str(error)

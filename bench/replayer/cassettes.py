@@ -19,9 +19,10 @@ _open = contextlib.ExitStack()
 _refused: list[str] = []
 
 
-def refused() -> str:
-    """The reason why a request had no answer, though the code may have gone on; `""` where all had."""
-    return _refused[0] if _refused else ""
+def require_answered() -> None:
+    """Raise StrategyError where a request had no answer, though the code may have gone on."""
+    if _refused:
+        raise StrategyError(_refused[0])
 
 
 def go_offline(base: Path, charge: Charge) -> None:

@@ -5,8 +5,7 @@ Nothing here looks at later steps. What replay cannot know: the recorded actions
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import msgspec
@@ -21,6 +20,7 @@ from ..model import (
     Message,
     ModelTurn,
     Record,
+    Reply,
     Resolved,
     RouteDecision,
     ToolResult,
@@ -31,7 +31,7 @@ from ..model import (
 )
 from ..model.errors import StrategyError
 from ..model.outcome import OUTPUT, SUMMARY
-from ..model.replay import Call, StepOutcome
+from ..model.replay import Call
 from ..plugins.registry import build
 from ..strategies import AT_DEFAULT, RECORDED, Execution, Strategy, untruncated_record
 from ..strategies.forms import execution_mapping
@@ -39,24 +39,42 @@ from ..strategies.offloading import offloaded_to
 from ..strategies.routing import decides_here
 from ..tokens.counting import TokenCounter
 from .answers import Broken, in_slot, started
-from .border import Border
 from .numbering import Numbers
 from .plain import plain_data
-from .recording import Asked, Recording
-from .thread import Frame, Thread
+from .recording import Frame, Moment
+from .thread import Thread
 
 
-@dataclass
-class Outcomes:
-    """The outcomes of the steps so far: the parts of a Replay."""
+class ResultOutcome(msgspec.Struct):
+    """The outcome of one tool result: the number of the message that shows it, what a store keeps.
 
-    written: list[Message]
-    calls: list[Call] = field(default_factory=list)
-    results: list[StepOutcome] = field(default_factory=list)
-    decisions: list[Decision] = field(default_factory=list)
-    own_calls: list[WriterCall] = field(default_factory=list)
-    handles: list[Resolved] = field(default_factory=list)
+    `kept` is the record and the value that can be read back; None without a store.
+    """
+
+    step: int
+    message: int
+    kept: tuple[Record, Any] | None = None
+    evaluation: dict[str, Any] | None = None
+    evaluation_untruncated: dict[str, Any] | None = None
+    reply: Reply | None = None
+
+
+class Outcomes(msgspec.Struct):
+    """The outcomes of some moments, as data. `written` are the messages that are new, by -1, -2, …"""
+
+    written: list[Message] = []
+    calls: list[Call] = []
+    results: list[ResultOutcome] = []
+    decisions: list[Decision] = []
+    own_calls: list[WriterCall] = []
+    handles: list[Resolved] = []
     failure: Failure | None = None
+
+    def join(self, more: Outcomes) -> None:
+        """Let the outcomes of the next moments join."""
+        for name in ("written", "calls", "results", "decisions", "own_calls", "handles"):
+            getattr(self, name).extend(getattr(more, name))
+        self.failure = more.failure
 
 
 class Side:
@@ -80,35 +98,26 @@ class Router(NamedTuple):
 
 
 class Loop:
-    """A strategy during one replay: what fills its slots is started, and its state lives this long.
+    """A strategy during one replay: what fills its slots is started, and its state lives this long."""
 
-    `future` is for a reference that reads it.
-    """
-
-    def __init__(
-        self, recording: Recording, strategy: Strategy, counter: TokenCounter, future: Any = None
-    ) -> None:
-        self._recording, self._strategy = recording, strategy
-        self._numbers = Numbers(recording.messages, counter.of)
-        self.out = Outcomes(self._numbers.written)
-        self._border = Border(strategy, counter, self._numbers.count, self._charge, self._offload)
-        self._frame = Frame(recording.framing, recording.window_tokens, future)
+    def __init__(self, strategy: Strategy, frame: Frame, counter: TokenCounter) -> None:
+        self._strategy, self._frame = strategy, frame
+        self._numbers = Numbers(counter.of)
+        self._out = Outcomes()
         self._threads: dict[str, Thread] = {}
         self._store, self._summarize, self._consume = map(
             self._started, ("store", "summarizer", "consumer")
         )
-        self._stored, self._full = (
-            Side(self._started("evaluator", name)) for name in ("stored", "full")
-        )
+        self._stored, self._full = (Side(self._started("evaluator")) for _ in range(2))
         self._side = self._stored  # the one at work: calls of models by the other are not charged
         self._routers = [
             Router(
                 plugin.entry.name,
                 plugin.attribute("at", AT_DEFAULT),
                 plugin.attribute("loop"),
-                *(self._started("routers", side, place) for side in ("stored", "full")),
+                *(started(plugin), started(plugin)),
             )
-            for place, plugin in enumerate(strategy.plugins.get("routers", ()))
+            for plugin in strategy.plugins.get("routers", ())
         ]
         self._state: dict[str, Any] = {}  # as the last decision was recorded
         self._taken: dict[str | None, str] = {}  # the last recorded route of each router
@@ -116,20 +125,17 @@ class Loop:
         self._offloaded: dict[str, tuple[str, Any]] = {}  # by handle the text and the value
         self._last: AnyStep | None = None
 
-    def _started(self, slot: str, instance: str = "", place: int = 0) -> Any:
+    def _started(self, slot: str) -> Any:
         """An instance of what fills a slot; None for an empty one."""
         plugins = self._strategy.plugins.get(slot)
-        if not plugins:
-            return None
-        is_own = plugins[place].own
-        return self._border.code(slot, place, instance) if is_own else started(plugins[place])
+        return started(plugins[0]) if plugins else None
 
     def _thread(self, name: str) -> Thread:
         """The thread of a name, with a compactor of its own."""
         if name not in self._threads:
             plugins = self._strategy.plugins.get("compactor", ())
             per_call = any(plugin.attribute("mode", "history") == "per_call" for plugin in plugins)
-            compact = self._started("compactor", name)
+            compact = self._started("compactor")
             recorded = started(build("compactor", "recorded"))
             self._threads[name] = Thread(
                 self._numbers, compact, recorded, self._frame, per_call=per_call
@@ -138,42 +144,46 @@ class Loop:
 
     # ------------------------------------------------------------ steps
 
-    def outcomes(self, before: int | None = None) -> Outcomes:
-        """The outcomes of all steps, or of those before an index.
+    def outcomes(self, moments: Iterable[Moment], *, ended: bool) -> Outcomes:
+        """The outcomes of the next moments; `ended`: and of the end of the recording.
 
         A strategy that raises ends them with its failure.
         """
+        self._out = Outcomes()
+        before = len(self._numbers.written)
         try:
             if self._strategy.broken:
                 raise Broken("strategy", StrategyError(self._strategy.broken))
-            with self._border, offloaded_to(self._offload):
-                for step in self._recording.steps:
-                    if before is not None and step.index >= before:
-                        return self.out
-                    self._last, self._side = step, self._stored
-                    if isinstance(step, Asked):
-                        self._ask(self._recording.asked[step.index])
-                    self._take(step)
-                if before is None:
+            with offloaded_to(self._offload):
+                for moment in moments:
+                    self._last, self._side = moment.step, self._stored
+                    self._ask(moment) if moment.asks else self._take(moment)
+                if ended:
                     self._route("end", self._last)
         except Broken as error:
-            self.out.failure = Failure(step=self._at, slot=error.slot, error=error.text)
-        return self.out
+            self._out.failure = Failure(step=self._at, slot=error.slot, error=error.text)
+        self._out.written = self._numbers.written[before:]
+        return self._out
 
-    def _ask(self, step: Asked) -> None:
+    def _ask(self, moment: Moment) -> None:
         """The model is about to be called, or a route to be taken: nobody knows the answer yet."""
+        step = moment.step
         if isinstance(step, RouteDecision):
             self._state = step.state
             self._route(step.at, step, step)
         else:
-            self._prompt(step)
+            self._prompt(moment)
             self._route("before_model", step)
 
-    def _take(self, step: AnyStep) -> None:
+    def _take(self, moment: Moment) -> None:
         """Take a step, of a model turn or a routing decision its answer."""
-        message = self._recording.message(step.index)
+        step, message, (tokens, seen_tokens) = moment.step, moment.message, moment.tokens
+        if message is not None and moment.seen is not None:
+            self._numbers.record(message, tokens)
+            if moment.seen is not message:
+                self._numbers.record(moment.seen, seen_tokens)
         if isinstance(step, ToolResult):
-            self._result(step)
+            self._result(step, moment)
             self._route("after_result", step)
             self._route("after_evaluation", step)
         elif isinstance(step, ContextReset | ContextEdit):
@@ -192,13 +202,13 @@ class Loop:
         """The last step that was taken; -1 before the first."""
         return -1 if self._last is None else self._last.index
 
-    def _charge(self, read: int, written: int, model: str | None) -> None:
+    def charge(self, read: int, written: int, model: str | None) -> None:
         """Charge a call of a model that the strategy itself made, unless the untruncated side did."""
         if self._side is self._stored:
             call = WriterCall(
                 step=self._at, consumed_tokens=read, produced_tokens=written, model=model
             )
-            self.out.own_calls.append(call)
+            self._out.own_calls.append(call)
 
     def _offload(self, handle: str, value: Any) -> None:
         """From this step on a handle stands for a value."""
@@ -206,29 +216,28 @@ class Loop:
         known, _ = self._offloaded.get(handle, (None, None))
         if self._side is self._stored and known != text:
             self._offloaded[handle] = text, value
-            self.out.handles.append(Resolved(handle=handle, step=self._at, text=text))
+            self._out.handles.append(Resolved(handle=handle, step=self._at, text=text))
 
     # ------------------------------------------------------------ results
 
-    def _result(self, step: ToolResult) -> None:
+    def _result(self, step: ToolResult, moment: Moment) -> None:
         """Store, summarize, consume and evaluate a result, and let what is shown of it join."""
         full = untruncated_record(step)
-        record, stored = (full, full.value) if self._store is None else self._put(step)
+        kept = None if self._store is None else self._put(step)
+        record, stored = kept or (full, full.value)
         summary = self._answer("summarizer", self._summarize, step)
         self._last_result = {SUMMARY: summary, OUTPUT: step.value}
         reply = self._answer("consumer", self._consume, Execution(step, summary))
-        shown, untruncated = self._messages_of(step, record, summary)
-        outcome = StepOutcome(
+        shown, untruncated = self._messages_of(moment, record, summary)
+        outcome = ResultOutcome(
             step=step.index,
-            call_id=step.call_id,
             message=self._thread(step.thread).join(shown, untruncated),
-            record=record,
-            stored=stored,
+            kept=kept,
             evaluation=self._evaluate(self._stored, read_back(record, stored)),
             evaluation_untruncated=self._evaluate(self._full, full),
             reply=reply,
         )
-        self.out.results.append(outcome)
+        self._out.results.append(outcome)
 
     def _evaluate(self, side: Side, record: Record) -> Any:
         """The findings of the evaluator on one side; the record joins its history."""
@@ -249,16 +258,14 @@ class Loop:
         with in_slot(slot):
             return code(*given)
 
-    def _messages_of(
-        self, step: ToolResult, record: Record, summary: Any
-    ) -> tuple[Message, Message]:
+    def _messages_of(self, moment: Moment, record: Record, summary: Any) -> tuple[Message, Message]:
         """The message that shows a result, and the untruncated one.
 
         It shows the summary, else what the store keeps; where neither slot is filled, what the
         recorded model saw.
         """
-        untruncated = self._recording.message(step.index)
-        seen = self._recording.message(step.index, seen=True)
+        untruncated, seen, step = moment.message, moment.seen, moment.step
+        assert isinstance(step, ToolResult)
         assert untruncated
         assert seen
         if summary is not None:
@@ -282,26 +289,26 @@ class Loop:
 
     # ------------------------------------------------------------ prompts and routes
 
-    def _prompt(self, turn: ModelTurn) -> None:
+    def _prompt(self, moment: Moment) -> None:
         """Let the compactor rework the prompt of a turn, and charge its summaries."""
         with in_slot("compactor"):
-            call, edits = self._thread(turn.thread).call(turn, *self._recording.tools[turn.index])
-            self.out.calls.append(call)
+            call, edits = self._thread(moment.step.thread).call(moment)
+            self._out.calls.append(call)
             if edits is None:
                 return
-            charged = bool(self.out.own_calls) and self.out.own_calls[-1].step == call.step
+            charged = bool(self._out.own_calls) and self._out.own_calls[-1].step == call.step
             for written in () if charged else edits.written:  # not what a model itself said
                 read = sum(
                     self._numbers.count(item) - item.reasoning_tokens for item in written.read
                 )
-                self._charge(read, self._numbers.count(written.text), None)
+                self.charge(read, self._numbers.count(written.text), None)
 
     def _route(
         self, point: str, step: AnyStep | None, recorded: RouteDecision | None = None
     ) -> None:
         """Let the routers that decide at a point do so."""
         for router in self._routers:
-            if decides_here(router.name, router.at, point, recorded, self._recording.points):
+            if decides_here(router.name, router.at, point, recorded, self._frame.points):
                 with in_slot(f"router {router.name}"):
                     self._decide(router, point, step)
 
@@ -321,7 +328,7 @@ class Loop:
             loop=router.loop,
             detail=detail,
         )
-        self.out.decisions.append(decision)
+        self._out.decisions.append(decision)
 
     def _state_at(self, side: Side, step: AnyStep | None) -> dict[str, Any]:
         """The recorded state with the records of one side in it; `step` is None at the end.
@@ -329,7 +336,7 @@ class Loop:
         It has the keys that documents 003 and 004 name.
         """
         self._side = side
-        plans = self._recording.plans
+        plans = self._frame.plans
         state: dict[str, Any] = {
             "current_step_index": side.results,
             "execution_plan": plans.get("execution_plan", {}),

@@ -1,76 +1,86 @@
-"""Messages by number: those of the recording, then those of a strategy."""
+"""Messages by number: those of the recording from 0 up, those of a strategy from -1 down."""
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import msgspec
+
 from ..model import Message, compact_json
+from ..model.errors import StrategyError
+from .plain import plain_data
 
 Count = Callable[[Message | str], int]
 _BLOCK = 256
 
 
-class RecordedMessages:
-    """The messages of a recording by number, and their tokens; every replay of it shares them."""
-
-    def __init__(self, messages: Sequence[Message], tokens: Sequence[int]) -> None:
-        self.messages, self.tokens = messages, tokens
-        self.numbers = {message: number for number, message in enumerate(messages)}
-
-    @functools.cached_property
-    def by_content(self) -> dict[Any, int]:
-        """The first number of each content."""
-        numbered = reversed([*enumerate(self.messages)])
-        return {_content(message): number for number, message in numbered}
-
-
 class Numbers:
-    """The number of each message of one replay; those that a strategy wrote follow the recorded.
+    """The number of each message of one replay. Recorded messages join as their steps come.
 
     A message that says what another one does has its number.
     """
 
-    def __init__(self, recorded: RecordedMessages, count: Count) -> None:
-        self.recorded, self.written = recorded, list[Message]()
+    def __init__(self, count: Count) -> None:
+        self.written: list[Message] = []
+        self._recorded: list[Message] = []
         self._count = count
         self._by_message: dict[Message, int] = {}
         self._by_content: dict[Any, int] = {}
-        self._tokens: list[int | None] = []
+        self._by_step: dict[int | None, list[int]] = {}
+        self._tokens: dict[int, int] = {}
+
+    def record(self, message: Message, tokens: int) -> None:
+        """Let the next message of the recording join."""
+        number = len(self._recorded)
+        self._recorded.append(message)
+        self._by_message[message] = number
+        self._by_step.setdefault(message.step, []).append(number)
+        self._tokens[number] = tokens
 
     def of(self, message: Message) -> int:
-        """The number of a message, a new one where nothing before says the same."""
-        number = self._known(message)
+        """The number of a message, a new one where nothing before says the same.
+
+        Raises StrategyError for what is no message.
+        """
+        number = self._by_message.get(message)
         if number is None:
-            content, new = _content(message), len(self.recorded.messages) + len(self.written)
-            number = self.recorded.by_content.get(content)
+            _require_message(message)
+            content = _content(message)
+            same = (at for at in self._by_step.get(message.step, ()) if self._says(at, content))
+            number = next(same, None)
             if number is None:
-                number = self._by_content.setdefault(content, new)
-            if number == new:
+                number = self._by_content.setdefault(content, -1 - len(self.written))
+            if -number > len(self.written):
                 self.written.append(message)
-                self._tokens.append(None)
             self._by_message[message] = number
         return number
 
     def tokens(self, number: int) -> int:
         """The tokens of a numbered message, framing included."""
-        place = number - len(self.recorded.messages)
-        if place < 0:
-            return self.recorded.tokens[number]
-        size = self._tokens[place]
+        size = self._tokens.get(number)
         if size is None:
-            size = self._tokens[place] = self._count(self.written[place])
+            size = self._tokens[number] = self._count(self.written[-1 - number])
         return size
 
     def count(self, item: Message | str) -> int:
         """The tokens of a text or a message, which need not stand in any prompt."""
-        known = self._known(item) if isinstance(item, Message) else None
+        known = self._by_message.get(item) if isinstance(item, Message) else None
         return self._count(item) if known is None else self.tokens(known)
 
-    def _known(self, message: Message) -> int | None:
-        number = self.recorded.numbers.get(message)
-        return self._by_message.get(message) if number is None else number
+    def _says(self, number: int, content: Any) -> bool:
+        return bool(_content(self._recorded[number]) == content)
+
+
+def _require_message(message: Any) -> None:
+    """Raise StrategyError for an item of a prompt that is no message, or that holds no text."""
+    if not isinstance(message, Message):
+        kind = type(message).__name__
+        raise StrategyError(f"a compactor's messages must be Message values, got {kind}")
+    try:
+        msgspec.convert(plain_data(message), Message)
+    except msgspec.ValidationError as error:
+        raise StrategyError(f"its message cannot be read: {error}") from None
 
 
 def _content(message: Message) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import PurePath
 from typing import Any
@@ -18,17 +19,18 @@ _EXACT: tuple[tuple[type, Callable[[Any], Any]], ...] = (
     (PurePath, str),
 )
 _BYTES = (bytes, bytearray, memoryview)
+_encoded = json.JSONEncoder(check_circular=False).encode
 
 
 def plain_data(value: Any) -> Any:
-    """An answer as plain data: exact str, int, float, bool, None, dict, list and tuple.
+    """An answer as JSON has it: exact str, int, float, bool, None, dict with texts as keys, list.
 
     Whatever else JSON can hold (a date, a dataclass, a model, a set, a path, a number of numpy)
     becomes that. Raises StrategyError for bytes, for what is nested more than 200 levels
     deep, and for any other object.
 
-    >>> plain_data({"rows": (1, {2}), "at": PurePath("a/b")})
-    {'rows': (1, [2]), 'at': 'a/b'}
+    >>> plain_data({1: (1, {2}), "at": PurePath("a/b")})
+    {'1': [1, [2]], 'at': 'a/b'}
     """
     if type(value) is str:
         return value
@@ -37,7 +39,12 @@ def plain_data(value: Any) -> Any:
         raise StrategyError(f"an answer is nested more than {MAX_DEPTH} levels deep — flatten it")
     if any(isinstance(item, _BYTES) for item in nested([data])):
         raise StrategyError("it answered bytes, and text is wanted — decode them")
-    return data
+    return json.loads(_encoded(data))
+
+
+def encoded(data: Any) -> bytes:
+    """Structs of plain data as JSON."""
+    return _encoded(msgspec.to_builtins(data, enc_hook=_plain)).encode("ascii")
 
 
 def _plain(value: Any) -> Any:

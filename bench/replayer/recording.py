@@ -1,71 +1,84 @@
-"""A recording as every replay of it needs it."""
+"""A recording as every replay of it is handed it: moment by moment."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import msgspec
 
-from ..model import Message, ModelTurn, RouteDecision, ToolsChanged, Trace
+from ..model import AnyStep, Message, ModelTurn, RouteDecision, ToolsChanged, Trace
 from ..model.index import TraceIndex
 from ..model.messages import recorded_messages
 from ..tokens.counting import DEFAULT_WINDOW_TOKENS
-from .numbering import RecordedMessages
 
 _PLANS = ("execution_plan", "manifest")
 """The parts of a trace's `meta` that routers choose from; the rest may say how the run ended."""
 
-Asked = ModelTurn | RouteDecision
-"""A step that waits for its answer."""
 
-
-class Recording:
-    """One trace with its messages numbered.
+class Frame(NamedTuple):
+    """The same at every moment of a recording.
 
     `framing` are the tokens of an empty prompt, `window_tokens` those of the model's window, `plans`
     the plan and the manifest that routers choose from, `points` the decision points (with the
-    router, where known) at which decisions were recorded.
+    router, where known) at which decisions were recorded. `future` is for a reference that reads
+    it.
     """
 
-    def __init__(self, trace: Trace, index: TraceIndex) -> None:
-        self.steps = trace.steps
-        messages, self._full, self._seen = recorded_messages(trace, index.reasoning_tokens)
-        self.messages = RecordedMessages(messages, index.tokens)
-        self.framing = index.counting.prompt_tokens
-        self.window_tokens = index.window_tokens or DEFAULT_WINDOW_TOKENS
-        self.plans: dict[str, Any] = {
-            name: trace.meta[name] for name in _PLANS if name in trace.meta
-        }
-        self.decisions = {
-            step.index: step for step in trace.steps if isinstance(step, RouteDecision)
-        }
-        self.points = {(step.at, step.router) for step in self.decisions.values()}
-        self.asked = {
-            step.index: _unanswered(step) for step in trace.steps if isinstance(step, Asked)
-        }
-        self.tools = dict(_tools(trace, index))
-
-    def message(self, step: int, *, seen: bool = False) -> Message | None:
-        """The untruncated message of a step, or the one that was `seen`; None where it has none."""
-        number = (self._seen if seen else self._full).get(step)
-        return None if number is None else self.messages.messages[number]
+    framing: int
+    window_tokens: int
+    plans: dict[str, Any] = {}
+    points: frozenset[tuple[str, str | None]] = frozenset()
+    future: Any = None
 
 
-def _unanswered(step: Asked) -> Asked:
-    """The step before anybody knows its answer."""
-    if isinstance(step, RouteDecision):
-        return msgspec.structs.replace(step, taken="")
-    return ModelTurn(index=step.index, thread=step.thread, model=step.model)
+class Moment(NamedTuple):
+    """A step that is taken, or one that `asks` for its answer, which nobody knows yet.
+
+    `message` is the untruncated message of a step that is taken, `seen` the one that the recorded
+    model saw, each with its tokens; both are None where prompts hold no such step. `tools_tokens`
+    are those of the tools in the prompt of a model turn.
+    """
+
+    step: AnyStep
+    asks: bool = False
+    message: Message | None = None
+    seen: Message | None = None
+    tokens: tuple[int, int] = (0, 0)
+    tools_tokens: int = 0
+    tools_changed: bool = False
 
 
-def _tools(trace: Trace, index: TraceIndex) -> Any:
-    """Yield, for each model turn, the tokens of its tools, and True where they have changed."""
-    tokens: dict[str, int] = {}
+def frame_of(trace: Trace, index: TraceIndex) -> Frame:
+    """The frame of every replay of a trace."""
+    decisions = [step for step in trace.steps if isinstance(step, RouteDecision)]
+    return Frame(
+        index.counting.prompt_tokens,
+        index.window_tokens or DEFAULT_WINDOW_TOKENS,
+        {name: trace.meta[name] for name in _PLANS if name in trace.meta},
+        frozenset((step.at, step.router) for step in decisions),
+    )
+
+
+def moments_of(trace: Trace, index: TraceIndex) -> Iterator[Moment]:
+    """Yield the moments of a trace: a model turn and a routing decision ask before they are taken."""
+    messages, full, seen = recorded_messages(trace, index.reasoning_tokens)
+    tools: dict[str, int] = {}
     changed: set[str] = set()
     for step in trace.steps:
         if isinstance(step, ToolsChanged):
-            tokens[step.thread] = index.tools_tokens.get(step.index, 0)
+            tools[step.thread] = index.tools_tokens.get(step.index, 0)
             changed.add(step.thread)
         elif isinstance(step, ModelTurn):
-            yield step.index, (tokens.get(step.thread, 0), step.thread in changed)
+            unanswered = ModelTurn(index=step.index, thread=step.thread, model=step.model)
+            tokens, is_other = tools.get(step.thread, 0), step.thread in changed
+            yield Moment(unanswered, asks=True, tools_tokens=tokens, tools_changed=is_other)
             changed.discard(step.thread)
+        elif isinstance(step, RouteDecision):
+            yield Moment(msgspec.structs.replace(step, taken=""), asks=True)
+        if step.index in full:
+            one, other = full[step.index], seen[step.index]
+            both = index.tokens[one], index.tokens[other]
+            yield Moment(step, message=messages[one], seen=messages[other], tokens=both)
+        else:
+            yield Moment(step)

@@ -13,10 +13,11 @@ from ..model import (
     Decision,
     Failure,
     Record,
+    RouteDecision,
     Trace,
 )
 from ..model.index import TraceIndex
-from ..model.replay import Replay, StepOutcome
+from ..model.replay import Call, Replay, StepOutcome
 from ..plugins.registry import build, entries
 from ..strategies import Strategy, untruncated_record
 from ..strategies.routing import labelled_route
@@ -24,8 +25,9 @@ from ..text.scripts import expected_scripts
 from ..tokens.counting import TokenCounter
 from . import unstable
 from .answers import Broken, in_slot
-from .loop import Loop, Outcomes, read_back
-from .recording import Recording
+from .border import outcomes_of_own_code
+from .loop import Loop, Outcomes, ResultOutcome, read_back
+from .recording import frame_of, moments_of
 
 
 class Replayer:
@@ -45,7 +47,10 @@ class Replayer:
         self.trace, self.index = trace, index
         self.counter = count or TokenCounter(index.encoding, index.counting)
         self._contents = contents or TraceContents(trace)
-        self._recording = Recording(trace, index)
+        self._frame, self._moments = frame_of(trace, index), [*moments_of(trace, index)]
+        self._routes = {
+            step.index: step.taken for step in trace.steps if isinstance(step, RouteDecision)
+        }
         self._results = {result.index: result for result in trace.results}
         self._extractors = [
             (name, build("extractor", name).start()[1]) for name in entries("extractor")
@@ -73,7 +78,7 @@ class Replayer:
         out = self._outcomes(strategy, before)
         results: list[StepOutcome] = []
         try:
-            results.extend(map(self._extracted_from, out.results))
+            results.extend(map(self._with_findings, out.results))
         except Broken as error:
             step = out.results[len(results)].step
             out.failure = out.failure or Failure(step=step, slot=error.slot, error=error.text)
@@ -82,7 +87,7 @@ class Replayer:
             spec=strategy.spec,
             says=strategy.declaration.says,
             written=tuple(out.written),
-            calls=tuple(out.calls),
+            calls=tuple(map(self._numbered, out.calls)),
             results=tuple(results),
             decisions=tuple(map(self._labelled, out.decisions)),
             own_calls=tuple(out.own_calls),
@@ -91,22 +96,44 @@ class Replayer:
         )
 
     def _outcomes(self, strategy: Strategy, before: int | None) -> Outcomes:
-        reads_on = any(
-            not plugin.own and plugin.attribute("needs_future", False)
-            for plugin in strategy.everything
-        )
-        future = self.future if reads_on else None
-        return Loop(self._recording, strategy, self.counter, future).outcomes(before)
+        moments = (each for each in self._moments if before is None or each.step.index < before)
+        if strategy.own:
+            given = strategy, self._frame, self.counter, moments
+            return outcomes_of_own_code(*given, ended=before is None)
+        reads_on = any(plugin.attribute("needs_future", False) for plugin in strategy.everything)
+        frame = self._frame._replace(future=self.future) if reads_on else self._frame
+        return Loop(strategy, frame, self.counter).outcomes(moments, ended=before is None)
 
-    def _extracted_from(self, outcome: StepOutcome) -> StepOutcome:
-        """The outcome with the findings extracted from the stored and from the untruncated record."""
+    def _number(self, number: int) -> int:
+        """The number of a message in the replay: the strategy's follow those of the recording."""
+        return number if number >= 0 else len(self.index.tokens) - 1 - number
+
+    def _numbered(self, call: Call) -> Call:
+        """A call with the numbers of the replay."""
+        return msgspec.structs.replace(call, tail=tuple(map(self._number, call.tail)))
+
+    def _with_findings(self, outcome: ResultOutcome) -> StepOutcome:
+        """The outcome of a result, with the findings extracted from both of its records."""
         result = self._results[outcome.step]
+        untruncated = untruncated_record(result)
         if outcome.step not in self._extracted:
-            self._extracted[outcome.step] = self._extract(untruncated_record(result))
-        full = stored = self._extracted[outcome.step]
-        if outcome.stored is not result.value:
-            stored = self._extract(read_back(outcome.record, outcome.stored))
-        return msgspec.structs.replace(outcome, extraction=stored, extraction_untruncated=full)
+            self._extracted[outcome.step] = self._extract(untruncated)
+        full = found = self._extracted[outcome.step]
+        record, stored = outcome.kept or (untruncated, untruncated.value)
+        if stored is not result.value:
+            found = self._extract(read_back(record, stored))
+        return StepOutcome(
+            step=outcome.step,
+            call_id=result.call_id,
+            message=self._number(outcome.message),
+            record=record,
+            stored=stored,
+            evaluation=outcome.evaluation,
+            evaluation_untruncated=outcome.evaluation_untruncated,
+            extraction=found,
+            extraction_untruncated=full,
+            reply=outcome.reply,
+        )
 
     def _extract(self, record: Record) -> dict[str, Any] | None:
         with in_slot("extractor"):
@@ -115,9 +142,8 @@ class Replayer:
 
     def _labelled(self, decision: Decision) -> Decision:
         """The decision with the route that was recorded there, and the one that the labels ask for."""
-        step = self._recording.decisions.get(decision.step)
         labels, at = self.trace.labels, str(decision.step)
         label = labelled_route(labels, self._scripts, at, decision.route, decision.detail)
         return msgspec.structs.replace(
-            decision, recorded=None if step is None else step.taken, labelled=label
+            decision, recorded=self._routes.get(decision.step), labelled=label
         )

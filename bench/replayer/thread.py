@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
 
-from ..model import ContextEdit, ContextReset, Message, ModelTurn
+from ..model import ContextEdit, ContextReset, Message
 from ..model.replay import Call
 from ..strategies import Edits, Window
 from .numbering import Numbers, alike
+from .recording import Frame, Moment
 
 Compact = Callable[[Window], Edits | None]
 
@@ -49,14 +49,6 @@ class History:
         return self._sum
 
 
-class Frame(NamedTuple):
-    """The same in every window: the tokens of an empty prompt, the model's window, the future."""
-
-    framing: int
-    max_tokens: int
-    future: Any = None
-
-
 class Thread:
     """One thread: its history as the model sees it, and `recording`, the untruncated one.
 
@@ -93,41 +85,40 @@ class Thread:
             self._given.join(message)
         return self._shown.join(message)
 
-    def call(
-        self, turn: ModelTurn, tools_tokens: int = 0, tools_changed: bool = False
-    ) -> tuple[Call, Edits | None]:
+    def call(self, turn: Moment) -> tuple[Call, Edits | None]:
         """The prompt of a model turn, and the compactor's edits (None: it changed nothing)."""
-        edits = self._reworked(turn, tools_tokens)
+        edits = self._reworked(turn)
         keep = self._shown.same
         self._shown.same = len(self._shown.ids)
         tail, parts = tuple(self._shown.ids[keep:]), dict(edits.parts) if edits else {}
-        call = Call(turn.index, turn.thread, keep, tail, tools_tokens, tools_changed, parts)
+        about = turn.step.index, turn.step.thread
+        call = Call(*about, keep, tail, turn.tools_tokens, turn.tools_changed, parts)
         self._seen = len(self._given.messages)
         self.resets.clear()
         return call, edits
 
-    def _reworked(self, turn: ModelTurn, tools_tokens: int) -> Edits | None:
+    def _reworked(self, turn: Moment) -> Edits | None:
         """The compactor's edits, which the history has from now on."""
         compact = self._compact or (self._recorded if self.resets else None)
         if compact is None:
             return None
-        edits = compact(self._window(turn, tools_tokens))
+        edits = compact(self._window(turn))
         if edits is not None:
             self._shown.become(edits.applied(self._given.messages))
         elif self._given is not self._shown:
             self._shown.become(list(self._given.messages))
         return edits
 
-    def _window(self, turn: ModelTurn, tools_tokens: int) -> Window:
+    def _window(self, turn: Moment) -> Window:
         """The window that the compactor is given before a turn."""
         history, frame = self._given, self._frame
         return Window(
-            step=turn.index,
-            thread=turn.thread,
+            step=turn.step.index,
+            thread=turn.step.thread,
             messages=list(history.messages),
             added=history.messages[self._seen :],
-            tokens=frame.framing + tools_tokens + history.tokens(),
-            max_tokens=frame.max_tokens,
+            tokens=frame.framing + turn.tools_tokens + history.tokens(),
+            max_tokens=frame.window_tokens,
             count=self._numbers.count,
             resets=tuple(self.resets),
             future=frame.future,

@@ -18,16 +18,15 @@ Somebody's own function is handed the form that it asks for: `forms.py`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ..model.errors import SpecError
 from ..plugins.loader import method_of
 from ..plugins.registry import KINDS, Entry, Plugin, build
-from ..plugins.spec import Spec
-from .declaring import Declaration, declaration, name_of
-from .functions import own_code
+from .declaring import Declaration, declaration, name_of, spec_of
+from .functions import with_form
 from .slots import (
     Edits as Edits,
     Execution as Execution,
@@ -63,9 +62,9 @@ class Strategy:
     """A declaration with what fills its slots; an empty slot does what the recording did.
 
     So `recorded` is the empty strategy. `broken` says why it cannot be run at all. `sandbox` is the
-    child process of somebody else's code: the plug-ins are then descriptions, and cannot be started
-    here. `here` says why such code runs in this process all the same, `imported` are the files of
-    it that a child imported.
+    child process of somebody else's code: all plug-ins are there, and none here. `here` says why
+    such code runs in this process all the same, `imported` are the files of it that a child
+    imported.
     """
 
     declaration: Declaration
@@ -91,14 +90,23 @@ class Strategy:
         return tuple(plugin for filled in self.plugins.values() for plugin in filled)
 
     @property
+    def own_slots(self) -> frozenset[str]:
+        """The slots that somebody's own function, class or process fills, which may do anything."""
+        if self.sandbox is not None:
+            return frozenset(self.sandbox.slots)
+        filled = self.plugins.items()
+        return frozenset(slot for slot, each in filled if any(plugin.own for plugin in each))
+
+    @property
     def own(self) -> bool:
-        """True if somebody's own function, class or process runs in it, which may do anything."""
-        return any(plugin.own for plugin in self.everything)
+        """True if somebody's own code runs in it."""
+        return bool(self.own_slots)
 
     @property
     def shipped(self) -> bool:
         """True if all of its code is the bench's: its spec says what it does to a recording."""
-        return not self.broken and all(plugin.shipped for plugin in self.everything)
+        known = not self.broken and self.sandbox is None
+        return known and all(plugin.shipped for plugin in self.everything)
 
     def __str__(self) -> str:
         return str(self.declaration)
@@ -107,31 +115,36 @@ class Strategy:
 def built(declared: Declaration, base: Path | None = None) -> Strategy:
     """A strategy from what was written. Relative paths start from `base`, by default this folder.
 
-    Raises SpecError for a spec that names nothing or does not fit.
+    Raises SpecError for a spec that names nothing or does not fit, and for a plug-in that reads the
+    whole recording beside code that must not.
     """
     plugins = {
         slot: tuple(_plugin("router" if slot == "routers" else slot, item, base) for item in items)
         for slot, items in declared.slots.items()
     }
-    return filled(declared, plugins)
+    strategy = Strategy(declared, plugins)
+    for plugin in strategy.everything:
+        _require_declared(plugin)
+        if strategy.own and plugin.attribute("needs_future", False):
+            what = f"{plugin.spec} reads the whole recording, and no code of yours may"
+            raise SpecError(f"strategy {declared.name!r}: {what} — name them apart")
+    return strategy
 
 
-def filled(declared: Declaration, plugins: dict[str, tuple[Plugin, ...]]) -> Strategy:
-    """A strategy of these plug-ins. Raises SpecError for a wrong `at`, `loop` or `mode`."""
-    for router in plugins.get("routers", ()):
-        if router.attribute("at", AT_DEFAULT if router.entry.own else None) not in DECISION_POINTS:
-            known = ", ".join(DECISION_POINTS)
-            what = f"router {router.spec}: its `at` must be one of {known}"
-            raise SpecError(f"{what} — write {router.spec}:at=after_result")
-        loop = router.attribute("loop")
-        if loop is not None and not (isinstance(loop, str) and loop):
-            what = f"router {router.spec}: its `loop` must be the name of a route"
-            raise SpecError(f"{what}, got {loop!r}")
-    for compactor in plugins.get("compactor", ()):
-        if compactor.attribute("mode", "history") not in MODES:
-            what = f"compactor {compactor.spec}: its `mode` must be one of {', '.join(MODES)}"
-            raise SpecError(what)
-    return Strategy(replace(declared, slots=dict(plugins)), plugins)
+def _require_declared(plugin: Plugin) -> None:
+    """Raise SpecError for a wrong `at`, `loop` or `mode` of a router or compactor."""
+    kind, loop = plugin.entry.kind, plugin.attribute("loop")
+    if kind == "compactor" and plugin.attribute("mode", "history") not in MODES:
+        what = f"compactor {plugin.spec}: its `mode` must be one of {', '.join(MODES)}"
+        raise SpecError(what)
+    if kind != "router":
+        return
+    if plugin.attribute("at", AT_DEFAULT if plugin.entry.own else None) not in DECISION_POINTS:
+        what = f"router {plugin.spec}: its `at` must be one of {', '.join(DECISION_POINTS)}"
+        raise SpecError(f"{what} — write {plugin.spec}:at=after_result")
+    if loop is not None and not (isinstance(loop, str) and loop):
+        what = f"router {plugin.spec}: its `loop` must be the name of a route"
+        raise SpecError(f"{what}, got {loop!r}")
 
 
 def parse_strategy(text: str, base: Path | None = None) -> Strategy:
@@ -140,16 +153,14 @@ def parse_strategy(text: str, base: Path | None = None) -> Strategy:
 
 
 def _plugin(kind: str, given: Any, base: Path | None) -> Plugin:
-    """The plug-in of a slot: itself, from its spec string, or somebody's function as it is.
+    """The plug-in of a slot: from its spec string, or somebody's function as it is.
 
     Raises SpecError for a wrong `form` of somebody's own.
     """
-    plugin = build(kind, given, base) if isinstance(given, str) else given
-    if not isinstance(plugin, Plugin):
-        name = name_of(given)
-        spec = Spec(str(getattr(given, "__module__", None) or "function"), name)
-        method = method_of(given, KINDS[kind][1], name)
+    if isinstance(given, str):
+        plugin = build(kind, given, base)
+    else:
+        spec = spec_of(given)
+        method = method_of(given, KINDS[kind][1], name_of(given))
         plugin = Plugin(spec, Entry(kind, str(spec), given, own=True, method=method), {})
-    if plugin.entry.own:
-        own_code(plugin)
-    return plugin
+    return with_form(plugin) if plugin.entry.own else plugin

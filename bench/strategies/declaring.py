@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..model.errors import SpecError, nearest
-from ..plugins.registry import Plugin, entries
-from ..plugins.spec import QUOTED, format_value, parse_value, split_top
+from ..plugins.registry import entries
+from ..plugins.spec import QUOTED, Spec, format_value, parse_value, split_top
 from .portfolio import PORTFOLIO, REFERENCES
 
 HOW = "write NAME=SLOT=SPEC, as in mask=compactor=mask_observations"
@@ -29,7 +29,7 @@ _SWEPT = re.compile(
 
 @dataclass(frozen=True)
 class Declaration:
-    """One strategy as it was written: by slot what fills it, a spec string, a function or a Plugin.
+    """One strategy as it was written: by slot what fills it, a spec string or a function.
 
     `str()` gives the string that parses back to it.
 
@@ -57,9 +57,12 @@ class Declaration:
 
 
 def _text_of(item: Any) -> str:
-    if isinstance(item, Plugin):
-        return str(item.spec)
-    return item if isinstance(item, str) else name_of(item)
+    return item if isinstance(item, str) else str(spec_of(item))
+
+
+def spec_of(code: Any) -> Spec:
+    """A function, class or object as a spec would name it: by its module and its name."""
+    return Spec(str(getattr(code, "__module__", None) or "function"), name_of(code))
 
 
 def name_of(code: Any) -> str:
@@ -134,7 +137,7 @@ def _of_slots(name: str, slots: Mapping[str, Any]) -> Declaration:
             number = len(filled[slot])
             raise SpecError(f"strategy {name!r}: slot {slot} takes one spec, got {number}")
         for item in filled[slot]:
-            if not isinstance(item, str | Plugin) and not callable(item):
+            if not isinstance(item, str) and not callable(item):
                 what = f"slot {slot} must be a spec string, got {type(item).__name__}"
                 raise SpecError(f"strategy {name!r}: {what}")
     in_order = {slot: filled[slot] for slot in SLOTS if slot in filled}

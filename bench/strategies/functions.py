@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from ..model import Record, ToolResult
@@ -17,17 +18,24 @@ from .offloading import offload
 from .slots import Edits, Execution
 
 
-def own_code(plugin: Plugin) -> tuple[Any, Callable[..., Any]]:
-    """A new instance of somebody's own plug-in, and what takes the values of its slot.
+def with_form(plugin: Plugin) -> Plugin:
+    """Somebody's own plug-in with the form of its values, which no replay looks for again.
 
-    Raises SpecError for a form that the slot does not have.
+    Raises SpecError for a form that its slot does not have.
     """
     instance, call = plugin.start()
-    kind = plugin.entry.kind
     if isinstance(instance, Program):
-        return instance, functools.partial(_of_program, instance, kind)
-    form = form_of(kind, call, plugin.entry.name, plugin.attribute("form"))
-    return instance, OwnFunction(kind, form, call)
+        return plugin
+    form = form_of(plugin.entry.kind, call, plugin.entry.name, plugin.attribute("form"))
+    return replace(plugin, entry=replace(plugin.entry, meta={**plugin.entry.meta, "form": form}))
+
+
+def own_code(plugin: Plugin) -> Callable[..., Any]:
+    """What takes the values of a slot, and hands them to a new instance of such a plug-in."""
+    instance, call = plugin.start()
+    if isinstance(instance, Program):
+        return functools.partial(_of_program, instance, plugin.entry.kind)
+    return OwnFunction(plugin.entry.kind, plugin.entry.meta["form"], call)
 
 
 class OwnFunction:

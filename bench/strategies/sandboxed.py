@@ -22,10 +22,8 @@ from ..plugins.loader import (
     is_installed,
     not_here,
 )
-from ..plugins.registry import Entry, Plugin, build
-from ..plugins.spec import parse_spec
 from ..plugins.worker import Answer, Child, NoAnswer
-from . import Strategy, built, filled
+from . import Strategy, built
 from .declaring import Declaration
 
 if TYPE_CHECKING:
@@ -74,33 +72,20 @@ class Place:
 
 @dataclass(frozen=True)
 class Sandbox:
-    """The child of a strategy, and the number of the strategy among those that it makes."""
+    """The child of a strategy, its number among those that it makes, and the slots with such code."""
 
     child: Child
     number: int
+    slots: frozenset[str]
 
 
-class _PluginFacts(msgspec.Struct, frozen=True):
-    """A plug-in as its child describes it; `own` is code that runs in the child alone."""
+class _Made(msgspec.Struct, frozen=True):
+    """A strategy that a child made, by its slots with somebody's own code; else the error.
 
-    spec: str
-    name: str
-    own: bool
-    declared: dict[str, str]
+    `ended`: it would end a process.
+    """
 
-    def plugin(self, slot: str) -> Plugin:
-        """The plug-in itself where the bench has it, else as far as it is known here."""
-        kind = "router" if slot == "routers" else slot
-        if not self.own:
-            return build(kind, self.spec)
-        entry = Entry(kind, self.name, None, self.declared, own=True)
-        return Plugin(parse_spec(self.spec), entry, {})
-
-
-class _Facts(msgspec.Struct, frozen=True):
-    """A strategy as its child describes it, or an error; `ended`: it would end a process."""
-
-    plugins: dict[str, tuple[_PluginFacts, ...]] = {}
+    slots: frozenset[str] = frozenset()
     error: str = ""
     ended: bool = False
 
@@ -152,7 +137,7 @@ def _in_child(given: Sequence[Declaration], place: Place, tolerant: bool) -> lis
     """Strategies in one child; each in a child of its own where together they do not survive it."""
     child = Child(functools.partial(Ready, tuple(map(_sent, given)), place), _EACH_REPLAY)
     try:
-        files, facts = _described(child, len(given))
+        files, made = _described(child, len(given))
     except NoAnswer as why:
         child.stop()
         if len(given) > 1:
@@ -160,24 +145,17 @@ def _in_child(given: Sequence[Declaration], place: Place, tolerant: bool) -> lis
         hint = " — code that is imported must not exit" if why.ended else ""
         return [_broken(given[0], f"{why}{hint}", tolerant)]
     strategies: list[Strategy] = []
-    for number, (declared, one) in enumerate(zip(given, facts, strict=True)):
-        try:
-            if one.error:
-                raise (EndedError if one.ended else SpecError)(one.error)
-            # Its name and sentences as they were declared: otherwise it would slip past its gates.
-            plugins = {
-                slot: tuple(p.plugin(slot) for p in each) for slot, each in one.plugins.items()
-            }
-            alone = replace(
-                filled(declared, plugins), sandbox=Sandbox(child, number), imported=files
-            )
-        except SpecError as error:
-            alone = _broken(declared, error, tolerant)
-        strategies.append(alone)
+    for number, (declared, one) in enumerate(zip(given, made, strict=True)):
+        if one.error:
+            error = (EndedError if one.ended else SpecError)(one.error)
+            strategies.append(_broken(declared, error, tolerant))
+        else:
+            sandbox = Sandbox(child, number, one.slots)
+            strategies.append(Strategy(declared, sandbox=sandbox, imported=files))
     return strategies
 
 
-def _described(child: Child, number: int) -> tuple[tuple[str, ...], tuple[_Facts, ...]]:
+def _described(child: Child, number: int) -> tuple[tuple[str, ...], tuple[_Made, ...]]:
     """The files that a child has imported, and so many strategies as it describes them.
 
     Raises NoAnswer.
@@ -185,9 +163,9 @@ def _described(child: Child, number: int) -> tuple[tuple[str, ...], tuple[_Facts
     with child.session(_open_description) as session:
         body = session.ask(b"")
     with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
-        files, facts = msgspec.json.decode(body, type=tuple[tuple[str, ...], tuple[_Facts, ...]])
-        if len(facts) == number:
-            return files, facts
+        files, made = msgspec.json.decode(body, type=tuple[tuple[str, ...], tuple[_Made, ...]])
+        if len(made) == number:
+            return files, made
     raise NoAnswer("it left its process unable to answer")
 
 
@@ -255,7 +233,9 @@ class Ready:
 
 def _open_description(link: Link, ready: Ready) -> Answer:
     """A function that answers any request with the files that were imported, and the strategies."""
-    return lambda request: msgspec.json.encode((_imported_files(), [*map(_facts_of, ready.made)]))
+    return lambda request: msgspec.json.encode(
+        (_imported_files(), [*map(_description, ready.made)])
+    )
 
 
 def _imported_files() -> tuple[str, ...]:
@@ -265,17 +245,10 @@ def _imported_files() -> tuple[str, ...]:
     return tuple(sorted(os.path.realpath(file) for file in files if not is_installed(file)))
 
 
-def _facts_of(made: Strategy | BaseException) -> _Facts:
+def _description(made: Strategy | BaseException) -> _Made:
     """The description of a strategy, or of why there is none."""
     if isinstance(made, BenchError):
-        return _Facts(error=one_line(made), ended=isinstance(made, EndedError))
+        return _Made(error=one_line(made), ended=isinstance(made, EndedError))
     if not isinstance(made, Strategy):
         raise made
-    plugins = {slot: tuple(map(_plugin_facts, each)) for slot, each in made.plugins.items()}
-    return _Facts(plugins)
-
-
-def _plugin_facts(plugin: Plugin) -> _PluginFacts:
-    declared = {name: plugin.attribute(name) for name in ("at", "loop", "mode")}
-    named = {name: str(value) for name, value in declared.items() if value is not None}
-    return _PluginFacts(str(plugin.spec), plugin.entry.name, not plugin.shipped, named)
+    return _Made(made.own_slots)

@@ -188,13 +188,13 @@ def test_a_replay_begins_with_the_code_as_it_was_imported(replayed):
 
 
 FORGED = {
-    "a message of nobody": "value={'messages': [999], 'written': [], 'parts': {}}",
-    "a message before the first": "value={'messages': [-1], 'written': [], 'parts': {}}",
-    "a message that was never written": "value={'messages': [1 << 40], 'written': [], 'parts': {}}",
-    "another value": "value=[1, 2]",
-    "another kind of answer": "offloaded=7",
-    "fewer tokens than none": "model_calls=[(-9, 0, None)]",
-    "half a message": "written=[{'role': 'user'}]",
+    "a message of nobody": "for call in out['calls']: call[3].append(999)",
+    "a message that comes later": "for call in out['calls']: call[3].append(3)",
+    "a message that was never written": "for call in out['calls']: call[3].append(-1)",
+    "another prompt": "out['calls'] *= 2",
+    "another kind of answer": "out['handles'] = 7",
+    "fewer tokens than none": "out['own_calls'] = [{'step': 3, 'consumed_tokens': -9, 'produced_tokens': 0}]",
+    "half a message": "out['written'] = [{'role': 'user'}]",
 }
 
 
@@ -202,8 +202,9 @@ FORGED = {
 @pytest.mark.parametrize("what", FORGED)
 def test_a_forged_answer_is_refused(what, replayed):
     """The answer is data: the child may answer anything, but with no other messages than there are."""
-    code = "import json, bench.replayer.serving as t\nt._encoded = lambda answer: json.dumps({**answer, "
-    code += f"**dict({FORGED[what]})}})\ndef f(window): return list(window.messages)\nf.form = 'Window'\n"
+    code = "import json, bench.replayer.serving as serving\nencoded = serving.encoded\ndef forged(out):\n"
+    code += f"    out = json.loads(encoded(out))\n    {FORGED[what]}\n    return json.dumps(out).encode()\n"
+    code += "serving.encoded = forged\ndef f(window): return list(window.messages)\nf.form = 'Window'\n"
     found = replayed(code, "compactor={}:f")
     assert found.failure is not None
     assert found.failure.error.startswith("its ")

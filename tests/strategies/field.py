@@ -12,8 +12,9 @@ from bench.model import Message, ModelTurn, ToolCall
 from bench.plugins import registry
 from bench.plugins.registry import build, entries, register
 from bench.replayer.answers import started
-from bench.replayer.numbering import Numbers, RecordedMessages
-from bench.replayer.thread import Frame, Thread
+from bench.replayer.numbering import Numbers
+from bench.replayer.recording import Frame, Moment
+from bench.replayer.thread import Thread
 from bench.strategies import Edits, Window
 from bench.tokens.counting import TokenCounter
 
@@ -109,13 +110,11 @@ def prompts(spec: str, messages: Sequence[Message], max_tokens: int = 128_000) -
     plugin = build("compactor", spec)
     per_call = plugin.attribute("mode", "history") == "per_call"
     compact = started(plugin)
-    history = Thread(
-        Numbers(RecordedMessages((), ()), counted), compact, compact, Frame(3, max_tokens), per_call=per_call
-    )
+    history = Thread(Numbers(counted), compact, compact, Frame(3, max_tokens), per_call=per_call)
     found: list[list[Message]] = []
     for message in [*messages, None]:
         if message is None or message.kind == "model":
-            history.call(ModelTurn(index=len(messages) if message is None else message.step or 0))
+            history.call(Moment(ModelTurn(index=len(messages) if message is None else message.step or 0)))
             found.append(list(history.messages))
         if message is not None:
             history.join(message, message)
