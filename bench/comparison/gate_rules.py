@@ -107,7 +107,11 @@ def allowed(before: float, settings: Mapping[str, Any]) -> float:
 
 
 def as_strict(now: Mapping[str, Any], then: Mapping[str, Any]) -> bool:
-    """True if limits allow no more than earlier ones. A percentage and a number do not compare."""
+    """True if limits allow no more than earlier ones. A percentage and a number do not compare.
+
+    >>> [as_strict(now, {"max": 2}) for now in ({"max": 1}, {"max": 3}, {}, {"max": "1%"})]
+    [True, False, False, False]
+    """
     for key, before in then.items():
         after = now.get(key)
         if after is None or isinstance(after, str) != isinstance(before, str):

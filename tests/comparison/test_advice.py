@@ -124,7 +124,9 @@ def test_shares_are_means_over_tasks() -> None:
         run("a2", [score("recorded", 1.0), score("mine", 0.8, missed=0.2)], task="a"),
         run("b1", [score("recorded", 1.0), score("mine", 0.8, missed=0.0)], task="b"),
     ]
-    assert of(decided(runs), "mine").missed_turns == pytest.approx(0.15)
+    mine = of(decided(runs), "mine")
+    assert mine.missed_turns == pytest.approx(0.15)
+    assert [result.worst_run for result in mine.rules if result.rule == "needed"] == ["a1"]
 
 
 def test_a_fault_that_todays_shares_refuses_nobody() -> None:

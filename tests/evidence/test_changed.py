@@ -36,6 +36,11 @@ def test_a_gap_that_is_admitted_joins_no_records(stop: int) -> None:
     assert changes(altered) != []
 
 
+def test_a_record_that_is_listed_twice_is_one_too_many() -> None:
+    assert changes(json.dumps(ROWS, indent=1)) == []
+    assert changes(json.dumps([*ROWS, ROWS[3]])) == ["2 × id: W103, length: 6.25, storey: L3"]
+
+
 @pytest.mark.parametrize("end", range(400, 440, 7))
 def test_a_cut_in_the_middle_of_json_changes_nothing(end: int) -> None:
     text = json.dumps(ROWS)
