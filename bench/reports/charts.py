@@ -12,30 +12,27 @@ from .numbers import quantity
 Mark = Literal["advised", "today", "rejected", "other"]
 """The sign of a strategy: filled circle, filled square, hollow circle, grey dot."""
 
+Anchor = Literal["start", "middle", "end"]
+"""The part of a text that stands at a place."""
 
-@dataclass(frozen=True)
-class Point:
-    """One strategy on a scatter chart; `row` is the number of its row in the table."""
-
-    name: str
-    x: float
-    y: float
-    mark: Mark
-    title: str = ""
-    row: int = 0
+Bad = Literal["", "above", "below"]
+"""The side of a limit that is forbidden; "" for what is no limit."""
 
 
 @dataclass(frozen=True)
-class Scatter:
-    """Price (x) against missed turns (y); `lines` join the names of a sweep."""
+class Axis:
+    """A scale from the value at its beginning (left or top) to the one at its end."""
 
-    alt: str
-    points: tuple[Point, ...]
-    x_unit: str
-    x_title: str
-    y_title: str
-    limit: float | None = None
-    lines: tuple[tuple[str, ...], ...] = ()
+    first: float
+    last: float
+
+    def at(self, value: float) -> float:
+        """The place of a value in percent.
+
+        >>> Axis(10.0, 20.0).at(12.0), Axis(0.2, 0.0).at(0.05)
+        (20.0, 75.0)
+        """
+        return 100 * (value - self.first) / ((self.last - self.first) or 1.0)
 
 
 @dataclass(frozen=True)
@@ -51,7 +48,7 @@ class Range:
     scale: tuple[float, float]
     mark: Mark
     line: float | None = None
-    bad: Literal["above", "below"] | None = None
+    bad: Bad = ""
 
     @property
     def other_end(self) -> float:
@@ -60,8 +57,7 @@ class Range:
 
     def at(self, value: float) -> float:
         """The place of a value in percent; what is outside the scale is at its end."""
-        low, high = self.scale
-        return 100 * (min(max(value, low), high) - low) / ((high - low) or 1.0)
+        return min(max(Axis(*self.scale).at(value), 0.0), 100.0)
 
 
 @dataclass(frozen=True)
@@ -112,11 +108,37 @@ class Histogram:
 
 
 @dataclass(frozen=True)
-class Plot:
-    """Marks, some on a line, some joined by arcs, in percent from the left and from the top.
+class Line:
+    """A value to compare with, by its place from the top: today's, or a limit and its bad side."""
 
-    `scale` and `axis` are lines and labels at the left and below; `line` is the value to compare
-    with, its name and whether it is a limit.
+    at: float
+    name: str
+    bad: Bad = ""
+
+
+@dataclass(frozen=True)
+class Name:
+    """A text beside a mark: `dx` and `dy` pixels from it stand its `anchor` and its top.
+
+    It is for pages that are `wide`, or for phones.
+    """
+
+    text: str
+    x: float
+    y: float
+    dx: float
+    dy: float
+    anchor: Anchor
+    mark: Mark
+    wide: bool
+
+
+@dataclass(frozen=True)
+class Plot:
+    """Marks, some joined by lines or arcs, in percent from the left and from the top.
+
+    `scale` and `axis` are lines and labels at the left and below, `line` and `today` the values to
+    compare with across and down. A plot with `names` is large.
     """
 
     alt: str
@@ -124,21 +146,24 @@ class Plot:
     axis: tuple[tuple[float, str], ...]
     axis_title: str
     scale: tuple[tuple[float, str], ...] = ()
-    line: tuple[float, str, bool] | None = None
-    joined: bool = False
+    scale_title: str = ""
+    line: Line | None = None
+    today: float | None = None
+    lines: tuple[tuple[tuple[float, float], ...], ...] = ()
     arcs: tuple[tuple[float, float, int], ...] = ()
+    names: tuple[Name, ...] = ()
 
     @property
     def paths(self) -> Iterator[tuple[str, int]]:
         """Yields each line as SVG draws it on a box of 100 by 100, with its width."""
-        if self.joined:
-            yield "M" + " ".join(f"{x:.4g},{y:.4g}" for x, y, *_ in self.marks), 1
+        for places in self.lines:
+            yield "M" + " ".join(f"{x:.4g},{y:.4g}" for x, y in places), 1
         for start, end, width in self.arcs:
             top = 84 - 1.1 * abs(end - start)  # the curve reaches three quarters of the way there
             yield f"M{start:.4g},100C{start:.4g},{top:.4g} {end:.4g},{top:.4g} {end:.4g},100", width
 
 
-Chart = Scatter | Range | Strip | Histogram | Plot
+Chart = Range | Strip | Histogram | Plot
 
 
 def centers(many: int) -> list[float]:

@@ -17,7 +17,6 @@ from markupsafe import Markup, escape
 
 from ..model.errors import visible
 from .blocks import Report, plain
-from .scatter import layout
 
 _LONG_WORD = re.compile(r"\S{21,}")
 
@@ -44,7 +43,6 @@ def _environment() -> jinja2.Environment:
         "type": lambda value: type(value).__name__,
     }
     environment.globals |= {
-        "layout": layout,
         "style": Markup(_file("page.css")),
         "script": Markup(_file("page.js")),
     }

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ..model.advice import TODAY, Price, Ranked
 from .blocks import Drawing, Gallery, Prose, Section
-from .charts import Histogram, Mark, Plot, centers, spaced, step, ticks
+from .charts import Axis, Bad, Histogram, Line, Mark, Plot, centers, spaced, step, ticks
 from .numbers import change, count, listed, percent
 from .reading import REFUSED, Reading
 
@@ -133,18 +133,18 @@ def _plots(
         prices = {"tokens": [reading.price(item) for item in ranked]}
     needed, far = reading.limit("needed"), reading.limit("far")
     missed, kept = [item.missed_turns for item in ranked], [item.far_recall for item in ranked]
-    measures: list[tuple[str, list[float | None], float | None, str]] = [
-        *((title, [*map(_saving, each)], 0.0, "today") for title, each in prices.items()),
-        ("missed turns", missed, needed, f"limit {percent(needed)}"),
-        ("old facts kept", kept, far, f"limit {percent(far)}"),
+    measures: list[tuple[str, list[float | None], float | None, Bad]] = [
+        *((title, [*map(_saving, each)], 0.0, "") for title, each in prices.items()),
+        ("missed turns", missed, needed, "above"),
+        ("old facts kept", kept, far, "below"),
     ]
-    for title, values, line, name in measures:
+    for title, values, line, bad in measures:
         if sum(value is not None for value in values) > 1:
             points = [
                 (text, value, reading.mark(item.strategy))
                 for (text, item), value in zip(items, values, strict=True)
             ]
-            yield Drawing(_plot(f"{title} over {setting}", points, line, name), title)
+            yield Drawing(_plot(f"{title} over {setting}", points, line, bad), title)
 
 
 def _saving(price: Price | None) -> float | None:
@@ -152,34 +152,30 @@ def _saving(price: Price | None) -> float | None:
 
 
 def _plot(
-    title: str, values: Sequence[tuple[str, float | None, Mark]], line: float | None, name: str
+    title: str, values: Sequence[tuple[str, float | None, Mark]], line: float | None, bad: Bad
 ) -> Plot:
     """The drawing of one measure: a mark for each setting that has a value, from left to right.
 
-    `line` is a limit or the value of today, and `name` says which.
+    `line` is a limit with its bad side, or the value of today.
     """
     heights = [value for _, value, _ in values if value is not None]
-    if line is not None:
-        heights.append(line)
+    heights += [] if line is None else [line]
     room = (max(heights) - min(heights)) * 0.12 or 0.01
-    low, high = min(heights) - room, max(heights) + room
-
-    def from_top(value: float) -> float:
-        return 100 * (high - value) / (high - low)
-
-    words = (lambda value: change(1 + value)) if name == "today" else percent
+    down = Axis(max(heights) + room, min(heights) - room)
+    words = (lambda value: change(1 + value)) if bad == "" else percent
     from_left = dict(zip((setting for setting, *_ in values), centers(len(values)), strict=True))
     marks = tuple(
-        (from_left[setting], from_top(value), mark, f"{setting}: {words(value)}")
+        (from_left[setting], down.at(value), mark, f"{setting}: {words(value)}")
         for setting, value, mark in values
         if value is not None
     )
+    name = f"limit {words(line or 0.0)}" if bad else "today"
     return Plot(
         f"{title}: {'; '.join(text for *_, text in marks)}.",
         marks,
         spaced([(place, setting) for setting, place in from_left.items()], _PHONE),
         title.partition(" over ")[2].split(" of ")[0],
-        tuple((from_top(value), words(value)) for value in ticks(low, high, 3)),
-        None if line is None else (from_top(line), name, name != "today"),
-        joined=True,
+        tuple((down.at(value), words(value)) for value in ticks(down.last, down.first, 3)),
+        line=None if line is None else Line(down.at(line), name, bad),
+        lines=(tuple((x, y) for x, y, *_ in marks),),
     )

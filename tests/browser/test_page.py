@@ -16,13 +16,13 @@ SMALL = """() => [...document.querySelectorAll('body *')].filter((node) => {
 }).map((node) => node.outerHTML.slice(0, 120))"""
 OUTSIDE = """() => [...document.querySelectorAll('[role=img]')].filter((chart) => chart.checkVisibility()).flatMap((chart) => {
   const box = chart.getBoundingClientRect();
-  return [...chart.querySelectorAll('text, .t')].filter((text) => {
+  return [...chart.querySelectorAll('.t')].filter((text) => {
     const own = text.getBoundingClientRect();
-    return own.left < box.left - 3 || own.right > box.right + 3;
+    return text.checkVisibility() && (own.left < box.left - 3 || own.right > box.right + 3);
   }).map((text) => text.textContent + ' in ' + chart.getAttribute('aria-label'));
 })"""
 OVERLAP = """() => [...document.querySelectorAll('[role=img]')].filter((chart) => chart.checkVisibility()).flatMap((chart) => {
-  const texts = [...chart.querySelectorAll('text, .t')].map((text) => [text.textContent, text.getBoundingClientRect()]);
+  const texts = [...chart.querySelectorAll('.t')].map((text) => [text.textContent, text.getBoundingClientRect()]);
   return texts.flatMap(([a, one], at) => texts.slice(at + 1).filter(([, two]) =>
     one.left < two.right - 2 && two.left < one.right - 2 && one.top < two.bottom - 5 && two.top < one.bottom - 5
   ).map(([b]) => a + ' | ' + b));

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterator
 
@@ -18,7 +17,6 @@ from ..blocks import (
     Block,
     Cell,
     Column,
-    Drawing,
     Figure,
     Figures,
     Heads,
@@ -31,14 +29,15 @@ from ..blocks import (
     muted,
     number,
 )
-from ..charts import Point, Range, Scatter
-from ..numbers import change, count, dollars, listed, percent, quantity, rule_out, sentence_case
+from ..charts import Range
+from ..numbers import change, count, percent, quantity, rule_out, sentence_case
+from ..prices import axis, economy, price_text, unit
 from ..reading import RATE, REFUSED, Reading
-from ..spread import per_run_section, sweep_sections, swept
+from ..scatter import MISSED_TURNS, scatter
+from ..spread import per_run_section, sweep_sections
 from ..strategies import strategies
 
 _FIRST_CLAUSE = re.compile(r"^(.+?[.:;?])(\s|$)(.*)$", re.DOTALL)
-_MISSED_TURNS = "turns that would have missed something"
 
 
 def sections(reading: Reading) -> Iterator[Section]:
@@ -93,34 +92,6 @@ def _scenario_line(reading: Reading, strategy: str) -> str:
 # ---------------------------------------------------------------- figures
 
 
-def _price(reading: Reading, price: Price | None) -> str:
-    if price is None:
-        return "not priced"
-    per_run = price.per_run * reading.prices_by[0]
-    if price.unit == "usd":
-        return dollars(per_run)
-    return count(round(per_run) if math.isfinite(per_run) else None)
-
-
-def _unit(reading: Reading) -> str:
-    """The words after a price: per 1,000 runs, tokens a run."""
-    words = reading.prices_by[1]
-    return f"tokens {words}" if reading.counts_tokens else words
-
-
-def _axis(reading: Reading) -> str:
-    """The words for the prices that decide: price per 1,000 runs, with cache."""
-    if reading.counts_tokens:
-        return _unit(reading)
-    return ", ".join(filter(None, [f"price {reading.prices_by[1]}", _with_cache(reading)]))
-
-
-def _with_cache(reading: Reading) -> str:
-    """The words for the price that decides; "" where that is no price."""
-    words = {"cached": "with cache", "uncached": "without cache"}
-    return words.get(reading.advice.basis, "")
-
-
 def _bounds(reading: Reading, price: Price | None) -> tuple[float, float] | None:
     """The 95% interval of the change against today; None for too few tasks."""
     if price is None or not price.ratio or not price.high or reading.tasks < FEWEST:
@@ -142,15 +113,15 @@ def _savings(reading: Reading) -> Figures:
     acts = reading.candidate is not None and "inactive" not in item.marks
     if acts and price is not None and price.ratio is not None:
         name = f"{'Saving with' if advised else 'Cheapest within limits:'} {item.strategy}"
-        start = f"{_price(reading, today)} → " if today is not None else ""
-        line = f"{start}{_price(reading, price)} {_unit(reading)}"
+        start = f"{price_text(reading, today)} → " if today is not None else ""
+        line = f"{start}{price_text(reading, price)} {unit(reading)}"
         bounds = _bounds(reading, price)
         note = f"95% interval {change(1 + bounds[0])} to {change(1 + bounds[1])}" if bounds else ""
         first = Figure(name, change(price.ratio), "good" if advised else "", line, note)
     else:
-        now = _price(reading, price)
-        first = Figure("Price today", now, "", _unit(reading), _with_cache(reading))
-    return Figures((first, _missed(reading, item), _rejected(reading)), _scatter(reading))
+        now = price_text(reading, price)
+        first = Figure("Price today", now, "", unit(reading), economy(reading))
+    return Figures((first, _missed(reading, item), _rejected(reading)), scatter(reading))
 
 
 def _missed(reading: Reading, item: Ranked) -> Figure:
@@ -160,7 +131,7 @@ def _missed(reading: Reading, item: Ranked) -> Figure:
     note = rule_out(reading.sample, share) if share else ""
     bad = limit is not None and item.missed_turns is not None and item.missed_turns > limit
     tone: Tone = "bad" if bad else "good" if item.strategy == reading.advice.advised else ""
-    return Figure(sentence_case(_MISSED_TURNS), percent(item.missed_turns), tone, line, note)
+    return Figure(sentence_case(MISSED_TURNS), percent(item.missed_turns), tone, line, note)
 
 
 def _rejected(reading: Reading) -> Figure:
@@ -169,7 +140,7 @@ def _rejected(reading: Reading) -> Figure:
     floor = less = ""
     if least is not None and today is not None and today.per_run:
         less = change(least / today.per_run)
-        floor = f"{_price(reading, Price(unit=today.unit, per_run=least))} {_unit(reading)}"
+        floor = f"{price_text(reading, Price(unit=today.unit, per_run=least))} {unit(reading)}"
     if item is not None:
         price = reading.price(item)
         value = change(price.ratio) if price and price.ratio is not None else item.verdict
@@ -199,61 +170,6 @@ def _measured(reading: Reading) -> Iterator[Figure]:
         yield Figure("Within limits", f"{count(kept)} of {count(len(tried))}", "", "strategies")
 
 
-# ---------------------------------------------------------------- chart
-
-
-def _scatter(reading: Reading) -> Drawing | None:
-    """Price against missed turns; None for fewer than two strategies that have both."""
-    points = tuple(_points(reading))
-    if len(points) < 2:
-        return None
-    limit, axis = reading.limit("needed"), _axis(reading)
-    alt = f"{sentence_case(axis)}, against the share of {_MISSED_TURNS}. "
-    alt += "; ".join(point.title for point in points[:8]) + "."
-    lines = tuple(tuple(names.values()) for _, names in swept(reading))
-    unit, measure = ("tokens", "Tokens") if reading.counts_tokens else ("usd", "Price")
-    chart = Scatter(alt, points, unit, axis, _MISSED_TURNS, limit, lines)
-    return Drawing(chart, f"{measure} against missed turns", " ".join(_chart_notes(reading, limit)))
-
-
-def _points(reading: Reading) -> Iterator[Point]:
-    """Yields the strategies that changed something and have a finite price and share."""
-    for item in reading.ranked:
-        price, missed = reading.price(item), item.missed_turns
-        if (
-            price is None
-            or missed is None
-            or "inactive" in item.marks
-            or not math.isfinite(price.per_run + missed)
-        ):
-            continue
-        name, row = reading.title(item.strategy), reading.rows.get(item.strategy, 0)
-        title = f"{name}: {_price(reading, price)}, {percent(missed)} missed"
-        yield Point(
-            name,
-            price.per_run * reading.prices_by[0],
-            missed,
-            reading.mark(item.strategy),
-            title,
-            row,
-        )
-
-
-def _chart_notes(reading: Reading, limit: float | None) -> Iterator[str]:
-    rows = " A number is a row of the table." if reading.rows else ""
-    yield f"Left is cheaper, low is safer.{rows}"
-    below = [
-        item.strategy
-        for item in reading.ranked
-        if item.verdict in REFUSED and limit is not None and (item.missed_turns or 0.0) <= limit
-    ]
-    if below:
-        verb = "is" if len(below) == 1 else "are"
-        yield f"{listed(below, 3)} {verb} rejected for other reasons; the table says which."
-    if sweeps := swept(reading):
-        yield f"A line joins the settings of {listed([setting for setting, _ in sweeps])}."
-
-
 # ---------------------------------------------------------------- table
 
 
@@ -264,7 +180,7 @@ def _prices_and_losses(reading: Reading) -> Table:
     other = "cached" if uncached else "uncached"
     titles = ("with cache", "cache") if uncached else ("without cache", "no cache")
     heads: Heads = [
-        number(_axis(reading), "tokens" if reading.counts_tokens else "price"),
+        number(axis(reading), "tokens" if reading.counts_tokens else "price"),
         Column("change, 95% interval", card="-"),
         number(*titles),
         number("missed turns", "missed"),
@@ -310,7 +226,7 @@ def _price_cell(reading: Reading, item: Ranked, price: Price | None) -> Cell:
     if price is None:
         return Cell("–")
     tone: Tone = TONE_OF[mark] if price is reading.price(item) else ""
-    return Cell(_price(reading, price), "" if mark == "today" else change(price.ratio), tone)
+    return Cell(price_text(reading, price), "" if mark == "today" else change(price.ratio), tone)
 
 
 def _scale(reading: Reading) -> tuple[float, float] | None:
