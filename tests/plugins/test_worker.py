@@ -223,12 +223,27 @@ def test_messages_and_texts_are_counted_in_the_child_as_they_are_here(replayed):
     assert found.written[0].text == str(counts)
 
 
-def test_a_message_does_not_cost_less_than_nothing(replayed):
-    code = "from bench.model import Message\ndef f(window):\n"
-    code += "    return [*window.messages, Message(role='user', kind='made', text='x', reasoning_tokens=-9999)]\nf.form = 'Window'\n"
+@pytest.mark.parametrize(
+    ("added", "reason"),
+    [
+        ("Message(role='user', kind='made', text='x', reasoning_tokens=-9999)", "cannot be read"),
+        ("'x'", "must be Message values, got str"),
+    ],
+)
+def test_what_is_added_to_a_prompt_is_a_message(added, reason, replayed):
+    code = "from bench.model import Message\nfrom bench.strategies import Edits\nf = lambda window: "
+    code += f"Edits(messages=[*window.messages, {added}])\nf.form = 'Window'\n"
     found = replayed(code, "compactor={}:f")
     assert found.failure is not None
     assert found.failure.slot == "compactor"
+    assert reason in found.failure.error
+
+
+@pytest.mark.parametrize(("size", "is_too_much"), [(5_050_000, False), (8_000_000, True)])
+def test_an_answer_has_a_limit(size, is_too_much, replayed):
+    found = replayed(f"def f(given): return 'x' * {size}\n", limits={"call": 60})
+    assert is_too_much == bool(found.failure)
+    assert found.failure is None or "times as much as it was given" in found.failure.error
 
 
 def test_a_function_that_is_passed_runs_in_a_child_and_one_that_cannot_be_sent_runs_here(tmp_path, monkeypatch):
