@@ -44,7 +44,6 @@ def answers_of(specs: Iterable[str]) -> Answers:
     names: dict[str, Answers] = {
         "store": "stored",
         "evaluator": "judged",
-        "extractors": "judged",
         "routers": "routed",
     }
     differing = [name for name in names if len({slot.get(name) for slot in slots}) > 1]

@@ -91,18 +91,15 @@ def filled(spec: str) -> dict[str, str]:
     """
     slots: dict[str, str] = {}
     for part in split_top(spec, "+"):
-        head, _, value = part.partition("=")
-        name, _, more = (
-            value.partition("=")
-            if "=" in value and head.strip() not in SLOTS
-            else (head, "", value)
-        )
-        if name.strip() in SLOTS:
-            slots[name.strip()] = more
+        slot, _, value = part.partition("=")
+        if slot.strip() not in _SLOTS:  # the name of the strategy
+            slot, _, value = value.partition("=")
+        if slot.strip() in _SLOTS:
+            slots[slot.strip()] = value
     return slots
 
 
-SLOTS = ("summarizer", "store", "compactor", "evaluator", "extractors", "routers", "says")
+_SLOTS = ("summarizer", "store", "compactor", "evaluator", "routers", "says")
 
 
 @dataclass(frozen=True)

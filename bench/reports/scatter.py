@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
+from ..model.advice import TODAY, Ranked
 from .blocks import Drawing
 from .charts import Axis, Line, Plot, spaced, ticks
 from .naming import FIELDS, Point, names
@@ -27,17 +28,13 @@ def scatter(reading: Reading) -> Drawing | None:
     room = (max(prices) - min(prices)) * 0.09 or abs(prices[0]) * 0.1 or 1.0
     across = Axis(min(prices) - room, max(prices) + room)
     down = Axis(max(max(shares) * 1.08, (limit or 0.0) * 1.3, 0.01), 0.0)
-    points = [
-        Point(
-            reading.title(name),
-            across.at(price),
-            down.at(missed),
-            reading.mark(name),
-            reading.rows.get(name, 0),
-            _title(reading, name),
+    points = {
+        name: Point(
+            reading.title(name), across.at(price), down.at(missed), reading.mark(name),
+            reading.rows.get(name, 0), _title(reading, reading.by_name[name]),
         )
         for name, (price, missed) in places.items()
-    ]
+    }  # fmt: skip
     plot = _plot(reading, points, across, down, limit)
     measure = "Tokens" if reading.counts_tokens else "Price"
     return Drawing(plot, f"{measure} against missed turns", " ".join(_notes(reading, limit)))
@@ -53,65 +50,48 @@ def _places(reading: Reading) -> Iterator[tuple[str, tuple[float, float]]]:
             yield item.strategy, (price.per_run * reading.prices_by[0], missed)
 
 
-def _title(reading: Reading, name: str) -> str:
+def _title(reading: Reading, item: Ranked) -> str:
     """The words of a mark."""
-    item = reading.by_name[name]
     price = price_text(reading, reading.price(item))
-    return f"{reading.title(name)}: {price}, {percent(item.missed_turns)} missed"
+    return f"{reading.title(item.strategy)}: {price}, {percent(item.missed_turns)} missed"
 
 
 def _plot(
-    reading: Reading, points: Sequence[Point], across: Axis, down: Axis, limit: float | None
+    reading: Reading, points: Mapping[str, Point], across: Axis, down: Axis, limit: float | None
 ) -> Plot:
     """The marks with their names, today's line, the limit, and a line for each sweep."""
-    today = next((point.x for point in points if point.mark == "today"), None)
-    words = None if limit is None else (down.at(limit), f"above {percent(limit)}: loses too much")
-    by_name = {point.name: (point.x, point.y) for point in points}
-    near = 0.0 if limit is None else down.at(limit)
-    shares = [(down.at(value), percent(value)) for value in ticks(0.0, down.first, 4)]
-    return Plot(
-        f"{sentence_case(axis(reading))}, against the share of {MISSED_TURNS}. "
-        f"{'; '.join(point.title for point in points[:8])}.",
-        tuple((point.x, point.y, point.mark, point.title) for point in points),
-        spaced([*_prices(reading, across)], FIELDS[1].width),
-        axis(reading),
-        tuple((y, text) for y, text in shares if limit is None or abs(y - near) > 4),
-        MISSED_TURNS,
-        None if limit is None else Line(near, percent(limit), "above"),
-        today,
-        tuple(_swept_lines(reading, by_name)),
-        names=tuple(name for field in FIELDS for name in names(points, field, today, words)),
+    today = points[TODAY].x if TODAY in points else None
+    line = (
+        None
+        if limit is None
+        else Line(down.at(limit), f"above {percent(limit)}: loses too much", "above")
     )
-
-
-def _swept_lines(
-    reading: Reading, places: Mapping[str, tuple[float, float]]
-) -> Iterator[tuple[tuple[float, float], ...]]:
-    """Yields the places of the settings of each sweep, in order."""
-    for _, by_value in swept(reading):
-        line = tuple(places[name] for name in by_value.values() if name in places)
-        if len(line) > 1:
-            yield line
-
-
-def _prices(reading: Reading, across: Axis) -> Iterator[tuple[float, str]]:
-    """Yields the labels of the prices below the chart."""
-    values = ticks(across.first, across.last, 4)
-    step = values[1] - values[0] if len(values) > 1 else 0.0
-    for value in values:
-        yield across.at(value), _price(value, step, dollar=not reading.counts_tokens)
-
-
-def _price(value: float, step: float, *, dollar: bool) -> str:
-    """A price on an axis, with as many digits as its steps need."""
-    if dollar and 0 < step < 1:
-        decimals = len(f"{step:.9f}".rstrip("0").partition(".")[2])
-        return f"${value:,.{max(2, decimals)}f}"
-    if dollar:
-        return dollars(value).removesuffix(".00")
-    if abs(value) >= 1e6 and step >= 1e5:
-        return f"{value / 1e6:g}M"
-    return f"{value / 1e3:g}k" if abs(value) >= 1e4 else count(value)
+    shares = [(down.at(share), percent(share)) for share in ticks(0.0, down.first, 4)]
+    price = count if reading.counts_tokens else dollars
+    costs = [
+        (across.at(cost), price(cost).removesuffix(".00"))
+        for cost in ticks(across.first, across.last, 4)
+    ]
+    sweeps = [
+        [points[name] for name in by_value.values() if name in points]
+        for _, by_value in swept(reading)
+    ]
+    titles = [point.title for point in points.values()]
+    named = None if line is None else (line.at, line.name)
+    return Plot(
+        f"{sentence_case(axis(reading))}, against the share of {MISSED_TURNS}. {'; '.join(titles[:8])}.",
+        tuple((point.x, point.y, point.mark, point.title) for point in points.values()),
+        spaced(costs, FIELDS[1].width),
+        axis(reading),
+        tuple(shares),
+        MISSED_TURNS,
+        line,
+        today,
+        tuple(tuple((point.x, point.y) for point in sweep) for sweep in sweeps if len(sweep) > 1),
+        names=tuple(
+            name for field in FIELDS for name in names([*points.values()], field, today, named)
+        ),
+    )
 
 
 def _notes(reading: Reading, limit: float | None) -> Iterator[str]:
