@@ -135,7 +135,7 @@ class Name:
 
 @dataclass(frozen=True)
 class Plot:
-    """Marks, some joined by lines or arcs, in percent from the left and from the top.
+    """Marks, joined by a line or by arcs, in percent from the left and from the top.
 
     `scale` and `axis` are lines and labels at the left and below, `line` and `today` the values to
     compare with across and down. A plot with `names` is large.
@@ -149,15 +149,15 @@ class Plot:
     scale_title: str = ""
     line: Line | None = None
     today: float | None = None
-    lines: tuple[tuple[tuple[float, float], ...], ...] = ()
+    joined: bool = False
     arcs: tuple[tuple[float, float, int], ...] = ()
     names: tuple[Name, ...] = ()
 
     @property
     def paths(self) -> Iterator[tuple[str, int]]:
         """Yields each line as SVG draws it on a box of 100 by 100, with its width."""
-        for places in self.lines:
-            yield "M" + " ".join(f"{x:.4g},{y:.4g}" for x, y in places), 1
+        if self.joined:
+            yield "M" + " ".join(f"{x:.4g},{y:.4g}" for x, y, *_ in self.marks), 1
         for start, end, width in self.arcs:
             top = 84 - 1.1 * abs(end - start)  # the curve reaches three quarters of the way there
             yield f"M{start:.4g},100C{start:.4g},{top:.4g} {end:.4g},{top:.4g} {end:.4g},100", width

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from .charts import Anchor, Mark, Name
+from .charts import Anchor, Line, Mark, Name
 
 Box = tuple[float, float, float, float]
 """Left, top, right, bottom in pixels."""
@@ -49,11 +49,11 @@ FIELDS = Field(634, 320, True), Field(284, 290, False)
 
 
 def names(
-    points: Sequence[Point], field: Field, today: float | None, limit: tuple[float, str] | None
+    points: Sequence[Point], field: Field, today: float | None, limit: Line | None
 ) -> list[Name]:
     """The names of marks, the advised one first; a mark where no text has room gets none.
 
-    `today` is the place of today's line, `limit` that of the limit, with the words above it.
+    `today` is the place of today's line; the name of the limit stands above it at the left.
     """
     groups = _groups(points, field)
     taken = [_around(*field.place(group[0].x, group[0].y)) for group in groups]
@@ -61,8 +61,8 @@ def names(
         x, _ = field.place(today, 0)
         taken.append((x - 2, 0, x + 2, field.height))
     if limit is not None:
-        _, y = field.place(0, limit[0])
-        taken += [(0, y - 2, field.width, y + 2), (0, y - 20, width_of(limit[1]) + 6, y)]
+        _, y = field.place(0, limit.at)
+        taken += [(0, y - 2, field.width, y + 2), (0, y - 20, width_of(limit.name) + 6, y)]
     found: list[Name] = []
     for group in groups:
         own = _around(*field.place(group[0].x, group[0].y))

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 
-from ..model.advice import TODAY, Ranked
+from ..model.advice import Ranked
 from .blocks import Drawing
 from .charts import Axis, Line, Plot, spaced, ticks
 from .naming import FIELDS, Point, names
 from .numbers import count, dollars, listed, percent, sentence_case
 from .prices import axis, price_text
 from .reading import REFUSED, Reading
-from .spread import swept
 
 MISSED_TURNS = "turns that would have missed something"
 """The name of the measure on the vertical axis."""
@@ -28,13 +27,13 @@ def scatter(reading: Reading) -> Drawing | None:
     room = (max(prices) - min(prices)) * 0.09 or abs(prices[0]) * 0.1 or 1.0
     across = Axis(min(prices) - room, max(prices) + room)
     down = Axis(max(max(shares) * 1.08, (limit or 0.0) * 1.3, 0.01), 0.0)
-    points = {
-        name: Point(
+    points = [
+        Point(
             reading.title(name), across.at(price), down.at(missed), reading.mark(name),
             reading.rows.get(name, 0), _title(reading, reading.by_name[name]),
         )
         for name, (price, missed) in places.items()
-    }  # fmt: skip
+    ]  # fmt: skip
     plot = _plot(reading, points, across, down, limit)
     measure = "Tokens" if reading.counts_tokens else "Price"
     return Drawing(plot, f"{measure} against missed turns", " ".join(_notes(reading, limit)))
@@ -57,40 +56,26 @@ def _title(reading: Reading, item: Ranked) -> str:
 
 
 def _plot(
-    reading: Reading, points: Mapping[str, Point], across: Axis, down: Axis, limit: float | None
+    reading: Reading, points: Sequence[Point], across: Axis, down: Axis, limit: float | None
 ) -> Plot:
-    """The marks with their names, today's line, the limit, and a line for each sweep."""
-    today = points[TODAY].x if TODAY in points else None
-    line = (
-        None
-        if limit is None
-        else Line(down.at(limit), f"above {percent(limit)}: loses too much", "above")
-    )
-    shares = [(down.at(share), percent(share)) for share in ticks(0.0, down.first, 4)]
+    """The marks with their names, today's line and the limit."""
+    today = next((point.x for point in points if point.mark == "today"), None)
+    line = None
+    if limit is not None:
+        line = Line(down.at(limit), f"above {percent(limit)}: loses too much", "above")
     price = count if reading.counts_tokens else dollars
-    costs = [
-        (across.at(cost), price(cost).removesuffix(".00"))
-        for cost in ticks(across.first, across.last, 4)
-    ]
-    sweeps = [
-        [points[name] for name in by_value.values() if name in points]
-        for _, by_value in swept(reading)
-    ]
-    titles = [point.title for point in points.values()]
-    named = None if line is None else (line.at, line.name)
+    costs = ticks(across.first, across.last, 4)
+    titles = "; ".join(point.title for point in points[:8])
     return Plot(
-        f"{sentence_case(axis(reading))}, against the share of {MISSED_TURNS}. {'; '.join(titles[:8])}.",
-        tuple((point.x, point.y, point.mark, point.title) for point in points.values()),
-        spaced(costs, FIELDS[1].width),
+        f"{sentence_case(axis(reading))}, against the share of {MISSED_TURNS}. {titles}.",
+        tuple((point.x, point.y, point.mark, point.title) for point in points),
+        spaced([(across.at(it), price(it).removesuffix(".00")) for it in costs], FIELDS[1].width),
         axis(reading),
-        tuple(shares),
+        tuple((down.at(share), percent(share)) for share in ticks(0.0, down.first, 4)),
         MISSED_TURNS,
         line,
         today,
-        tuple(tuple((point.x, point.y) for point in sweep) for sweep in sweeps if len(sweep) > 1),
-        names=tuple(
-            name for field in FIELDS for name in names([*points.values()], field, today, named)
-        ),
+        names=tuple(name for field in FIELDS for name in names(points, field, today, line)),
     )
 
 
@@ -105,5 +90,3 @@ def _notes(reading: Reading, limit: float | None) -> Iterator[str]:
     if below:
         verb = "is" if len(below) == 1 else "are"
         yield f"{listed(below, 3)} {verb} rejected for other reasons; the table says which."
-    if sweeps := swept(reading):
-        yield f"A line joins the settings of {listed([setting for setting, _ in sweeps])}."

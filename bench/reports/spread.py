@@ -177,5 +177,5 @@ def _plot(
         title.partition(" over ")[2].split(" of ")[0],
         tuple((down.at(value), words(value)) for value in ticks(down.last, down.first, 3)),
         line=None if line is None else Line(down.at(line), name, bad),
-        lines=(tuple((x, y) for x, y, *_ in marks),),
+        joined=True,
     )
