@@ -13,8 +13,9 @@ from ..model import Message, Record, Reply, ToolResult
 from ..model.errors import BenchError, StrategyError, debugged, one_line
 from ..plugins.registry import Plugin
 from ..strategies import Edits, Window, untruncated_record
+from ..strategies.bridge import Bridge
 from ..strategies.functions import error_line, own_code
-from ..strategies.messages import Bridge, OpenAIMessages
+from ..strategies.messages import OpenAIMessages
 from .cassettes import require_answered
 from .plain import plain_data
 

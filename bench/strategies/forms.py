@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 from ..model import Message, Record, ToolResult
 from ..model.errors import SpecError, nearest
 from ..plugins.registry import declared_parameters
-from .messages import AnthropicMessages, Bridge, LangChainMessages, OpenAIMessages
+from .bridge import Bridge
+from .messages import AnthropicMessages, LangChainMessages, OpenAIMessages
 from .slots import Execution, Window
 
 

@@ -12,8 +12,9 @@ from ..model import Record, ToolResult
 from ..model.errors import BenchError, one_line, raised_at
 from ..plugins.command import Program
 from ..plugins.registry import Plugin
+from .bridge import Bridge
 from .forms import FORMS, Form, SlotCall, execution_mapping, form_of
-from .messages import Bridge, OpenAIMessages
+from .messages import OpenAIMessages
 from .offloading import offload
 from .slots import Edits, Execution
 

@@ -1,17 +1,16 @@
-"""A history as the messages of an interface, and an answer in them as our messages again."""
+"""The interfaces whose messages a function may be given: OpenAI's, Anthropic's, LangChain's."""
 
 from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from ..model import Message, ToolCall, as_text, compact_json
-from ..model.base import grouped
-from ..model.errors import SpecError, StrategyError
+from ..model import Message, ToolCall, as_text
+from ..model.errors import SpecError
 
 
 def role_of(message: Message) -> str:
@@ -244,146 +243,3 @@ class LangChainMessages(OpenAIMessages):
 def _removes(item: Any) -> bool:
     """True for a `RemoveMessage` of LangChain."""
     return getattr(item, "type", "") == "remove"
-
-
-# ---------------------------------------------------------------- there and back
-
-
-class Bridge:
-    """One history in an interface: `given` is the list to hand out, `back` reads the answer.
-
-    A message that comes back as it was given is the very one of the history. One that was rewritten
-    keeps its step: it is known by the id of its call, or by its place.
-
-    >>> history = [Message(role="user", text=text, kind="user") for text in ("first", "second")]
-    >>> bridge = Bridge(OpenAIMessages(), history)
-    >>> bridge.given
-    [{'role': 'user', 'content': 'first'}, {'role': 'user', 'content': 'second'}]
-    >>> bridge.back(bridge.given[1:])[0] is history[1]
-    True
-    """
-
-    def __init__(self, dialect: OpenAIMessages, messages: Sequence[Message]) -> None:
-        self._dialect = dialect
-        self._history: list[Message] = []
-        # messages that the interface keeps apart, each with the number of others before it
-        self._beside: list[tuple[int, Message]] = []
-        self._groups: list[list[int]] = []  # the places in the history that each item shows
-        for message in messages:
-            if role_of(message) in dialect.beside:
-                self._beside.append((len(self._history), message))
-                continue
-            if self._history and dialect.joins(self._history[-1], message):
-                self._groups[-1].append(len(self._history))
-            else:
-                self._groups.append([len(self._history)])
-            self._history.append(message)
-        self.given = [
-            dialect.write([self._history[place] for place in group], number)
-            for number, group in enumerate(self._groups)
-        ]
-        self._handed_out = list(self.given)  # the function may empty the list that it was handed
-        self._as_given = [one for item in self.given for one in dialect.read(item)]
-
-    def back(self, answer: Any) -> list[Message]:
-        """The messages of an answer; None or a truth value stands for the list that was handed out.
-
-        Raises StrategyError for what is no list of messages.
-        """
-        left_as_it_is = answer is None or isinstance(answer, bool)
-        items = self._dialect.answer(self.given if left_as_it_is else answer, self._handed_out)
-        if isinstance(items, str | bytes | Mapping) or not isinstance(items, Sequence):
-            what = "a compactor that is given a list of messages gives one back, or None"
-            hint = "return the list, or {'messages': the list}"
-            raise StrategyError(f"{what}; got {type(items).__name__} — {hint}")
-        matching = _Matching(self._as_given)
-        messages: list[Message] = []
-        beside = list(self._beside)
-        for group, one in self._read(items):
-            place = matching.place_of(one, group)
-            while beside and beside[0][0] <= (place or 0):  # what stood before this one comes first
-                messages.append(beside.pop(0)[1])
-            messages.append(one if place is None else self._rewritten(place, one))
-        return [*messages, *(message for _, message in beside)]
-
-    def _read(self, items: Sequence[Any]) -> Iterator[tuple[Sequence[int], Message]]:
-        """Yield each message in an answer, behind the places at which its item was given.
-
-        In an answer as long as the list that was handed out a new item belongs to the place where
-        it stands.
-        """
-        groups = {
-            id(item): group for item, group in zip(self._handed_out, self._groups, strict=True)
-        }
-        is_same_length = len(items) == len(self._groups)
-        for number, item in enumerate(items):
-            group = groups.get(id(item), self._groups[number] if is_same_length else ())
-            try:
-                each = self._dialect.read(item)
-            except (TypeError, ValueError, KeyError, AttributeError) as error:
-                what = f"messages[{number}] of the answer cannot be read"
-                problem = f"{what}: {error or type(error).__name__}"
-                raise StrategyError(f"{problem} — give messages like those it was given") from error
-            yield from ((group, one) for one in each)
-
-    def _rewritten(self, place: int, one: Message) -> Message:
-        """The message of the history at a place, with the text and the calls that came back.
-
-        A call that came back as it was given is the recorded one; those in its text stay.
-        """
-        original, given = self._history[place], self._as_given[place]
-        if _content(one) == _content(given):
-            return original
-        in_text = [call for call in original.tool_calls if call.in_text]
-        recorded = [*zip(given.tool_calls, own_calls(original), strict=True)]
-        calls = [
-            next((own for as_given, own in recorded if as_given == c), c) for c in one.tool_calls
-        ]
-        call_id = original.call_id if one.call_id is None else one.call_id
-        return msgspec.structs.replace(
-            original, text=one.text, tool_calls=(*in_text, *calls), call_id=call_id
-        )
-
-
-class _Matching:
-    """The places in a history of the messages that come back, each place given once."""
-
-    def __init__(self, given: Sequence[Message]) -> None:
-        self._given = given
-        self._used: set[int] = set()
-        self._next = 0
-        self._by_content = grouped((_content(one), place) for place, one in enumerate(given))
-        calls = ((call, place) for place, one in enumerate(given) for call in _call_ids(one))
-        self._by_call = grouped(calls)
-
-    def place_of(self, one: Message, group: Sequence[int]) -> int | None:
-        """The place of a message; None for a new one.
-
-        That is the place of the same message, else of the one with its call, else of one of its
-        role in its group.
-        """
-        same = self._by_content.get(_content(one), ())
-        of_call = {place for call in _call_ids(one) for place in self._by_call.get(call, ())}
-        of_role = [place for place in group if self._given[place].role == one.role]
-        candidates = (
-            *sorted(same, key=lambda place: place < self._next),  # what comes next first
-            *sorted(of_call, key=lambda place: (place not in group, place)),
-            *of_role,
-        )
-        place = next((place for place in candidates if place not in self._used), None)
-        if place is not None:
-            self._used.add(place)
-            self._next = place + 1
-        return place
-
-
-def _content(message: Message) -> tuple[Any, ...]:
-    """All that an interface says of a message."""
-    calls = compact_json([(call.id, call.name, call.arguments) for call in message.tool_calls])
-    return message.role, message.text, message.call_id, calls
-
-
-def _call_ids(message: Message) -> set[str]:
-    """The ids of the calls that a message makes, and of the one that it answers."""
-    answered = {message.call_id} if message.call_id else set()
-    return answered | {call.id for call in message.tool_calls}

@@ -29,7 +29,7 @@ from .declaring import Declaration
 if TYPE_CHECKING:
     from ..plugins.child import Link
 
-_EACH_REPLAY = ("bench.replayer.serving",)
+_EACH_REPLAY = ("bench.replayer.serving", "bench.strategies.documents.controls")
 """Imported once in a child, and not in each fork."""
 
 

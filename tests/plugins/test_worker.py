@@ -271,6 +271,13 @@ def test_a_function_that_is_passed_runs_in_a_child_and_one_that_cannot_be_sent_r
     there.sandbox.child.stop()
 
 
+def test_a_replay_imports_nothing(replayed):
+    """What its child did not import would be imported again in the fork of every run."""
+    code = "import sys\ndef f(messages): return [{'role': 'user', 'content': str(sys.modules.keys() - KNOWN)}]\n"
+    found = replayed(code + "KNOWN = set(sys.modules)\n", "summarizer=truncate+compactor={}:f")
+    assert set(texts(found)) == {"set()"}
+
+
 @pytest.mark.slow
 def test_what_is_asked_of_the_process_that_measures_is_in_the_time_of_the_call(replayed):
     code = "def f(window):\n    while True: window.count('counted ' * 9999)\nf.form = 'Window'\n"

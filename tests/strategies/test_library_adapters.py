@@ -14,7 +14,8 @@ from field import answer, histories
 from hypothesis import given, strategies as st
 
 from bench.model import Message, ToolCall
-from bench.strategies.messages import Bridge, LangChainMessages, OpenAIMessages
+from bench.strategies.bridge import Bridge
+from bench.strategies.messages import LangChainMessages, OpenAIMessages
 
 PAGE = (Path(__file__).parents[2] / "docs" / "strategies.md").read_text(encoding="utf-8")
 BLOCKS = {

@@ -10,7 +10,8 @@ from ...model import RouteDecision
 from ...model.errors import SpecError, StrategyError
 from ...plugins.registry import OBJECT, OfKind, register
 from .. import RECORDED
-from ..messages import Bridge, LangChainMessages
+from ..bridge import Bridge
+from ..messages import LangChainMessages
 
 START, NAME = "__start__", "langgraph"
 
