@@ -13,7 +13,7 @@ from ..model.advice import TODAY, Advice, Ranked, Verdict
 from ..text.wording import counted, listed, percent
 from .prices import is_saving, price_of
 from .reasons import QUALITY, reason_of, unit_of
-from .wording import less_or_more, money
+from .wording import less_or_more, money, priced_by
 
 Answers = Literal["savings", "stored", "judged", "routed"]
 
@@ -60,9 +60,9 @@ def _savings(advice: Advice, assumed: bool) -> str:
     price = price_of(best, advice.basis)
     if price is None or price.ratio is None:
         return f"Ship {best.strategy}: what runs today is not valid."
-    paid = money(price, price_of(today, advice.basis) if today else None)
+    runs, unit = priced_by((price_of(today, advice.basis) if today else None) or price)
     certain = f"certain on {counted(advice.tasks, unit_of(advice))}{_missed(best)}"
-    cost = f"a run costs {less_or_more(price)} ({paid}{_economy(advice, assumed)})"
+    cost = f"a run costs {less_or_more(price)} ({money(price, runs)} {unit}{_economy(advice, assumed)})"
     return f"Ship {best.strategy}: {cost}, {certain}.{_other_economy(advice, best)}"
 
 

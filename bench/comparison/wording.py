@@ -37,18 +37,24 @@ def less_or_more(price: Price) -> str:
     return f"{percent(abs(1 - ratio))} {'less' if ratio < 1 else 'more'}"
 
 
-def money(price: Price, today: Price | None = None) -> str:
-    """The price of a run; that of 1,000 runs where a run costs less than 10 cents `today`.
+def priced_by(today: Price) -> tuple[int, str]:
+    """The number of runs that prices are given for, by what a run costs today, and its words.
 
-    >>> money(Price(unit="usd", per_run=0.25)), money(Price(unit="usd", per_run=0.0042))
-    ('$0.25 a run', '$4.20 per 1,000 runs')
-    >>> money(Price(unit="tokens", per_run=18250.4))
-    '18,250 tokens a run'
+    >>> priced_by(Price(unit="usd", per_run=0.0042)), priced_by(Price(unit="tokens", per_run=9))
+    ((1000, 'per 1,000 runs'), (1, 'tokens a run'))
     """
-    if price.unit == "tokens":
-        return f"{count(round(price.per_run))} tokens a run"
-    runs, words = per_run((today or price).per_run)
-    return f"{dollars(price.per_run * runs)} {words}"
+    return (1, "tokens a run") if today.unit == "tokens" else per_run(today.per_run)
+
+
+def money(price: Price, runs: int) -> str:
+    """The price of so many runs, without its unit where that is tokens.
+
+    >>> money(Price(unit="usd", per_run=0.0042), 1000), money(Price(unit="tokens", per_run=18250.4), 1)
+    ('$4.20', '18,250')
+    """
+    if price.unit == "usd":
+        return dollars(price.per_run * runs)
+    return count(round(price.per_run) if math.isfinite(price.per_run) else None)
 
 
 def shortened(text: str, most: int = 70) -> str:

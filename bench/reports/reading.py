@@ -10,11 +10,11 @@ from functools import cached_property
 from ..comparison.prices import METRICS, price_of
 from ..comparison.rules import TABLE
 from ..comparison.totals import Runs, value_of
+from ..comparison.wording import money, priced_by
 from ..model.advice import TODAY, Advice, Price, Ranked
 from ..model.compared import Compared, GateResult, Move
 from ..model.metric import MetricInfo
 from ..model.scores import MeasuredRun, Rule
-from ..text.wording import per_run
 from .charts import Mark
 from .numbers import count, of, shortened
 
@@ -135,14 +135,28 @@ class Reading:
         return {price.unit for item in self.ranked if (price := self.price(item))} == {"tokens"}
 
     @cached_property
-    def prices_by(self) -> tuple[int, str]:
-        """The number of runs that prices are given for, with its words. Tokens are given a run."""
-        if self.counts_tokens:
-            return 1, "a run"
+    def priced_by(self) -> tuple[int, str]:
+        """The number of runs that prices are given for, with its words."""
         items = sorted(self.ranked, key=lambda item: item.strategy != TODAY)
-        prices = [price.per_run for item in items if (price := self.price(item))]
-        finite = [price for price in prices if math.isfinite(price)]
-        return per_run(finite[0]) if finite else (1, "a run")
+        prices = [price for item in items if (price := self.price(item))]
+        return next((priced_by(one) for one in prices if math.isfinite(one.per_run)), (1, "a run"))
+
+    def money(self, price: Price | None) -> str:
+        """A price without its unit."""
+        return "not priced" if price is None else money(price, self.priced_by[0])
+
+    @property
+    def economy(self) -> str:
+        """The words for the economy that decides; "" where that is no price."""
+        words = {"cached": "with cache", "uncached": "without cache"}
+        return words.get(self.advice.basis, "")
+
+    @property
+    def price_axis(self) -> str:
+        """The words for the prices that decide: price per 1,000 runs, with cache."""
+        if self.counts_tokens:
+            return self.priced_by[1]
+        return ", ".join(filter(None, [f"price {self.priced_by[1]}", self.economy]))
 
     def move(self, strategy: str, metric: str) -> Move | None:
         """The move of one number of a strategy against the baseline; None where it did not."""

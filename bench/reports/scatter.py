@@ -10,7 +10,6 @@ from .blocks import Drawing
 from .charts import Axis, Line, Plot, spaced, ticks
 from .naming import FIELDS, Point, names
 from .numbers import count, dollars, listed, percent, sentence_case
-from .prices import axis, price_text
 from .reading import REFUSED, Reading
 
 MISSED_TURNS = "turns that would have missed something"
@@ -46,12 +45,12 @@ def _places(reading: Reading) -> Iterator[tuple[str, tuple[float, float]]]:
         if price is None or missed is None or "inactive" in item.marks:
             continue
         if math.isfinite(price.per_run + missed):
-            yield item.strategy, (price.per_run * reading.prices_by[0], missed)
+            yield item.strategy, (price.per_run * reading.priced_by[0], missed)
 
 
 def _title(reading: Reading, item: Ranked) -> str:
     """The words of a mark."""
-    price = price_text(reading, reading.price(item))
+    price = reading.money(reading.price(item))
     return f"{reading.title(item.strategy)}: {price}, {percent(item.missed_turns)} missed"
 
 
@@ -67,10 +66,10 @@ def _plot(
     costs = ticks(across.first, across.last, 4)
     titles = "; ".join(point.title for point in points[:8])
     return Plot(
-        f"{sentence_case(axis(reading))}, against the share of {MISSED_TURNS}. {titles}.",
+        f"{sentence_case(reading.price_axis)}, against the share of {MISSED_TURNS}. {titles}.",
         tuple((point.x, point.y, point.mark, point.title) for point in points),
         spaced([(across.at(it), price(it).removesuffix(".00")) for it in costs], FIELDS[1].width),
-        axis(reading),
+        reading.price_axis,
         tuple((down.at(share), percent(share)) for share in ticks(0.0, down.first, 4)),
         MISSED_TURNS,
         line,

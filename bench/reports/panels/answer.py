@@ -31,7 +31,6 @@ from ..blocks import (
 )
 from ..charts import Range
 from ..numbers import change, count, percent, quantity, rule_out, sentence_case
-from ..prices import axis, economy, price_text, unit
 from ..reading import RATE, REFUSED, Reading
 from ..scatter import MISSED_TURNS, scatter
 from ..spread import per_run_section, sweep_sections
@@ -113,14 +112,14 @@ def _savings(reading: Reading) -> Figures:
     acts = reading.candidate is not None and "inactive" not in item.marks
     if acts and price is not None and price.ratio is not None:
         name = f"{'Saving with' if advised else 'Cheapest within limits:'} {item.strategy}"
-        start = f"{price_text(reading, today)} → " if today is not None else ""
-        line = f"{start}{price_text(reading, price)} {unit(reading)}"
+        start = f"{reading.money(today)} → " if today is not None else ""
+        line = f"{start}{reading.money(price)} {reading.priced_by[1]}"
         bounds = _bounds(reading, price)
         note = f"95% interval {change(1 + bounds[0])} to {change(1 + bounds[1])}" if bounds else ""
         first = Figure(name, change(price.ratio), "good" if advised else "", line, note)
     else:
-        now = price_text(reading, price)
-        first = Figure("Price today", now, "", unit(reading), economy(reading))
+        now = reading.money(price)
+        first = Figure("Price today", now, "", reading.priced_by[1], reading.economy)
     return Figures((first, _missed(reading, item), _rejected(reading)), scatter(reading))
 
 
@@ -140,7 +139,7 @@ def _rejected(reading: Reading) -> Figure:
     floor = less = ""
     if least is not None and today is not None and today.per_run:
         less = change(least / today.per_run)
-        floor = f"{price_text(reading, Price(unit=today.unit, per_run=least))} {unit(reading)}"
+        floor = f"{reading.money(Price(unit=today.unit, per_run=least))} {reading.priced_by[1]}"
     if item is not None:
         price = reading.price(item)
         value = change(price.ratio) if price and price.ratio is not None else item.verdict
@@ -180,7 +179,7 @@ def _prices_and_losses(reading: Reading) -> Table:
     other = "cached" if uncached else "uncached"
     titles = ("with cache", "cache") if uncached else ("without cache", "no cache")
     heads: Heads = [
-        number(axis(reading), "tokens" if reading.counts_tokens else "price"),
+        number(reading.price_axis, "tokens" if reading.counts_tokens else "price"),
         Column("change, 95% interval", card="-"),
         number(*titles),
         number("missed turns", "missed"),
@@ -226,7 +225,7 @@ def _price_cell(reading: Reading, item: Ranked, price: Price | None) -> Cell:
     if price is None:
         return Cell("–")
     tone: Tone = TONE_OF[mark] if price is reading.price(item) else ""
-    return Cell(price_text(reading, price), "" if mark == "today" else change(price.ratio), tone)
+    return Cell(reading.money(price), "" if mark == "today" else change(price.ratio), tone)
 
 
 def _scale(reading: Reading) -> tuple[float, float] | None:
