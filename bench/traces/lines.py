@@ -3,6 +3,7 @@ process write them."""
 
 from __future__ import annotations
 
+import itertools
 import json
 from typing import Any
 
@@ -35,8 +36,8 @@ _FIELDS = tuple(field for field in Header.__struct_fields__ if field != KEY)
 def encode_trace(trace: Trace) -> bytes:
     """A trace as uncompressed native bytes; the same trace gives the same bytes.
 
-    Raises TraceError for a value that JSON would change (NaN, a tuple, a key that is no string),
-    naming the step.
+    Raises TraceError, naming the step, for one out of order and for a value that JSON would change
+    (NaN, a tuple, a key that is no string).
 
     >>> encode_trace(Trace(id="a", source=Source(format="native"), steps=()))
     b'{"bench_trace":1,"id":"a","source":{"format":"native"}}\\n'
@@ -44,6 +45,10 @@ def encode_trace(trace: Trace) -> bytes:
     header = Header(
         bench_trace=SCHEMA_VERSION, **{field: getattr(trace, field) for field in _FIELDS}
     )
+    for before, after in itertools.pairwise(step.index for step in trace.steps):
+        if after <= before:
+            what = f"step {after} follows step {before}"
+            raise TraceError(f"trace {trace.id!r}: {what} — steps are in order, each index once")
     lines = [_line(trace, "header", header, HEADER)]
     lines += [_line(trace, f"step {step.index}", step, STEP) for step in trace.steps]
     return b"".join(line + b"\n" for line in lines)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import itertools
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -53,46 +52,44 @@ class OwnReader:
         self._base = base
         self._child = Child(functools.partial(_prepare, spec, base), (__name__,))
         try:
-            error = self._ask("open", Document(Path(), "")).error
-        except NoAnswer as why:
-            reason = f"{why} — code that is imported must not exit" if why.ended else str(why)
-            error = f"reader {spec} cannot be loaded: {reason}"
-        if error:
+            self._ask("open", Document(Path(), ""))
+        except TraceError as error:
             self.close()
-            raise NotOpened(error)
+            raise NotOpened(str(error)) from None
 
     def sniff(self, document: Document) -> Confidence:
         """The reader's confidence that a file is in its format."""
-        return Confidence(self._answer_on("sniff", document).confidence)
+        return Confidence(self._ask("sniff", document).confidence)
 
     def read(self, document: Document) -> Sequence[Trace]:
         """The traces of a file, each checked."""
-        return list(map(decode_trace, self._answer_on("read", document).traces))
+        return list(map(decode_trace, self._ask("read", document).traces))
 
     def close(self) -> None:
         """End its process."""
         self._child.stop()
 
-    def _answer_on(self, act: _Act, document: Document) -> _Answer:
-        """The answer about a file; its error as one of the file."""
+    def _ask(self, act: _Act, document: Document) -> _Answer:
+        """The answer of a session of the child; TraceError for an error, and where it gives none."""
+        about = (document.path, document.name, document.below, tuple(document.beside))
         try:
-            answer = self._ask(act, document)
+            with self._child.session(_open_file, act, about, self._spec, self._base) as session:
+                answer = msgspec.msgpack.decode(session.ask(b""), type=_Answer)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            raise _failure(act, document, self._spec, "it spoilt its process") from None
         except NoAnswer as why:
-            reason = f"{why} — a reader returns traces or raises" if why.ended else str(why)
-            raise document.fail(f"reader {self._spec} cannot read it: {reason}") from None
+            hint = " — a reader returns traces or raises, and does not exit" if why.ended else ""
+            raise _failure(act, document, self._spec, f"{why}{hint}") from None
         if answer.error:
             raise (PartOf if answer.is_part else TraceError)(answer.error)
         return answer
 
-    def _ask(self, act: _Act, document: Document) -> _Answer:
-        """The answer of a session of the child; NoAnswer where it gives none."""
-        about = (document.path, document.name, document.below, tuple(document.beside))
-        with self._child.session(_open_file, act, about, self._spec, self._base) as session:
-            body = session.ask(b"")
-        try:
-            return msgspec.msgpack.decode(body, type=_Answer)
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            raise NoAnswer("it left its process unable to answer") from None
+
+def _failure(act: _Act, document: Document, spec: str, what: str) -> TraceError:
+    """The error of a reader that does not do what it should."""
+    if act == "open":
+        return TraceError(one_line(f"reader {spec} cannot be loaded: {what}"))
+    return document.fail(f"reader {spec} cannot read it: {what}")
 
 
 # ---------------------------------------------------------------- in the child
@@ -116,29 +113,22 @@ def _open_file(link: Link, ready: None, act: _Act, about: Any, spec: str, base: 
             given = _answer(act, document, spec, base)
         except MemoryError:
             raise
-        except BaseException as error:
-            why = _fault(error, act, document, spec)
+        except BenchError as error:
+            why = one_line(error)
+            named = act == "open" or document.name in why
+            why = why if named else f"{document.name}: {why}"
             given = _Answer(error=why, is_part=isinstance(error, PartOf))
+        except BaseException as error:
+            debugged(error)
+            what = f"{type(error).__name__}: {one_line(error)} ({raised_at(error)})"
+            given = _Answer(error=str(_failure(act, document, spec, what.removesuffix(" ()"))))
         return msgspec.msgpack.encode(given)
 
     return answer
 
 
-def _fault(error: BaseException, act: _Act, document: Document, spec: str) -> str:
-    """The line about an error: a reader's own, or one that it did not foresee."""
-    if isinstance(error, BenchError):
-        said = one_line(error)
-        return said if act == "open" or document.name in said else f"{document.name}: {said}"
-    debugged(error)
-    place = raised_at(error)
-    what = f"{type(error).__name__}: {one_line(error)}{f' ({place})' if place else ''}"
-    if act == "open":
-        return f"reader {spec} cannot be loaded: {what}"
-    return str(document.fail(f"reader {spec} cannot read it: {what}"))
-
-
 def _answer(act: _Act, document: Document, spec: str, base: Path) -> _Answer:
-    """What the reader answers. Raises TraceError where it is no answer of a reader."""
+    """The reader's answer. Raises TraceError where it is none of a reader."""
     reader: Any = build("reader", spec, base).start()[0]
     if act == "open":
         if not all(callable(getattr(reader, name, None)) for name in ("sniff", "read")):
@@ -146,32 +136,28 @@ def _answer(act: _Act, document: Document, spec: str, base: Path) -> _Answer:
             raise TraceError(f"{spec}: is no reader — name a class with {methods}")
         return _Answer()
     if act == "read":
-        return _Answer(traces=tuple(_trace_lines(reader.read(document), document, spec)))
+        given = reader.read(document)
+        if not isinstance(given, Iterable):
+            what = f"`read` gave a {type(given).__name__}, expected traces"
+            raise _failure(act, document, spec, what)
+        return _Answer(traces=tuple(_lines_of(trace, document, spec) for trace in given))
     sniffed = reader.sniff(document)
     if not isinstance(sniffed, int) or sniffed not in list(Confidence):
         what = f"`sniff` gave a {type(sniffed).__name__}, expected a Confidence"
-        raise document.fail(f"reader {spec} cannot read it: {what}")
+        raise _failure(act, document, spec, what)
     return _Answer(confidence=int(sniffed))
 
 
-def _trace_lines(given: Any, document: Document, spec: str) -> Iterator[bytes]:
-    """The traces that a reader gave as lines of JSON. Raises TraceError for anything else."""
-    gave = f"reader {spec}: `read` gave a"
-    if not isinstance(given, Iterable):
-        raise document.fail(f"{gave} {type(given).__name__}, expected traces")
-    for trace in given:
-        if not isinstance(trace, Trace):
-            raise document.fail(f"{gave} {type(trace).__name__}, expected a Trace")
-        try:
-            lines = encode_trace(trace)
-            for line in lines.splitlines():
-                Document(document.path, "").decode(line)  # its limits
-        except TraceError as error:
-            why = str(error).removeprefix(":").strip()
-            raise document.fail(f"reader {spec} gave what is no trace: {why}") from None
-        indices = [step.index for step in trace.steps]
-        for before, after in itertools.pairwise(indices):
-            if after <= before:
-                what = f"step {after} follows step {before}"
-                raise document.fail(f"reader {spec}: {what} — steps are in order, each index once")
-        yield lines
+def _lines_of(trace: Any, document: Document, spec: str) -> bytes:
+    """A trace that a reader gave as lines of JSON. Raises TraceError for anything else."""
+    if not isinstance(trace, Trace):
+        what = f"`read` gave a {type(trace).__name__}, expected a Trace"
+        raise _failure("read", document, spec, what)
+    try:
+        lines = encode_trace(trace)
+        for line in lines.splitlines():
+            Document(document.path, "").decode(line)  # its limits
+    except TraceError as error:
+        what = f"it gave what is no trace: {str(error).removeprefix(':').strip()}"
+        raise _failure("read", document, spec, what) from None
+    return lines

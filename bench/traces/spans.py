@@ -17,6 +17,7 @@ Attributes = dict[str, Any]
 _FAILED = (2, "STATUS_CODE_ERROR", "ERROR")
 _DIGITS = re.compile(r"-?[0-9]{1,25}")
 _SCALARS = ("stringValue", "boolValue", "doubleValue", "bytesValue")
+_WRAPPERS = {"message", "tool_call", "message_content", "tool", "image"}
 _LEVELS = (
     ("resourceSpans", "resource_spans", "batches"),
     ("scopeSpans", "scope_spans", "instrumentationLibrarySpans"),
@@ -61,10 +62,14 @@ class OtelSpan:
 
 
 def _listed(value: Any) -> Any:
+    """A value whose objects are lists where all names are numbers; what OpenInference wraps, a
+    member of a list, stands alone."""
     if not isinstance(value, dict):
         return value
     if value and all(name.isdecimal() and len(name) < 10 for name in value):
         return [_listed(value[name]) for name in sorted(value, key=int)]
+    if len(value) == 1 and not _WRAPPERS.isdisjoint(value):
+        return _listed(*value.values())
     return {name: _listed(item) for name, item in value.items()}
 
 

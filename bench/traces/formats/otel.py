@@ -7,7 +7,8 @@ from typing import Any
 
 from ...model import as_text, grouped
 from .. import Confidence, Document, Traces, as_dict, as_list, certain_if, dicts, register
-from ..content import content_of, first_of
+from ..content import first_of
+from ..exchange import instructions_in
 from ..messages import message, messages
 from ..parts import Unread
 from ..records import objects_of
@@ -166,8 +167,7 @@ def _prompt_in(span: OtelSpan, unread: Unread) -> list[ReadMessage]:
     listed = _decoded(span, "gen_ai.input.messages", unread)
     listed = listed or _decoded(span, "ai.prompt.messages", unread)
     if listed or system:
-        instructions = content_of(system, unread)
-        first = [ReadMessage("system", instructions)] if instructions else []
+        first = instructions_in({"system": system}, unread)
         return [*first, *messages(as_list(listed), unread)]
     spread = _spread(span, "llm.input_messages", "gen_ai.prompt")
     return [one for value in spread for one in message(value, unread, "user")]
@@ -192,8 +192,7 @@ def _tools_in(span: OtelSpan) -> list[Any] | None:
     if isinstance(defined, list) and defined:
         return list(map(decoded, defined))
     listed = dicts(span.below("llm.tools") or span.below("llm.request.functions"))
-    schemas = [as_dict(tool.get("tool", tool)) for tool in listed]
-    return [decoded(schema.get("json_schema")) or schema for schema in schemas] or None
+    return [decoded(tool.get("json_schema")) or tool for tool in listed] or None
 
 
 def _decoded(span: OtelSpan, key: str, unread: Unread) -> Any:
@@ -215,31 +214,23 @@ def _of_vercel(span: OtelSpan, unread: Unread) -> dict[str, Any]:
 
 
 def _spread(span: OtelSpan, *keys: str) -> list[dict[str, Any]]:
-    """The messages that are spread over attributes below the first of some keys that is there:
-    OpenInference's `message.…`, or role, content and tool calls side by side."""
+    """The messages that are spread over attributes below the first of some keys that is there."""
     lists = (span.below(key) for key in keys)
     listed = next((values for values in lists if isinstance(values, list)), [])
-    return [_spread_message(as_dict(value.get("message", value))) for value in dicts(listed)]
+    return list(map(_message, dicts(listed)))
 
 
-def _spread_message(fields: dict[str, Any]) -> dict[str, Any]:
-    """A message out of attributes, in OpenAI's form."""
-    calls = [as_dict(call.get("tool_call", call)) for call in dicts(fields.get("tool_calls"))]
-    blocks = [_block(part.get("message_content", part)) for part in dicts(fields.get("contents"))]
+def _message(fields: dict[str, Any]) -> dict[str, Any]:
+    """A message out of attributes, in OpenAI's form: its content may be JSON, or blocks beside
+    it."""
     content = fields.get("content")
     listed = dicts(decoded(content)) if str(content).startswith("[{") else []
     typed = bool(listed) and all("type" in part for part in listed)
-    kept = {name: fields.get(name) for name in ("role", "tool_call_id", "name")}
-    return {
-        **{name: value for name, value in kept.items() if value is not None},
-        "content": blocks or (listed if typed else content),
-        "tool_calls": [
-            {"id": call.get("id"), "function": call.get("function") or call} for call in calls
-        ],
-        "reasoning": first_of(fields, ("reasoning_content", "reasoning")),
-    }
+    blocks = list(map(_block, dicts(fields.get("contents"))))
+    kept = {key: value for key, value in fields.items() if key != "contents" and value is not None}
+    return {**kept, "content": blocks or (listed if typed else content)}
 
 
-def _block(part: Any) -> Any:
-    url = as_dict(as_dict(as_dict(part).get("image")).get("image")).get("url")
+def _block(part: dict[str, Any]) -> dict[str, Any]:
+    url = as_dict(part.get("image")).get("url")
     return {"type": "image_url", "image_url": url} if url else part
