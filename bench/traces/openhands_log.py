@@ -267,8 +267,7 @@ class EventLog(Steps):
                 continue
             known = {"usage": usage_in(usage, self.unread), "model": text(usage.get("model"))}
             self.steps[index] = msgspec.structs.replace(self.steps[index], **known)
-        if cost := sum(self._costs.values()):
-            self.meta["cost_usd"] = cost
+        self.cost_usd = sum(self._costs.values())
 
     # ---------------------------------------------------------------- contents
 

@@ -113,10 +113,11 @@ def dict_in(value: Any, *keys: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def filled(value: dict[str, Any], keys: Iterable[str]) -> dict[str, Any]:
-    """The members of some keys that hold something.
+def filled(value: dict[str, Any], keys: Iterable[str] | None = None) -> dict[str, Any]:
+    """The members, all or of some keys, that hold something.
 
     >>> filled({"task": 7, "cost": 0, "note": "", "tags": []}, ("task", "cost", "note", "tags"))
     {'task': 7, 'cost': 0}
     """
-    return {key: value[key] for key in keys if value.get(key) not in (None, "", {}, [])}
+    named = value if keys is None else keys
+    return {key: value[key] for key in named if value.get(key) not in (None, "", {}, [])}

@@ -31,6 +31,7 @@ from ..model import (
 from .documents import Document
 from .parts import Role, Unread
 from .reader import source_of
+from .records import filled
 from .tables import data_of
 
 _ALONE = "call of a result: the result stands alone"
@@ -100,6 +101,7 @@ class Steps:
         self.steps: list[AnyStep] = []
         self.unread = Unread()
         self.meta: dict[str, Any] = {}
+        self.cost_usd = 0.0  # as far as it is recorded
         self.outcome: Outcome | None = None
         self.model: str | None = None
         self.ran: dict[str, Ran] = {}
@@ -293,12 +295,14 @@ class Steps:
 
     def trace(self, document: Document, reader: str, **own: Any) -> Trace:
         """The run as a trace; `own` are id, labels, and meta and outcome in place of the run's.
-        TraceError where nothing was recorded."""
+        Labels and meta that hold nothing are left out. TraceError where nothing was recorded."""
         if not self.spoke:
             raise document.fail(
                 "expected a message, a model call or a result, got none — nothing was recorded"
             )
-        own = {"id": "", "meta": self.meta, "outcome": self.outcome, **own}
+        own = {"id": "", "outcome": self.outcome, **own}
+        meta = {"cost_usd": self.cost_usd or None, **own.get("meta", self.meta)}
+        own |= {"labels": filled(own.get("labels", {})), "meta": filled(meta)}
         source, left_out = source_of(document, reader), self.unread.counts
         return Trace(source=source, steps=tuple(self.steps), left_out=left_out, **own)
 

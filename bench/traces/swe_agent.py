@@ -13,7 +13,7 @@ from .documents import Document
 from .messages import ROLES, calls_beside
 from .parts import Unread
 from .paths import case_id
-from .records import Kinds, dict_in, fields_of, filled, text
+from .records import Kinds, dict_in, fields_of, text
 from .steps import Ran, ReadMessage, Steps
 
 _NO_MODELS = {"replay", "human", "human_thought", "instant_empty_submit"}
@@ -31,9 +31,8 @@ Fields = dict[str, Any]
 def trace_of(document: Document, run: Fields) -> Trace:
     """A run as a trace, with its instance as label `task`."""
     steps, info = _History(run), dict_in(run, "info")
-    meta = info | filled(run, ["environment"])
-    if cost := dict_in(info, "model_stats").get("instance_cost"):
-        meta["cost_usd"] = cost
+    cost = dict_in(info, "model_stats").get("instance_cost") or None
+    steps.meta = {**info, "environment": run.get("environment"), "cost_usd": cost}
     status, outcome = text(info.get("exit_status")), None
     if status is not None:
         success = None if status.startswith("submitted") else False
@@ -42,9 +41,7 @@ def trace_of(document: Document, run: Fields) -> Trace:
     stated = text(dict_in(steps.config, "problem_statement").get("id"))
     labels = {"task": stated or (instance.group() if instance else None)}
     labels["prompts"] = None if steps.prompts_known else "unknown"
-    return steps.trace(
-        document, "swe", labels=filled(labels, labels), meta=filled(meta, meta), outcome=outcome
-    )
+    return steps.trace(document, "swe", labels=labels, outcome=outcome)
 
 
 class _History(Steps):

@@ -61,20 +61,16 @@ class Atif:
         run.trajectory(value, "main", "agent")
         total = number(dict_in(value, "final_metrics").get("total_cost_usd"))
         about = {**dict_in(value, "agent"), "tool_definitions": None, "model_name": None}
-        meta = {name: value.get(name) for name in _META}
-        meta["agent"] = {key: note for key, note in about.items() if note is not None}
-        meta["trajectory_session_id"] = value.get("session_id")
-        meta["cost_usd"] = run.cost if total is None else total
-        yield run.trace(document, "atif", meta={key: note for key, note in meta.items() if note})
+        run.meta = {name: value.get(name) for name in _META}
+        run.meta["agent"] = {key: note for key, note in about.items() if note is not None}
+        run.meta["trajectory_session_id"] = value.get("session_id")
+        run.cost_usd = run.cost_usd if total is None else total
+        yield run.trace(document, "atif")
 
 
 class _Trajectories(Steps):
     """A trajectory on its way to a trace: its own steps, and those of sub-agents, each in a
     thread."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.cost = 0.0
 
     def trajectory(self, value: Fields, thread: str, agent: str) -> None:
         """Add the steps of a trajectory as those of an agent, those of sub-agents before the result
@@ -122,7 +118,7 @@ class _Trajectories(Steps):
         count = step.get("llm_call_count", 1)
         kind = "of several model calls" if count else "without a model call"
         self.unread.add(f"agent step {kind}, read as one", count != 1)
-        self.cost += number(metrics.get("cost_usd")) or 0
+        self.cost_usd += number(metrics.get("cost_usd")) or 0
         return ReadMessage(
             "assistant",
             content,

@@ -11,7 +11,7 @@ from ...model import ContextReset, ModelTurn, SystemTurn, Usage, UserTurn, compa
 from .. import Confidence, Document, Traces, as_dict, as_list, certain_if, register, strict_json
 from ..markers import cut_in
 from ..messages import answer_of_items, is_answers, is_item, messages
-from ..records import dict_in, fields_of, filled, objects_of, text, time_of
+from ..records import dict_in, fields_of, objects_of, text, time_of
 from ..steps import Ran, ReadMessage, Steps
 from ..usage import usage_in
 
@@ -102,7 +102,7 @@ class _Rollout(Steps):
     def _session(self, meta: dict[str, Any]) -> None:
         if "session_id" in self.meta:  # a session that another was forked from
             return
-        self.meta |= {"session_id": str(meta.get("id")), **filled(meta, _META)}
+        self.meta |= {"session_id": str(meta.get("id")), **{key: meta.get(key) for key in _META}}
         if instructions := text(dict_in(meta, "base_instructions").get("text")):
             self.say(ReadMessage("system", instructions))
         self.tools(as_list(meta.get("dynamic_tools")))

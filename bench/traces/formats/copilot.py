@@ -49,8 +49,7 @@ class Copilot:
         chat = _replayed(objects, run.unread) if objects else {}
         for value in dicts(chat.get("requests")):
             run.request(value)
-        notes = {"session_id": chat.get("sessionId"), "title": chat.get("customTitle")}
-        run.meta = {key: value for key, value in notes.items() if value}
+        run.meta = {"session_id": chat.get("sessionId"), "title": chat.get("customTitle")}
         yield run.trace(document, "copilot")
 
 

@@ -13,7 +13,7 @@ from .. import Confidence, Document, NoRun, Traces, as_dict, as_list, certain_if
 from ..content import content_of
 from ..messages import message
 from ..prompts import Prompts
-from ..records import dict_in, filled, number, seconds_between, text, time_of
+from ..records import dict_in, number, seconds_between, text, time_of
 from ..steps import Ran, ReadMessage
 from ..unpacked import ZipEntries
 from ..usage import usage_in
@@ -26,6 +26,7 @@ _BESIDE = {"sample_init", "state", "store", "info", "logger", "score", "score_ed
 """Events that no prompt shows: what the harness did, kept and measured."""
 _MESSAGE = {"id", "content", "role", "source", "tool_calls", "model", "tool_call_id", "function", "error", "metadata", "internal",
             "reasoning"}  # fmt: skip
+_NOTED = ("epoch", "metadata", "total_time", "working_time", "limit")
 _SPOKEN = ("role", "content", "tool_calls", "reasoning")
 _GRADES = {"C": (True, 1.0), "I": (False, 0.0), "P": (None, 0.5), "N": (False, 0.0)}
 _HEADERS = ("header.json", "_journal/start.json")
@@ -98,8 +99,8 @@ def _trace(
     document: Document, about: dict[str, Any], sample: dict[str, Any], run: _Sample
 ) -> Trace:
     """A sample's run as a trace; `about` is the evaluation that it is of."""
-    meta = filled(about, ("task", "model", "created"))
-    meta |= filled(sample, ("epoch", "metadata", "total_time", "working_time", "limit"))
+    meta = {key: about.get(key) for key in ("task", "model", "created")}
+    meta |= {key: sample.get(key) for key in _NOTED}
     meta["sample_id"] = sample.get("id")
     error, scores = sample.get("error"), dict_in(sample, "scores")
     graded = (_graded(name, as_dict(score)) for name, score in scores.items())
@@ -109,8 +110,8 @@ def _trace(
         meta["error"] = text(as_dict(error).get("message")) or written
         ended = Outcome(success=False, said_by="Inspect: the sample ended with an error")
         outcome = outcome or ended
-    labels = filled(sample, ("scores", "target"))
-    labels["task"] = f"{meta.get('task', '')} {sample.get('id')}".strip()
+    labels = {key: sample.get(key) for key in ("scores", "target")}
+    labels["task"] = f"{about.get('task') or ''} {sample.get('id')}".strip()
     return run.trace(document, "inspect", labels=labels, meta=meta, outcome=outcome)
 
 

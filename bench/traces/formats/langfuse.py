@@ -10,7 +10,7 @@ from .. import Confidence, Document, Traces, as_dict, certain_if, dicts, registe
 from ..content import first_of
 from ..messages import ROLES
 from ..parts import Unread
-from ..records import filled, objects_of, text
+from ..records import objects_of, text
 from ..tree import Span, decoded, langchain_in, span_of, traces_of
 from ..usage import usage_in
 
@@ -77,18 +77,13 @@ def _frames_and_observations(
 
 def _framed(name: str, frame: dict[str, Any]) -> dict[str, Any]:
     """The meta, labels and outcome of a trace, made of its frame and scores."""
-    meta = {"trace_id": name, **filled(frame, ("name", "userId", "tags", "version"))}
-    if frame.get("sessionId"):
-        meta["session"] = frame["sessionId"]
+    meta = {key: frame.get(key) for key in ("name", "userId", "tags", "version")}
+    meta |= {"trace_id": name, "session": frame.get("sessionId")}
     scores = {
         str(score.get("name")): first_of(score, ("value", "stringValue"))
         for score in dicts(frame.get("scores"))
     }
-    return {
-        "meta": meta,
-        "labels": filled({"scores": scores}, ["scores"]),
-        "outcome": _outcome(scores),
-    }
+    return {"meta": meta, "labels": {"scores": scores}, "outcome": _outcome(scores)}
 
 
 def _outcome(scores: dict[str, Any]) -> Outcome | None:

@@ -10,7 +10,7 @@ from ...model import Outcome
 from .. import Confidence, Document, Traces, certain_if, dicts, register
 from ..content import first_of
 from ..parts import Unread
-from ..records import dict_in, filled, number, objects_of, text
+from ..records import dict_in, number, objects_of, text
 from ..tree import Span, as_id, inherited, langchain_in, span_of, traces_of
 from ..usage import usage_in
 
@@ -60,7 +60,8 @@ class LangSmith:
 
 def _about(root: dict[str, Any]) -> dict[str, Any]:
     """What a trace has beside its steps, by its root run."""
-    meta = filled(root, ("name", "tags", "error", "session_name")) | {"run_id": root.get("id")}
+    meta = {key: root.get(key) for key in ("name", "tags", "error", "session_name")}
+    meta["run_id"] = root.get("id")
     stats = dict_in(root, "feedback_stats")
     points = {key: number(dict_in(score).get("avg")) for key, score in stats.items()}
     first = next((key for key, score in points.items() if score is not None), None)
@@ -69,7 +70,7 @@ def _about(root: dict[str, Any]) -> dict[str, Any]:
         outcome = Outcome(success=False, said_by="LangSmith: the root run ended with an error")
     elif first is not None:
         outcome = Outcome(score=points[first], said_by=f"LangSmith feedback {first!r}")
-    return {"labels": {"feedback": stats} if stats else {}, "meta": meta, "outcome": outcome}
+    return {"labels": {"feedback": stats}, "meta": meta, "outcome": outcome}
 
 
 def _merged(values: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from ...model import ContextEdit, ContextReset, Part, TextPart, ToolCall, Usage
 from .. import Confidence, Document, Traces, as_dict, certain_if, dicts, register
 from ..content import Blocks, joined
 from ..parts import Unread, picture
-from ..records import Kinds, dict_in, fields_of, filled, seconds_between, text, time_of
+from ..records import Kinds, dict_in, fields_of, seconds_between, text, time_of
 from ..steps import Ran, ReadMessage, Steps
 from ..usage import usage_in
 
@@ -63,19 +63,16 @@ class Opencode:
         info = dict_in(session, "info")
         for item in dicts(session.get("messages")):
             run.message(dict_in(item, "info"), dicts(item.get("parts")))
-        run.meta |= {"session_id": str(info.get("id"))}
-        run.meta |= filled(info, ("title", "version", "directory", "parentID"))
-        if run.cost:
-            run.meta["cost_usd"] = run.cost
+        run.meta = {key: info.get(key) for key in ("title", "version", "directory", "parentID")}
+        run.meta["session_id"] = str(info.get("id"))
         yield run.trace(document, "opencode")
 
 
 class _Session(Steps):
-    """One session on its way to a trace: its cost, and the results that are cleared later."""
+    """One session on its way to a trace: the results that are cleared later."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.cost = 0.0
         self.cleared: list[tuple[float, int]] = []  # when, and which step
         self.asked: int | None = None  # the message that asks for compaction
 
@@ -122,7 +119,7 @@ class _Session(Steps):
         for call in calls:
             alone = info if len(calls) == 1 else {}
             end = next((piece for piece in call if piece.get("type") == "step-finish"), {})
-            self.cost += end.get("cost", alone.get("cost")) or 0
+            self.cost_usd += end.get("cost", alone.get("cost")) or 0
             usage = _usage(end.get("tokens") or alone.get("tokens") or {}, self.unread)
             reason = end.get("reason") or alone.get("finish")
             self._turn(call, t, model=info.get("modelID"), finish_reason=reason, usage=usage)

@@ -13,7 +13,7 @@ from ...model import Outcome, Trace
 from .. import Confidence, Document, PartOf, Traces, as_dict, certain_if, dicts, register
 from ..openhands_log import SDK_EVENTS, EventLog
 from ..parts import Unread
-from ..records import dict_in, filled, objects_of, text
+from ..records import dict_in, objects_of, text
 
 _LISTS = ("history", "trajectory", "items", "events")
 _NOTED = ("instance_id", "test_result", "error", "git_patch")
@@ -84,13 +84,13 @@ def _trace(document: Document, listed: list[Any], unread: Unread, frame: dict[st
     steps.note_state(frame)
     steps.end()
     unread.extra_keys({} if frame.keys() >= _STATE else frame, _FRAME, "the file")
-    steps.meta |= filled(frame, _NOTED)
+    steps.meta |= {key: frame.get(key) for key in _NOTED if key in frame}
     verdict = dict_in(frame, "test_result")
     reports = (verdict, dict_in(verdict, "report"), dict_in(verdict, "result"))
     for resolved in [report.get("resolved") for report in reversed(reports)]:
         if isinstance(resolved, bool):
             steps.outcome = Outcome(success=resolved, said_by="OpenHands' evaluation")
-    labels = {"task": str(frame["instance_id"])} if frame.get("instance_id") else {}
+    labels = {"task": str(frame.get("instance_id") or "")}
     return steps.trace(document, "openhands", id=text(frame.get("id")) or "", labels=labels)
 
 

@@ -134,9 +134,7 @@ class _Session(Steps):
     def _answer(self, message: Fields, blocks: Blocks, t: float | None) -> None:
         """Add an answer with its usage and cost."""
         usage, reason = message.get("usage", {}), message.get("stopReason")
-        cost = number(dict_in(usage, "cost").get("total"))
-        if cost is not None:
-            self.meta["cost_usd"] = self.meta.get("cost_usd", 0.0) + cost
+        self.cost_usd += number(dict_in(usage, "cost").get("total")) or 0.0
         if reason in ("error", "aborted") and not (blocks.parts or blocks.calls):
             self.unread.add("answer that broke off")
             return

@@ -86,7 +86,7 @@ class Swe:
         graded = as_dict(Document(path).json) if document.path != path and path.is_file() else {}
         labels = {"task": text(fields.get("instance_id")) or text(graded.get("task"))}
         outcome = _outcome(dict_in(graded, "result"))
-        yield steps.trace(document, "swe", labels=filled(labels, labels), outcome=outcome)
+        yield steps.trace(document, "swe", labels=labels, outcome=outcome)
 
 
 def _is_typical(message: dict[str, Any]) -> bool:
@@ -118,9 +118,8 @@ class _MiniRun(Steps):
         self.unread.add("message that is no object", len(listed) - len(values))
         ends = [dict_in(value, "extra") for value in values if value.get("role") == "exit"]
         for about in (info, *ends):
-            self.meta |= {key: about[key] for key in _NOTED if about.get(key) is not None}
-        if cost := dict_in(info, "model_stats").get("instance_cost"):
-            self.meta["cost_usd"] = cost
+            self.meta |= filled(about, _NOTED)
+        self.meta["cost_usd"] = dict_in(info, "model_stats").get("instance_cost") or None
         self.model = text(dict_in(info, "config", "model").get("model_name"))
         self.commands: list[ToolCall] = []
         entries = [value for value in values if value.get("role") != "exit"]

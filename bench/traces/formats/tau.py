@@ -12,13 +12,13 @@ from ...model import Outcome, Trace
 from .. import Confidence, Document, NoRun, Traces, as_list, certain_if, dicts, register
 from ..messages import messages
 from ..parts import Unread
-from ..records import dict_in, filled, number, objects_of, text, time_of
+from ..records import dict_in, number, objects_of, text, time_of
 from ..steps import Steps
 from ..usage import usage_in
 
 _RUN = {"task_id", "reward", "info", "traj", "trial", "records"}
 _INFO = {"task", "source", "user_cost", "reward_info"}
-_TAU2_META = ("trial", "seed", "termination_reason", "duration", "user_cost", "cost_usd")
+_TAU2_META = ("trial", "seed", "termination_reason", "duration", "user_cost")
 _FAILED = "Error:"
 
 
@@ -74,13 +74,12 @@ def _tau_bench(document: Document, run: dict[str, Any]) -> Trace:
     for message in messages(run["traj"], steps.unread):
         failed = message.role == "tool" and message.text.startswith(_FAILED)
         steps.say(replace(message, failed=True, error=message.text) if failed else message)
-    expected = filled(task, ("actions", "outputs"))
-    labels = {f"expected_{key}": value for key, value in expected.items()}
+    labels = {f"expected_{key}": task.get(key) for key in ("actions", "outputs")}
     if run.get("task_id") is not None:  # the numbers begin at 0 in each domain
         labels["task"] = " ".join(filter(None, (str(run["task_id"]), text(task.get("user_id")))))
-    meta = filled(run, ("task_id", "trial", "records"))
-    meta |= filled(info, ("source", "user_cost", "reward_info"))
-    meta |= filled(task, ("user_id", "instruction"))
+    meta = {key: run.get(key) for key in ("task_id", "trial", "records")}
+    meta |= {key: info.get(key) for key in ("source", "user_cost", "reward_info")}
+    meta |= {key: task.get(key) for key in ("user_id", "instruction")}
     outcome = _outcome(run.get("reward"), "tau-bench's reward", steps.unread)
     return steps.trace(document, "tau", labels=labels, meta=meta, outcome=outcome)
 
@@ -116,14 +115,15 @@ def _simulation(
         for inner in dicts(value.get("tool_messages")) or [value]:
             _say(steps, inner, model)
     domain, task_id = text(world.get("domain_name")), str(run.get("task_id"))
-    labels: dict[str, Any] = {"task": " ".join(filter(None, (domain, task_id)))}
-    if expected := dict_in(task, "evaluation_criteria").get("actions"):
-        labels["expected_actions"] = expected
+    labels = {
+        "task": " ".join(filter(None, (domain, task_id))),
+        "expected_actions": dict_in(task, "evaluation_criteria").get("actions"),
+    }
     reward = dict_in(run, "reward_info").get("reward")
     own = {
         "id": text(run.get("id")) or "",
         "labels": labels,
-        "meta": filled({**run, "cost_usd": run.get("agent_cost")}, _TAU2_META),
+        "meta": {**{key: run.get(key) for key in _TAU2_META}, "cost_usd": run.get("agent_cost")},
         "outcome": _outcome(reward, "tau2-bench's reward", steps.unread),
     }
     return steps.trace(document, "tau", **own)
