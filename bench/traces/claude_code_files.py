@@ -9,7 +9,7 @@ from typing import Any
 
 from .documents import Document
 from .reader import PartOf
-from .records import dict_in, number, text
+from .records import dict_in, text
 from .steps import Ran
 
 
@@ -60,8 +60,8 @@ def agent_name(path: Path) -> str:
 
 def tool_run(result: Any, seen: str) -> Ran:
     """A tool's run as Claude Code records it beside the text that the model saw (`toolUseResult`):
-    the duration, and the output where it is longer; it is cut where Claude Code says so, or says
-    that it kept more in a file.
+    the output where it is longer; it is cut where Claude Code says so, or says that it kept more in
+    a file.
 
     >>> run = tool_run({"stdout": "36 walls", "persistedOutputSize": 86_332}, "36")
     >>> run.output, run.cut
@@ -69,9 +69,7 @@ def tool_run(result: Any, seen: str) -> Ran:
     """
     result = dict_in(result)
     output = "\n".join(filter(None, (text(result.get(key)) for key in ("stdout", "stderr"))))
-    times = (number(result.get(key)) for key in ("durationMs", "totalDurationMs"))
-    took = next((time / 1000 for time in times if time is not None), None)
     longer, size = len(output) > len(seen), result.get("persistedOutputSize")
     kept = type(size) is int and size > len(output.encode("utf-8", "replace"))
     cut = kept or (result.get("truncated") is True and not longer)
-    return Ran(output if longer else None, duration_s=took, cut=cut)
+    return Ran(output if longer else None, cut=cut)

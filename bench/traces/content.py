@@ -10,9 +10,19 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..model import Content, OtherPart, Part, TextPart, ToolCall, as_text, compact_json, text_of
+from ..model import (
+    Content,
+    ImagePart,
+    OtherPart,
+    Part,
+    TextPart,
+    ToolCall,
+    as_text,
+    compact_json,
+    text_of,
+)
 from .decoded import as_dict, dicts
-from .parts import Unread, picture
+from .parts import Unread
 from .records import arguments, text
 from .steps import ReadMessage
 
@@ -41,6 +51,8 @@ BLOCK_KEYS = {"type", "text", "cache_control", "citations", "annotations", "logp
 _SHOWN = {*_TEXTS, "image", "image_url", "input_image", "document", "audio", "container_upload",
           "input_file"}  # fmt: skip
 """Types of the parts of a tool's output."""
+_PICTURES = {"image", "image_url", "input_image", "computer_screenshot"}
+_MEDIA_TYPES = ("media_type", "mime_type", "mimeType", "mediaType")
 _FAILED = ("failed", "incomplete", "error")
 
 
@@ -178,12 +190,8 @@ def _tool_result(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _media(value: dict[str, Any]) -> dict[str, Any]:
-    named = (
-        text(first_of(value, ("mimeType", "mime_type"))) or f"image/{value.get('format') or '*'}"
-    )
-    data = text(value.get("data") or as_dict(value.get("source")).get("bytes"))
-    kind = "image" if data and named.startswith("image") else "media"
-    return {"type": kind, "mime_type": named, "data": data}
+    """A file of Gemini's; Converse's are pictures that name a format."""
+    return {**value, "type": "image" if "format" in value else "media"}
 
 
 _TYPED: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
@@ -206,8 +214,8 @@ _TYPED: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
 
 
 def part_of(block: dict[str, Any]) -> Part:
-    """One block as a part: text, a picture as size and hash, or anything else as its type, size and
-    hash."""
+    """One block as a part: text, or a picture or anything else as the size and hash of the
+    block."""
     kind, source = as_text(block.get("type", "unknown")), as_dict(block.get("source"))
     content = block.get(_TEXTS[kind]) if kind in _TEXTS else None
     if kind == "text" and content is None:
@@ -216,29 +224,12 @@ def part_of(block: dict[str, Any]) -> Part:
         content = source.get("data")
     if isinstance(content, str):
         return TextPart(text=content)
-    if (address := _address(block, kind)) is not None:
-        return picture(address)
     raw = compact_json(block).encode("utf-8", "replace")
-    return OtherPart(media_type=kind, size_bytes=len(raw), sha256=hashlib.sha256(raw).hexdigest())
-
-
-def _address(block: dict[str, Any], kind: str) -> str | None:
-    """The address of a picture, which may hold the picture itself; None for a block that is
-    none."""
-    if kind in ("image_url", "input_image", "computer_screenshot"):
-        given = block.get("image_url")
-        return text(given) or text(as_dict(given).get("url"))
-    fields = {**block, **as_dict(block.get("source"))}
-    media = (
-        text(first_of(fields, ("media_type", "mime_type", "mimeType", "mediaType"))) or "image/*"
-    )
-    is_image = str(block.get("modality") or media).startswith("image")
-    if kind != "image" and not (kind in ("blob", "uri", "file") and is_image):
-        return None
-    texts = {key: value for key, value in fields.items() if text(value)}
-    data = first_of(texts, ("data", "base64", "content"))
-    given = first_of(texts, ("url", "path", "uri", "image"))
-    return given or (f"data:{media};base64,{data}" if data else None)
+    kept: dict[str, Any] = {"size_bytes": len(raw), "sha256": hashlib.sha256(raw).hexdigest()}
+    media = text(first_of({**block, **source}, _MEDIA_TYPES)) or ""
+    if kind in _PICTURES or str(block.get("modality") or media).startswith("image"):
+        return ImagePart(media_type=media or "image/*", **kept)
+    return OtherPart(media_type=kind, **kept)
 
 
 def first_of(block: dict[str, Any], keys: Iterable[str]) -> Any:

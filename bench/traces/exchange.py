@@ -20,7 +20,6 @@ from .usage import usage_in
 _SYSTEMS = ("system", "instructions", "systemInstruction", "system_instruction")
 _TEXTS = ("input", "prompts", "prompt", "inputText")
 _MODELS = ("model", "modelVersion", "model_version")
-_ENDS = ("stopReason", "finishReason", "finish_reason", "stop_reason", "done_reason")
 _USAGES = ("usage", "usage_metadata", "usageMetadata")
 _COUNTED = "prompt_eval_count"
 """A count of tokens that stands in the response itself: Ollama's."""
@@ -87,7 +86,7 @@ def tools_in(request: Any) -> list[Any] | None:
 
 
 def answers_of(response: Any, unread: Unread) -> list[ReadMessage]:
-    """The answer of a response: the turn, with model, usage and why it ended, then the results of
+    """The answer of a response: the turn, with model and usage, then the results of
     tools that the server ran in it. Of several answers the first, others are counted. `[]` where
     there is none."""
     if isinstance(response, str):
@@ -100,7 +99,6 @@ def answers_of(response: Any, unread: Unread) -> list[ReadMessage]:
         return []
     turn, *results = answers
     turn = replace(turn, model=turn.model or text(first_of(fields, _MODELS)))
-    turn = replace(turn, finish_reason=turn.finish_reason or text(first_of(fields, _ENDS)))
     reported = [dict_in(fields, "llm_output", "token_usage"), dict_in(fields, "usage", "tokens")]
     reported += [fields.get(key) for key in _USAGES] + [fields] * (_COUNTED in fields)
     usages = (usage_in(value, unread) for value in reported)
@@ -128,7 +126,6 @@ def _together(turn: ReadMessage, more: ReadMessage) -> ReadMessage:
         content=joined([*_parts(turn.content), *_parts(more.content)]),
         calls=turn.calls + more.calls,
         reasoning="\n".join(filter(None, (turn.reasoning, more.reasoning))) or None,
-        finish_reason=more.finish_reason or turn.finish_reason,
         usage=turn.usage or more.usage,
     )
 
@@ -145,7 +142,7 @@ def _answers(response: dict[str, Any], unread: Unread) -> list[ReadMessage]:
             return _first_answer(response[key], unread)
     output = response.get("output")
     if isinstance(output, list):
-        return _ended(answer_of_items(output, unread), end_of_items(response))
+        return answer_of_items(output, unread)
     alone = {key: value for key, value in response.items() if key not in _USAGES}
     for value in (dict_in(output, "message"), dict_in(response, "message"), alone):
         inner = dict_in(value, "content")
@@ -173,18 +170,7 @@ def _first_answer(listed: Any, unread: Unread) -> list[ReadMessage]:
         read = message(value, unread, "assistant")
     if isinstance(answer.get("content"), dict):  # Gemini's
         read = list(map(without_ids, read))
-    return _ended(read, text(first_of({**dict_in(answer, "generation_info"), **answer}, _ENDS)))
-
-
-def _ended(answers: list[ReadMessage], reason: str | None) -> list[ReadMessage]:
-    return [turn.with_known(finish_reason=reason) for turn in answers[:1]] + answers[1:]
-
-
-def end_of_items(response: dict[str, Any]) -> str | None:
-    """The reason why an answer of the Responses interface ended: that of an incomplete one, else
-    its status."""
-    reason = dict_in(response, "incomplete_details").get("reason")
-    return text(reason) or text(response.get("status"))
+    return read
 
 
 # ---------------------------------------------------------------- records of logs and proxies

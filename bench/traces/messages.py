@@ -38,7 +38,6 @@ _CALL = {"id", "type", "index", "function", "custom", "name", "args", "arguments
          "toolName", "error", "view", "internal", "parse_error", "extra_content", "requestor", "caller",
          "provider_specific_fields", "thought_signature", "namespace", "kwargs"}  # fmt: skip
 _REASONING = ("reasoning_content", "reasoning", "tool_plan", "thinking")
-_FINISHED = ("finish_reason", "stop_reason", "done_reason")
 _CONTENTS = {"content", "parts", "text", "message", "refusal", "function_call", *_BESIDE_CALLS,
              *_REASONING}  # fmt: skip
 _ITEM_PARTS = {"input_text", "output_text", "input_image"}
@@ -219,7 +218,6 @@ def _answer(fields: dict[str, Any], blocks: Blocks, name: str, unread: Unread) -
     return blocks.answer(
         name=name,
         model=text(fields.get("model") or first_of(meta, ("model_name", "model", "model_id"))),
-        finish_reason=text(first_of(fields, _FINISHED) or first_of(meta, _FINISHED)),
         usage=usage_in(reported or first_of(meta, ("token_usage", "usage")), unread),
     )
 

@@ -15,7 +15,7 @@ from .content import Blocks, joined
 from .decoded import as_dict, as_list, dicts
 from .exchange import answers_of
 from .messages import ROLES
-from .records import arguments, dict_in, number, seconds_between, text, time_of
+from .records import arguments, dict_in, number, text, time_of
 from .steps import Ran, ReadMessage, Steps
 from .tables import data_of
 from .usage import usage_in
@@ -63,8 +63,6 @@ class EventLog(Steps):
         self._usages: dict[str, dict[str, Any]] = {}  # by the same
         self._costs: dict[str, float] = {}  # so far, by what models were used for
         self._actions: dict[str, str] = {}  # the call of an action, by the action's id
-        # When a call was made, if its answer made no other.
-        self._asked: dict[str, float | None] = {}
 
     def event(self, event: Event) -> None:
         """Add one event: of the SDK (with a `kind`), or of the first agent (an `action` or an
@@ -120,11 +118,9 @@ class EventLog(Steps):
             known = {call.id for call in step.tool_calls}
             calls = tuple(call for call in turn.calls if call.id not in known)
             self.called(calls)
-            self._asked |= dict.fromkeys(known)  # several calls of one answer run side by side
             calls = step.tool_calls + calls
             self.steps[step.index] = msgspec.structs.replace(step, tool_calls=calls)
         else:
-            self._asked |= {call.id: t for call in turn.calls}
             self._answers[answer] = self.say(turn, t=t)
         index = self._answers[answer]
         self._steps_of[str(event.get("id"))] = range(index, index + 1)
@@ -158,7 +154,6 @@ class EventLog(Steps):
             # without the terminal's marks of pasting
             data=data_of(output.replace("\x1b[?2004l", "").replace("\x1b[?2004h", "")),
             full="\n".join([*texts, *more]) if clips != texts else None,
-            duration_s=seconds_between(self._asked.get(_call_id(event)), t),
             error=output if is_error else None,
             failed=is_error or observation.get("exit_code") not in (None, 0, -1),
         )
@@ -217,7 +212,6 @@ class EventLog(Steps):
         failed = event.get("success") is False or ran_in.get("exit_code") not in (None, 0, -1)
         ran = Ran(
             data=data_of(output) if kind == "run" else None,  # the model sees more
-            duration_s=seconds_between(self._asked.get(call_id), t),
             failed=failed or kind in _ENDS,
             error=seen if kind in _ENDS else None,
         )

@@ -1,13 +1,11 @@
-"""Pictures in messages, and the count of what a reader left out."""
+"""The count of what a reader left out."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Mapping, Set
 from typing import Any, Literal
 
-from ..model import Content, ImagePart, OtherPart
+from ..model import Content, OtherPart
 from ..model.errors import one_line
 
 Role = Literal["system", "user", "assistant", "tool"]
@@ -43,20 +41,3 @@ class Unread:
         for part in () if isinstance(content, str) else content:
             if isinstance(part, OtherPart):
                 self.kind("block", part.media_type)
-
-
-def picture(url: str) -> ImagePart:
-    """A picture by its address: its size and hash where the address carries it (`data:…`), else the
-    hash of the address and no size."""
-    head, comma, body = url.partition(",")
-    if not comma or not head.startswith("data:"):
-        digest = hashlib.sha256(url.encode("utf-8", "replace")).hexdigest()
-        return ImagePart(media_type="image/*", size_bytes=0, sha256=digest)
-    try:
-        raw = base64.b64decode(body, validate=True) if head.endswith(";base64") else body.encode()
-    except ValueError:  # no base64, or letters that no bytes are
-        raw = body.encode("utf-8", "replace")
-    media_type = head[5:].split(";")[0] or "image/*"
-    return ImagePart(
-        media_type=media_type, size_bytes=len(raw), sha256=hashlib.sha256(raw).hexdigest()
-    )

@@ -76,12 +76,6 @@ def time_of(value: Any, unread: Unread) -> float | None:
     return (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
 
 
-def seconds_between(start: float | None, end: float | None) -> float | None:
-    """The seconds from one time to another; None where one is not known, or they are not in
-    order."""
-    return None if start is None or end is None or end < start else round(end - start, 6)
-
-
 def text(value: Any) -> str | None:
     """The value where it is a text with something in it; None for any other."""
     return value if isinstance(value, str) and value else None

@@ -42,7 +42,7 @@ _POINTS = ((ModelTurn, "after_model"), (ToolResult, "after_result"), (UserTurn, 
 @dataclass(frozen=True)
 class Ran:
     """The record of a tool's run beside the message that showed its result: the whole output, its
-    error, times.
+    error, the time.
 
     `output` is a text or a structured value, `data` the structured value of a text where the reader
     knows it, `full` the untruncated text in the envelope of what the model saw, where that was cut.
@@ -56,14 +56,13 @@ class Ran:
     failed: bool = False
     error: str | None = None
     t: float | None = None
-    duration_s: float | None = None
     cut: bool = False
     prose: bool = False
 
 
 @dataclass(frozen=True)
 class ReadMessage:
-    """One message of a run. `calls`, `reasoning`, `model`, `finish_reason` and `usage` are a
+    """One message of a run. `calls`, `reasoning`, `model` and `usage` are a
     model's answer's, `name` its agent where it has one; `call_id`, `name`, `failed`, `error` and
     `ran` are a tool message's."""
 
@@ -78,7 +77,6 @@ class ReadMessage:
     error: str | None = None
     ran: Ran | None = None
     model: str | None = None
-    finish_reason: str | None = None
     usage: Usage | None = None
 
     @property
@@ -168,7 +166,6 @@ class Steps:
             model=message.model or self.model,
             reasoning=message.reasoning or None,
             reasoning_resent=message.reasoning_resent and bool(message.reasoning),
-            finish_reason=message.finish_reason,
             usage=message.usage,
             **place | {"agent": message.name or agent},
         )
@@ -287,7 +284,6 @@ class Steps:
             full=output if message is None else ran.full or longer,
             data=None if ran.prose else _structured(ran, seen),
             error=ran.error or shown.error,
-            duration_s=ran.duration_s,
             truncated_at_source=ran.cut,
             non_text=non_text_parts(shown.content),
             **place if ran.t is None else place | {"t": ran.t},

@@ -1,7 +1,7 @@
 """Streamed answers: the events of one as the answer that the provider would have sent at once.
 
-Each interface has a row: a test for one of its events, the answer before the first event, and a
-function that gives the pieces of the answer that events hold. The answer is all pieces, joined by
+Each interface has a row: a test for one of its events, and a function that gives the pieces of the
+answer that events hold. The answer is all pieces, joined by
 `grown`.
 """
 
@@ -15,9 +15,6 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from .decoded import dicts, strict_json
-
-CUT = "stream_cut"
-"""The reason why an answer ended where its stream broke off before it named one."""
 
 _GROWING = {"text", "content", "refusal", "reasoning_content", "reasoning", "thinking", "signature",
             "partial_json", "name", "arguments", "input"}  # fmt: skip
@@ -46,7 +43,7 @@ def unpacked(value: Any) -> str | None:
 def assembled(events: Iterable[Any]) -> Event | None:
     """The answer that events make up, in the form of OpenAI's chat or Responses interface,
     Anthropic's, Gemini's or Ollama's; None where they are none of these. An answer whose stream
-    broke off ends with the reason `stream_cut`.
+    broke off is as long as it came.
 
     >>> chunks = [{"choices": [{"delta": {"content": text}}]} for text in ("36 ", "walls")]
     >>> assembled(chunks)["choices"][0]["message"]
@@ -54,9 +51,9 @@ def assembled(events: Iterable[Any]) -> Event | None:
     """
     objects = [event for event in events if isinstance(event, dict)]
     try:
-        for is_of, start, pieces_of in _FORMS:
+        for is_of, pieces_of in _FORMS:
             if any(map(is_of, objects)):
-                return functools.reduce(grown, pieces_of(objects), start)
+                return functools.reduce(grown, pieces_of(objects), {})
     except (KeyError, TypeError, AttributeError, RecursionError):
         pass
     return None
@@ -94,7 +91,7 @@ def _responses(events: list[Event]) -> Iterator[Event]:
     done = [event["response"] for event in events if event.get("type") in _DONE]
     begun = [event["response"] for event in events if event.get("type") == "response.created"]
     items = [event["item"] for event in events if event.get("type") == "response.output_item.done"]
-    yield from done[-1:] or (*begun, {"output": items, "status": CUT})
+    yield from done[-1:] or (*begun, {"output": items})
 
 
 def _anthropic(events: list[Event]) -> Iterator[Event]:
@@ -133,11 +130,11 @@ def _is_chunk(event: Event) -> bool:
     return any({"delta", "text"} & choice.keys() for choice in dicts(choices))
 
 
-_Form = tuple[Callable[[Event], bool], Event, Callable[[list[Event]], Iterator[Event]]]
+_Form = tuple[Callable[[Event], bool], Callable[[list[Event]], Iterator[Event]]]
 _FORMS: tuple[_Form, ...] = (
-    (lambda event: str(event.get("type")).startswith("response."), {}, _responses),
-    (lambda event: event.get("type") == "message_start", {"stop_reason": CUT}, _anthropic),
-    (lambda event: "candidates" in event, {"candidates": [{"finishReason": CUT}]}, _gemini),
-    (lambda event: "done" in event and "message" in event, {"done_reason": CUT}, iter),
-    (_is_chunk, {"choices": [{"index": 0, "finish_reason": CUT}]}, _chat),
+    (lambda event: str(event.get("type")).startswith("response."), _responses),
+    (lambda event: event.get("type") == "message_start", _anthropic),
+    (lambda event: "candidates" in event, _gemini),
+    (lambda event: "done" in event and "message" in event, iter),
+    (_is_chunk, _chat),
 )

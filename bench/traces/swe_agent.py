@@ -121,7 +121,7 @@ class _History(Steps):
         same = (at for at, action in enumerate(self.actions) if action.get("action", "") == command)
         if (at := next(same, None)) is not None:  # those before it are in no history
             action = self.actions.pop(at)
-            ran = Ran(output=action.get("observation", ""), duration_s=action.get("execution_time"))
+            ran = Ran(output=action.get("observation", ""))
             self.ran |= {call.id: ran for call in calls[:1]}
 
     def _result(self, content: Content, call_ids: list[Any], place: tuple[str, str]) -> None:
@@ -131,7 +131,7 @@ class _History(Steps):
         if ran := self.ran.get(call_id):
             clipped = len(ran.output) > len(seen) and ran.output.strip() not in seen
             full = ran.output if clipped else None
-            self.ran[call_id] = Ran(full=full, duration_s=ran.duration_s)
+            self.ran[call_id] = Ran(full=full)
         self.say(ReadMessage("tool", content, call_id=call_id), *place)
 
 

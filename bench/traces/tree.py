@@ -15,7 +15,7 @@ from .exchange import answers_of, prompt_of, tools_in
 from .messages import is_langchain, is_message, unwrapped
 from .parts import Unread
 from .prompts import Prompts
-from .records import arguments, seconds_between, text, time_of
+from .records import arguments, text, time_of
 from .steps import Ran, ReadMessage
 
 _T = TypeVar("_T")
@@ -72,7 +72,6 @@ class Span:
     model: str | None = None
     tools: list[Any] | None = None
     call_id: str = ""
-    finish_reason: str | None = None
     prompt: list[ReadMessage] | None = None
     answers: list[ReadMessage] | None = None
 
@@ -166,7 +165,7 @@ class Tree(Prompts):
         usage, model = answer.usage or span.usage, answer.model or span.model
         self.ask(
             prompt,
-            answer.with_known(usage=usage, model=model, finish_reason=span.finish_reason),
+            answer.with_known(usage=usage, model=model),
             results=more,
             group=self._agent(span),
             tools=span.tools or tools_in(span.inputs),
@@ -182,7 +181,6 @@ class Tree(Prompts):
             failed=failed or span.error is not None,
             error=span.error or None,
             t=span.end,
-            duration_s=seconds_between(span.start, span.end),
         )
         if call_id := span.call_id or call_id:
             self.ran[call_id] = ran

@@ -80,9 +80,9 @@ def test_calls_without_ids_are_answered_in_order() -> None:
 def test_runs_that_no_message_shows() -> None:
     run = Prompts()
     run.ask([TASK], call("a"), tools=[])
-    run.ran = {"a": Ran(output={"walls": 36}, duration_s=0.5), "b": Ran(output="x")}
+    run.ran = {"a": Ran(output={"walls": 36}, t=0.5), "b": Ran(output="x")}
     run.add_unseen_results()
     (shown,) = (step for step in run.steps if isinstance(step, ToolResult))
-    assert (shown.seen, shown.full, shown.data, shown.duration_s) == (None, '{"walls":36}', {"walls": 36}, 0.5)
+    assert (shown.seen, shown.full, shown.data, shown.t) == (None, '{"walls":36}', {"walls": 36}, 0.5)
     assert run.unread.counts == {"run of a tool that no call asked for": 1}
     assert not any(isinstance(step, ToolsChanged) for step in run.steps)

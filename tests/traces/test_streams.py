@@ -9,7 +9,7 @@ import pytest
 
 from bench.traces.exchange import answers_of
 from bench.traces.parts import Unread
-from bench.traces.streams import CUT, assembled, events_of
+from bench.traces.streams import assembled, events_of
 
 USAGE = {"prompt_tokens": 9, "completion_tokens": 4}
 CALLS = [{"index": at, "id": f"c{at}", "type": "function", "function": {"name": "f", "arguments": text}} for at, text in enumerate(('{"a": 1}', "{}"))]  # fmt: skip
@@ -75,7 +75,6 @@ def test_an_answer_that_broke_off_is_read_as_far_as_it_came(form: str) -> None:
     for size in range(1, len(EVENTS[form]) - 2):
         turn = next(iter(answers_of(assembled(EVENTS[form][:size]), Unread())), None)
         if turn is not None:
-            assert turn.finish_reason == CUT
             texts.append(turn.text)
     assert all(later.startswith(text) for text, later in itertools.pairwise(texts))
 

@@ -213,15 +213,13 @@ class _Session(Steps):
             return
         contents = [part.get("content") for part in parts]
         lists = [content if isinstance(content, list) else [content] for content in contents]
-        reasons = [reason for part in parts if (reason := part.get("stop_reason"))]
         usage = max((dict_in(part, "usage") for part in parts), key=_output_tokens)
-        early = bool(usage) and not reasons
+        early = bool(usage) and not any(part.get("stop_reason") for part in parts)
         self.unread.add("count of output tokens from before the answer ended", early)
         whole = {
             **parts[0],
             "role": "assistant",
             "content": [block for blocks in lists for block in blocks],
-            "stop_reason": reasons[-1] if reasons else None,
             "usage": usage,
         }
         self._compacted(line, thread)

@@ -18,7 +18,6 @@ from ..usage import usage_in
 _ENDS = ("exec_command_end", "mcp_tool_call_end", "patch_apply_end")
 """Events that say how a tool's run ended."""
 _CODE = re.compile(r"^(?:Process exited with code|Exit code:) *(-?\d{1,9})$", re.MULTILINE)
-_TOOK = re.compile(r"^Wall time: *(\d{1,9}(?:\.\d{1,9})?) seconds$", re.MULTILINE)
 _BODY = re.compile(r"^Output:\n", re.MULTILINE)
 _MIRRORS = {
     "agent_message", "agent_reasoning", "agent_reasoning_raw_content", "agent_reasoning_section_break",
@@ -187,14 +186,13 @@ class _Rollout(Steps):
 
 
 def _tool_run(seen: str, end: dict[str, Any]) -> Ran:
-    """A tool's run by its output and the event of its end (`{}` without one): exit code, time,
+    """A tool's run by its output and the event of its end (`{}` without one): exit code,
     structured value, and the whole output where it was cut."""
     envelope = as_dict(strict_json(seen)) if seen.startswith("{") else {}
     metadata, body = dict_in(envelope, "metadata"), _BODY.search(seen)
     head = seen[: body.end()] if body else ""
-    stated, wall = _CODE.search(head), _TOOK.search(head)
+    stated = _CODE.search(head)
     codes = (end.get("exit_code"), int(stated.group(1)) if stated else metadata.get("exit_code"))
-    took = float(wall.group(1)) if wall else metadata.get("duration_seconds")
     result = dict_in(end, "result", "Ok")
     error = text(dict_in(end, "result").get("Err"))
     broken = end.get("success") is False or True in (result.get("isError"), result.get("is_error"))
@@ -206,16 +204,4 @@ def _tool_run(seen: str, end: dict[str, Any]) -> Ran:
         full=full,
         failed=broken or next((code for code in codes if code is not None), 0) != 0 or bool(error),
         error=error,
-        duration_s=_seconds(end.get("duration"), took),
     )
-
-
-def _seconds(*values: Any) -> float | None:
-    """The first of some durations that can be read: seconds, or whole seconds and nanoseconds."""
-    for value in values:
-        if type(value) in (int, float):
-            return float(value)
-        seconds, nanos = dict_in(value).get("secs"), dict_in(value).get("nanos")
-        if type(seconds) is int and type(nanos) is int:
-            return float(seconds + nanos / 1e9)
-    return None

@@ -13,7 +13,7 @@ from .. import Confidence, Document, NoRun, Traces, as_dict, as_list, certain_if
 from ..content import content_of
 from ..messages import message
 from ..prompts import Prompts
-from ..records import dict_in, number, seconds_between, text, time_of
+from ..records import dict_in, text, time_of
 from ..steps import Ran, ReadMessage
 from ..unpacked import ZipEntries
 from ..usage import usage_in
@@ -200,7 +200,6 @@ class _Sample(Prompts):
         asked = self._time(event, "timestamp")
         turn = answer[0].with_known(
             model=text(output.get("model")) or text(event.get("model")),
-            finish_reason=text(choices[0].get("stop_reason")),
             usage=usage_in(output.get("usage"), self.unread),
         )
         self.ask(
@@ -250,14 +249,11 @@ class _Sample(Prompts):
         return [replace(shown, failed=value.get("error") is not None)]
 
     def _tool_ran(self, event: dict[str, Any]) -> Ran:
-        """The run of a tool by its event: the whole output, error and times."""
-        start, end = (self._time(event, key) for key in ("timestamp", "completed"))
-        worked = number(event.get("working_time"))
+        """The run of a tool by its event: the whole output, error and time."""
         return Ran(
             output=self._resolved(text(event.get("result"))),
             failed=event.get("error") is not None or event.get("failed") is True,
             error=text(dict_in(event, "error").get("message")),
-            t=end,
-            duration_s=float(worked) if worked else seconds_between(start, end),
+            t=self._time(event, "completed"),
             cut=event.get("truncated") is not None,
         )

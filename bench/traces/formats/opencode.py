@@ -6,9 +6,9 @@ from typing import Any
 
 from ...model import ContextEdit, ContextReset, Part, TextPart, ToolCall, Usage
 from .. import Confidence, Document, Traces, as_dict, certain_if, dicts, register
-from ..content import Blocks, joined
-from ..parts import Unread, picture
-from ..records import Kinds, dict_in, fields_of, seconds_between, text, time_of
+from ..content import Blocks, joined, part_of
+from ..parts import Unread
+from ..records import Kinds, dict_in, fields_of, text, time_of
 from ..steps import Ran, ReadMessage, Steps
 from ..usage import usage_in
 
@@ -103,7 +103,7 @@ class _Session(Steps):
             if kind == "text" and piece.get("ignored") is not True:
                 content.append(TextPart(text=piece.get("text", "")))
             elif kind == "file" and piece.get("mime") not in _TEXT_FILES:
-                content.append(picture(piece.get("url", "")))
+                content.append(_picture(piece.get("url")))
             elif kind in _SENT:
                 content.append(TextPart(text=_SENT[kind]))
             elif kind not in ("text", "file", *_NOT_IN_PROMPTS):
@@ -121,8 +121,7 @@ class _Session(Steps):
             end = next((piece for piece in call if piece.get("type") == "step-finish"), {})
             self.cost_usd += end.get("cost", alone.get("cost")) or 0
             usage = _usage(end.get("tokens") or alone.get("tokens") or {}, self.unread)
-            reason = end.get("reason") or alone.get("finish")
-            self._turn(call, t, model=info.get("modelID"), finish_reason=reason, usage=usage)
+            self._turn(call, t, model=info.get("modelID"), usage=usage)
         if info.get("summary") is True and self.asked is not None:
             self.add(ContextReset, t=t, kept=tuple(range(self.asked, self.index)))
             self.asked = None
@@ -154,16 +153,14 @@ class _Session(Steps):
         times = fields_of(state.get("time"), _TIMES, self.unread)
         failed = state.get("status") != "completed"
         seen = (state.get("error") or _INTERRUPTED) if failed else state.get("output", "")
-        start, end = (time_of(times.get(key), self.unread) for key in ("start", "end"))
         ran = Ran(
             failed=failed,
             error=seen if failed else None,
-            t=end,
-            duration_s=seconds_between(start, end),
+            t=time_of(times.get("end"), self.unread),
             cut=dict_in(state, "metadata").get("truncated") is True,
         )
         urls = filter(None, (text(file.get("url")) for file in dicts(state.get("attachments"))))
-        content = joined([TextPart(text=seen), *map(picture, urls)])
+        content = joined([TextPart(text=seen), *map(_picture, urls)])
         index = self.say(ReadMessage("tool", content, call_id=call_id, ran=ran))
         if "compacted" in times:
             self.cleared.append((times["compacted"], index))
@@ -175,6 +172,10 @@ class _Session(Steps):
             self.cleared = [item for item in self.cleared if item not in due]
             t, notices = time_of(max(due)[0], self.unread), {index: _CLEARED for _, index in due}
             self.add(ContextEdit, t=t, shown=notices)
+
+
+def _picture(url: Any) -> Part:
+    return part_of({"type": "image_url", "image_url": url})
 
 
 def _calls_of(pieces: list[Fields]) -> list[list[Fields]]:

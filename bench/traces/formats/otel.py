@@ -104,17 +104,12 @@ def _span(span: OtelSpan, unread: Unread) -> Span:
 
 def _of_call(span: OtelSpan, unread: Unread) -> dict[str, Any]:
     """The fields that only a model call has."""
-    reasons = as_list(span.attributes.get("gen_ai.response.finish_reasons"))
-    reason = (
-        str(reasons[0]) if reasons else span.text("llm.finish_reason", "ai.response.finishReason")
-    )
     counts = {key: value for key, value in span.attributes.items() if key.startswith(_COUNTS)}
     model = span.text(*_MODELS)
     return {
         "usage": usage_in(counts, unread),
         "model": None if model in ("", "unknown") else model,
         "tools": _tools_in(span),
-        "finish_reason": reason or None,
         "prompt": _prompt_in(span, unread),
         "answers": _answers_in(span, unread),
     }

@@ -141,7 +141,7 @@ class _Session(Steps):
         counts: dict[str, Any] = {name: usage.get(key) for key, name in _COUNTS.items()}
         counts["cache_creation"] = {"ephemeral_1h_input_tokens": usage.get("cacheWrite1h")}
         known = {"model": message.get("model"), "usage": usage_in(counts, self.unread)}
-        self.say(blocks.answer(finish_reason=reason, **known), t=t)
+        self.say(blocks.answer(**known), t=t)
 
     def _reset(self, end: str | None, t: float | None, summary: str | None) -> None:
         """Add the history as it is after an entry: the way to it, from what its last compaction

@@ -142,10 +142,8 @@ class _MiniRun(Steps):
                 self.tools(entry["tools"])
             return answers_of(fields, self.unread) or [ReadMessage("assistant")]
         response = extra.get("response", {})
-        choice = next(iter(dicts(response.get("choices"))), {})
         known = {
             "model": text(response.get("model")),
-            "finish_reason": text(choice.get("finish_reason")),
             "usage": usage_in(response.get("usage"), self.unread),
         }
         return [message.with_known(**known) for message in messages([fields], self.unread)]
