@@ -98,6 +98,7 @@ def situations() -> dict[str, list[MeasuredRun]]:
         "two that are dearer": priced(less, mine=today, other=today),
         "a little cheaper": priced(today, mine=little),
         "an invalid one": priced(today, mine=broken),
+        "an invalid one that is dearer": priced([cost / 2 for cost in today], mine=broken),
         "two that lose": priced(today, mine=losing, other=losing),
         "three that lose": priced(today, mine=losing, other=losing, third=losing),
         "losing and unfaithful": priced(today, mine=losing, other=changed, third=changed),
