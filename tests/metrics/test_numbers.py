@@ -120,13 +120,13 @@ def test_a_probe_of_a_reply_asks_the_reply_to_its_result() -> None:
         StepOutcome(step=step, call_id="c1", message=step, record=record, reply=Reply(text, "rule", route="END"))
         for step, text in ((2, "It is Ann."), (4, "It is Bob."))
     )
-    probes = [{"question": "Who?", "expected": it, "where": "reply", "step": 2} for it in ("Ann", "W4417")]
+    probes = [{"question": "Who?", "expected": it, "where": "reply", "step": 2} for it in ("Ann", "It is", "W4417")]
     asked = replace(TRACE, labels={"probes": probes})
     replay = Replay(strategy="s", spec="", calls=WHOLE, results=replies)
     session = TraceSession(asked, index_trace(asked))
-    assert numbers_of(CheckedReplay(session, replay))["probes.recall"].value == 0.5
+    assert numbers_of(CheckedReplay(session, replay))["probes.recall"].value == pytest.approx(2 / 3)
     alone = replace(replay, results=())  # nobody replied: the recorded turn, which says W4417
-    assert numbers_of(CheckedReplay(session, alone))["probes.recall"].value == 0.5
+    assert numbers_of(CheckedReplay(session, alone))["probes.recall"].value == pytest.approx(1 / 3)
 
 
 def test_a_cleared_result_is_missed_by_the_turns_that_used_it() -> None:
