@@ -6,14 +6,15 @@ import pytest
 from handmade import compose, result, trace
 from measured import evidence_of
 
-from bench.model import Message, ModelTurn, UserTurn
+from bench.model import Message, ModelTurn, ToolCall, UserTurn
 
 FAILED = "find: paths must precede expression: `;'\nsee the manual"
 LOG = "12 cases ran\nThe upload of report.csv failed at 10:42"
+LOOKED_FOR = {"name": "report"}
 RECORDING = trace(
     UserTurn(index=0, content="Find the report and upload it."),
-    ModelTurn(index=1, content="I look."),
-    result(FAILED, index=2, success=False),
+    ModelTurn(index=1, content="I look.", tool_calls=(ToolCall(id="c", name="find", arguments=LOOKED_FOR),)),
+    result(FAILED, index=2, success=False, function="find", arguments=LOOKED_FOR),
     ModelTurn(index=3, content="Again."),
     result(LOG, index=4),
     ModelTurn(index=5, content="Noted."),
@@ -47,6 +48,9 @@ def test_a_text_that_says_all_of_a_failed_result_hides_nothing(shown: str, hits:
         ("user: Find the report and upload it.", 0),
         ("12 cases ran … failed at 10:42", 0),
         ("[2 results left out]", 0),
+        ('find({"name": "report"}): failed', 0),
+        ('find({"name": "report"}): ok', 1),
+        ('find({"name": "invoice"}): failed', 1),
         ("assistant: Find the report and upload it.", 1),
         ("The upload of report.csv succeeded at 10:42", 1),
         ("All calls succeeded.", 1),
