@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 
 from ..model.advice import Ranked
@@ -10,7 +11,7 @@ from .blocks import Drawing
 from .charts import Axis, Line, Plot, spaced, ticks
 from .naming import FIELDS, Point, names
 from .numbers import count, dollars, listed, percent, sentence_case
-from .reading import REFUSED, Reading
+from .reading import Reading
 
 MISSED_TURNS = "turns that would have missed something"
 """The name of the measure on the vertical axis."""
@@ -35,7 +36,7 @@ def scatter(reading: Reading) -> Drawing | None:
     ]  # fmt: skip
     plot = _plot(reading, points, across, down, limit)
     measure = "Tokens" if reading.counts_tokens else "Price"
-    return Drawing(plot, f"{measure} against missed turns", " ".join(_notes(reading, limit)))
+    return Drawing(plot, f"{measure} against missed turns", " ".join(_notes(plot, points)))
 
 
 def _places(reading: Reading) -> Iterator[tuple[str, tuple[float, float]]]:
@@ -63,12 +64,14 @@ def _plot(
     if limit is not None:
         line = Line(down.at(limit), f"above {percent(limit)}: loses too much", "above")
     price = count if reading.counts_tokens else dollars
-    costs = ticks(across.first, across.last, 4)
+    costs = [(across.at(cost), price(cost)) for cost in ticks(across.first, across.last, 4)]
+    if all(text.endswith(".00") for _, text in costs):
+        costs = [(x, text.removesuffix(".00")) for x, text in costs]
     titles = "; ".join(point.title for point in points[:8])
     return Plot(
         f"{sentence_case(reading.price_axis)}, against the share of {MISSED_TURNS}. {titles}.",
         tuple((point.x, point.y, point.mark, point.title) for point in points),
-        spaced([(across.at(it), price(it).removesuffix(".00")) for it in costs], FIELDS[1].width),
+        spaced(costs, FIELDS[1].width),
         reading.price_axis,
         tuple((down.at(share), percent(share)) for share in ticks(0.0, down.first, 4)),
         MISSED_TURNS,
@@ -78,14 +81,12 @@ def _plot(
     )
 
 
-def _notes(reading: Reading, limit: float | None) -> Iterator[str]:
-    rows = " A number is a row of the table." if reading.rows else ""
-    yield f"Left is cheaper, low is safer.{rows}"
-    below = [
-        item.strategy
-        for item in reading.ranked
-        if item.verdict in REFUSED and limit is not None and (item.missed_turns or 0.0) <= limit
-    ]
-    if below:
+def _notes(plot: Plot, points: Sequence[Point]) -> Iterator[str]:
+    yield "Left is cheaper, low is safer."
+    if any(re.fullmatch(r"\d+(–\d+)?", name.text) for name in plot.names):
+        yield "A number is a row of the table."
+    limit = plot.line.at if plot.line else 0.0
+    below = [point.name for point in points if point.mark == "rejected" and point.y >= limit]
+    if below and plot.line:
         verb = "is" if len(below) == 1 else "are"
         yield f"{listed(below, 3)} {verb} rejected for other reasons; the table says which."
