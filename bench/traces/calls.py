@@ -4,7 +4,7 @@ interface's form."""
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -32,25 +32,18 @@ _STARTS = ("startTime", "start_time", "startedDateTime", "requestedAt", "started
 _ENDS = ("endTime", "end_time", "receivedAt", "ended_at", "completed_at")
 
 
-@dataclass
-class Call:
-    """One model call: its instructions, its prompt, its answer (the turn, then results of tools
-    that the server ran), and what is known beside them. `tools` is None where the request names
-    none. `name` is the answer's own, `after` names the answer that the prompt goes on from where
-    the server kept the conversation."""
+@dataclass(frozen=True)
+class _Call:
+    """One model call of a log: its record, the request and the response in it, the messages of the
+    answer, and when it was asked and answered."""
 
-    system: list[ReadMessage]
-    prompt: list[ReadMessage]
+    record: dict[str, Any]
+    request: dict[str, Any]
+    response: Any
     answer: list[ReadMessage]
-    session: str
-    tools: list[Any] | None = None
-    model: str | None = None
-    asked: float | None = None
-    answered: float | None = None
-    name: str | None = None
-    after: str | None = None
-    usd: float = 0.0
-    unread: Unread = field(default_factory=Unread)
+    asked: float | None
+    answered: float | None
+    unread: Unread
 
 
 class Calls:
@@ -74,28 +67,34 @@ class Calls:
         self.skipped.add("request that is no model call, or has no answer", skipped)
         if all(call.asked is not None for call in calls):
             calls.sort(key=lambda call: call.asked or 0.0)
-        shared = Counter(call.session for call in calls)
-        for call in calls:
-            self._add(call, call.session if shared[call.session] > 1 else "")
+        sessions = [session_in(call.record) for call in calls]
+        shared = Counter(sessions)
+        for call, session in zip(calls, sessions, strict=True):
+            self._add(call, session if shared[session] > 1 else "")
 
-    def _add(self, call: Call, session: str) -> None:
-        """Add a call to the run of a session."""
-        run = self.runs.setdefault(session, Prompts())
-        lost = call.after is not None and call.after not in self._kept
+    def _add(self, call: _Call, session: str) -> None:
+        """Add a call to the run of a session, after what the server kept of the conversation."""
+        run, request, record = self.runs.setdefault(session, Prompts()), call.request, call.record
+        before = text(request.get("previous_response_id"))
+        lost = before is not None and before not in self._kept
         run.unread.add("call whose earlier conversation is not in the file", lost)
+        known = self._kept.get(before or "", [])
+        conversation = [*known, *conversation_in(request, call.unread)]
+        offered = as_list(as_dict(record.get("model_parameters")).get("tools")) or None
+        model = text(request.get("model")) or text(record.get("model"))
         turn, *results = call.answer
-        conversation = [*self._kept.get(call.after or "", ()), *call.prompt]
         thread = run.ask(
-            [*call.system, *conversation],
-            turn.with_known(model=turn.model or call.model),
+            [*instructions_in(request, call.unread), *conversation],
+            replace(turn, model=turn.model or model),
             results=results,
-            tools=call.tools,
+            tools=tools_in(request) or offered,
             asked=call.asked,
             answered=call.answered,
         )
-        if call.name is not None:
-            self._kept[call.name] = [*conversation, *call.answer]
-        self._usd[session, thread] = self._usd.get((session, thread), 0.0) + call.usd
+        if name := text(as_dict(call.response).get("id")):
+            self._kept[name] = [*conversation, *call.answer]
+        cost = number(record.get("response_cost")) or 0.0
+        self._usd[session, thread] = self._usd.get((session, thread), 0.0) + cost
         # prompts repeat what was there before: the most of one call
         self._unread[session] = self._unread.get(session, Counter()) | Counter(call.unread.counts)
 
@@ -118,34 +117,19 @@ class Calls:
         return [msgspec.structs.replace(traces[0], left_out=left_out), *traces[1:]]
 
 
-def _call_in(record: dict[str, Any]) -> Call | None:
+def _call_in(record: dict[str, Any]) -> _Call | None:
     """A record as a call; None for one that is no model call, or has no answer that can be read."""
-    request, answer, unread = request_in(record), answer_in(record), Unread()
-    answers = answers_of(answer, unread)
-    if request is None or not answers:
+    request, response, unread = request_in(record), answer_in(record), Unread()
+    answer = answers_of(response, unread)
+    if request is None or not answer:
         return None
-    offered = as_list(as_dict(record.get("model_parameters")).get("tools")) or None
     asked, answered = (_first_time(record, keys, unread) for keys in (_STARTS, _ENDS))
     seconds = number(record.get("latency_sec"))
     if asked is not None and seconds is not None:  # OpenHands states when it was answered
         asked, answered = asked - seconds, asked
-    unread.add(
-        "request whose input is not recorded", all(request.get(key) is None for key in _INPUTS)
-    )
-    return Call(
-        instructions_in(request, unread),
-        conversation_in(request, unread),
-        answers,
-        session_in(record),
-        tools=tools_in(request) or offered,
-        model=text(request.get("model")) or text(record.get("model")),
-        asked=asked,
-        answered=answered,
-        name=text(as_dict(answer).get("id")),
-        after=text(request.get("previous_response_id")),
-        usd=number(record.get("response_cost")) or 0.0,
-        unread=unread,
-    )
+    nothing = all(request.get(key) is None for key in _INPUTS)
+    unread.add("request whose input is not recorded", nothing)
+    return _Call(record, request, response, answer, asked, answered, unread)
 
 
 def _first_time(record: dict[str, Any], keys: tuple[str, ...], unread: Unread) -> float | None:

@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from ..model import Content, Part, TextPart
+from ..model import TextPart
 from .content import blocks_of, content_of, first_of, joined
 from .decoded import as_dict, as_list, dicts, strict_json
 from .messages import answer_of_items, is_langchain, is_message, message, messages, without_ids
@@ -121,17 +121,15 @@ def _listed_answers(listed: list[Any], unread: Unread) -> list[ReadMessage]:
 
 def _together(turn: ReadMessage, more: ReadMessage) -> ReadMessage:
     """A turn of which some libraries write each call, or text, as a message of its own."""
+    contents = (turn.content, more.content)
+    lists = [[TextPart(text=one)] if isinstance(one, str) else one for one in contents]
     return replace(
         turn,
-        content=joined([*_parts(turn.content), *_parts(more.content)]),
+        content=joined([part for parts in lists for part in parts]),
         calls=turn.calls + more.calls,
         reasoning="\n".join(filter(None, (turn.reasoning, more.reasoning))) or None,
         usage=turn.usage or more.usage,
     )
-
-
-def _parts(content: Content) -> tuple[Part, ...]:
-    return (TextPart(text=content),) if isinstance(content, str) else content
 
 
 def _answers(response: dict[str, Any], unread: Unread) -> list[ReadMessage]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..model import ContextReset, compact_json, non_text_parts
@@ -17,19 +18,16 @@ _OPENING = 500
 """Characters in which a message says that it is a summary."""
 
 
-class Thread:
-    """A conversation so far, or a prompt by itself: its messages, the key of each and its step
-    (None for one that is no step), a hash of each beginning, how many messages the task has (all up
-    to the first user message; None without one), and the key of the last answer."""
+class Conversation:
+    """Messages in order, each with its key and its step (None: it is none), a hash of each
+    beginning, and how many there are up to the first user's (None without one)."""
 
-    def __init__(self, group: str, messages: Iterable[ReadMessage] = ()) -> None:
-        self.group, self.name, self.number = group, "", -1
+    def __init__(self, messages: Iterable[ReadMessage] = ()) -> None:
         self.messages: list[ReadMessage] = []
         self.keys: list[Hashable] = []
         self.steps: list[int | None] = []
-        self.hashes = [0]
+        self.beginnings = [0]
         self.task: int | None = None
-        self.answer: Hashable = None
         for message in messages:
             self.add(message)
 
@@ -38,46 +36,46 @@ class Thread:
         self.messages.append(message)
         self.keys.append(key_of(message))
         self.steps.append(step)
-        self.hashes.append(hash((self.hashes[-1], self.keys[-1])))
+        self.beginnings.append(hash((self.beginnings[-1], self.keys[-1])))
         if self.task is None and message.role == "user":
             self.task = len(self.keys)
 
-    def replace(self, prompt: Thread) -> None:
-        """Hold the messages of a prompt in place of those so far."""
-        self.messages, self.keys, self.steps = prompt.messages, prompt.keys, prompt.steps
-        self.hashes, self.task = prompt.hashes, prompt.task
+
+@dataclass(eq=False)
+class Thread:
+    """A conversation of a group so far, and the key of the last answer in it."""
+
+    group: str
+    name: str
+    number: int
+    held: Conversation = field(default_factory=Conversation)
+    answer: Hashable = None
 
     def marks(self) -> Iterator[Hashable]:
         """The marks under which a prompt finds this conversation."""
-        yield "all", self.group, self.hashes[-1]
-        yield "answer", self.group, self.answer
-        if has_ids(self.answer):
-            yield "handed over", self.answer
-        if self.task is not None:
-            yield "task", self.group, self.hashes[self.task]
+        yield "all", self.group, self.held.beginnings[-1]
+        yield "answer", self.answer
+        if self.held.task is not None:
+            yield "task", self.group, self.held.beginnings[self.held.task]
 
 
 class Threads:
-    """The conversations of a run in their order, each listed under its marks, so that a prompt need
-    not be compared with all of them."""
+    """The conversations of a run in their order, found by their marks, so that a prompt need not be
+    compared with all of them."""
 
     def __init__(self) -> None:
         self._all: list[Thread] = []
-        self._names: set[str] = set()
-        self._begun: Counter[str] = Counter()  # conversations but the first, by group
-        # A mark that has changed since is no match.
-        self._listed: dict[Hashable, dict[Thread, None]] = {}
+        self._begun: Counter[str] = Counter()  # by the name that they are numbered under
+        # Those that were given a mark, some of which may have changed since.
+        self._marked: dict[Hashable, dict[Thread, None]] = {}
 
     def begin(self, group: str) -> Thread:
         """A new conversation: the first is `main`, others are named after their group."""
-        thread = Thread(group)
-        thread.name, thread.number = "main", len(self._all)
-        while thread.name in self._names:
-            self._begun[group] += 1
-            thread.name = group if self._begun[group] == 1 else f"{group} {self._begun[group]}"
-        self._names.add(thread.name)
-        self._all.append(thread)
-        return thread
+        name = group if self._all else "main"
+        self._begun[name] += 1
+        numbered = name if self._begun[name] == 1 else f"{name} {self._begun[name]}"
+        self._all.append(Thread(group, numbered, len(self._all)))
+        return self._all[-1]
 
     def first(self, group: str) -> Thread:
         """The first conversation of a group; a new one where it has none."""
@@ -87,30 +85,31 @@ class Threads:
     def changed(self, thread: Thread) -> None:
         """List a conversation that has grown or was cut."""
         for mark in thread.marks():
-            self._listed.setdefault(mark, {})[thread] = None
+            self._marked.setdefault(mark, {})[thread] = None
 
-    def continued(self, prompt: Thread) -> Thread | None:
+    def continued(self, group: str, prompt: Conversation) -> Thread | None:
         """The conversation that a prompt goes on with: the longest that the prompt begins with,
         else the last whose answer it holds, else the last of which it has the task and goes on
         otherwise. None where it begins one."""
-        group, keys, task = prompt.group, set(prompt.keys), prompt.task
-        for beginning in reversed(prompt.hashes):
-            if whole := self._marked(("all", group, beginning)):
+        for beginning in reversed(prompt.beginnings):
+            if whole := self._with([("all", group, beginning)]):
                 return whole[0]
-        answered = self._marked(*(("answer", group, key) for key in keys))
-        answered = answered or self._marked(*(("handed over", key) for key in keys if has_ids(key)))
-        if answered or task is None or task == len(prompt.keys):
-            return answered[-1] if answered else None
-        same_task = self._marked(("task", group, prompt.hashes[task]))
-        size = len(prompt.keys)
-        return next((one for one in same_task[::-1] if one.keys[:size] != prompt.keys), None)
+        answered = self._with([("answer", key) for key in set(prompt.keys)])
+        own = [thread for thread in answered if thread.group == group]
+        # known by the ids of its calls, an answer is handed over to another group, too
+        own = own or [thread for thread in answered if has_ids(thread.answer)]
+        size, task = len(prompt.keys), prompt.task
+        if own or task is None or task == size:
+            return own[-1] if own else None
+        same_task = self._with([("task", group, prompt.beginnings[task])])
+        return next((one for one in same_task[::-1] if one.held.keys[:size] != prompt.keys), None)
 
-    def _marked(self, *marks: Hashable) -> list[Thread]:
+    def _with(self, marks: Iterable[Hashable]) -> list[Thread]:
         """The conversations that have one of some marks, in order."""
         listed = {
             thread
             for mark in marks
-            for thread in self._listed.get(mark, ())
+            for thread in self._marked.get(mark, ())
             if mark in thread.marks()
         }
         return sorted(listed, key=lambda thread: thread.number)
@@ -155,8 +154,8 @@ class Prompts(Steps):
         answer, and the results of tools that the server ran in it. Gives the name of its thread.
         `agent` is who answers, where that is not what the group is called."""
         who = agent or group
-        sent = Thread(group, self._rejoined(prompt))
-        thread = self._threads.continued(sent) or self._threads.begin(group)
+        sent = Conversation(self._rejoined(prompt))
+        thread = self._threads.continued(group, sent) or self._threads.begin(group)
         self._update(thread, sent, who, asked)
         if tools is not None:
             self.tools(tools, thread.name, who)
@@ -164,7 +163,7 @@ class Prompts(Steps):
             self._answers |= {call.id: answer for call in answer.calls if call.id}
         thread.answer = key_of(answer)
         for message in (answer, *results):
-            thread.add(message, self.say(message, thread.name, who, answered))
+            thread.held.add(message, self.say(message, thread.name, who, answered))
         self._threads.changed(thread)
         return thread.name
 
@@ -179,7 +178,7 @@ class Prompts(Steps):
         """Add what is new in the conversation of a group as it stands at some time, as messages of
         `agent`. Gives its thread."""
         thread = self._threads.first(group)
-        self._update(thread, Thread(group, messages), agent or group, t)
+        self._update(thread, Conversation(messages), agent or group, t)
         self._threads.changed(thread)
         return thread.name
 
@@ -199,31 +198,31 @@ class Prompts(Steps):
                 joined.append(answer)
         return joined
 
-    def _update(self, thread: Thread, prompt: Thread, agent: str, t: float | None) -> None:
+    def _update(self, thread: Thread, prompt: Conversation, agent: str, t: float | None) -> None:
         """Add what is new in a prompt; where it holds less than the conversation, first a reset
         with what was kept."""
-        places = _places(thread.keys, prompt.keys)
+        known = thread.held
+        places = _places(known.keys, prompt.keys)
         kept = [place for place in places if place is not None]
         summary: list[int] = []
-        if len(kept) < len(thread.keys):
-            summary = _summary(prompt.messages, places, len(thread.keys))
+        if len(kept) < len(known.keys):
+            summary = _summary(prompt.messages, places, len(known.keys))
             self.add(
                 ContextReset,
                 agent=thread.group,
                 thread=thread.name,
                 t=t,
                 summary="\n".join(prompt.messages[at].text for at in summary) or None,
-                kept=tuple(step for at in kept if (step := thread.steps[at]) is not None),
+                kept=tuple(step for at in kept if (step := known.steps[at]) is not None),
             )
         for at, (message, place) in enumerate(zip(prompt.messages, places, strict=True)):
             if place is not None:
-                prompt.steps[at] = thread.steps[place]
-                known = thread.messages[place]
-                reworded = message.content != known.content and message.role != "assistant"
-                self.unread.add(_REWORDED, reworded and message.text.strip() != known.text.strip())
+                prompt.steps[at], before = known.steps[place], known.messages[place]
+                reworded = message.content != before.content and message.role != "assistant"
+                self.unread.add(_REWORDED, reworded and message.text.strip() != before.text.strip())
             elif at not in summary:
                 prompt.steps[at] = self.say(message, thread.name, agent, t)
-        thread.replace(prompt)
+        thread.held = prompt
 
 
 def key_of(message: ReadMessage) -> Hashable:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bench.model import ToolCall, as_text
-from bench.traces.prompts import Thread, Threads, has_ids
+from bench.traces.prompts import Conversation, Thread, Threads, has_ids
 from bench.traces.steps import Ran, ReadMessage, Steps
 from bench.traces.tree import inherited
 
@@ -21,19 +21,19 @@ MESSAGES = [
 ]
 
 
-def searched(threads: list[Thread], prompt: Thread) -> Thread | None:
+def searched(threads: list[Thread], group: str, prompt: Conversation) -> Thread | None:
     """The conversation that a prompt goes on with, held against each."""
     keys, task = prompt.keys, prompt.task or 0
-    known = [thread for thread in threads if thread.group == prompt.group]
-    whole = [thread for thread in known if keys[: len(thread.keys)] == thread.keys]
+    known = [thread for thread in threads if thread.group == group]
+    whole = [thread for thread in known if keys[: len(thread.held.keys)] == thread.held.keys]
     if whole:
-        return max(whole, key=lambda thread: len(thread.keys))
+        return max(whole, key=lambda thread: len(thread.held.keys))
     after = [thread for thread in known if thread.answer in keys]
     handed = [thread for thread in threads if has_ids(thread.answer) and thread.answer in keys]
     begun = [
         thread
         for thread in known
-        if 0 < task < len(keys) and thread.keys[:task] == keys[:task] and thread.keys[: len(keys)] != keys
+        if 0 < task < len(keys) and thread.held.keys[:task] == keys[:task] and thread.held.keys[: len(keys)] != keys
     ]
     found = after or handed or begun
     return found[-1] if found else None
@@ -48,15 +48,15 @@ ASKED = st.tuples(st.sampled_from("gh"), st.lists(MESSAGE, max_size=5), MESSAGE)
 def test_a_prompt_finds_its_conversation(asked: list[tuple[str, list[ReadMessage], ReadMessage]]) -> None:
     threads, every = Threads(), list[Thread]()
     for group, messages, answer in asked:
-        prompt = Thread(group, messages)
-        found = threads.continued(prompt)
-        assert found is searched(every, prompt)
+        prompt = Conversation(messages)
+        found = threads.continued(group, prompt)
+        assert found is searched(every, group, prompt)
         thread = found or threads.begin(group)
         if found is None:
             every.append(thread)
-        thread.replace(prompt)
-        thread.add(answer)
-        thread.answer = thread.keys[-1]
+        thread.held = prompt
+        prompt.add(answer)
+        thread.answer = prompt.keys[-1]
         threads.changed(thread)
     assert len({thread.name for thread in every}) == len(every)
 
