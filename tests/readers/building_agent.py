@@ -7,7 +7,7 @@ from typing import Any
 
 from bench.model import ToolResult
 from bench.traces import Confidence, Document, Traces, dicts
-from bench.traces.messages import messages as read_messages
+from bench.traces.intakes.messages import messages as read_messages
 from bench.traces.steps import ReadMessage, Steps
 
 _RAW = "raw_execution_result"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bench.model import ToolCall, ToolResult
-from bench.traces.commands import calls_in, commands_in, is_observation, observation, observation_text
+from bench.traces.sessions.commands import calls_in, commands_in, is_observation, observation, observation_text
 from bench.traces.steps import Steps
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from bench.model import ToolCall
 from bench.traces import load
-from bench.traces.content import blocks_of
-from bench.traces.exchange import answers_of, prompt_of
-from bench.traces.messages import is_item, messages
+from bench.traces.intakes.content import blocks_of
+from bench.traces.intakes.exchange import answers_of, prompt_of
+from bench.traces.intakes.messages import is_item, messages
 from bench.traces.parts import Unread
 from bench.traces.steps import ReadMessage
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bench.model import ToolCall, as_text
-from bench.traces.prompts import Conversation, Thread, Threads, has_ids
+from bench.traces.intakes.prompts import Conversation, Thread, Threads, has_ids
+from bench.traces.intakes.tree import inherited
 from bench.traces.steps import Ran, ReadMessage, Steps
-from bench.traces.tree import inherited
 
 MESSAGES = [
     ReadMessage("user", "a"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bench.model import ContextReset, ModelTurn, ToolCall, ToolResult, ToolsChanged
-from bench.traces.prompts import Prompts
+from bench.traces.intakes.prompts import Prompts
 from bench.traces.steps import Ran, ReadMessage
 
 SYSTEM, TASK = ReadMessage("system", "You help."), ReadMessage("user", "List the walls.")

@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from .. import Confidence, Document, Traces, as_dict, as_list, certain_if, dicts, register
-from ..claude_code_files import tool_run
-from ..content import call_in, content_of, result_of
+from ..intakes.content import call_in, content_of, result_of
+from ..intakes.usage import usage_in
 from ..records import Kinds, dict_in, fields_of, number, text, time_of
+from ..sessions.claude_code_files import tool_run
 from ..steps import ReadMessage, Steps
-from ..usage import usage_in
 
 _VERSION = re.compile(r"(?:ATIF-)?v?1(?:\.\d+)*")
 _TRAJECTORY = {"schema_version", "session_id", "trajectory_id", "agent", "steps", "notes", "final_metrics",

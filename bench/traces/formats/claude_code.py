@@ -9,10 +9,10 @@ from typing import Any
 
 from ...model import ContextEdit, ContextReset, ModelTurn, Outcome, ToolResult
 from .. import Confidence, Document, Traces, as_list, certain_if, dicts, register
-from ..branches import paired, way_to
-from ..claude_code_files import agent_files, agent_name, refuse_part, session_id, tool_run
-from ..messages import message
+from ..intakes.messages import message
 from ..records import dict_in, fields_of, number, objects_of, text, time_of
+from ..sessions.branches import paired, way_to
+from ..sessions.claude_code_files import agent_files, agent_name, refuse_part, session_id, tool_run
 from ..steps import ReadMessage, Steps
 
 _NOT_IN_PROMPTS = {

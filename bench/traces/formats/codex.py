@@ -9,11 +9,11 @@ import msgspec
 
 from ...model import ContextReset, ModelTurn, SystemTurn, Usage, UserTurn, compact_json, text_of
 from .. import Confidence, Document, Traces, as_dict, as_list, certain_if, register, strict_json
+from ..intakes.messages import answer_of_items, is_answers, is_item, messages
+from ..intakes.usage import usage_in
 from ..markers import cut_in
-from ..messages import answer_of_items, is_answers, is_item, messages
 from ..records import dict_in, fields_of, objects_of, text, time_of
 from ..steps import Ran, ReadMessage, Steps
-from ..usage import usage_in
 
 _ENDS = ("exec_command_end", "mcp_tool_call_end", "patch_apply_end")
 """Events that say how a tool's run ended."""

@@ -7,7 +7,7 @@ import copy
 from typing import Any
 
 from .. import Confidence, Document, Traces, as_list, certain_if, dicts, register
-from ..content import call_in
+from ..intakes.content import call_in
 from ..parts import Unread
 from ..records import dict_in, fields_of, objects_of, text, time_of
 from ..steps import ReadMessage, Steps

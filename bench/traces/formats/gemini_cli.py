@@ -8,11 +8,11 @@ from typing import Any
 
 from ...model import ContextReset, text_of
 from .. import Confidence, Document, Traces, certain_if, dicts, register
-from ..content import Blocks, blocks_of, call_in
-from ..messages import message
+from ..intakes.content import Blocks, blocks_of, call_in
+from ..intakes.messages import message
+from ..intakes.usage import usage_in
 from ..records import Kinds, dict_in, fields_of, filled, objects_of, text, time_of
 from ..steps import Ran, ReadMessage, Steps
-from ..usage import usage_in
 
 _TURNS = ("user", "gemini")
 _NOTES = ("info", "error", "warning")

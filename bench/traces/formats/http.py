@@ -11,9 +11,9 @@ from urllib.parse import unquote
 
 from ...text.wording import counted
 from .. import Confidence, Document, NoRun, Traces, as_dict, certain_if, dicts, register
-from ..calls import Calls
-from ..content import first_of
-from ..exchange import request_in
+from ..intakes.calls import Calls
+from ..intakes.content import first_of
+from ..intakes.exchange import request_in
 from ..records import dict_in
 
 _BEGINS = re.compile(r"^interactions:\n\s*- request:\n", re.MULTILINE)

@@ -10,13 +10,13 @@ from typing import Any
 from ...model import Outcome, Trace, compact_json
 from ...model.errors import TraceError
 from .. import Confidence, Document, NoRun, Traces, as_dict, as_list, certain_if, dicts, register
-from ..content import content_of
-from ..messages import message
-from ..prompts import Prompts
+from ..intakes.content import content_of
+from ..intakes.messages import message
+from ..intakes.prompts import Prompts
+from ..intakes.usage import usage_in
 from ..records import dict_in, text, time_of
 from ..steps import Ran, ReadMessage
 from ..unpacked import ZipEntries
-from ..usage import usage_in
 
 _SAMPLE = {"id", "epoch", "input", "target", "messages", "output", "scores", "metadata", "store", "events", "model_usage", "role_usage",
            "total_time", "working_time", "uuid", "error_retries", "attachments", "choices", "sandbox", "files", "setup", "error", "limit",

@@ -7,12 +7,12 @@ from typing import Any
 
 from ...model import Outcome, compact_json
 from .. import Confidence, Document, Traces, as_dict, certain_if, dicts, register
-from ..content import first_of
-from ..messages import ROLES
+from ..intakes.content import first_of
+from ..intakes.messages import ROLES
+from ..intakes.tree import Span, decoded, langchain_in, span_of, traces_of
+from ..intakes.usage import usage_in
 from ..parts import Unread
 from ..records import objects_of, text
-from ..tree import Span, decoded, langchain_in, span_of, traces_of
-from ..usage import usage_in
 
 _KINDS = {"GENERATION": "call", "TOOL": "tool", "SPAN": "chain", "CHAIN": "chain", "AGENT": "chain",
           "EVENT": ""}  # fmt: skip

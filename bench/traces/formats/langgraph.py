@@ -24,10 +24,10 @@ from .. import (
     register,
     strict_json,
 )
-from ..content import first_of
-from ..messages import is_langchain, message, unwrapped
+from ..intakes.content import first_of
+from ..intakes.messages import is_langchain, message, unwrapped
+from ..intakes.prompts import Prompts
 from ..parts import Unread
-from ..prompts import Prompts
 from ..records import dict_in, number, objects_of, text, time_of
 from ..steps import point_after
 

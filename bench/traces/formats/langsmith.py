@@ -8,11 +8,11 @@ from typing import Any
 
 from ...model import Outcome
 from .. import Confidence, Document, Traces, certain_if, dicts, register
-from ..content import first_of
+from ..intakes.content import first_of
+from ..intakes.tree import Span, as_id, inherited, langchain_in, span_of, traces_of
+from ..intakes.usage import usage_in
 from ..parts import Unread
 from ..records import dict_in, number, objects_of, text
-from ..tree import Span, as_id, inherited, langchain_in, span_of, traces_of
-from ..usage import usage_in
 
 _KINDS = {"llm": "call", "tool": "tool", "chain": "chain", "prompt": "", "parser": ""}
 

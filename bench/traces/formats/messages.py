@@ -6,11 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 from .. import Confidence, Document, Traces, dicts, register
-from ..commands import is_observation
-from ..exchange import instructions_in, tools_in
-from ..messages import is_item, is_langchain, is_message, messages
+from ..intakes.exchange import instructions_in, tools_in
+from ..intakes.messages import is_item, is_langchain, is_message, messages
 from ..parts import Unread
 from ..records import dict_in, objects_of, text
+from ..sessions.commands import is_observation
 from ..steps import Steps
 
 _FRAME = {"messages", "tools", "functions", "tool_choice", "parallel_tool_calls", "model", "id", "metadata", "usage", "temperature",

@@ -7,15 +7,15 @@ from typing import Any
 
 from ...model import as_text, grouped
 from .. import Confidence, Document, Traces, as_dict, as_list, certain_if, dicts, register
-from ..content import first_of
-from ..exchange import instructions_in
-from ..messages import message, messages
+from ..intakes.content import first_of
+from ..intakes.exchange import instructions_in
+from ..intakes.messages import message, messages
+from ..intakes.spans import OtelSpan, spans_of
+from ..intakes.tree import Span, decoded, langchain_in, traces_of
+from ..intakes.usage import usage_in
 from ..parts import Unread
 from ..records import objects_of
-from ..spans import OtelSpan, spans_of
 from ..steps import ReadMessage
-from ..tree import Span, decoded, langchain_in, traces_of
-from ..usage import usage_in
 
 _CALLS = {"llm", "call_llm", "chat", "text_completion", "generate_content", "completion", "responses",
           "ai.generatetext.dogenerate", "ai.streamtext.dostream", "ai.generateobject.dogenerate",

@@ -7,11 +7,11 @@ from typing import Any
 
 from ...model import ContextReset, text_of
 from .. import Confidence, Document, Traces, certain_if, register
-from ..branches import paired, way_to
-from ..content import Blocks, blocks_of, content_of
+from ..intakes.content import Blocks, blocks_of, content_of
+from ..intakes.usage import usage_in
 from ..records import dict_in, fields_of, number, objects_of, time_of
+from ..sessions.branches import paired, way_to
 from ..steps import Ran, ReadMessage, Steps
-from ..usage import usage_in
 
 _NOT_IN_PROMPTS = {"model_change", "thinking_level_change", "custom", "label", "session_info",
                    "ephemeral"}  # fmt: skip

@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from .. import Confidence, Document, PartOf, Traces, register
-from ..calls import Calls
-from ..exchange import answer_in, request_in
+from ..intakes.calls import Calls
+from ..intakes.exchange import answer_in, request_in
 from ..records import objects_of
 
 _SAMPLE = 20

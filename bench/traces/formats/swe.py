@@ -17,13 +17,13 @@ from .. import (
     register,
     strict_json,
 )
-from ..commands import calls_in, is_observation, observation, observation_text
-from ..exchange import answers_of
-from ..messages import messages
+from ..intakes.exchange import answers_of
+from ..intakes.messages import messages
+from ..intakes.usage import usage_in
 from ..records import Kinds, dict_in, fields_of, filled, number, text
+from ..sessions.commands import calls_in, is_observation, observation, observation_text
+from ..sessions.swe_agent import trace_of
 from ..steps import Ran, ReadMessage, Steps
-from ..swe_agent import trace_of
-from ..usage import usage_in
 
 _FORMATS = (None, "mini-swe-agent-1", "mini-swe-agent-1.1")
 _GRADED = "result.json"

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..model import ToolCall
-from .steps import Ran, ReadMessage
+from ...model import ToolCall
+from ..steps import Ran, ReadMessage
 
 _OPENED = re.compile(r"^```(mswea_bash_command|bash)[ \t]*\r?\n", re.MULTILINE)
 _CLOSED = re.compile(r"^```[ \t]*\r?$", re.MULTILINE)

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from ..decoded import as_dict, as_list, dicts
+from ..parts import Unread
+from ..records import text, time_of
 from .content import first_of
-from .decoded import as_dict, as_list, dicts
-from .parts import Unread
-from .records import text, time_of
 
 Attributes = dict[str, Any]
 

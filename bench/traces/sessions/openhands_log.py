@@ -9,16 +9,16 @@ from typing import Any
 
 import msgspec
 
-from ..model import ContextReset, ModelTurn, Outcome, TextPart, ToolCall
+from ...model import ContextReset, ModelTurn, Outcome, TextPart, ToolCall
+from ..decoded import as_dict, as_list, dicts
+from ..intakes.content import Blocks, joined
+from ..intakes.exchange import answers_of
+from ..intakes.messages import ROLES
+from ..intakes.usage import usage_in
+from ..records import arguments, dict_in, number, text, time_of
+from ..steps import Ran, ReadMessage, Steps
+from ..tables import data_of
 from .branches import paired
-from .content import Blocks, joined
-from .decoded import as_dict, as_list, dicts
-from .exchange import answers_of
-from .messages import ROLES
-from .records import arguments, dict_in, number, text, time_of
-from .steps import Ran, ReadMessage, Steps
-from .tables import data_of
-from .usage import usage_in
 
 Event = dict[str, Any]
 _SILENT = {"CondensationRequest", "PauseEvent", "InterruptEvent", "HookExecutionEvent", "StreamingDeltaEvent",

@@ -9,8 +9,8 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..model import ContextReset, compact_json, non_text_parts
-from .steps import ReadMessage, Steps
+from ...model import ContextReset, compact_json, non_text_parts
+from ..steps import ReadMessage, Steps
 
 _REWORDED = "message that a later prompt words differently"
 _SUMMARY = re.compile(r"summar|compact(?:ed|ion)|condens|continued from", re.IGNORECASE)

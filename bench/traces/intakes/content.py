@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..model import (
+from ...model import (
     Content,
     ImagePart,
     OtherPart,
@@ -21,10 +21,10 @@ from ..model import (
     compact_json,
     text_of,
 )
-from .decoded import as_dict, dicts
-from .parts import Unread
-from .records import arguments, text
-from .steps import ReadMessage
+from ..decoded import as_dict, dicts
+from ..parts import Unread
+from ..records import arguments, text
+from ..steps import ReadMessage
 
 _TEXTS = {"text": "text", "input_text": "text", "output_text": "text", "summary_text": "text",
           "refusal": "refusal"}  # fmt: skip

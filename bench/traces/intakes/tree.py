@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from ..model import Trace, Usage, grouped
+from ...model import Trace, Usage, grouped
+from ..decoded import as_dict, strict_json
+from ..documents import Document
+from ..parts import Unread
+from ..records import arguments, text, time_of
+from ..steps import Ran, ReadMessage
 from .content import first_of
-from .decoded import as_dict, strict_json
-from .documents import Document
 from .exchange import answers_of, prompt_of, tools_in
 from .messages import is_langchain, is_message, unwrapped
-from .parts import Unread
 from .prompts import Prompts
-from .records import arguments, text, time_of
-from .steps import Ran, ReadMessage
 
 _T = TypeVar("_T")
 _PARENTS = ("parentObservationId", "parent_observation_id", "parent_run_id", "parent_id",

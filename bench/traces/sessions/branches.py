@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from typing import TypeVar
 
-from ..model import AnyStep, ModelTurn, ToolResult
+from ...model import AnyStep, ModelTurn, ToolResult
 
 Id = TypeVar("Id")
 

@@ -6,15 +6,15 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ..model import Content, ContextEdit, ModelTurn, Outcome, ToolCall, Trace, text_of
-from .content import blocks_of, content_of
-from .decoded import dicts, strict_json
-from .documents import Document
-from .messages import ROLES, calls_beside
-from .parts import Unread
-from .paths import case_id
-from .records import Kinds, dict_in, fields_of, text
-from .steps import Ran, ReadMessage, Steps
+from ...model import Content, ContextEdit, ModelTurn, Outcome, ToolCall, Trace, text_of
+from ..decoded import dicts, strict_json
+from ..documents import Document
+from ..intakes.content import blocks_of, content_of
+from ..intakes.messages import ROLES, calls_beside
+from ..parts import Unread
+from ..paths import case_id
+from ..records import Kinds, dict_in, fields_of, text
+from ..steps import Ran, ReadMessage, Steps
 
 _NO_MODELS = {"replay", "human", "human_thought", "instant_empty_submit"}
 _INSTANCE = re.compile(r"[\w.-]+__[\w.-]+-\d+")

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from .documents import Document
-from .reader import PartOf
-from .records import dict_in, text
-from .steps import Ran
+from ..documents import Document
+from ..reader import PartOf
+from ..records import dict_in, text
+from ..steps import Ran
 
 
 def session_id(lines: list[dict[str, Any]]) -> str | None:

@@ -9,9 +9,12 @@ from typing import Any
 
 import msgspec
 
-from ..model import AnyStep, ContextReset, Trace, grouped
-from .decoded import as_dict, as_list
-from .documents import Document
+from ...model import AnyStep, ContextReset, Trace, grouped
+from ..decoded import as_dict, as_list
+from ..documents import Document
+from ..parts import Unread
+from ..records import number, text, time_of
+from ..steps import ReadMessage
 from .exchange import (  # fmt: skip
     answer_in,
     answers_of,
@@ -21,10 +24,7 @@ from .exchange import (  # fmt: skip
     session_in,
     tools_in,
 )
-from .parts import Unread
 from .prompts import Prompts
-from .records import number, text, time_of
-from .steps import ReadMessage
 
 _INPUTS = ("input", "messages", "contents", "prompt", "inputText")
 _STARTS = ("startTime", "start_time", "startedDateTime", "requestedAt", "started_at", "timestamp",

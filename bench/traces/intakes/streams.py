@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from .decoded import dicts, strict_json
+from ..decoded import dicts, strict_json
 
 _GROWING = {"text", "content", "refusal", "reasoning_content", "reasoning", "thinking", "signature",
             "partial_json", "name", "arguments", "input"}  # fmt: skip

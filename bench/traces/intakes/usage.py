@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..model import Usage
-from .decoded import as_dict
-from .parts import Unread
+from ...model import Usage
+from ..decoded import as_dict
+from ..parts import Unread
 
 _PREFIXES = ("gen_ai.usage.", "llm.token_count.", "llm.usage.", "ai.usage.")
 _NAMES = {

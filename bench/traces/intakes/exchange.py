@@ -7,13 +7,13 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from ..model import TextPart
+from ...model import TextPart
+from ..decoded import as_dict, as_list, dicts, strict_json
+from ..parts import Unread
+from ..records import dict_in, text
+from ..steps import ReadMessage
 from .content import blocks_of, content_of, first_of, joined
-from .decoded import as_dict, as_list, dicts, strict_json
 from .messages import answer_of_items, is_langchain, is_message, message, messages, without_ids
-from .parts import Unread
-from .records import dict_in, text
-from .steps import ReadMessage
 from .streams import assembled, events_of, unpacked
 from .usage import usage_in
 
