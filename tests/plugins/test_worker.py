@@ -274,7 +274,7 @@ def test_a_function_that_is_passed_runs_in_a_child_and_one_that_cannot_be_sent_r
 def test_a_replay_imports_nothing(replayed):
     """What its child did not import would be imported again in the fork of every run."""
     code = "import sys\ndef f(messages): return [{'role': 'user', 'content': str(sys.modules.keys() - KNOWN)}]\n"
-    found = replayed(code + "KNOWN = set(sys.modules)\n", "summarizer=truncate+compactor={}:f")
+    found = replayed(code + "KNOWN = set(sys.modules)\n", "compactor={}:f")
     assert set(texts(found)) == {"set()"}
 
 
