@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     default="processes",
     show_default=True,
     metavar="NAME",
-    help="Measure runs in `processes` here, as tasks of `dask`, or on the Dask scheduler at tcp://host:8786.",
+    help="Measure runs in `processes` here, or on the Dask scheduler at tcp://host:8786.",
 )
 @click.option("--outside", is_flag=True, help="Let scenarios name traces outside their repository.")
 @click.option(
@@ -244,9 +244,11 @@ def _workers(engine: str, jobs: int) -> Workers:
 
     if engine == "processes":
         return Workers(jobs)
-    if engine != "dask" and "://" not in engine:
-        raise ScenarioError(f"--engine {engine}: write processes, dask, or tcp://host:8786")
-    return Workers(jobs, functools.partial(dask, None if engine == "dask" else engine))
+    if "://" not in engine:
+        raise ScenarioError(
+            f"--engine {engine}: write processes, or the address that `dask scheduler` prints"
+        )
+    return Workers(jobs, functools.partial(dask, engine))
 
 
 # ---------------------------------------------------------------- baselines

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +14,7 @@ import click
 
 from .. import __version__
 from ..files.git import git
-from ..files.writing import folder_in_place, require_place, write_together
+from ..files.writing import require_place, write_together
 from ..model.errors import BenchError
 from .saying import say, warn
 
@@ -57,12 +59,12 @@ def init(folder: Path, traces: tuple[str, ...]) -> None:
     contents = advised(traces, folder) if traces else starter()
     require_free(folder, contents)
     require_place(folder / name for name in (*contents, baseline))
-    with folder_in_place(folder) as stage:
+    with _stage(folder) as stage:
         write_together({stage / name: data for name, data in contents.items()})
         compared = _accepted(stage / scenario, absolute)
-        scores = score_bytes(score_file_of(compared))
-        require_free(folder, {baseline: scores})
-        write_together({stage / baseline: scores})
+    scores = score_bytes(score_file_of(compared))
+    require_free(folder, {baseline: scores})
+    write_together({folder / name: data for name, data in {**contents, baseline: scores}.items()})
     for name in (*contents, baseline):
         say(f"wrote {folder / name}")
     say(f"the workflow installs {requirement()}: change that line if CI takes bench from elsewhere")
@@ -175,6 +177,21 @@ def requirement() -> str:
         if (checkout / "pyproject.toml").is_file()
         else f"{DISTRIBUTION}=={__version__}"
     )
+
+
+@contextlib.contextmanager
+def _stage(folder: Path) -> Iterator[Path]:
+    """A temporary folder near a folder that is to be. Raises BenchError where it cannot be made."""
+    try:
+        temporary = tempfile.TemporaryDirectory(dir=_there(folder), prefix=".bench-")
+    except OSError as error:
+        what = f"{folder}: cannot be written: {error.strerror or error}"
+        raise BenchError(f"{what} — check the folder") from None
+    with temporary as stage:
+        try:
+            yield Path(stage)
+        except BenchError as error:  # nobody knows the stage
+            raise BenchError(str(error).replace(stage, str(folder))) from None
 
 
 def _there(folder: Path) -> Path:

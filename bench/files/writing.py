@@ -6,12 +6,10 @@ removed that this process did not make.
 
 from __future__ import annotations
 
-import contextlib
 import os
-import shutil
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ..model.errors import BenchError
@@ -72,63 +70,6 @@ def write_together(files: Mapping[Path, bytes | Iterable[bytes]]) -> None:
     finally:
         for name in temporary.values():
             Path(name).unlink(missing_ok=True)
-
-
-@contextlib.contextmanager
-def folder_in_place(folder: Path) -> Iterator[Path]:
-    """An empty folder, whose files are moved below `folder` at the end of the block.
-
-    Where the block raises, it is removed with its files. Raises BenchError where they cannot be
-    moved.
-    """
-    near = next(
-        above for above in (folder.absolute(), *folder.absolute().parents) if above.is_dir()
-    )
-    try:
-        prefix = f".{folder.absolute().name[:_MOST_CHARS]}.bench-"
-        stage = Path(tempfile.mkdtemp(dir=near, prefix=prefix))
-    except OSError as error:
-        raise _refused(folder, error) from None
-    try:
-        yield stage
-        files = {
-            folder / file.relative_to(stage): file
-            for file in sorted(stage.rglob("*"))
-            if file.is_file()
-        }
-        require_place(files)
-        if folder.is_dir():
-            _moved_into(files)
-        elif files:
-            _become(folder, stage)
-    except BenchError as error:  # nobody knows the stage, which is removed
-        raise BenchError(str(error).replace(str(stage), str(folder))) from None
-    finally:
-        shutil.rmtree(stage, ignore_errors=True)
-
-
-def _moved_into(files: Mapping[Path, Path]) -> None:
-    """Move files to their places, or none of them where a folder has one of the places."""
-    path = Path()
-    try:
-        for path in files:
-            if path.is_dir():
-                raise IsADirectoryError(0, "Is a directory")
-        for path, file in files.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            os.replace(file, path)
-    except OSError as error:
-        raise _refused(path, error) from None
-
-
-def _become(folder: Path, stage: Path) -> None:
-    """Give a finished folder its name, and the permissions of a new one."""
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        stage.chmod(0o777 & ~_umask())
-        os.rename(stage, folder)
-    except OSError as error:
-        raise _refused(folder, error) from None
 
 
 def _refused(path: Path, error: OSError) -> BenchError:

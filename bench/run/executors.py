@@ -13,7 +13,6 @@ import logging
 import multiprocessing
 import os
 import pickle
-import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import (
@@ -21,18 +20,15 @@ from concurrent.futures import (
     Executor,
     Future,
     ProcessPoolExecutor,
-    ThreadPoolExecutor,
     wait,
 )
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from typing import Any, TypeVar
 
 from ..model.errors import BenchError, debugged, defect, one_line
 
 _Task = TypeVar("_Task")
-_Started = TypeVar("_Started")
 Work = Callable[[Any, Any], Any]
 """`work(plan, task)`: one run measured."""
 
@@ -155,49 +151,27 @@ def _exit_with_parent(end: Connection, held: Connection) -> None:
 
 
 @contextlib.contextmanager
-def dask(scheduler: str | None, workers: int) -> Iterator[Executor]:
-    """The workers of a Dask scheduler (`tcp://host:8786`); None: so many of this machine.
+def dask(scheduler: str, workers: int) -> Iterator[Executor]:
+    """The workers of a Dask scheduler (`tcp://host:8786`).
 
     Raises BenchError without `dask[distributed]`, and where nobody answers at the address.
     """
     try:
-        from distributed import Client, LocalCluster
+        from distributed import Client
     except ImportError:
-        what = "--engine dask needs dask — pip install 'agent-memory-bench[cluster]'"
+        what = "--engine needs dask — pip install 'agent-memory-bench[cluster]'"
         raise BenchError(what) from None
-    quiet: dict[str, Any] = {"dashboard_address": "127.0.0.1:0", "silence_logs": "ERROR"}
-    with contextlib.ExitStack() as stack:
-        try:
-            at: Any = scheduler
-            if scheduler is None:
-                start = functools.partial(LocalCluster, workers, threads_per_worker=1, **quiet)
-                at = stack.enter_context(_uninterrupted(start))
-            client = stack.enter_context(Client(at))
-        except (OSError, ValueError, RuntimeError) as error:
-            where = "on this machine" if scheduler is None else f"at {scheduler}"
-            what = f"no Dask scheduler answers {where} — start one with `dask scheduler`"
-            raise BenchError(f"{what}, or write --engine dask ({one_line(error)})") from None
+    try:
+        client = Client(scheduler)
+    except (OSError, ValueError, RuntimeError) as error:
+        what = f"no Dask scheduler answers at {scheduler} — start one with `dask scheduler`"
+        raise BenchError(f"{what} ({one_line(error)})") from None
+    with client:
         try:
             yield client.get_executor(pure=False)
         except BaseException:  # results on their way will not arrive, and tornado would print so
             logging.getLogger("tornado.application").disabled = True
             raise
-
-
-def _uninterrupted(start: Callable[[], _Started]) -> _Started:
-    """What a function starts, on a thread of its own: Ctrl-C takes effect when it has started.
-
-    A cluster that is half started cannot be closed, and its processes would print where they were.
-    """
-    with ThreadPoolExecutor(1, initializer=_without_interrupts) as thread:
-        return thread.submit(start).result()
-
-
-def _without_interrupts() -> None:
-    """Let no Ctrl-C reach this thread, nor the threads and processes that it starts."""
-    if hasattr(signal, "pthread_sigmask"):  # not on Windows
-        resource_tracker.ensure_running()  # it lets them through again where it starts
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
 
 # ---------------------------------------------------------------- on a worker

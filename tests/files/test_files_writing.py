@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bench.cli import main
-from bench.files.writing import folder_in_place, write_atomically, write_together
+from bench.files.writing import write_atomically, write_together
 from bench.model.errors import BenchError
 
 
@@ -72,31 +72,6 @@ def test_no_file_takes_its_place_where_one_cannot_be_completed(tmp_path):
     assert everything(tmp_path) == before
 
 
-@pytest.mark.parametrize("there", [True, False])
-def test_a_folder_takes_its_place_whole_or_not_at_all(tmp_path, there):
-    folder = tmp_path / "out"
-    if there:
-        write_atomically(folder / "old.txt", b"old")
-    before = everything(tmp_path)
-
-    def breaks_off():
-        with folder_in_place(folder) as stage:
-            write_atomically(stage / "deep/one.txt", b"one")
-            raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        breaks_off()
-    with pytest.raises(BenchError, match=f"^{folder}/one.txt: "), folder_in_place(folder) as stage:
-        write_together({stage / "one.txt": b"one", stage / "one.txt/two.txt": b"two"})
-    assert everything(tmp_path) == before
-    assert folder.exists() == there
-    with folder_in_place(folder) as stage:
-        write_atomically(stage / "deep/one.txt", b"one")
-        assert not (folder / "deep").exists()
-    assert everything(tmp_path) == {**before, "out/deep/one.txt": b"one"}
-    assert stat.S_IMODE(folder.stat().st_mode) == 0o777 & ~umask()
-
-
 def umask():
     mask = os.umask(0)
     os.umask(mask)
@@ -112,11 +87,9 @@ def test_nothing_is_removed_that_this_process_did_not_make(tmp_path, monkeypatch
     before = everything(tmp_path)
     write_atomically(Path("x.txt"), b"one")
     write_together({Path("x.txt"): b"two", Path("y.txt"): b"two"})
-    with folder_in_place(Path("results")) as stage:
-        write_atomically(stage / "a", b"three")
     with pytest.raises(SystemExit):
         main(["list", "store"])
-    assert everything(tmp_path) == {**before, "x.txt": b"two", "y.txt": b"two", "results/a": b"three"}
+    assert everything(tmp_path) == {**before, "x.txt": b"two", "y.txt": b"two"}
 
 
 def test_no_file_is_written_where_one_cannot_be_made(tmp_path):

@@ -87,12 +87,13 @@ def compared(tmp_path, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs the parent of a process")
 def test_a_killed_worker_of_three_changes_nothing(compared):
-    pytest.importorskip("distributed")
-    jobs = Workers(3, functools.partial(dask, None))
+    distributed = pytest.importorskip("distributed")
+    cluster = distributed.LocalCluster(3, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs="ERROR")
+    jobs = Workers(3, functools.partial(dask, cluster.scheduler_address))
     here = compared(KILLS.replace("if result.index", "if False and result.index"))
     killer = threading.Thread(target=kill_once, args=(Path("kill").absolute(),))
     killer.start()
-    with jobs:
+    with cluster, jobs:
         assert compared(KILLS, jobs=jobs) == here
     killer.join()
     assert Path("kill").exists()
@@ -126,20 +127,6 @@ def running_here(command, processes):
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(running.pid, signal.SIGKILL)
-
-
-@pytest.mark.slow
-@SEES_PROCESSES
-@pytest.mark.parametrize("processes", [2, 3, 4])
-def test_an_interrupt_while_a_cluster_starts_is_one_line(tmp_path, monkeypatch, processes):
-    pytest.importorskip("distributed")
-    monkeypatch.chdir(tmp_path)
-    write_traces([opened(shell(3, start=2), id=f"run_{number}") for number in range(40)], Path("runs.jsonl"))
-    command = [sys.executable, "-m", "bench", "run", "runs.jsonl", "--engine", "dask", "--jobs", "2"]
-    with running_here(command, processes) as running:
-        os.killpg(running.pid, signal.SIGINT)
-        assert running.stderr.read().strip() == "error: interrupted"
-        assert running.wait() == 130
 
 
 @pytest.mark.slow
