@@ -206,6 +206,29 @@ def defect(error: BaseException) -> str:
     )
 
 
+def own_error(error: BaseException) -> str:
+    """An error of somebody's own code on one line: where that raised it, and the error.
+
+    An error of the bench is its text. With BENCH_DEBUG the traceback is printed.
+
+    >>> own_error(ValueError("no rows")), own_error(SystemExit(3)), own_error(SpecError("no"))
+    ('ValueError: no rows', 'exited with 3', 'no')
+    """
+    debugged(error)
+    if isinstance(error, BenchError):
+        return one_line(error)
+    place = raised_at(error)
+    before, message = f"{place}: " if place else "", one_line(error)
+    if isinstance(error, MemoryError):
+        what = "MemoryError: it needs more memory than it may take"
+        return f"{before}{what} — keep less, or raise --limit memory=N"
+    if isinstance(error, SystemExit):
+        return f"{before}exited with {message}"
+    notes = getattr(error, "__notes__", ())
+    form = next((f" — {note}" for note in reversed(notes) if note.startswith("it got ")), "")
+    return f"{before}{type(error).__name__}{f': {message}' if message else ''}{form}"
+
+
 def debugged(error: BaseException) -> None:
     """Print the traceback of an error to standard error where `--debug` asks for it; else nothing."""
     if os.environ.get(DEBUG):

@@ -26,7 +26,7 @@ from signal import SIG_DFL, SIGCHLD, SIGKILL, setitimer
 from socket import recv_fds, socket
 from typing import Any, NoReturn
 
-from ..model.errors import debugged, one_line, raised_at
+from ..model.errors import own_error
 from .worker import CODE, HEAD, PIECE, Answer, Limits, taken
 
 _libc = ctypes.CDLL(None)
@@ -200,19 +200,12 @@ def _answer(pipe: socket, ready: Any, limits: Limits) -> NoReturn:
             except MemoryError:
                 kind, body = b"M", b""
             except BaseException as error:
-                kind, body = b"X", _line_of(error).encode("utf-8", "replace")
+                kind, body = b"X", own_error(error).encode("utf-8", "replace")
             if getpid() != own:  # a fork that the code made, and that goes on as this process does
                 _leave(0)
             link.send(kind, body)
     finally:
         _leave(1)
-
-
-def _line_of(error: BaseException) -> str:
-    """An error on one line, with the place where the code raised it."""
-    debugged(error)
-    place = raised_at(error)
-    return f"{f'{place}: ' if place else ''}{type(error).__name__}: {one_line(error)}"
 
 
 def _leave(code: int) -> NoReturn:

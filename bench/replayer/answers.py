@@ -10,11 +10,11 @@ from typing import Any
 import msgspec
 
 from ..model import Message, Record, Reply, ToolResult
-from ..model.errors import BenchError, StrategyError, debugged, one_line
+from ..model.errors import StrategyError, own_error
 from ..plugins.registry import Plugin
 from ..strategies import Edits, Window, untruncated_record
 from ..strategies.bridge import Bridge
-from ..strategies.functions import error_line, own_code
+from ..strategies.functions import own_code
 from ..strategies.messages import OpenAIMessages
 from .cassettes import require_answered
 from .plain import plain_data
@@ -148,13 +148,7 @@ class Broken(Exception):
 
     def __init__(self, slot: str, error: BaseException) -> None:
         self.slot = slot
-        self.text = reason_of(error)
-
-
-def reason_of(error: BaseException) -> str:
-    """An error of a strategy in one line; with BENCH_DEBUG its traceback is printed."""
-    debugged(error)
-    return one_line(error) if isinstance(error, BenchError) else error_line(error)
+        self.text = own_error(error)
 
 
 @contextlib.contextmanager

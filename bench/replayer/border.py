@@ -11,10 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 import msgspec
 
 from ..model import Failure, ModelTurn, ToolResult
-from ..model.errors import StrategyError, one_line
+from ..model.errors import StrategyError, one_line, own_error
 from ..plugins.worker import Answer, NoAnswer
 from ..strategies import Strategy
-from ..strategies.functions import error_line
 from ..tokens.counting import TokenCounter
 from .loop import Loop, Outcomes
 from .recording import Frame, Moment
@@ -128,7 +127,6 @@ def _read(
 
 def _reason(error: BaseException) -> str:
     """The reason of an answer that did not come, or cannot be one."""
-    if isinstance(error, MemoryError):  # of code that runs here
-        return error_line(error)
-    ended = isinstance(error, NoAnswer) and error.ended
-    return f"{error} — a strategy returns or raises" if ended else str(error)
+    if isinstance(error, NoAnswer):
+        return f"{error} — a strategy returns or raises" if error.ended else str(error)
+    return own_error(error)

@@ -14,15 +14,12 @@ Compact = Callable[[Window], Edits | None]
 
 
 class History:
-    """Messages with their numbers and their tokens, each counted once."""
+    """Messages with their numbers."""
 
     def __init__(self, numbers: Numbers) -> None:
         self.messages: list[Message] = []
         self.ids: list[int] = []
-        self.same = 0  # the messages at the start that stood in the last prompt
         self._numbers = numbers
-        self._counted = 0  # the messages at the start whose tokens are in the sum
-        self._sum = 0
 
     def join(self, message: Message) -> int:
         """Let a message join; its number."""
@@ -32,21 +29,14 @@ class History:
         return number
 
     def become(self, messages: list[Message]) -> None:
-        """Take other messages; what they share at the start is not looked at again."""
+        """Take other messages."""
         same = alike(self.messages, messages)
-        dropped = self.ids[same : self._counted]
-        self._sum -= sum(map(self._numbers.tokens, dropped))
-        self._counted = min(self._counted, same)
-        self.messages = messages
-        before = self.ids[same:]
         self.ids[same:] = map(self._numbers.of, messages[same:])
-        self.same = min(self.same, same + alike(before, self.ids[same:]))
+        self.messages = messages
 
     def tokens(self) -> int:
         """The tokens of the messages together."""
-        self._sum += sum(map(self._numbers.tokens, self.ids[self._counted :]))
-        self._counted = len(self.ids)
-        return self._sum
+        return sum(map(self._numbers.tokens, self.ids))
 
 
 class Thread:
@@ -70,6 +60,7 @@ class Thread:
         self._shown = History(numbers)
         self._given = History(numbers) if per_call else self._shown  # to the compactor
         self._seen = 0  # the messages that the compactor was given before
+        self._last: list[int] = []  # the prompt before
         self.recording: list[Message] = []
         self.resets: list[ContextReset | ContextEdit] = []  # recorded since the last prompt
 
@@ -88,11 +79,11 @@ class Thread:
     def call(self, turn: Moment) -> tuple[Call, Edits | None]:
         """The prompt of a model turn, and the compactor's edits (None: it changed nothing)."""
         edits = self._reworked(turn)
-        keep = self._shown.same
-        self._shown.same = len(self._shown.ids)
-        tail, parts = tuple(self._shown.ids[keep:]), dict(edits.parts) if edits else {}
-        about = turn.step.index, turn.step.thread
-        call = Call(*about, keep, tail, turn.tools_tokens, turn.tools_changed, parts)
+        keep, prompt = alike(self._last, self._shown.ids), [*self._shown.ids]
+        about, parts = (turn.step.index, turn.step.thread), dict(edits.parts) if edits else {}
+        tools = turn.tools_tokens, turn.tools_changed
+        call = Call(*about, keep, tuple(prompt[keep:]), *tools, parts)
+        self._last = prompt
         self._seen = len(self._given.messages)
         self.resets.clear()
         return call, edits

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..model import Record, ToolResult
-from ..model.errors import BenchError, one_line, raised_at
+from ..model.errors import BenchError
 from ..plugins.command import Program
 from ..plugins.registry import Plugin
 from .bridge import Bridge
@@ -120,24 +120,3 @@ def _request(kind: str, first: Any, *rest: Any) -> dict[str, Any]:
 def _result(result: ToolResult) -> dict[str, Any]:
     names = ("call_id", "function", "arguments", "success", "error", "text", "data")
     return {"step": result.index, **{name: getattr(result, name) for name in names}}
-
-
-# ---------------------------------------------------------------- errors
-
-
-def error_line(error: BaseException) -> str:
-    """An error that a strategy raised, on one line: where the user's code raised it, and the error.
-
-    >>> error_line(ValueError("no rows")), error_line(SystemExit(3))
-    ('ValueError: no rows', 'exited with 3')
-    """
-    place = raised_at(error)
-    before, message = f"{place}: " if place else "", one_line(error)
-    if isinstance(error, MemoryError):
-        what = "MemoryError: it needs more memory than it may take"
-        return f"{before}{what} — keep less, or raise --limit memory=N"
-    if isinstance(error, SystemExit):
-        return f"{before}exited with {message}"
-    notes = getattr(error, "__notes__", ())
-    form = next((f" — {note}" for note in reversed(notes) if note.startswith("it got ")), "")
-    return f"{before}{type(error).__name__}{f': {message}' if message else ''}{form}"
