@@ -36,7 +36,8 @@ from ..scatter import MISSED_TURNS, scatter
 from ..spread import per_run_section, sweep_sections
 from ..strategies import strategies
 
-_FIRST_CLAUSE = re.compile(r"^(.+?[.:;?])(\s|$)(.*)$", re.DOTALL)
+_VERDICT = re.compile(r"(Ship .+?|Keep what runs today)[.:](?=\s|$)", re.DOTALL)
+_FIRST_CLAUSE = re.compile(r".+?[.:;?](?=\s|$)", re.DOTALL)
 
 
 def sections(reading: Reading) -> Iterator[Section]:
@@ -61,13 +62,15 @@ def _blocks(reading: Reading) -> Iterator[Block]:
 
 
 def answer_sentence(reading: Reading) -> Text:
-    """The sentence of the advice, its first clause set off."""
+    """The sentence of the advice, its verdict set off, else its first clause."""
     sentence = reading.advice.sentence
-    clause = _FIRST_CLAUSE.match(sentence)
+    clause = _VERDICT.search(sentence) or _FIRST_CLAUSE.match(sentence)
     if clause is None:
         return (Span(sentence, strong=True),)
-    first = Span(clause[1], "good" if clause[1].startswith("Ship") else "", strong=True)
-    return (first, f" {clause[3]}") if clause[3] else (first,)
+    tone: Tone = "good" if clause[0].startswith("Ship") else ""
+    start, end = clause.span()
+    rest = (sentence[:start], Span(clause[0], tone, strong=True), sentence[end:])
+    return tuple(part for part in rest if part)
 
 
 def _scenario_line(reading: Reading, strategy: str) -> str:
