@@ -96,10 +96,11 @@ def positions(message: Message, before: Message | None = None) -> int:
 
     Results that follow one another are one position together: one behind another result adds none.
 
-    >>> answer, shown = (Message(role=role, text="36", kind=kind) for role, kind in
-    ...     (("assistant", "model"), ("tool", "result")))
-    >>> positions(answer), positions(shown, answer), positions(shown, shown)
-    (1, 1, 0)
+    >>> from bench.model import ToolCall
+    >>> shown = Message(role="tool", text="36", kind="result")
+    >>> asks = Message(role="assistant", text="36?", kind="model", tool_calls=(ToolCall(id="c", name="f", arguments={}),))
+    >>> positions(asks), positions(asks, shown), positions(shown, asks), positions(shown, shown)
+    (2, 2, 1, 0)
     """
     if _is_result(message):
         return 0 if before is not None and _is_result(before) else 1
