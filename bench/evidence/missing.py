@@ -47,10 +47,10 @@ def instructions_of(
     rules of either.
 
     A request stands until the user says something else, and as long as a later turn takes facts
-    from it.
+    from it that the user does not say again.
     """
     instructions: list[Instruction] = []
-    used = {need.origin_step: step for step, needs in index.needs.items() for need in needs}
+    used = _last_uses(trace, index)
     asked: dict[str, int] = {}
     for step in trace.steps:
         if not isinstance(step, SystemTurn | UserTurn):
@@ -71,6 +71,22 @@ def instructions_of(
             Instruction(step.thread, step.index, "rule", rule) for rule in rules.get(step.index, ())
         ]
     return instructions
+
+
+def _last_uses(trace: Trace, index: TraceIndex) -> dict[int, int]:
+    """The last turn that takes a fact from what was said at each step, and from no later message of
+    the user.
+    """
+    users = {
+        index.full[step.index]: step.index for step in trace.steps if isinstance(step, UserTurn)
+    }
+    used: dict[int, int] = {}
+    for turn, needs in index.needs.items():
+        for need in needs:
+            said = (users[number] for number in users.keys() & index.holders[need.fact])
+            if not any(need.origin_step < step <= turn for step in said):
+                used[need.origin_step] = max(turn, used.get(need.origin_step, -1))
+    return used
 
 
 class MissingInstructions(NamedTuple):

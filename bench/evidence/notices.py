@@ -13,7 +13,9 @@ from ..text.fields import FieldTable
 from ..text.omissions import omission_in
 from .result_counts import counts_of
 
-_TAG = re.compile(r"\s*(?:</?[A-Za-z_][\w-]*>|`{3}\w*|[^\w\s]{1,3})\s*")
+_TAG = re.compile(
+    r"\s*(?:</?[A-Za-z_][\w-]*(?: [\w-]+=[\"'][^\"'<>\n]{0,60}[\"'])*>|`{3}\w*|[^\w\s]{1,3})\s*"
+)
 # Begins with a set of characters.
 _MARK = re.compile(r"(?:…\[|\.\.\.\[|\[)[^\[\]\n]{0,80}\](?:…|\.{3})?")
 _QUOTED_KEY = re.compile(r"\"([^\"\n]{1,60})\"\s*:")

@@ -157,7 +157,15 @@ class RewrittenResult(OwnText):
         return self.session.lines_of(self.result.index)
 
     def _lines(self) -> list[str]:
-        return super()._lines() if self.table.fields else lines_shown(self.added)
+        if not self.table.fields:
+            return lines_shown(self.added)
+        return [line for line in super()._lines() if not self.states_counts(line)]
+
+    def states_counts(self, line: str) -> bool:
+        """True if a line says rightly how often values of one column stand there."""
+        return any(map(str.isdigit, line)) and self.session.result_counts(self.result).are_counts(
+            line
+        )
 
     @cached_property
     def shows_line(self) -> bool:

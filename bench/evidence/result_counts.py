@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import re
 import statistics
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
@@ -12,8 +14,13 @@ from typing import Any
 from ..model import ToolResult, as_text, memo, nested
 from ..text.decode import decode_strings
 from ..text.fields import FieldTable
+from ..text.numbers import numbers_in
+from ..text.quantities import same_value
 from ..text.text_records import plain_key
 
+_PARTS = re.compile(r"[,;] ")
+_VALUE_AND_COUNT = re.compile(r"(.+?)(?: ?[(×]|[:=]? ) ?([1-9]\d{0,8})\)?")
+_FEWEST_DIGITS = 3
 _NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?")
 
 
@@ -71,19 +78,50 @@ class ResultCounts:
         sums = map(math.fsum, self._columns.values())
         return self.is_all(number) or any(is_rounded(number, value) for value in sums)
 
-    def is_statistic(self, number: str, sentence: str) -> bool:
+    def is_statistic(self, number: str, sentence: str, called: str = "") -> bool:
         """True if a number is the sum, range, mean, deviation or a quartile of a column: that which
-        a sentence names, of the columns that it names, if it names any.
+        it is `called`, else one that its sentence names, if it names any; of the columns that the
+        sentence names, if it names any.
         """
         words = set(plain_key(sentence).split())
         columns = [key for key in self._columns if words.issuperset(key.split())]
-        names = STATISTICS.keys() & words or STATISTICS.keys()
+        names = STATISTICS.keys() & set(plain_key(called or sentence).split()) or STATISTICS.keys()
         wanted = {STATISTICS[name] for name in names}
         return any(
             is_rounded(number, value)
             for key in columns or self._columns
             for kind, value in self._of(key)
             if kind in wanted
+        )
+
+    def is_rounded(self, number: str) -> bool:
+        """True if a number of three digits or more is one of the result, rounded."""
+        if sum(map(str.isdigit, number)) < _FEWEST_DIGITS or not ({".", "e"} & set(number)):
+            return False
+        value, half = float(number), _half(number)
+        at = bisect_left(self._numbers, value - half)
+        return at < len(self._numbers) and self._numbers[at] <= value + half
+
+    @cached_property
+    def _numbers(self) -> list[float]:
+        """The numbers that the result says, in order."""
+        return sorted(map(float, numbers_in(self._result.text)))
+
+    def are_counts(self, line: str) -> bool:
+        """True if a line gives values of one column, each with the number of times it stands there.
+
+        >>> from bench.model import ToolResult
+        >>> result = ToolResult(index=0, call_id="c", function="f", seen='[{"to": "A"}, {"to": "B"}, {"to": "A"}]')
+        >>> counts = ResultCounts(result, [], FieldTable(result.text))
+        >>> counts.are_counts("By to: A 2, B 1"), counts.are_counts("A (1), B (1)"), counts.are_counts("A")
+        (True, False, False)
+        """
+        parts = _PARTS.split(line.rpartition(": ")[2].strip(" .()[]"))
+        counted = [_VALUE_AND_COUNT.fullmatch(part) for part in parts]
+        pairs = [(match[1], int(match[2])) for match in counted if match]
+        return len(pairs) == len(parts) and any(
+            all(count_of(text, column) == number for text, number in pairs)
+            for column in map(self._table.column, self._table.names)
         )
 
     @memo
@@ -161,8 +199,18 @@ def is_rounded(number: str, value: float) -> bool:
     >>> is_rounded("2.5", 2.54), is_rounded("2.6", 2.54), is_rounded("1e3", 1000)
     (True, False, False)
     """
-    half = 0.5 * 10 ** -len(number.partition(".")[2])
-    return _NUMBER.fullmatch(number) is not None and abs(value - float(number)) <= half
+    return _NUMBER.fullmatch(number) is not None and abs(value - float(number)) <= _half(number)
+
+
+def _half(number: str) -> float:
+    """Half of the last digit of a number as it is written."""
+    digits, _, exponent = number.partition("e")
+    return 0.5 * 10.0 ** (int(exponent or 0) - len(digits.partition(".")[2]))
+
+
+def count_of(text: str, column: Counter[str]) -> int:
+    """The number of values of a column that are a text."""
+    return sum(times for value, times in column.items() if same_value(text, value))
 
 
 STATISTICS = {
@@ -178,6 +226,14 @@ STATISTICS = {
     "median": "median",
     "quartile": "quartile",
     "quartiles": "quartile",
+    "min": "least",
+    "minimum": "least",
+    "lowest": "least",
+    "smallest": "least",
+    "max": "most",
+    "maximum": "most",
+    "highest": "most",
+    "largest": "most",
 }
 """The words by which texts call each statistic."""
 
@@ -185,9 +241,9 @@ STATISTICS = {
 def statistics_of(column: Sequence[float]) -> tuple[tuple[str, float], ...]:
     """The statistics of two or more numbers, each by its kind: both deviations, three quartiles.
 
-    >>> statistics_of([1, 2, 3, 10])[:3]
-    (('sum', 16.0), ('range', 9), ('mean', 4.0))
-    >>> statistics_of([1, 2, 3, 10])[5:]
+    >>> statistics_of([1, 2, 3, 10])[:5]
+    (('sum', 16.0), ('range', 9), ('least', 1), ('most', 10), ('mean', 4.0))
+    >>> statistics_of([1, 2, 3, 10])[7:]
     (('median', 2.5), ('quartile', 1.75), ('quartile', 2.5), ('quartile', 4.75))
     """
     total, size = math.fsum(column), len(column)
@@ -197,6 +253,8 @@ def statistics_of(column: Sequence[float]) -> tuple[tuple[str, float], ...]:
     return (
         ("sum", total),
         ("range", max(column) - min(column)),
+        ("least", min(column)),
+        ("most", max(column)),
         ("mean", mean),
         ("deviation", math.sqrt(squares / (size - 1))),
         ("deviation", math.sqrt(squares / size)),

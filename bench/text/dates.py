@@ -24,6 +24,7 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 
+_HALF_DAY = re.compile(r"(?<![\d:.])(\d{1,2})(:\d{2}(?::\d{2})?)\s?([ap])\.?m\b", re.IGNORECASE)
 _DATE_AND_CLOCK = re.compile(r"(?<=\d)(?:[Tt]|, ?| )(?=\d\d:\d\d)")
 _MOST_CHARS = 30
 
@@ -46,12 +47,14 @@ def dates_in(text: str) -> Iterator[tuple[str, Place]]:
                 yield f"{month}-{int(parts['day'])}", match.span()
 
 
-def with_plain_dates(text: str) -> str:
-    """A text with every date that has its year in one spelling.
+def with_plain_moments(text: str) -> str:
+    """A text with every date that has its year, and every time of 12 hours, in one spelling.
 
-    >>> with_plain_dates("sent on Friday 02, October 2026, due May 22nd")
-    'sent on Friday 2026-10-02, due May 22nd'
+    >>> with_plain_moments("sent on Friday 02, October 2026 at 1:30:41 PM, due May 22nd")
+    'sent on Friday 2026-10-02 at 13:30:41, due May 22nd'
     """
+    if ":" in text:
+        text = _HALF_DAY.sub(_plain_time, text)
     if not _MONTH_AND_YEAR.search(text):
         return text
     for form in _FORMS[1:]:
@@ -65,6 +68,11 @@ def _plain_date(match: re.Match[str]) -> str:
     month = _MONTHS.index(name[:3].casefold()) + 1 if name else int(parts["number"])
     is_date = parts["year"] and 1 <= month <= 12 and 1 <= day <= 31
     return f"{parts['year']}-{month:02}-{day:02}" if is_date else match.group()
+
+
+def _plain_time(match: re.Match[str]) -> str:
+    hours = int(match[1]) % 12 + (12 if match[3] in "pP" else 0)
+    return f"{hours:02}{match[2]}"
 
 
 def times_in(text: str) -> Iterator[tuple[str, Place]]:

@@ -11,7 +11,7 @@ from functools import cached_property
 from html import unescape
 
 from ..model import grouped
-from .dates import with_plain_dates
+from .dates import with_plain_moments
 from .omissions import omission_in
 from .quantities import same_value
 
@@ -122,15 +122,20 @@ class ResultLines:
         return next((original for original, is_altered in verdicts if is_altered), "")
 
     def _candidates(self, words: Sequence[str]) -> list[int]:
-        """The numbers of the lines that share most words with others; words of very many lines do
-        not count.
+        """The numbers of the lines that share most words with others: some, and all that share as
+        many as the first; words of very many lines do not count.
         """
         votes: Counter[int] = Counter()
         for word in dict.fromkeys(words):
             numbers = self._by_word.get(word, ())
             if len(numbers) <= _MOST_LINES:
                 votes.update(numbers)
-        return [number for number, _ in votes.most_common(_CANDIDATES)]
+        by_votes = votes.most_common()
+        return [
+            number
+            for at, (number, count) in enumerate(by_votes)
+            if at < _CANDIDATES or count == by_votes[0][1]
+        ]
 
 
 def _ends(original: str, shown: str) -> bool:
@@ -153,7 +158,7 @@ def _words(line: str) -> list[str]:
     """The words of a line in small letters, those of a name apart; a colon behind a key is the sign
     for equal.
     """
-    plain = with_plain_dates(line.casefold()).replace("_", " ").replace(": ", " = ")
+    plain = with_plain_moments(line.casefold()).replace("_", " ").replace(": ", " = ")
     return _TOKEN.findall(plain)[: _MOST_TOKENS + 1]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 
-from .dates import moment_of, with_plain_dates
+from .dates import moment_of, with_plain_moments
 
 _NULL = frozenset({"null", "none", "nan"})
 _EMPTY = frozenset({"", "-", "n/a", "na", "[]", "{}"})
@@ -83,7 +83,7 @@ def is_quantity(text: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    return _folded(with_plain_dates(text))
+    return _folded(with_plain_moments(text))
 
 
 def _folded(text: str) -> str:

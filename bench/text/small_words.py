@@ -14,7 +14,13 @@ WORD = re.compile(r"[^\W\d_]{2,}")
 
 @lru_cache(1 << 12)
 def is_small(word: str) -> bool:
-    """True for a word that states nothing: a function word, or one of notices."""
+    """True for a word that states nothing: a function word, one of notices, or a name made of such.
+
+    >>> is_small("tool_result"), is_small("tool_price")
+    (True, False)
+    """
+    if "_" in word:
+        return all(map(is_small, word.split("_")))
     return word in FUNCTION_WORDS or is_notice_word(word) or bool(omission_in(word, ""))
 
 

@@ -27,6 +27,7 @@ _JSON = json.JSONDecoder()
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 _RULE = re.compile(r"\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?")
 _TOON = re.compile(r"\s*[\w.\"-]*\[\d+\]\{([^{}]+)\}:\s*")
+_MEANING = re.compile(r"\S (?:=|->|→) \S")
 _LEFT_OUT = {"...", "..", "…"}
 _MAX_COLUMNS = 200
 _WORD = re.compile(r"\w+")
@@ -139,6 +140,8 @@ def _take(
         cells = read(line) if line.strip() else None
         if cells is None or len(cells) > len(columns) or len(cells) < 2:
             break
+        if all(map(_MEANING.search, cells)):
+            break  # a legend
         if 2 * len(cells) <= len(columns) and position + 1 < len(lines):
             break
         rows.append(_row(columns, cells))

@@ -306,8 +306,8 @@ def _words_in(text: str) -> frozenset[str]:
 def plain_key(key: str) -> str:
     """A key as it is compared: in small letters, a blank between its words.
 
-    >>> plain_key("Switch_Type"), plain_key("switchType"), plain_key("#")
-    ('switch type', 'switch type', '#')
+    >>> plain_key("Switch_Type"), plain_key("switchType"), plain_key("Area (m²)"), plain_key("#")
+    ('switch type', 'switch type', 'area m2', '#')
     """
-    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", key)
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", key if key.isascii() else normalize("NFKC", key))
     return re.sub(r"[\W_]+", " ", words).strip().casefold() or key

@@ -19,6 +19,7 @@ from ...text.quantities import is_quantity, same_value
 from ...text.text_records import Pair, plain_key
 from ..notices import OPENING
 from ..own_text import RewrittenResult
+from ..result_counts import count_of
 from .changed_lines import altered, is_one_value
 
 _MORE = re.compile(r"(?:[,;]\s|\s\().*[A-Za-z].*", re.DOTALL)
@@ -265,14 +266,10 @@ def _are_all(text: str, column: Counter[str]) -> bool:
     counted = [_COUNTED.fullmatch(part) for part in parts]
     if all(counted):
         pairs = [(match[1], int(match[2])) for match in counted if match]
-        return all(_count(part, column) == n for part, n in pairs)
+        return all(count_of(part, column) == n for part, n in pairs)
     return len(parts) > 1 and all(
         any(same_value(part, value) for value in column) for part in parts
     )
-
-
-def _count(text: str, column: Counter[str]) -> int:
-    return sum(times for value, times in column.items() if same_value(text, value))
 
 
 def _origin(table: FieldTable, text: str) -> str:

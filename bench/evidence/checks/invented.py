@@ -5,23 +5,19 @@ had said.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from ...model.scores import Check, Finding
 from ...text.dates import dates_in, times_in
 from ...text.instructions import is_command, is_consent, is_order, repeats
-from ...text.numbers import number_value
-from ...text.omissions import says_omission
 from ...text.reading import is_path
-from ...text.worked_out import worked_out
 from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult
-from .counts import ShownCounts, SummaryCounts
 from .findings import check_of
+from .stated_numbers import StatedNumbers
 from .unsupported import unsupported
 
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+(?=\S)|\n")
-_NUMBER = re.compile(r"(?<![\w.@])\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w]|\.\d)(\s?%)?")
 _IDENTIFIER = re.compile(  # bounded where it looks ahead, so that time is linear in a text that is one long word
     r"(?<![\w/.@#-])(?!\d+(?:st|nd|rd|th|s|-[A-Za-z]+)\b)(?!\d[\d.]*[eE][-+]?\d+(?!\w))[#@]?(?=[\w/.@:-]{0,255}\d)(?=[\w/.@:-]{0,255}[A-Za-z])"
     r"\w[\w/.@:-]{2,}\w|[\w.+-]{1,64}@[\w-]++\.\w+|https?://\S+\w"
@@ -35,16 +31,10 @@ _KEY = re.compile(
 _CUT = re.compile(r"\s?(?:…|\.{3}|\[)")
 _QUOTE = re.compile(r"[\"“]([^\"“”\n]+ [^\"“”\n]+ [^\"“”\n]+)[\"”]")
 _SHORT_HASH = re.compile(r"[0-9a-f]{7,39}")
-_COUNTED = re.compile(
-    r" ?(?:(?:more|other|further|remaining|additional) )?"
-    r"(?:rows?|lines?|results?|items?|records?|entry|entries|(?P<chars>characters?))\b",
-    re.IGNORECASE,
-)
 _ALL = re.compile(r"\b(?:all|complete|total|entire)\b", re.IGNORECASE)
 # A dollar is what models write for any amount.
 _CURRENCY = re.compile(r"[€£¥₹](?=\s?\d)|(?<=\d)\s?[€£¥₹]")
 _LONG_WORD = re.compile(r"[A-Za-z][A-Za-z'’]{3,}")
-_FEWEST_DIGITS = 2
 
 
 def invented(evidence: ReplayEvidence, wording: frozenset[str]) -> Check:
@@ -122,7 +112,7 @@ def _strange(
     mentions = evidence.session.mentions
     shown = own if isinstance(own, RewrittenResult) else None
     near: list[str] = []
-    is_counted = _counts_of(evidence, own)
+    numbers = StatedNumbers(evidence, own)
     for line in lines:
         if shown and (
             is_path(line) or ((pair := _KEY.match(line)) and shown.table.has_key(pair[1]))
@@ -156,31 +146,11 @@ def _strange(
                     yield f"{name} in: {sentence[:160]}"
             text = _IDENTIFIER.sub(" ", text) if identifiers else text
             states_all = bool(_ALL.search(sentence)) or own.text.strip() == line.strip()
-            for number, of_all in _numbers(own, text, near, states_all):
-                if not is_counted(number, of_all, sentence) and (
-                    of_all or not _is_of_record(evidence, number, near)
-                ):
-                    yield f"{number} in: {sentence[:160]}"
+            for number in numbers.unsupported(text, sentence, near, states_all):
+                yield f"{number} in: {sentence[:160]}"
             for name in () if constant or _is_title(text) else _NAME.findall(text):
                 if not _is_known(own, name, sentence):
                     yield f"{name} in: {sentence[:160]}"
-
-
-def _counts_of(evidence: ReplayEvidence, own: OwnText) -> Callable[[str, bool, str], bool]:
-    """True for a number that counts something, where a sentence of a text has it; of all rows if it
-    says so.
-    """
-    if isinstance(own, RewrittenResult):
-        shown, full = ShownCounts(evidence, own), own.session.result_counts(own.result)
-        return lambda number, of_all, sentence: (
-            full.is_all(number)
-            if of_all
-            else shown.has(number) or full.is_statistic(number, sentence)
-        )
-    counts = SummaryCounts(evidence, own)
-    return lambda number, of_all, sentence: (
-        counts.has(number) or (bool(says_omission(sentence, "")) and counts.may_be_left_out(number))
-    )
 
 
 _LINES_NEAR = 15
@@ -200,56 +170,6 @@ def _is_known(own: OwnText, name: str, sentence: str) -> bool:
         or _CUT.match(sentence.partition(name)[2])
     )
     return bool(cut) and mentions.begins(name)
-
-
-def _numbers(
-    own: OwnText, sentence: str, near: Sequence[str], states_all: bool
-) -> Iterator[tuple[str, bool]]:
-    """Yield the numbers of a sentence that nobody said and that cannot be worked out, and those
-    that count what a result has.
-
-    Beside each stands whether it counts all rows or lines of the result, as a sentence says that
-    `states_all` or stands alone.
-    """
-    mentions = own.session.mentions
-    terms: list[str] | None = None
-    for match in _NUMBER.finditer(sentence):
-        written, percent = match.group().rstrip("%, "), bool(match[1])
-        value = number_value(written)
-        parts = [number_value(part) for part in written.split(",")]
-        known = (
-            len(value.replace(".", "")) < _FEWEST_DIGITS
-            or mentions.number(value)
-            or all(map(mentions.number, parts))
-        )
-        counted = _COUNTED.match(sentence, match.end())
-        counts = (
-            isinstance(own, RewrittenResult)
-            and counted
-            and sentence[match.start() : counted.end()] not in own.result.text
-        )
-        if known and not counts:
-            continue
-        of_rows = counted is not None and not counted["chars"]
-        if counts and of_rows and states_all and not says_omission(sentence, ""):
-            yield value, True
-            continue
-        if terms is None:
-            here = [number_value(hit.group().rstrip("%, ")) for hit in _NUMBER.finditer(sentence)]
-            above = [
-                number_value(hit.group().rstrip("%, "))
-                for line in reversed(near)
-                for hit in _NUMBER.finditer(line)
-            ]
-            terms = [*here, *above]
-        if not worked_out(value, terms, percent=percent):
-            yield value, False
-
-
-def _is_of_record(evidence: ReplayEvidence, number: str, near: Sequence[str]) -> bool:
-    """True if a number follows from those of a record that a paragraph speaks of."""
-    numbers_near = evidence.session.records.numbers_near("\n".join(near))
-    return any(worked_out(number_value(number), numbers) for numbers in numbers_near)
 
 
 def _is_title(sentence: str) -> bool:

@@ -13,27 +13,32 @@ from ...text.decode import NothingParsed, parse_json, parse_prefix
 from ...text.escapes import unescape
 from ...text.exit_codes import EXIT_CODE, exit_codes
 from ...text.facts import flat
-from ...text.instructions import is_consent, is_notice_word, quantifiers, sentences_of
+from ...text.instructions import is_notice_word, quantifiers, sentences_of
 from ...text.reading import without_number
 from ...text.small_words import WORD, is_all_small, is_notice, is_small
 from ..calls import call_of
-from ..failures import FAILURE, SUCCESS
 from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult, lines_shown
-from .speakers import SPEAKERS, speaker_of
+from ..result_counts import STATISTICS
+from .stated_numbers import statistics_of_none
+from .summaries import Summary
+from .support import (
+    CALL,
+    FEWEST_WORDS,
+    LABEL,
+    MARK,
+    TAG,
+    is_of_run,
+    is_quoted,
+    outcome_words,
+    without,
+    without_halves,
+)
 
-_LABEL = re.compile(r"[^:\]\n]{1,60}[:\]]\W{0,2}? (?=\S)")
-_CALL = re.compile(r"(?<![\w.-])([\w.-]{1,100}+)\((?=[{\[])")
-_TAG = re.compile(r"</?[A-Za-z_][\w-]*(?:\s+[\w-]+=\"[^\"<>]{0,60}\")*\s*/?>")
+_ATTRIBUTE = re.compile(r"(?<=\s)[\w-]+(?==\")")
 _FENCE = re.compile(r"^`{3,}\w*$", re.MULTILINE)
-_PLACE = re.compile(r"\[\d+\]\.?")
-_MARK = re.compile(r"\[?(?:…|\.{3,})\]?")
 _BRACKETS = re.compile(r"\[[^\[\]\n]{0,80}\]")
 _CUT_WORD = re.compile(r"([^\W\d_]+)[^\w\n]{0,3}(?:…|\.{3}|\[|\n|$)")
-_CUT_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?$")
-_FIRST_WORD = re.compile(r"\W{0,4}(\w+)")
-_SUCCEEDED = re.compile(r"success\w*|succeeded|ok(?:ay)?")
-_NAMES = frozenset(name for names in SPEAKERS.values() for name in names)
 _COMPLETE = frozenset({"complete", "entire", "unabridged", "verbatim"})
 """What a text may say of itself that has the whole result."""
 
@@ -43,34 +48,23 @@ _EMPTY = "no output: none, nothing"
 _CODE = re.compile(r"\b(?=\w*\d)(?=\w*[^\W\d_])\w{3,}\b")
 _OWN_NAME = re.compile(r"\b(?:[A-Z][a-z]+ \d+|(?=\w*\d)\w{5,})\b")
 _FEW_WORDS = 40
-_FEWEST_WORDS = 4
-"""So many words in a row are a quotation."""
 
 
 def unsupported(evidence: ReplayEvidence, own: OwnText) -> str:
     """The first sentence of an own text that nothing supports; "" for none.
 
     In a text that shows a result every word is one of the result or its call, or speaks of what is
-    shown and left out, and no name is that of something else. A sentence of any other text stands in a message before it, is a heading or
-    a notice, or has all its words from one structured result. Words such as all, none and latest
-    are supported only where the result has them as often, or where they are quoted.
+    shown and left out, and no name is that of something else. A sentence of any other text stands
+    in a message before it, is a heading or a notice, or has all its words from one structured
+    result. Words such as all, none and latest are supported only where the result has them as
+    often, or where they are quoted.
     """
     purpose = *(words for words in evidence.replay.says if words in own.text), *own.handles
     if isinstance(own, RewrittenResult):
         return own.once(("unsupported", purpose), lambda: next(_in_result(own, purpose), ""))
     before = evidence.walked.calls[evidence.first_call(own.number)].step
-    summary = _Summary(own, before, purpose)
+    summary = Summary(own, before, purpose)
     return own.once(("unsupported", purpose, before), lambda: next(summary.unsupported(), ""))
-
-
-def _without(text: str, purpose: Sequence[str]) -> str:
-    """A text without what the strategy says on purpose and its handles."""
-    for words in purpose:
-        text = text.replace(words, " ")
-    return text
-
-
-# ---------------------------------------------------------------- texts that show a result
 
 
 def _in_result(own: RewrittenResult, purpose: Sequence[str]) -> Iterator[str]:
@@ -81,6 +75,8 @@ def _in_result(own: RewrittenResult, purpose: Sequence[str]) -> Iterator[str]:
     text = _new_text(own, purpose)
     yield from _other_calls(own, text)
     yield from _names_of_others(own, text)
+    for line in text.split("\n"):
+        yield from statistics_of_none(own, line)
     for prose in _prose_of(own, text):
         yield from _moved_lines(own, prose)
     if not _strange_words(own, text) and not quantifiers(text):
@@ -88,7 +84,8 @@ def _in_result(own: RewrittenResult, purpose: Sequence[str]) -> Iterator[str]:
     text = "\n".join(
         line
         for line in text.split("\n")
-        if line.count(" ") < _FEWEST_WORDS or not _is_quoted(own, line, own.result.index)
+        if not (line.count(" ") >= FEWEST_WORDS and is_quoted(own, line, own.result.index))
+        and not own.states_counts(line)
     )
     strange = _strange_words(own, text) - (_COMPLETE if own.result.text in own.text else set())
     yield from islice(_sentences_with(own, text, strange), 1)
@@ -109,7 +106,7 @@ def _sentences_with(own: RewrittenResult, text: str, strange: frozenset[str]) ->
 def _other_calls(own: RewrittenResult, text: str) -> Iterator[str]:
     """Yield the calls of the result's function that a text names, but did not give this result."""
     result = own.result
-    for call in _CALL.finditer(text):
+    for call in CALL.finditer(text):
         with suppress(NothingParsed):
             arguments, _ = parse_prefix(text[call.end() :])
             if call[1] == result.function and not any(
@@ -140,15 +137,15 @@ def _moved_lines(own: RewrittenResult, text: str) -> Iterator[str]:
     result = own.result
     row, place = own.session.messages.texts.flat(result.text), 0
     for shown in lines_of(text) if row.strip() else ():
-        line = _TAG.sub(_without_notice, _BRACKETS.sub(_without_notice, shown))
+        line = TAG.sub(_without_notice, _BRACKETS.sub(_without_notice, shown))
         words = flat(without_number(line)).rstrip()
         found = row.find(words, place)
         # A cut may have left half a word in front.
         is_part = words not in row and shown.strip() in result.text
         if found < 0 and not is_part and not _is_of_call(own, flat(unescape(line))):
-            label = _LABEL.match(line)
-            rest = line[label.end() :] if label and _is_of_run(own, label[0]) else line
-            parts = list(_without_halves(_MARK.split(rest)))
+            label = LABEL.match(line)
+            rest = line[label.end() :] if label and is_of_run(own, label[0]) else line
+            parts = list(without_halves(MARK.split(rest)))
             if any(flat(part).rstrip() not in row for part in parts) or (
                 len(parts) == 1 and row.find(flat(rest).rstrip(), place) < 0
             ):
@@ -161,7 +158,7 @@ def _moved_lines(own: RewrittenResult, text: str) -> Iterator[str]:
 def _is_of_call(own: RewrittenResult, words: str) -> bool:
     """True if flat words only name the call of a result, and how it ended."""
     known = set(own.session.messages.texts.flat(call_of(own.result)).split())
-    outcome = _outcome(own.failed)
+    outcome = outcome_words(own.failed)
     return all(
         word in known or word.isdigit() or outcome.fullmatch(word) or is_small(word)
         for word in words.split()
@@ -188,13 +185,13 @@ def _prose_of(own: RewrittenResult, text: str) -> Iterator[str]:
 
 def _new_text(own: RewrittenResult, purpose: Sequence[str]) -> str:
     """What an own text says beside its result."""
-    text, result = _without(own.added, purpose), own.result
+    text, result = without(own.added, purpose), own.result
     for other in own.session.trace.results:
         if other.call_id in text and other.text == result.text:
             text = text.replace(other.call_id, " ")  # the same as that call gave
     if set(exit_codes(text)) <= set(exit_codes(result.text)):
         text = EXIT_CODE.sub(" ", text)
-    return _FENCE.sub(" ", text)
+    return TAG.sub(lambda tag: _ATTRIBUTE.sub("", tag[0]), _FENCE.sub(" ", text))
 
 
 def _strange_words(own: RewrittenResult, text: str) -> frozenset[str]:
@@ -217,11 +214,13 @@ def _strange_words(own: RewrittenResult, text: str) -> frozenset[str]:
         for part in WORD.findall(word)
         if not is_small(part)
     } - known
+    if own.table.fields and any(map(str.isdigit, text)):
+        strange -= STATISTICS.keys()  # they are held against the columns
     if "null" in known:
         strange.discard("none")
     if not strange:
         return frozenset()
-    outcome = _outcome(own.failed)
+    outcome = outcome_words(own.failed)
     cut = set(_CUT_WORD.findall(text.casefold()))
     return frozenset(
         part
@@ -251,150 +250,3 @@ def _quantified(own: RewrittenResult, text: str) -> Iterator[str]:
     for sentence, quantified in sentences:
         if any(now[word] > was[word] for word in quantified):
             yield sentence
-
-
-# ---------------------------------------------------------------- all other texts
-
-
-class _Summary:
-    """A text about no single result, held against what was said before a step."""
-
-    def __init__(self, own: OwnText, before: int, purpose: Sequence[str]) -> None:
-        self._own, self._before, self._purpose = own, before, purpose
-        self._results = [result for result in own.session.trace.results if result.index < before]
-
-    def unsupported(self) -> Iterator[str]:
-        """Yield the sentences that nothing supports."""
-        for whole in self._own.text.split("\n"):
-            line = _CUT_ESCAPE.sub("", whole)
-            if self._is_supported(line):
-                continue
-            line = self._without_calls(_TAG.sub(" ", line))
-            if self._is_supported(line):
-                continue
-            for part in lines_shown(line) if line.lstrip()[:1] in ("{", "[") else (line,):
-                for piece in unescape(part).split("\n") if "\\" in part else (part,):
-                    for sentence in sentences_of(_without(piece, self._purpose)):
-                        if not self._is_supported(sentence):
-                            yield sentence
-
-    def _without_calls(self, line: str) -> str:
-        """A line without the calls in it that were made, and without the word that says truly how
-        each ended: `name({"a": 1}): failed`.
-        """
-        while call := _CALL.search(line):
-            arguments, end = None, 0
-            with suppress(NothingParsed):
-                arguments, end = parse_prefix(line[call.end() :])
-            results = [
-                result
-                for result in self._results
-                if (result.function, result.arguments) == (call[1], arguments)
-            ]
-            if not end or not results:
-                return line
-            rest = line[call.end() + end :].removeprefix(")")
-            word, is_failed = _FIRST_WORD.match(rest), self._own.session.failed(results[-1])
-            if word and _outcome(is_failed).fullmatch(word[1]):
-                rest = rest[word.end() :]
-            line = f"{line[: call.start()]} {rest}"
-        return line
-
-    def _is_supported(self, sentence: str) -> bool:
-        """True if something supports a sentence."""
-        if is_notice(sentence) or self._is_quoted(sentence):
-            return True
-        if self._own.session.mentions.is_call_id(sentence):
-            return True
-        if not WORD.search(sentence) and _claims_nothing(sentence):
-            return True
-        role, words = speaker_of(sentence)
-        if role and words:
-            roles = self._own.session.mentions.roles_of(words)
-            return (not roles or role in roles) and self._is_supported(words)
-        if sentence.rstrip().endswith(":") and _claims_nothing(sentence):
-            return True
-        if label := _LABEL.match(sentence):
-            rest = sentence[label.end() :]
-            if _is_of_run(self._own, label[0]) or (
-                rest.count(" ") + 1 >= _FEWEST_WORDS and _claims_nothing(label[0])
-            ):
-                return self._is_supported(rest)
-        if not quantifiers(sentence):
-            core = _core(sentence)
-            if not core or self._is_quoted(core):
-                return True
-        parts = _MARK.split(sentence)
-        if len(parts) > 1:
-            return all(map(self._is_supported, _without_halves(parts)))
-        return self._is_of_one_result(sentence)
-
-    def _is_quoted(self, text: str) -> bool:
-        return _is_quoted(self._own, text, self._before)
-
-    def _is_of_one_result(self, sentence: str) -> bool:
-        """True if all words of a sentence are from one structured result, in a row where it speaks
-        of all or none.
-        """
-        session = self._own.session
-        row = flat(_PLACE.sub(".", sentence))
-        words = {word for word in row.split() if not is_small(word)}
-        is_quantified = bool(quantifiers(sentence))
-        return any(
-            words <= session.words_of(result.index)
-            and bool(session.messages.table(result.index).fields)
-            and (not is_quantified or row in session.messages.texts.flat(result.text))
-            for result in self._results
-        )
-
-
-def _outcome(is_failed: bool) -> re.Pattern[str]:
-    """The words that say how a call ended."""
-    return FAILURE if is_failed else _SUCCEEDED
-
-
-def _is_quoted(own: OwnText, text: str, before: int) -> bool:
-    """True if a message before a step has the words of a text."""
-    step = own.session.mentions.first_step_with(text)
-    return step is not None and step < before
-
-
-def _claims_nothing(heading: str) -> bool:
-    """True if words above or in front of others tell no success, failure or consent, and do not
-    speak of all, none or the latest.
-    """
-    claims = (quantifiers, SUCCESS.search, FAILURE.search, is_consent)
-    return not any(claim(heading) for claim in claims)
-
-
-def _is_of_run(own: OwnText, label: str) -> bool:
-    """True if a label names who speaks or a function, and nothing else."""
-    return all(
-        is_small(word) or word in _NAMES or word in own.session.functions
-        for word in flat(label).split()
-    )
-
-
-def _core(sentence: str) -> str:
-    """A sentence without the words at both ends that state nothing."""
-    words = flat(sentence).split()
-    states = [
-        bool(WORD.search(word)) and not is_small(word) and word not in _NAMES for word in words
-    ]
-    if not any(states):
-        return ""
-    return " ".join(words[states.index(True) : len(words) - states[::-1].index(True)])
-
-
-def _without_halves(parts: list[str]) -> Iterator[str]:
-    """Yield the parts of a sentence between its marks of omission, without the word that a mark may
-    have cut.
-    """
-    for number, part in enumerate(parts):
-        words = part.split()
-        if number and part[:1].strip():
-            words = words[1:]
-        if number < len(parts) - 1 and part[-1:].strip():
-            words = words[:-1]
-        if words:
-            yield " ".join(words)

@@ -1,0 +1,166 @@
+"""Numbers that an own text states, each held against what the text calls it: a count, a statistic, a
+number worked out of others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ...text.numbers import number_value
+from ...text.omissions import says_omission
+from ...text.small_words import is_small
+from ...text.text_records import plain_key
+from ...text.worked_out import worked_out
+from ..of_replay import ReplayEvidence
+from ..own_text import OwnText, RewrittenResult
+from ..result_counts import STATISTICS
+from .counts import ShownCounts, SummaryCounts
+
+_NUMBER = re.compile(r"(?<![\w.@])\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w]|\.\d)(\s?%)?")
+_COUNTED = re.compile(
+    r" ?(?:(?:more|other|further|remaining|additional) )?"
+    r"(?:rows?|lines?|results?|items?|records?|entry|entries|(?P<chars>characters?))\b",
+    re.IGNORECASE,
+)
+_NOUN = re.compile(r" ([A-Za-z]+)")
+_STATISTIC = re.compile(
+    rf"\b({'|'.join(STATISTICS)})s?\b[^\d\n,;|{{}}\[\]]{{0,60}}?(?<![\w.])(\d[\d,]*(?:\.\d+)?)(?![\w.])",
+    re.IGNORECASE,
+)
+_FEWEST_DIGITS = 2
+
+
+class StatedNumbers:
+    """The numbers that one own text states."""
+
+    def __init__(self, evidence: ReplayEvidence, own: OwnText) -> None:
+        self._session = own.session
+        self._result = _OfResult(evidence, own) if isinstance(own, RewrittenResult) else None
+        self._summary = SummaryCounts(evidence, own)
+
+    def unsupported(
+        self, text: str, sentence: str, near: Sequence[str], states_all: bool
+    ) -> Iterator[str]:
+        """Yield the numbers in what a sentence says of its own that nobody said, that count nothing,
+        and that cannot be worked out of others in it, in the lines `near` it, or in a record which
+        these name.
+
+        In a text that shows a result a count of rows has to be that of all where the sentence
+        `states_all`.
+        """
+        matches = [*_NUMBER.finditer(text)]
+        terms = [number_value(match[0].rstrip("%, ")) for match in matches]
+        for match, value in zip(matches, terms, strict=True):
+            stated = _Stated(value, match[0].rstrip("%, "), text[match.start() :], sentence)
+            is_right = self._result.is_right(stated, states_all) if self._result else None
+            if is_right is None:
+                is_right = (
+                    (
+                        self._is_known(stated)
+                        and not (self._result and self._result.is_count(stated))
+                    )
+                    or worked_out(value, [*terms, *_numbers_of(near)], percent=bool(match[1]))
+                    or self._counts(stated)
+                    or self._is_of_record(value, near)
+                )
+            if not is_right:
+                yield value
+
+    def _is_known(self, stated: _Stated) -> bool:
+        """True if a number is small, or some message says it or each part of it."""
+        says = self._session.mentions.number
+        parts = map(number_value, stated.written.split(","))
+        has_one_digit = len(stated.value.replace(".", "")) < _FEWEST_DIGITS
+        return has_one_digit or says(stated.value) or all(map(says, parts))
+
+    def _counts(self, stated: _Stated) -> bool:
+        """True if a number counts something of the text, or is a statistic of its result."""
+        if self._result:
+            return self._result.counts(stated)
+        left_out = bool(says_omission(stated.sentence, ""))
+        summary = self._summary
+        return summary.has(stated.value) or (left_out and summary.may_be_left_out(stated.value))
+
+    def _is_of_record(self, value: str, near: Sequence[str]) -> bool:
+        """True if a number follows from those of a record that a paragraph speaks of."""
+        of_records = self._session.records.numbers_near("\n".join(near))
+        return any(worked_out(value, numbers) for numbers in of_records)
+
+
+def _numbers_of(near: Sequence[str]) -> Iterator[str]:
+    """Yield the numbers of a paragraph, the last line first."""
+    for line in reversed(near):
+        yield from (number_value(match[0].rstrip("%, ")) for match in _NUMBER.finditer(line))
+
+
+class _Stated(NamedTuple):
+    """A number by value and as it is written, the words from it on, and its sentence."""
+
+    value: str
+    written: str
+    words: str
+    sentence: str
+
+    @property
+    def after(self) -> str:
+        """The words behind it."""
+        return self.words[len(self.written) :]
+
+
+class _OfResult:
+    """What a text may state of the result that it shows."""
+
+    def __init__(self, evidence: ReplayEvidence, own: RewrittenResult) -> None:
+        self._own, self._shown = own, ShownCounts(evidence, own)
+        self._full = own.session.result_counts(own.result)
+
+    def is_right(self, stated: _Stated, states_all: bool) -> bool | None:
+        """True or False for a count of all rows, True for a number of the result that is rounded or
+        counts what nobody can count; None for any other.
+        """
+        counted = _COUNTED.match(stated.after)
+        if counted and self.is_count(stated):
+            of_rows = not counted["chars"] and states_all
+            is_all = of_rows and not says_omission(stated.sentence, "")
+            return self._full.is_all(stated.value) if is_all else None
+        return True if self._full.is_rounded(stated.value) or self._counts_others(stated) else None
+
+    def is_count(self, stated: _Stated) -> bool:
+        """True if a number counts rows, lines or characters in words that the result has not."""
+        counted = _COUNTED.match(stated.after)
+        if counted is None:
+            return False
+        return stated.words[: len(stated.written) + counted.end()] not in self._own.result.text
+
+    def counts(self, stated: _Stated) -> bool:
+        """True if a number is a count of what is shown or left out, or a statistic."""
+        is_statistic = self._full.is_statistic(stated.value, stated.sentence)
+        return is_statistic or self._shown.has(stated.value)
+
+    def _counts_others(self, stated: _Stated) -> bool:
+        """True if a number counts in a notice what nobody can count (`14 frames left out`): that is
+        no invention, but a statement without support.
+        """
+        noun = _NOUN.match(stated.after)
+        if noun is None or not says_omission(stated.after, ""):
+            return False
+        word = noun[1].casefold()
+        return word not in self._own.session.words_of(self._own.result.index) and not is_small(word)
+
+
+def statistics_of_none(own: RewrittenResult, line: str) -> Iterator[str]:
+    """Yield the words for a statistic, with the number behind them, that is no such statistic of
+    the result that a line of an own text is about.
+    """
+    counts = own.session.result_counts(own.result)
+    for stated in _STATISTIC.finditer(line) if own.table.fields else ():
+        value = number_value(stated[2])
+        key = set(plain_key(own.table.key_of(value)).split())
+        if not (
+            STATISTICS.keys() & key
+            or counts.is_statistic(value, line, stated[1])
+            or counts.is_all(value)
+        ):
+            yield stated[0]

@@ -1,0 +1,89 @@
+"""Words that support a sentence of a strategy's own: a quotation, a label, the name of a call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from ...text.facts import flat
+from ...text.instructions import is_consent, quantifiers
+from ...text.small_words import WORD, is_small
+from ..failures import FAILURE, SUCCESS
+from ..own_text import OwnText
+from .speakers import SPEAKERS
+
+LABEL = re.compile(r"[^:\]\n]{1,60}[:\]]\W{0,2}? (?=\S)")
+"""What stands in front of words: up to a colon or bracket."""
+
+CALL = re.compile(r"(?<![\w.-])([\w.-]{1,100}+)\((?=[{\[])")
+"""A call up to its arguments."""
+
+TAG = re.compile(r"</?[A-Za-z_][\w-]*(?:\s+[\w-]*=\"[^\"<>]{0,60}\")*\s*/?>")
+"""A tag as markup has them."""
+
+MARK = re.compile(r"\[?(?:…|\.{3,})\]?")
+"""A mark of omission."""
+
+FEWEST_WORDS = 4
+"""So many words in a row are a quotation."""
+_SUCCEEDED = re.compile(r"success\w*|succeeded|ok(?:ay)?")
+_NAMES = frozenset(name for names in SPEAKERS.values() for name in names)
+
+
+def without(text: str, purpose: Sequence[str]) -> str:
+    """A text without what the strategy says on purpose and its handles."""
+    for words in purpose:
+        text = text.replace(words, " ")
+    return text
+
+
+def outcome_words(is_failed: bool) -> re.Pattern[str]:
+    """The words that say how a call ended."""
+    return FAILURE if is_failed else _SUCCEEDED
+
+
+def is_quoted(own: OwnText, text: str, before: int) -> bool:
+    """True if a message before a step has the words of a text."""
+    step = own.session.mentions.first_step_with(text)
+    return step is not None and step < before
+
+
+def claims_nothing(heading: str) -> bool:
+    """True if words above or in front of others tell no success, failure or consent, and do not
+    speak of all, none or the latest.
+    """
+    claims = (quantifiers, SUCCESS.search, FAILURE.search, is_consent)
+    return not any(claim(heading) for claim in claims)
+
+
+def is_of_run(own: OwnText, label: str) -> bool:
+    """True if a label names who speaks or a function, and nothing else."""
+    return all(
+        is_small(word) or word in _NAMES or word in own.session.functions
+        for word in flat(label).split()
+    )
+
+
+def core_of(sentence: str) -> str:
+    """A sentence without the words at both ends that state nothing."""
+    words = flat(sentence).split()
+    states = [
+        bool(WORD.search(word)) and not is_small(word) and word not in _NAMES for word in words
+    ]
+    if not any(states):
+        return ""
+    return " ".join(words[states.index(True) : len(words) - states[::-1].index(True)])
+
+
+def without_halves(parts: list[str]) -> Iterator[str]:
+    """Yield the parts of a sentence between its marks of omission, without the word that a mark may
+    have cut.
+    """
+    for number, part in enumerate(parts):
+        words = part.split()
+        if number and part[:1].strip():
+            words = words[1:]
+        if number < len(parts) - 1 and part[-1:].strip():
+            words = words[:-1]
+        if words:
+            yield " ".join(words)
