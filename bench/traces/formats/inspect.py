@@ -13,6 +13,7 @@ from .. import Confidence, Document, NoRun, Traces, as_dict, as_list, certain_if
 from ..intakes.content import content_of
 from ..intakes.messages import message
 from ..intakes.prompts import Prompts
+from ..intakes.tree import inherited
 from ..intakes.usage import usage_in
 from ..records import dict_in, text, time_of
 from ..steps import Ran, ReadMessage
@@ -22,7 +23,7 @@ _SAMPLE = {"id", "epoch", "input", "target", "messages", "output", "scores", "me
            "total_time", "working_time", "uuid", "error_retries", "attachments", "choices", "sandbox", "files", "setup", "error", "limit",
            "started_at", "completed_at", "message_pool", "call_pool", "events_data", "turn_count"}  # fmt: skip
 _BESIDE = {"sample_init", "state", "store", "info", "logger", "score", "score_edit", "sample_limit", "input", "error", "sandbox", "step",
-           "subtask", "span_end", "compaction", "checkpoint", "branch", "interrupt", "anchor", "tool"}  # fmt: skip
+           "subtask", "span_begin", "span_end", "compaction", "checkpoint", "branch", "interrupt", "anchor", "tool"}  # fmt: skip
 """Events that no prompt shows: what the harness did, kept and measured."""
 _MESSAGE = {"id", "content", "role", "source", "tool_calls", "model", "tool_call_id", "function", "error", "metadata", "internal",
             "reasoning"}  # fmt: skip
@@ -136,11 +137,10 @@ class _Sample(Prompts):
         self.attachments = dict_in(sample, "attachments")
         pool = dicts(dict_in(sample, "events_data").get("messages"))
         self.pool = [self._messages_of(value) for value in pool]
-        # Parent, type and name of a span, by its id.
-        self.spans: dict[str, tuple[Any, str, str]] = {}
         self.grading = False  # in logs older than spans
         events = dicts(sample.get("events"))
         kinds = [text(event.get("event")) or "" for event in events]
+        self.spans = _spans(events)
         for event, kind in zip(events, kinds, strict=True):
             if kind == "tool":
                 self.ran[str(event.get("id"))] = self._tool_ran(event)
@@ -162,9 +162,6 @@ class _Sample(Prompts):
                 self._time(event, "timestamp"),
             )
             self.approve(call_id, event.get("decision") in ("approve", "modify"), t)
-        elif kind == "span_begin":
-            named, typed = text(event.get("name")) or "", text(event.get("type")) or ""
-            self.spans[str(event.get("id"))] = (event.get("parent_id"), typed, named)
         elif kind == "step" and event.get("type") == "scorer":
             self.grading = event.get("action") == "begin"
         elif kind not in _BESIDE:
@@ -175,20 +172,11 @@ class _Sample(Prompts):
     def _time(self, event: dict[str, Any], key: str) -> float | None:
         return time_of(event.get(key), self.unread)
 
-    def _around(self, event: dict[str, Any]) -> list[tuple[str, str]]:
-        """Type and name of the spans around an event, innermost first."""
-        around: list[tuple[str, str]] = []
-        span: Any = event.get("span_id")
-        while str(span) in self.spans and len(around) < len(self.spans):
-            span, kind, name = self.spans[str(span)]
-            around.append((kind, name))
-        return around
-
     def _call(self, event: dict[str, Any]) -> None:
         """Add a model call with its whole prompt."""
-        around, output = self._around(event), dict_in(event, "output")
-        graded = any(kind.startswith("scorer") for kind, _ in around)
-        if self.grading or graded or event.get("role") == "grader":
+        agent, grades = self.spans.get(str(event.get("span_id")), ("", False))
+        output = dict_in(event, "output")
+        if self.grading or grades or event.get("role") == "grader":
             self.unread.add("model call that grades")
             return
         choices = dicts(output.get("choices"))
@@ -206,7 +194,7 @@ class _Sample(Prompts):
             self._prompt(event),
             turn,
             results=answer[1:],
-            group=next((name for kind, name in around if kind == "agent"), "agent"),
+            group=agent or "agent",
             tools=as_list(self._resolved(event.get("tools"))),
             asked=asked,
             answered=self._time(event, "completed") or asked,
@@ -257,3 +245,17 @@ class _Sample(Prompts):
             t=self._time(event, "completed"),
             cut=event.get("truncated") is not None,
         )
+
+
+def _spans(events: list[dict[str, Any]]) -> dict[str, tuple[str, bool]]:
+    """The spans of some events, each with the agent whose it is (`""`: none's) and True where what
+    is in it grades."""
+    begun = {str(event.get("id")): event for event in events if event.get("event") == "span_begin"}
+    parents = {name: str(span.get("parent_id")) for name, span in begun.items()}
+
+    def about(name: str, above: tuple[str, bool] | None) -> tuple[str, bool]:
+        kind, (agent, grades) = str(begun[name].get("type")), above or ("", False)
+        own = text(begun[name].get("name")) if kind == "agent" else agent
+        return own or "", grades or kind.startswith("scorer")
+
+    return inherited(parents, about)

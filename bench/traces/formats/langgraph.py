@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -129,26 +130,18 @@ class _Graph(Prompts):
     def __init__(self, states: list[State]) -> None:
         super().__init__()
         self.ran_last: dict[str, str | None] = {}  # the node that ran before, by graph
-        spaces = [_configured(state, "checkpoint_ns") for state in states]
-        following: list[State | None] = []  # the next state of the same graph
-        latest: dict[str, State] = {}
-        for state, space in zip(reversed(states), reversed(spaces), strict=True):
-            following.insert(0, latest.get(space))
-            latest[space] = state
-        outer = {
-            _identity(value)
-            for state, space in zip(states, spaces, strict=True)
-            for value in ([] if space else _messages_in(state))
-        }
-        for state, space, later in zip(states, spaces, following, strict=True):
-            values = _messages_in(state)
-            own = [value for value in values if not space or _identity(value) not in outer]
-            self._state(state, space, own, later)
+        graphs = grouped((_configured(state, "checkpoint_ns"), state) for state in states)
+        following = {id(one): then for mine in graphs.values() for one, then in pairwise(mine)}
+        outer = {_identity(value) for state in graphs.get("", ()) for value in _messages_in(state)}
+        for state in states:
+            self._state(state, outer, following.get(id(state)))
 
-    def _state(
-        self, state: State, space: str, values: list[State], following: State | None
-    ) -> None:
-        """Add what is new in a state, and where the graph goes from it."""
+    def _state(self, state: State, outer: set[str], following: State | None) -> None:
+        """Add what is new in a state, and where the graph goes from it; `outer` are the messages of
+        the graph that subgraphs are in."""
+        space, values = _configured(state, "checkpoint_ns"), _messages_in(state)
+        if space:
+            values = [value for value in values if _identity(value) not in outer]
         self.unread.extra_keys(state, _STATE, "a state")
         self.unread.add("interrupt of the graph", _interrupts(state))
         messages = [one for value in values for one in message(value, self.unread)]
