@@ -8,12 +8,7 @@ session log adds its own steps (`steps.py`). What every reader needs is imported
 """
 
 from ..plugins.registry import register as register
-from .decoded import (
-    as_dict as as_dict,
-    as_list as as_list,
-    dicts as dicts,
-    strict_json as strict_json,
-)
+from .decoded import strict_json as strict_json
 from .documents import Document as Document
 from .loading import Loaded as Loaded, TraceSource as TraceSource, load as load
 from .paths import case_id as case_id, files_of as files_of
@@ -26,3 +21,4 @@ from .reader import (
     certain_if as certain_if,
     source_of as source_of,
 )
+from .values import as_dict as as_dict, as_list as as_list, dicts as dicts

@@ -43,21 +43,6 @@ def strict_json(text: str) -> Any:
     return None if too_deep(value) else value
 
 
-def dicts(value: Any) -> list[dict[str, Any]]:
-    """The objects of a list; `[]` for anything else."""
-    return [item for item in as_list(value) if isinstance(item, dict)]
-
-
-def as_dict(value: Any) -> dict[str, Any]:
-    """An object as it is; anything else as an empty one."""
-    return value if isinstance(value, dict) else {}
-
-
-def as_list(value: Any) -> list[Any]:
-    """A list as it is; anything else as an empty one."""
-    return value if isinstance(value, list) else []
-
-
 def decode(data: bytes) -> Any:
     """The JSON value that bytes are. Lone surrogates are read; NaN, infinity and numbers of 300
     digits are refused.

@@ -13,8 +13,9 @@ from typing import Any
 from ..files.limits import limit, raised, read_regular
 from ..model import MAX_DEPTH, too_deep
 from ..model.errors import TraceError, nearest_file, one_line
-from .decoded import NotJson, as_dict, decode, dicts
+from .decoded import NotJson, decode
 from .unpacked import is_packed, unpacked
+from .values import as_dict, dicts
 
 _BOM = b"\xef\xbb\xbf"
 _OBJECTS = re.compile(rb'\s*(\[\s*)?\{\s*["}]')

@@ -1,19 +1,51 @@
-"""Objects of a file, and their members of known kinds. An odd value costs itself: it is counted and
-named in `left_out`, and never refuses the file.
+"""Objects of a file, their members of known kinds, and the count of what is left out of them. An
+odd value costs itself: it is counted and named in `left_out`, and never refuses the file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Set
 from datetime import UTC, datetime
 from typing import Any
 
-from ..model.errors import TraceError
-from .decoded import dicts, strict_json
+from ..model import Content, OtherPart
+from ..model.errors import TraceError, one_line
 from .documents import Document
-from .parts import Unread
+from .values import dicts
 
 _MILLISECONDS = 1e11  # seconds of the year 5138, milliseconds of 1973
+
+
+class Unread:
+    """The count of what a file has and its reader did not understand, by a few words each: it
+    becomes `Trace.left_out`."""
+
+    def __init__(self) -> None:
+        self.counts: dict[str, int] = {}
+
+    def add(self, what: str, count: int = 1) -> None:
+        """Count something that was left out; nothing for a count of 0."""
+        if count:
+            self.counts[what] = self.counts.get(what, 0) + count
+
+    def kind(self, what: str, kind: object) -> None:
+        """Count a thing of a kind that the reader does not know: `event of type 'x'`."""
+        self.add(f"{what} of type {one_line(kind)[:40]!r}")
+
+    def extra_keys(self, value: Mapping[str, Any], known: Set[str], where: str) -> None:
+        """Count the members of an object that have a value and are not known."""
+        if value.keys() <= known:
+            return
+        for key, member in value.items():
+            if key not in known and member not in (None, False, "", [], {}):
+                self.add(f"{one_line(key)[:40]!r} of {where}")
+
+    def parts(self, content: Content) -> None:
+        """Count the parts of a content that are neither text nor a picture: of these, size and hash
+        stay."""
+        for part in () if isinstance(content, str) else content:
+            if isinstance(part, OtherPart):
+                self.kind("block", part.media_type)
 
 
 def objects_of(document: Document, unread: Unread) -> list[dict[str, Any]]:
@@ -74,44 +106,3 @@ def time_of(value: Any, unread: Unread) -> float | None:
         unread.add("time that cannot be read")
         return None
     return (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
-
-
-def text(value: Any) -> str | None:
-    """The value where it is a text with something in it; None for any other."""
-    return value if isinstance(value, str) and value else None
-
-
-def number(value: Any) -> float | None:
-    """The value where it is a number; None for any other, a truth value too.
-
-    >>> number(3), number(0.5), number(True), number("3")
-    (3, 0.5, None, None)
-    """
-    return value if type(value) in (int, float) else None
-
-
-def arguments(value: Any) -> Any:
-    """A call's arguments: the decoded JSON, or the recorded text where it is none.
-
-    >>> arguments('{"a": 1}'), arguments("ls"), arguments("null"), arguments([1])
-    ({'a': 1}, 'ls', None, [1])
-    """
-    decoded = strict_json(value) if isinstance(value, str) else value
-    return value if decoded is None and value != "null" else decoded
-
-
-def dict_in(value: Any, *keys: str) -> dict[str, Any]:
-    """The object below some keys; `{}` where there is none."""
-    for key in keys:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value if isinstance(value, dict) else {}
-
-
-def filled(value: dict[str, Any], keys: Iterable[str] | None = None) -> dict[str, Any]:
-    """The members, all or of some keys, that hold something.
-
-    >>> filled({"task": 7, "cost": 0, "note": "", "tags": []}, ("task", "cost", "note", "tags"))
-    {'task': 7, 'cost': 0}
-    """
-    named = value if keys is None else keys
-    return {key: value[key] for key in named if value.get(key) not in (None, "", {}, [])}

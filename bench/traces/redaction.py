@@ -20,8 +20,8 @@ import msgspec
 from ahocorasick_rs import AhoCorasick, MatchKind
 
 from ..model import Trace, compact_json, encodable, too_deep
-from .decoded import as_dict
 from .redaction_rules import EMAILS, HOMES, RULES, SECRET_NAMES, is_mixed, is_password
+from .values import as_dict
 
 _SHORTEST = 8  # characters from which a secret is removed where it stands alone
 _OPENED = 4  # how often JSON in JSON, or base64 of it, is opened

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -29,11 +29,12 @@ from ..model import (
     text_of,
 )
 from .documents import Document
-from .parts import Role, Unread
 from .reader import source_of
-from .records import filled
+from .records import Unread
 from .tables import data_of
+from .values import filled
 
+Role = Literal["system", "user", "assistant", "tool"]
 _ALONE = "call of a result: the result stands alone"
 _UNASKED = "run of a tool that no call asked for"
 _POINTS = ((ModelTurn, "after_model"), (ToolResult, "after_result"), (UserTurn, "user_turn"))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from ..model import Trace
 from ..model.errors import visible
 from ..text.wording import counted, listed
-from .decoded import as_dict
+from .values import as_dict
 
 
 @dataclass(frozen=True)

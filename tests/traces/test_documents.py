@@ -11,8 +11,7 @@ import pytest
 from bench.files.writing import write_atomically
 from bench.model.errors import BenchError, TraceError
 from bench.traces.documents import Document
-from bench.traces.parts import Unread
-from bench.traces.records import time_of
+from bench.traces.records import Unread, time_of
 
 
 def document(folder: Path, data: bytes) -> Document:

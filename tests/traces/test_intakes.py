@@ -13,7 +13,7 @@ from bench.traces import load
 from bench.traces.intakes.content import blocks_of
 from bench.traces.intakes.exchange import answers_of, prompt_of
 from bench.traces.intakes.messages import is_item, messages
-from bench.traces.parts import Unread
+from bench.traces.records import Unread
 from bench.traces.steps import ReadMessage
 
 ASKED = ReadMessage("user", "How many walls?")

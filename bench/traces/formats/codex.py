@@ -12,8 +12,9 @@ from .. import Confidence, Document, Traces, as_dict, as_list, certain_if, regis
 from ..intakes.messages import answer_of_items, is_answers, is_item, messages
 from ..intakes.usage import usage_in
 from ..markers import cut_in
-from ..records import dict_in, fields_of, objects_of, text, time_of
+from ..records import fields_of, objects_of, time_of
 from ..steps import Ran, ReadMessage, Steps
+from ..values import dict_in, text
 
 _ENDS = ("exec_command_end", "mcp_tool_call_end", "patch_apply_end")
 """Events that say how a tool's run ended."""

@@ -8,9 +8,9 @@ from typing import Any
 
 from .. import Confidence, Document, Traces, as_list, certain_if, dicts, register
 from ..intakes.content import call_in
-from ..parts import Unread
-from ..records import dict_in, fields_of, objects_of, text, time_of
+from ..records import Unread, fields_of, objects_of, time_of
 from ..steps import ReadMessage, Steps
+from ..values import dict_in, text
 
 _FRAME = {"requesterUsername", "responderUsername", "sessionId", "version", "creationDate"}
 _ROUND = {"response": str, "toolCalls": list, "thinking": dict, "timestamp": object, "modelId": str}

@@ -11,8 +11,9 @@ from .. import Confidence, Document, Traces, certain_if, dicts, register
 from ..intakes.content import Blocks, blocks_of, call_in
 from ..intakes.messages import message
 from ..intakes.usage import usage_in
-from ..records import Kinds, dict_in, fields_of, filled, objects_of, text, time_of
+from ..records import Kinds, fields_of, objects_of, time_of
 from ..steps import Ran, ReadMessage, Steps
+from ..values import dict_in, filled, text
 
 _TURNS = ("user", "gemini")
 _NOTES = ("info", "error", "warning")

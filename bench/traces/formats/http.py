@@ -12,9 +12,8 @@ from urllib.parse import unquote
 from ...text.wording import counted
 from .. import Confidence, Document, NoRun, Traces, as_dict, certain_if, dicts, register
 from ..intakes.calls import Calls
-from ..intakes.content import first_of
 from ..intakes.exchange import request_in
-from ..records import dict_in
+from ..values import dict_in, first_of
 
 _BEGINS = re.compile(r"^interactions:\n\s*- request:\n", re.MULTILINE)
 _ASKS = re.compile(rb"""\b(?:messages?|contents|input|inputText|prompt)\\?["']?:""")

@@ -15,9 +15,10 @@ from ..intakes.messages import message
 from ..intakes.prompts import Prompts
 from ..intakes.tree import inherited
 from ..intakes.usage import usage_in
-from ..records import dict_in, text, time_of
+from ..records import time_of
 from ..steps import Ran, ReadMessage
 from ..unpacked import ZipEntries
+from ..values import dict_in, text
 
 _SAMPLE = {"id", "epoch", "input", "target", "messages", "output", "scores", "metadata", "store", "events", "model_usage", "role_usage",
            "total_time", "working_time", "uuid", "error_retries", "attachments", "choices", "sandbox", "files", "setup", "error", "limit",

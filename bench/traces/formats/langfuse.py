@@ -7,12 +7,11 @@ from typing import Any
 
 from ...model import Outcome, compact_json
 from .. import Confidence, Document, Traces, as_dict, certain_if, dicts, register
-from ..intakes.content import first_of
 from ..intakes.messages import ROLES
-from ..intakes.tree import Span, decoded, langchain_in, span_of, traces_of
+from ..intakes.tree import Span, langchain_in, span_of, traces_of
 from ..intakes.usage import usage_in
-from ..parts import Unread
-from ..records import objects_of, text
+from ..records import Unread, objects_of
+from ..values import first_of, opened, text
 
 _KINDS = {"GENERATION": "call", "TOOL": "tool", "SPAN": "chain", "CHAIN": "chain", "AGENT": "chain",
           "EVENT": ""}  # fmt: skip
@@ -100,16 +99,16 @@ def _outcome(scores: dict[str, Any]) -> Outcome | None:
 def _span(item: dict[str, Any], unread: Unread) -> Span:
     """An observation as a run of the tree."""
     kind, name = text(item.get("type")) or "", text(item.get("name")) or ""
-    inputs, failed = decoded(item.get("input")), item.get("level") == "ERROR"
+    inputs, failed = opened(item.get("input")), item.get("level") == "ERROR"
     tools = [message["content"] for message in dicts(inputs) if _is_tool(message)]
-    known = langchain_in(as_dict(decoded(item.get("metadata"))))
+    known = langchain_in(as_dict(opened(item.get("metadata"))))
     if kind == "AGENT":
         known["agent"] = known["agent"] or name
     return span_of(
         item,
         _KINDS.get(kind, kind.lower() or "unknown"),
         _plain(inputs),
-        _plain(decoded(item.get("output"))),
+        _plain(opened(item.get("output"))),
         unread,
         error=(text(item.get("statusMessage")) or "failed") if failed else None,
         usage=usage_in(first_of(item, ("usageDetails", "usage_details", "usage")), unread),
@@ -136,7 +135,7 @@ def _plain(value: Any) -> Any:
     if fields["role"] not in ROLES:
         fields |= {"role": "tool", "name": fields["role"]}
     content = fields.get("content")
-    content = decoded(content) if str(content).startswith('[{"function"') else content
+    content = opened(content) if str(content).startswith('[{"function"') else content
     listed = dicts(content)
     if listed and all("function" in item for item in listed):
         return fields | {"role": "assistant", "content": "", "tool_calls": listed}

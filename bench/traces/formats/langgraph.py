@@ -25,12 +25,11 @@ from .. import (
     register,
     strict_json,
 )
-from ..intakes.content import first_of
 from ..intakes.messages import is_langchain, message, unwrapped
 from ..intakes.prompts import Prompts
-from ..parts import Unread
-from ..records import dict_in, number, objects_of, text, time_of
+from ..records import Unread, objects_of, time_of
 from ..steps import point_after
+from ..values import dict_in, first_of, number, text
 
 State = dict[str, Any]
 

@@ -8,11 +8,10 @@ from typing import Any
 
 from ...model import Outcome
 from .. import Confidence, Document, Traces, certain_if, dicts, register
-from ..intakes.content import first_of
-from ..intakes.tree import Span, as_id, inherited, langchain_in, span_of, traces_of
+from ..intakes.tree import Span, inherited, langchain_in, span_of, traces_of
 from ..intakes.usage import usage_in
-from ..parts import Unread
-from ..records import dict_in, number, objects_of, text
+from ..records import Unread, objects_of
+from ..values import as_id, dict_in, first_of, number, text
 
 _KINDS = {"llm": "call", "tool": "tool", "chain": "chain", "prompt": "", "parser": ""}
 

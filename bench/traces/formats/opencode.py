@@ -8,9 +8,9 @@ from ...model import ContextEdit, ContextReset, Part, TextPart, ToolCall, Usage
 from .. import Confidence, Document, Traces, as_dict, certain_if, dicts, register
 from ..intakes.content import Blocks, joined, part_of
 from ..intakes.usage import usage_in
-from ..parts import Unread
-from ..records import Kinds, dict_in, fields_of, text, time_of
+from ..records import Kinds, Unread, fields_of, time_of
 from ..steps import Ran, ReadMessage, Steps
+from ..values import dict_in, text
 
 _CLEARED = "[Old tool result content cleared]"
 _INTERRUPTED = "[Tool execution was interrupted]"

@@ -11,9 +11,9 @@ import msgspec
 
 from ...model import Outcome, Trace
 from .. import Confidence, Document, PartOf, Traces, as_dict, certain_if, dicts, register
-from ..parts import Unread
-from ..records import dict_in, objects_of, text
+from ..records import Unread, objects_of
 from ..sessions.openhands_log import SDK_EVENTS, EventLog
+from ..values import dict_in, text
 
 _LISTS = ("history", "trajectory", "items", "events")
 _NOTED = ("instance_id", "test_result", "error", "git_patch")

@@ -7,15 +7,14 @@ from typing import Any
 
 from ...model import as_text, grouped
 from .. import Confidence, Document, Traces, as_dict, as_list, certain_if, dicts, register
-from ..intakes.content import first_of
 from ..intakes.exchange import instructions_in
 from ..intakes.messages import message, messages
 from ..intakes.spans import OtelSpan, spans_of
-from ..intakes.tree import Span, decoded, langchain_in, traces_of
+from ..intakes.tree import Span, langchain_in, traces_of
 from ..intakes.usage import usage_in
-from ..parts import Unread
-from ..records import objects_of
+from ..records import Unread, objects_of
 from ..steps import ReadMessage
+from ..values import first_of, opened
 
 _CALLS = {"llm", "call_llm", "chat", "text_completion", "generate_content", "completion", "responses",
           "ai.generatetext.dogenerate", "ai.streamtext.dostream", "ai.generateobject.dogenerate",
@@ -118,7 +117,7 @@ def _of_call(span: OtelSpan, unread: Unread) -> dict[str, Any]:
 def _output(span: OtelSpan, kind: str) -> Any:
     """The output of a span; of one that holds others the text alone, where it wraps one."""
     output = span.first(*_GAVE)
-    value = decoded(output)
+    value = opened(output)
     if kind in _HOLDERS:
         value = first_of(value, ("outputs", "output")) if isinstance(value, dict) else value
         return value if isinstance(value, str) and value else output
@@ -150,7 +149,7 @@ def _metadata(span: OtelSpan) -> dict[str, Any]:
     kept = {
         key.removeprefix(_PROPERTIES): given[key] for key in given if key.startswith(_PROPERTIES)
     }
-    return {**as_dict(decoded(given.get("metadata"))), **kept}
+    return {**as_dict(opened(given.get("metadata"))), **kept}
 
 
 # ---------------------------------------------------------------- messages, by the conventions
@@ -183,16 +182,16 @@ def _answers_in(span: OtelSpan, unread: Unread) -> list[ReadMessage]:
 
 def _tools_in(span: OtelSpan) -> list[Any] | None:
     """The tools that a model call was offered; None where the span does not record them."""
-    defined = decoded(span.first("gen_ai.tool.definitions", "ai.prompt.tools"))
+    defined = opened(span.first("gen_ai.tool.definitions", "ai.prompt.tools"))
     if isinstance(defined, list) and defined:
-        return list(map(decoded, defined))
+        return list(map(opened, defined))
     listed = dicts(span.below("llm.tools") or span.below("llm.request.functions"))
-    return [decoded(tool.get("json_schema")) or tool for tool in listed] or None
+    return [opened(tool.get("json_schema")) or tool for tool in listed] or None
 
 
 def _decoded(span: OtelSpan, key: str, unread: Unread) -> Any:
     """An attribute that is JSON within a text; None, and counted, where it was cut."""
-    value = decoded(span.attributes.get(key))
+    value = opened(span.attributes.get(key))
     if isinstance(value, str) and value[:1] in ("[", "{"):
         unread.add(f"attribute {key!r} that was cut: the exporter limits their length")
         return None
@@ -219,7 +218,7 @@ def _message(fields: dict[str, Any]) -> dict[str, Any]:
     """A message out of attributes, in OpenAI's form: its content may be JSON, or blocks beside
     it."""
     content = fields.get("content")
-    listed = dicts(decoded(content)) if str(content).startswith("[{") else []
+    listed = dicts(opened(content)) if str(content).startswith("[{") else []
     typed = bool(listed) and all("type" in part for part in listed)
     blocks = list(map(_block, dicts(fields.get("contents"))))
     kept = {key: value for key, value in fields.items() if key != "contents" and value is not None}

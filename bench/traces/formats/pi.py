@@ -9,9 +9,10 @@ from ...model import ContextReset, text_of
 from .. import Confidence, Document, Traces, certain_if, register
 from ..intakes.content import Blocks, blocks_of, content_of
 from ..intakes.usage import usage_in
-from ..records import dict_in, fields_of, number, objects_of, time_of
+from ..records import fields_of, objects_of, time_of
 from ..sessions.branches import paired, way_to
 from ..steps import Ran, ReadMessage, Steps
+from ..values import dict_in, number
 
 _NOT_IN_PROMPTS = {"model_change", "thinking_level_change", "custom", "label", "session_info",
                    "ephemeral"}  # fmt: skip

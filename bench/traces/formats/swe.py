@@ -20,10 +20,11 @@ from .. import (
 from ..intakes.exchange import answers_of
 from ..intakes.messages import messages
 from ..intakes.usage import usage_in
-from ..records import Kinds, dict_in, fields_of, filled, number, text
+from ..records import Kinds, fields_of
 from ..sessions.commands import calls_in, is_observation, observation, observation_text
 from ..sessions.swe_agent import trace_of
 from ..steps import Ran, ReadMessage, Steps
+from ..values import dict_in, filled, number, text
 
 _FORMATS = (None, "mini-swe-agent-1", "mini-swe-agent-1.1")
 _GRADED = "result.json"

@@ -12,9 +12,9 @@ from ...model import Outcome, Trace
 from .. import Confidence, Document, NoRun, Traces, as_list, certain_if, dicts, register
 from ..intakes.messages import messages
 from ..intakes.usage import usage_in
-from ..parts import Unread
-from ..records import dict_in, number, objects_of, text, time_of
+from ..records import Unread, objects_of, time_of
 from ..steps import Steps
+from ..values import dict_in, number, text
 
 _RUN = {"task_id", "reward", "info", "traj", "trial", "records"}
 _INFO = {"task", "source", "user_cost", "reward_info"}

@@ -10,11 +10,10 @@ from typing import Any
 import msgspec
 
 from ...model import AnyStep, ContextReset, Trace, grouped
-from ..decoded import as_dict, as_list
 from ..documents import Document
-from ..parts import Unread
-from ..records import number, text, time_of
+from ..records import Unread, time_of
 from ..steps import ReadMessage
+from ..values import as_dict, as_list, number, text
 from .exchange import (  # fmt: skip
     answer_in,
     answers_of,

@@ -6,7 +6,7 @@ counted where it becomes a step.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,10 +21,9 @@ from ...model import (
     compact_json,
     text_of,
 )
-from ..decoded import as_dict, dicts
-from ..parts import Unread
-from ..records import arguments, text
+from ..records import Unread
 from ..steps import ReadMessage
+from ..values import arguments, as_dict, dicts, first_of, text
 
 _TEXTS = {"text": "text", "input_text": "text", "output_text": "text", "summary_text": "text",
           "refusal": "refusal"}  # fmt: skip
@@ -230,11 +229,6 @@ def part_of(block: dict[str, Any]) -> Part:
     if kind in _PICTURES or str(block.get("modality") or media).startswith("image"):
         return ImagePart(media_type=media or "image/*", **kept)
     return OtherPart(media_type=kind, **kept)
-
-
-def first_of(block: dict[str, Any], keys: Iterable[str]) -> Any:
-    """The first of some members that is not null; None where all are."""
-    return next((block[key] for key in keys if block.get(key) is not None), None)
 
 
 def _id(block: dict[str, Any]) -> str:

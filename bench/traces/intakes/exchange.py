@@ -8,11 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from ...model import TextPart
-from ..decoded import as_dict, as_list, dicts, strict_json
-from ..parts import Unread
-from ..records import dict_in, text
+from ..records import Unread
 from ..steps import ReadMessage
-from .content import blocks_of, content_of, first_of, joined
+from ..values import as_dict, as_list, dict_in, dicts, first_of, opened, text
+from .content import blocks_of, content_of, joined
 from .messages import answer_of_items, is_langchain, is_message, message, messages, without_ids
 from .streams import assembled, events_of, unpacked
 from .usage import usage_in
@@ -221,7 +220,7 @@ def request_in(record: Any) -> dict[str, Any] | None:
     if meant := first_of(as_dict(record), _MEANT):
         record = {**record, "messages": meant}
     for keys in _REQUESTS:
-        value = _decoded(_inside(record, keys))
+        value = opened(_inside(record, keys))
         if keys[-1:] == ("body_segments",) and len(as_list(value)) == 1:
             value = value[0]
         if _is_request(value):
@@ -239,7 +238,7 @@ def answer_in(record: Any) -> Any:
             value = unpacked(value) if packed else value
         if isinstance(value, str) and ("data:" in value[:2000] or "}\n{" in value):
             value = assembled(events_of(value)) or value
-        value = _decoded(value)
+        value = opened(value)
         if isinstance(value, list):
             value = assembled(value)
         alone = keys in _ALONE and isinstance(value, str) and value.strip()
@@ -252,13 +251,8 @@ def _inside(value: Any, keys: tuple[str, ...]) -> Any:
     """The member of a record below some keys, JSON within texts opened on the way; None where there
     is none."""
     for key in keys:
-        value = as_dict(_decoded(value)).get(key)
+        value = as_dict(opened(value)).get(key)
     return value
-
-
-def _decoded(value: Any) -> Any:
-    is_json = isinstance(value, str) and value.lstrip()[:1] in ("{", "[")
-    return strict_json(value) if is_json else value
 
 
 def session_in(record: Any) -> str:

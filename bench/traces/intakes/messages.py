@@ -13,11 +13,11 @@ from dataclasses import replace
 from typing import Any
 
 from ...model import ToolCall, as_text, text_of
-from ..decoded import as_dict, as_list, dicts, strict_json
-from ..parts import Role, Unread
-from ..records import text
-from ..steps import Ran, ReadMessage
-from .content import Blocks, blocks_of, call_in, content_of, first_of
+from ..decoded import strict_json
+from ..records import Unread
+from ..steps import Ran, ReadMessage, Role
+from ..values import as_dict, as_list, dicts, first_of, text
+from .content import Blocks, blocks_of, call_in, content_of
 from .usage import usage_in
 
 ROLES: dict[str, Role] = {"system": "system", "developer": "system", "user": "user", "human": "user", "chat": "user",

@@ -7,10 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..decoded import as_dict, as_list, dicts
-from ..parts import Unread
-from ..records import text, time_of
-from .content import first_of
+from ..records import Unread, time_of
+from ..values import as_dict, as_list, dicts, first_of, text
 
 Attributes = dict[str, Any]
 

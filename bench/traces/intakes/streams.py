@@ -14,7 +14,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ..decoded import dicts, strict_json
+from ..decoded import strict_json
+from ..values import dicts
 
 _GROWING = {"text", "content", "refusal", "reasoning_content", "reasoning", "thinking", "signature",
             "partial_json", "name", "arguments", "input"}  # fmt: skip

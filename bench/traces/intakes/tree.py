@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ...model import Trace, Usage, grouped
-from ..decoded import as_dict, strict_json
 from ..documents import Document
-from ..parts import Unread
-from ..records import arguments, text, time_of
+from ..records import Unread, time_of
 from ..steps import Ran, ReadMessage
-from .content import first_of
+from ..values import arguments, as_dict, as_id, first_of, text
 from .exchange import answers_of, prompt_of, tools_in
 from .messages import is_langchain, is_message, unwrapped
 from .prompts import Prompts
@@ -229,20 +227,6 @@ def langchain_in(metadata: Mapping[str, Any]) -> dict[str, str]:
     nested = space.split("|")[-2].split(":")[0] if "|" in space else ""
     agent, node = nested or metadata.get("lc_agent_name"), metadata.get("langgraph_node")
     return {"agent": str(agent or ""), "node": str(node or "")}
-
-
-def as_id(value: Any) -> str:
-    """A value as the id of a run; `""` for null."""
-    return "" if value is None else str(value)
-
-
-def decoded(value: Any) -> Any:
-    """A value that services keep as JSON within a text, also twice over; any other as it is."""
-    for _ in range(2):
-        is_json = isinstance(value, str) and value[:1] in ("{", "[", '"')
-        inner = strict_json(value) if is_json else None
-        value = value if inner is None else inner
-    return value
 
 
 def traces_of(

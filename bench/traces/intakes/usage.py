@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...model import Usage
-from ..decoded import as_dict
-from ..parts import Unread
+from ..records import Unread
+from ..values import as_dict
 
 _PREFIXES = ("gen_ai.usage.", "llm.token_count.", "llm.usage.", "ai.usage.")
 _NAMES = {

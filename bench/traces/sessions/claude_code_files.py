@@ -9,8 +9,8 @@ from typing import Any
 
 from ..documents import Document
 from ..reader import PartOf
-from ..records import dict_in, text
 from ..steps import Ran
+from ..values import dict_in, text
 
 
 def session_id(lines: list[dict[str, Any]]) -> str | None:

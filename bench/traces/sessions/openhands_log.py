@@ -10,14 +10,14 @@ from typing import Any
 import msgspec
 
 from ...model import ContextReset, ModelTurn, Outcome, TextPart, ToolCall
-from ..decoded import as_dict, as_list, dicts
 from ..intakes.content import Blocks, joined
 from ..intakes.exchange import answers_of
 from ..intakes.messages import ROLES
 from ..intakes.usage import usage_in
-from ..records import arguments, dict_in, number, text, time_of
+from ..records import time_of
 from ..steps import Ran, ReadMessage, Steps
 from ..tables import data_of
+from ..values import arguments, as_dict, as_list, dict_in, dicts, number, text
 from .branches import paired
 
 Event = dict[str, Any]

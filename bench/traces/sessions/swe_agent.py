@@ -7,14 +7,14 @@ import re
 from typing import Any
 
 from ...model import Content, ContextEdit, ModelTurn, Outcome, ToolCall, Trace, text_of
-from ..decoded import dicts, strict_json
+from ..decoded import strict_json
 from ..documents import Document
 from ..intakes.content import blocks_of, content_of
 from ..intakes.messages import ROLES, calls_beside
-from ..parts import Unread
 from ..paths import case_id
-from ..records import Kinds, dict_in, fields_of, text
+from ..records import Kinds, Unread, fields_of
 from ..steps import Ran, ReadMessage, Steps
+from ..values import dict_in, dicts, text
 
 _NO_MODELS = {"replay", "human", "human_thought", "instant_empty_submit"}
 _INSTANCE = re.compile(r"[\w.-]+__[\w.-]+-\d+")

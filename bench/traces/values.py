@@ -1,0 +1,84 @@
+"""Values of JSON as a reader wants them: an object, a list, a text or a number, or nothing in its
+place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from .decoded import strict_json
+
+
+def as_dict(value: Any) -> dict[str, Any]:
+    """An object as it is; anything else as an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_list(value: Any) -> list[Any]:
+    """A list as it is; anything else as an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def dicts(value: Any) -> list[dict[str, Any]]:
+    """The objects of a list; `[]` for anything else."""
+    return [item for item in as_list(value) if isinstance(item, dict)]
+
+
+def dict_in(value: Any, *keys: str) -> dict[str, Any]:
+    """The object below some keys; `{}` where there is none."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value if isinstance(value, dict) else {}
+
+
+def first_of(block: dict[str, Any], keys: Iterable[str]) -> Any:
+    """The first of some members that is not null; None where all are."""
+    return next((block[key] for key in keys if block.get(key) is not None), None)
+
+
+def filled(value: dict[str, Any], keys: Iterable[str] | None = None) -> dict[str, Any]:
+    """The members, all or of some keys, that hold something.
+
+    >>> filled({"task": 7, "cost": 0, "note": "", "tags": []}, ("task", "cost", "note", "tags"))
+    {'task': 7, 'cost': 0}
+    """
+    named = value if keys is None else keys
+    return {key: value[key] for key in named if value.get(key) not in (None, "", {}, [])}
+
+
+def text(value: Any) -> str | None:
+    """The value where it is a text with something in it; None for any other."""
+    return value if isinstance(value, str) and value else None
+
+
+def number(value: Any) -> float | None:
+    """The value where it is a number; None for any other, a truth value too.
+
+    >>> number(3), number(0.5), number(True), number("3")
+    (3, 0.5, None, None)
+    """
+    return value if type(value) in (int, float) else None
+
+
+def as_id(value: Any) -> str:
+    """A value as the id of a run; `""` for null."""
+    return "" if value is None else str(value)
+
+
+def arguments(value: Any) -> Any:
+    """A call's arguments: the decoded JSON, or the recorded text where it is none.
+
+    >>> arguments('{"a": 1}'), arguments("ls"), arguments("null"), arguments([1])
+    ({'a': 1}, 'ls', None, [1])
+    """
+    decoded = strict_json(value) if isinstance(value, str) else value
+    return value if decoded is None and value != "null" else decoded
+
+
+def opened(value: Any) -> Any:
+    """A value that services keep as JSON within a text, also twice over; any other as it is."""
+    for _ in range(2):
+        is_json = isinstance(value, str) and value[:1] in ("{", "[", '"')
+        inner = strict_json(value) if is_json else None
+        value = value if inner is None else inner
+    return value
