@@ -27,7 +27,7 @@ from socket import recv_fds, socket
 from typing import Any, NoReturn
 
 from ..model.errors import own_error
-from .worker import CODE, HEAD, PIECE, Answer, Limits, taken
+from .worker import CODE, Answer, Frames, Limits
 
 _libc = ctypes.CDLL(None)
 _pidfd_open: Any = getattr(os, "pidfd_open", None)
@@ -36,33 +36,20 @@ _DEATH_SIGNAL, _SUBREAPER, _NO_NEW_PRIVILEGES = 1, 36, 38
 _CREATE_RULES, _RESTRICT_SELF = 444, 446
 
 
-class Link:
+class Link(Frames):
     """The way from a session's process to the one that measures."""
-
-    def __init__(self, pipe: socket) -> None:
-        self._pipe = pipe
-        self._received = bytearray()  # and not read yet
 
     def count(self, text: str) -> int:
         """The tokens of a text."""
         self.send(b"C", text.encode("utf-8", "surrogatepass"))
-        return int.from_bytes(self.receive(), "big")
+        return int.from_bytes(self.request(), "big")
 
-    def send(self, kind: bytes, body: bytes) -> None:
-        """Send a message of a kind: Count, Answer, Memory is full, raised eXception."""
-        self._pipe.sendall(HEAD.pack(kind, len(body)) + body)
-
-    def receive(self) -> bytes:
+    def request(self) -> bytes:
         """The next request. Ends this process where there is none."""
-        return self._read(HEAD.unpack(self._read(HEAD.size))[1])
-
-    def _read(self, size: int) -> bytes:
-        while len(self._received) < size:
-            piece = self._pipe.recv(PIECE)
-            if not piece:
-                _leave(0)
-            self._received += piece
-        return taken(self._received, size)
+        try:
+            return self.receive()[1]
+        except EOFError:
+            _leave(0)
 
 
 # ---------------------------------------------------------------- the warden
@@ -79,7 +66,7 @@ def main(number: int) -> NoReturn:
     sys.stdout = sys.stderr = os.fdopen(
         2, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False
     )
-    modules, limits, prepare = pickle.loads(Link(control).receive())
+    modules, limits, prepare = pickle.loads(Link(control).request())
     for name in modules:
         importlib.import_module(name)
     _prctl(_SUBREAPER, 1)  # whatever is left below becomes its child
@@ -189,10 +176,10 @@ def _answer(pipe: socket, ready: Any, limits: Limits) -> NoReturn:
     """Answer the requests of one session, and end."""
     link, own = Link(pipe), getpid()
     try:
-        opens, given = pickle.loads(link.receive())
+        opens, given = pickle.loads(link.request())
         answer: Answer | None = None
         while True:
-            request = link.receive()
+            request = link.request()
             _limit_call(limits.call_s)
             try:
                 answer = answer or opens(link, ready, *given)

@@ -9,6 +9,7 @@ ends all that it started.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import pickle
 import signal
@@ -30,8 +31,8 @@ LEAST_MIB = 256
 WAITS = 5.0
 """Seconds by the clock for each of processor time, so that a busy machine fails nobody."""
 
-HEAD, CODE = struct.Struct("=cQ"), struct.Struct("=i")
-_LINE, PIECE = 1 << 16, 1 << 18
+_HEAD, CODE = struct.Struct("=cQ"), struct.Struct("=i")
+_LINE, _PIECE = 1 << 16, 1 << 18
 _START_S, _END_S = 120.0, 3.0
 _TIMER = getattr(signal, "SIGPROF", 0)
 _SPOILT = "it left its process unable to answer"
@@ -165,7 +166,7 @@ class Child:
         prepare = pickle.dumps(self.prepare, pickle.HIGHEST_PROTOCOL)
         request = pickle.dumps((self.modules, self.limits, prepare))
         with contextlib.suppress(OSError):  # one that died is noticed by the session
-            self.control.sendall(HEAD.pack(b"P", len(request)) + request)
+            Frames(self.control).send(b"R", request)
             self.exit_code(_START_S)
 
     def exit_code(self, seconds: float) -> int | None:
@@ -187,14 +188,48 @@ class Child:
         return None
 
 
+class Frames:
+    """Messages on a socket, each with a kind of one byte, the length of its body, and the body."""
+
+    def __init__(self, pipe: socket.socket) -> None:
+        self._pipe = pipe
+        self._received = bytearray()  # and not read yet
+
+    def send(self, kind: bytes, body: bytes) -> None:
+        """Send a message: Request, Count, Answer, Memory is full, raised eXception."""
+        self._pipe.sendall(_HEAD.pack(kind, len(body)) + body)
+
+    def receive(self, room: float = math.inf, until: float = math.inf) -> tuple[bytes, bytes]:
+        """The kind and the body of the next message.
+
+        Raises EOFError where the other end was closed, TimeoutError at a time of the monotonic
+        clock, OverflowError for a body of more bytes than there is room.
+        """
+        kind, length = _HEAD.unpack(self._read(_HEAD.size, until))
+        if length > room:
+            raise OverflowError
+        return kind, self._read(length, until)
+
+    def _read(self, size: int, until: float) -> bytes:
+        while len(self._received) < size:
+            if until < math.inf:
+                self._pipe.settimeout(max(0.001, until - time.monotonic()))
+            piece = self._pipe.recv(_PIECE)
+            if not piece:
+                raise EOFError
+            self._received += piece
+        data = bytes(self._received[:size])
+        del self._received[:size]
+        return data
+
+
 class Session:
     """One process of somebody else's code, from its first request to its last."""
 
     def __init__(self, child: Child, count: Callable[[str], int] | None) -> None:
         self._pipe, theirs = socket.socketpair()
+        self._frames = Frames(self._pipe)
         self._child, self._limits, self._count = child, child.limits, count
-        self._until = 0.0
-        self._received = bytearray()  # and not read yet
         self._code: int | None = None
         self._late = False
         with theirs, contextlib.suppress(OSError):  # the child died: nobody has the other end
@@ -202,15 +237,11 @@ class Session:
 
     def ask(self, request: bytes) -> bytes:
         """The answer to a request, within its limits. Raises NoAnswer."""
-        self._until = time.monotonic() + self._limits.wall_s
+        until, room = time.monotonic() + self._limits.wall_s, self._limits.answer_bytes
         self.send(request)
-        room = self._limits.answer_bytes
         while True:
-            kind, length = HEAD.unpack(self._read(HEAD.size))
-            room -= length
-            if room < 0:
-                raise NoAnswer(self._limits.long)
-            body = self._read(length)
+            kind, body = self._received(room, until)
+            room -= len(body)
             if kind == b"C" and self._count is not None:
                 tokens = self._count(body.decode("utf-8", "surrogatepass"))
                 self.send(tokens.to_bytes(8, "big"))
@@ -227,28 +258,24 @@ class Session:
         """Send some bytes. What cannot be sent is noticed by who waits for the answer."""
         self._pipe.settimeout(self._limits.wall_s)
         with contextlib.suppress(OSError):
-            self._pipe.sendall(HEAD.pack(b"R", len(body)) + body)
+            self._frames.send(b"R", body)
 
     def close(self) -> bool:
         """End the session; False where its process does not end by itself."""
         self._pipe.close()
         return self._has_ended()
 
-    def _read(self, size: int) -> bytes:
-        """So many bytes of an answer. Raises NoAnswer for a late one and for none."""
-        while len(self._received) < size:
-            self._pipe.settimeout(max(0.001, self._until - time.monotonic()))
-            try:
-                piece = self._pipe.recv(PIECE)
-            except TimeoutError:
-                self._late = True
-                raise NoAnswer(self._limits.late) from None
-            except OSError:
-                piece = b""
-            if not piece:
-                raise self._without_answer()
-            self._received += piece
-        return taken(self._received, size)
+    def _received(self, room: int, until: float) -> tuple[bytes, bytes]:
+        """The next message of the process. Raises NoAnswer for a late or long one, and for none."""
+        try:
+            return self._frames.receive(room, until)
+        except OverflowError:
+            raise NoAnswer(self._limits.long) from None
+        except TimeoutError:
+            self._late = True
+            raise NoAnswer(self._limits.late) from None
+        except (OSError, EOFError):
+            raise self._without_answer() from None
 
     def _has_ended(self) -> bool:
         if self._code is None and not self._late:
@@ -262,13 +289,6 @@ class Session:
         if self._code == -_TIMER:
             return NoAnswer(self._limits.late)
         return NoAnswer(f"it ended its process ({how_ended(self._code)})", ended=True)
-
-
-def taken(received: bytearray, size: int) -> bytes:
-    """So many of the bytes that were received, which go from there."""
-    data = bytes(received[:size])
-    del received[:size]
-    return data
 
 
 def how_ended(code: int) -> str:
