@@ -6,6 +6,7 @@ import is an error, never skipped.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import inspect
@@ -68,11 +69,12 @@ class Parameter:
 
     @classmethod
     def of(cls, item: inspect.Parameter) -> Parameter:
-        """A parameter as a setting. One without an annotation has the type of its default."""
+        """A parameter as a setting. One without a type that is known here has that of its default."""
         required = item.default is item.empty
         default = None if required else item.default
         kind = Any if default is None else type(default)
-        kind = kind if item.annotation is item.empty else item.annotation
+        if item.annotation is not item.empty and not isinstance(item.annotation, str):
+            kind = item.annotation
         return cls(item.name, kind, default, required)
 
 
@@ -119,35 +121,16 @@ class Entry:
 
 
 def declared_parameters(code: Any) -> list[inspect.Parameter] | None:
-    """The parameters of what is called, annotations evaluated; None for C code that has none."""
+    """The parameters of what is called; None for C code that has none.
+
+    Annotations are evaluated, unless one of them names what the type checker alone knows.
+    """
     if inspect.isclass(code) and code.__init__ is object.__init__:
         return []
-    try:
-        parameters = inspect.signature(code).parameters.values()
-    except (TypeError, ValueError):
-        return None
-    while isinstance(code, functools.partial) or hasattr(code, "__wrapped__"):
-        code = code.func if isinstance(code, functools.partial) else code.__wrapped__
-    if inspect.isclass(code):
-        code = code.__init__
-    elif not hasattr(code, "__globals__"):  # an object that is called
-        code = type(code).__call__
-    scope = getattr(code, "__globals__", {})
-    return [item.replace(annotation=evaluated(item.annotation, scope)) for item in parameters]
-
-
-def evaluated(annotation: Any, scope: dict[str, Any]) -> Any:
-    """The type that an annotation names; an annotation in quotes that names none stays text.
-
-    >>> evaluated("tuple[int, ...] | None", {}), evaluated("Nothing", {})
-    (tuple[int, ...] | None, 'Nothing')
-    """
-    if not isinstance(annotation, str):
-        return annotation
-    try:
-        return eval(annotation, dict(scope))
-    except Exception:  # a name that exists for the type checker only: an error once it is set
-        return annotation
+    for evaluates in (True, False):
+        with contextlib.suppress(Exception):
+            return [*inspect.signature(code, eval_str=evaluates).parameters.values()]
+    return None
 
 
 # ---------------------------------------------------------------- what is registered

@@ -112,8 +112,9 @@ def needs(result, *, count: int):
     return count
 
 
-def odd(result, *, count: NoSuchType = 3):
+def odd(result, *, count: list[int] | tuple[int, ...] = ()):
     return count
+
 
 
 class Held:
