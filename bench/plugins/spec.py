@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from ..model.errors import SpecError
 
 RawValue = str | tuple[str, ...]
-QUOTED = r'"(?:\\.|[^"\\])*"'
-"""The pattern of a quoted value, in which a backslash keeps the character behind it as it is."""
+_QUOTED = r'"(?:\\.|[^"\\])*"'  # a backslash keeps the character behind it
 
 _SPECIAL = frozenset(',+:=[]|" \t\r\n\\')
 
@@ -58,7 +57,7 @@ def split_top(text: str, separator: str) -> list[str]:
     ['a="x,y"', 'b=[1,2]']
     """
     parts, start, depth = [], 0, 0
-    for token in re.finditer(rf"{QUOTED}|.", text, re.DOTALL):
+    for token in re.finditer(rf"{_QUOTED}|.", text, re.DOTALL):
         depth += {"[": 1, "]": -1}.get(token[0], 0)
         if token[0] == '"':
             raise _error(text, "unclosed quote — close it")
@@ -79,7 +78,7 @@ def _unquoted(text: str, whole: str) -> str:
     text = text.strip()
     if not text.startswith('"'):
         return text
-    if not re.fullmatch(QUOTED, text, re.DOTALL):
+    if not re.fullmatch(_QUOTED, text, re.DOTALL):
         raise _error(whole, f"text after a closing quote in {text!r} — quote the whole value")
     return re.sub(r"\\(.)", r"\1", text[1:-1], flags=re.DOTALL)
 

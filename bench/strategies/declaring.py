@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..model.errors import SpecError, nearest
 from ..plugins.registry import entries
-from ..plugins.spec import QUOTED, Spec, format_value, parse_value, split_top
+from ..plugins.spec import Spec, format_value, parse_value, split_top
 from .portfolio import PORTFOLIO, REFERENCES
 
 HOW = "write NAME=SLOT=SPEC, as in mask=compactor=mask_observations"
@@ -20,11 +19,6 @@ SAYS = "says"
 
 MOST_SETTINGS = 100
 """The most strategies that one sweep may become."""
-
-_SWEPT = re.compile(
-    rf'{QUOTED}|[:,]\s*[^\W\d]\w*\s*=\s*(?P<values>[^\s,+:="\[\]|]*\|[^\s,+:="\[\]]*)'
-)
-"""A quoted value, which is no sweep; else a setting with several values."""
 
 
 @dataclass(frozen=True)
@@ -203,8 +197,8 @@ def at_settings(declared: Declaration) -> Sequence[Setting]:
     >>> swept = declaration("m=compactor=mine.py:f:share=0.5|0.6,n=1|2")
     >>> [values for values, _ in at_settings(swept)]
     [('0.5', '1'), ('0.5', '2'), ('0.6', '1'), ('0.6', '2')]
-    >>> [str(one) for _, one in at_settings(declaration('m=store=mine.py:f:mark="a|b"'))]
-    ['m=store=mine.py:f:mark="a|b"']
+    >>> [str(one) for _, one in at_settings(declaration('m=store=command:"run --mark=a|b"'))]
+    ['m=store=command:"run --mark=a|b"']
     """
     settings = [*itertools.islice(_settings(declared), MOST_SETTINGS + 1)]
     if len(settings) > MOST_SETTINGS:
@@ -215,7 +209,7 @@ def at_settings(declared: Declaration) -> Sequence[Setting]:
 
 def _settings(declared: Declaration) -> Iterator[Setting]:
     places = [(slot, item) for slot, items in declared.slots.items() for item in items]
-    for chosen in itertools.product(*(list(_swept(item)) for _, item in places)):
+    for chosen in itertools.product(*(_swept(item) for _, item in places)):
         slots: dict[str, tuple[Any, ...]] = dict.fromkeys(declared.slots, ())
         for (slot, _), (_, item) in zip(places, chosen, strict=True):
             slots[slot] = (*slots[slot], item)
@@ -223,17 +217,25 @@ def _settings(declared: Declaration) -> Iterator[Setting]:
         yield values, replace(declared, slots=slots)
 
 
-def _swept(item: Any, start: int = 0) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield what follows a place in a spec at every setting of the sweeps in it."""
-    sweeps = _SWEPT.finditer(item, start) if isinstance(item, str) else ()
-    sweep = next((found for found in sweeps if found["values"]), None)
-    if sweep is None:
-        yield (), item[start:] if isinstance(item, str) else item
+def _swept(item: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield the values that are swept and the spec, at every setting of a spec; a function as it is."""
+    *named, settings = split_top(item, ":") if isinstance(item, str) else [item]
+    if not named or "|" not in settings:
+        yield (), item
         return
-    written, before = sweep["values"].split("|"), item[start : sweep.start("values")]
-    if not all(written):
-        what = f"the sweep {sweep['values']!r} has an empty value"
+    choices = [_choices(setting, item) for setting in split_top(settings, ",")]
+    for chosen in itertools.product(*choices):
+        values = tuple(value for value, _ in chosen if value)
+        yield values, ":".join([*named, ",".join(setting for _, setting in chosen)])
+
+
+def _choices(setting: str, item: str) -> list[tuple[str, str]]:
+    """The values of one setting, each with the setting as it is written then; `""` for no sweep."""
+    key, _, values = setting.partition("=")
+    if not key.strip().isidentifier() or "|" not in values or values.strip()[0] in '["':
+        return [("", setting)]
+    several = [value.strip() for value in values.split("|")]
+    if not all(several):
+        what = f"the sweep {values!r} has an empty value"
         raise SpecError(f"spec {item!r}: {what} — write 5|10|20")
-    for value in dict.fromkeys(written):
-        for values, after in _swept(item, sweep.end("values")):
-            yield (value, *values), f"{before}{value}{after}"
+    return [(value, f"{key}={value}") for value in dict.fromkeys(several)]
