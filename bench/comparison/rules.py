@@ -169,9 +169,12 @@ def verdict_of(results: tuple[RuleResult, ...]) -> Verdict | None:
 
 
 def _ran(runs: Runs, strategy: str, failed_gates: int) -> RuleResult:
-    """The first rule: a strategy ran everywhere, twice alike, and none of its gates failed."""
+    """The first rule: a strategy ran everywhere, twice alike, and none of its gates failed.
+
+    Where a run failed only runs count: the gates failed with them.
+    """
     findings: list[Finding] = []
-    worst, count = "", failed_gates
+    worst = ""
     for run in runs.all:
         score = runs.score(run, strategy)
         if score is None:
@@ -182,9 +185,10 @@ def _ran(runs: Runs, strategy: str, failed_gates: int) -> RuleResult:
             text = "gave something else when it was replayed again"
         else:
             continue
-        count, worst = count + 1, worst or run.id
+        worst = worst or run.id
         step = None if score is None else score.failure.step if score.failure else score.unstable_at
         findings.append(Finding(step, text))
+    count = len(findings) or failed_gates
     return RuleResult(
         rule="ran",
         passed=count == 0,

@@ -32,8 +32,13 @@ from ..gates import condition, failed_sentence, name_of
 from ..numbers import BASES, count, difference, listed, of, quantity
 from ..reading import MISSED, RATE, Reading
 
-_MOVES, _RUNS, _SKIPPED = 20, 10, 10
-_OTHERS = {"fail": "✕ failed", "undecided": "✕ undecided", "skipped": "noted", "pass": "✓ passed"}
+_MOVES, _RUNS, _REASONS = 20, 10, 10
+_OUTCOMES = {
+    "fail": "✕ failed",
+    "undecided": "✕ undecided",
+    "skipped": "not judged",
+    "pass": "✓ passed",
+}
 
 
 def sections(reading: Reading) -> Iterator[Section]:
@@ -54,34 +59,38 @@ def sections(reading: Reading) -> Iterator[Section]:
 
 def _gates(reading: Reading) -> Iterator[Block]:
     failed, passed = reading.failed, [gate for gate in reading.decided if gate.outcome == "pass"]
+    numbers = [gate for gate in failed if gate.value is not None]
     if failed:
         head, rest = failed_sentence(reading)
         yield Prose((Span(head, "bad", strong=True), f" {rest}"), "lead")
-        yield Figures(tuple(_figures(reading)))
+        if numbers:
+            yield Figures(tuple(_figures(reading, numbers[0])))
     elif well := tuple(_all_well(reading, len(passed))):
         yield Prose(well)
     yield from _changed_specs(reading)
-    if numbers := [gate for gate in failed if gate.rule.metric]:
+    if numbers:
         yield from headed(_gate_table(reading, "Failed gates", numbers))
-    yield from _reasons(reading)
+    yield from _without_number(reading)
     if passed:
         passes = f"{of(len(passed), 'gate')} {'passes' if len(passed) == 1 else 'pass'}"
         title = passes if failed else "Values and limits"
         yield Fold(title, (_gate_table(reading, "Gates that pass", passed),))
 
 
-def _reasons(reading: Reading) -> Iterator[Block]:
-    """The gates that were not judged, each reason once; then what is said of no single gate."""
-    gates = reading.compared.gates
-    skipped = [gate for gate in gates if gate.outcome == "skipped" and gate.rule.metric]
-    by_reason = grouped((gate.reason, name_of(reading, gate.rule.metric)) for gate in skipped)
-    rows = [(reason, listed([*dict.fromkeys(names)], 3)) for reason, names in by_reason.items()]
+def _without_number(reading: Reading) -> Iterator[Block]:
+    """The gates that have no number, and what is said of the baseline: each reason once."""
+    gates = [gate for gate in reading.compared.gates if gate.value is None]
+    by_reason = grouped(
+        ((_OUTCOMES[gate.outcome], gate.reason), name_of(reading, gate.rule.metric))
+        for gate in gates
+    )
+    rows = [
+        (outcome, reason, listed([*dict.fromkeys(names)], 3))
+        for (outcome, reason), names in by_reason.items()
+    ]
     if rows:
-        yield from headed(table("Not judged", ["reason", "gates"], rows, most=_SKIPPED))
-    others = [(_OTHERS[gate.outcome], gate.reason) for gate in gates if not gate.rule.metric]
-    if others:
-        heads: Heads = ["outcome", "reason"]
-        yield from headed(table("Baseline and recordings", heads, others, most=_SKIPPED))
+        heads: Heads = ["outcome", "reason", "gates"]
+        yield from headed(table("Without a number", heads, rows, most=_REASONS))
 
 
 def _all_well(reading: Reading, passed: int) -> Iterator[str | Span]:
@@ -92,15 +101,12 @@ def _all_well(reading: Reading, passed: int) -> Iterator[str | Span]:
         yield f"Nothing moved against {reading.compared.against}."
 
 
-def _figures(reading: Reading) -> Iterator[Figure]:
-    """The first failed gate, the runs in which its value moved, the price of its strategy."""
-    first = reading.failed[0]
+def _figures(reading: Reading, first: GateResult) -> Iterator[Figure]:
+    """The first gate that failed, the runs in which its value moved, the price of its strategy."""
     unit, metric = reading.unit(first.rule.metric), first.rule.metric
     values = [quantity(value, unit) for value in (first.before, first.value) if value is not None]
     strategy, allowed = f"strategy {first.strategy}", f"allowed: {condition(first, unit)}"
-    yield Figure(
-        name_of(reading, metric), " → ".join(values) or "not measured", "bad", allowed, strategy
-    )
+    yield Figure(name_of(reading, metric), " → ".join(values), "bad", allowed, strategy)
     if (move := reading.move(first.strategy, metric)) is not None:
         line = f"{count(_unchanged(reading, move))} unchanged, {count(move.improved_runs)} better"
         yield Figure("Runs", f"{count(move.regressed_runs)} worse", "bad", line, strategy)
@@ -125,10 +131,9 @@ def _gate_row(reading: Reading, gate: GateResult) -> Cells:
     sign = Span("✓ " if tone == "good" else "✕ ", tone, strong=True)
     moved = "" if gate.before == gate.value else difference(gate.before, gate.value, unit)
     limit = quantity(gate.limit, unit)
-    asked = condition(gate, unit) or gate.reason
+    asked = condition(gate, unit)
     notes = [f"limit {limit}"] if gate.limit is not None and limit not in asked else []
     notes += [f"worst run: {reading.name(gate.run)}"] if gate.run and tone == "bad" else []
-    notes += [gate.reason] if gate.reason != asked else []
     before, now = ("–" if it is None else quantity(it, unit) for it in (gate.before, gate.value))
     return (
         Cell((sign, name_of(reading, metric)), metric),
