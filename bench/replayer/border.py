@@ -36,22 +36,19 @@ def outcomes_of_own_code(
 
     Code that cannot be sent to a child is replayed here, in the same way.
     """
-    out, room, given = Outcomes(), _MORE, 0
+    checked = CheckedOutcomes()
     with _answering(strategy, frame, counter) as answering:
         for portion, is_last in _portions(strategy, moments):
             request = pickle.dumps((portion, is_last and ended), pickle.HIGHEST_PROTOCOL)
-            given += _messages_in(portion)
             try:
-                body = answering(request)
-                room += _TIMES * len(request) - len(body)
-                out.join(_read(body, room, portion, given, len(out.written)))
+                checked.take(portion, answering(request), len(request))
             except (NoAnswer, StrategyError, MemoryError) as error:
                 at = portion[-1].step.index if portion else -1
                 slot = "strategy" if len(strategy.own_slots) > 1 else min(strategy.own_slots)
-                out.failure = Failure(step=at, slot=slot, error=_reason(error))
-            if out.failure is not None:
+                checked.out.failure = Failure(step=at, slot=slot, error=_reason(error))
+            if checked.out.failure is not None:
                 break
-    return out
+    return checked.out
 
 
 @contextlib.contextmanager
@@ -90,39 +87,52 @@ def _may_call(own: Set[str], moment: Moment) -> bool:
     return moment.asks and "compactor" in own
 
 
-def _messages_in(moments: Sequence[Moment]) -> int:
-    """The number of recorded messages in some moments."""
-    return sum(len({id(each.message), id(each.seen)}) for each in moments if each.message)
+class CheckedOutcomes:
+    """The outcomes in the answers so far, none of which is about what does not exist."""
 
+    def __init__(self) -> None:
+        self.out = Outcomes()
+        self._room = _MORE
+        self._recorded = 0  # the messages of the recording so far
+        self._lengths: dict[str, int] = {}  # of the last prompt of each thread
 
-def _read(
-    body: bytes, room: int, moments: Sequence[Moment], recorded: int, written: int
-) -> Outcomes:
-    """The outcomes in an answer about some moments. Raises StrategyError where they cannot be.
+    def take(self, moments: Sequence[Moment], body: bytes, asked: int) -> None:
+        """Take over the answer about some moments, for which so many bytes were sent.
 
-    `recorded` and `written` are the messages that there are: of the recording up to these moments,
-    and of the strategy before them.
-    """
-    if room < 0:
-        what = f"it answers more than {_TIMES} times as much as it was given"
-        raise StrategyError(f"{what}, and {_MORE:,} bytes")
-    try:
-        out = msgspec.convert(json.loads(body), Outcomes)
-    except (ValueError, RecursionError) as error:
-        raise StrategyError(f"its answer cannot be read: {one_line(error)}") from None
-    if out.failure is not None:
-        slot, reason = one_line(out.failure.slot), one_line(out.failure.error)
-        out.failure = msgspec.structs.replace(out.failure, slot=slot, error=reason)
-        return out
-    calls = [each.step.index for each in moments if each.asks and isinstance(each.step, ModelTurn)]
-    results = [each.step.index for each in moments if isinstance(each.step, ToolResult)]
-    if [one.step for one in out.calls] != calls or [one.step for one in out.results] != results:
-        raise StrategyError("its answer is about other steps than it was given")
-    numbers = {one.message for one in out.results}.union(*(call.tail for call in out.calls))
-    least = -written - len(out.written)
-    if not all(least <= number < recorded for number in numbers):
-        raise StrategyError("its answer holds messages that do not exist")
-    return out
+        Raises StrategyError where it cannot be true. Of one with a failure nothing else is taken.
+        """
+        self._room += _TIMES * asked - len(body)
+        if self._room < 0:
+            what = f"it answers more than {_TIMES} times as much as it was given"
+            raise StrategyError(f"{what}, and {_MORE:,} bytes")
+        try:
+            out = msgspec.convert(json.loads(body), Outcomes)
+        except (ValueError, RecursionError) as error:
+            raise StrategyError(f"its answer cannot be read: {one_line(error)}") from None
+        if out.failure is not None:
+            slot, reason = one_line(out.failure.slot), one_line(out.failure.error)
+            out = Outcomes(failure=Failure(step=out.failure.step, slot=slot, error=reason))
+        else:
+            self._require_possible(moments, out)
+        self.out.join(out)
+
+    def _require_possible(self, moments: Sequence[Moment], out: Outcomes) -> None:
+        """Raise StrategyError for other steps than these, and for messages that do not exist."""
+        self._recorded += sum(len({id(m.message), id(m.seen)}) for m in moments if m.message)
+        turns = [m.step for m in moments if m.asks and isinstance(m.step, ModelTurn)]
+        results = [m.step.index for m in moments if isinstance(m.step, ToolResult)]
+        if [(turn.index, turn.thread) for turn in turns] != [
+            (call.step, call.thread) for call in out.calls
+        ] or results != [one.step for one in out.results]:
+            raise StrategyError("its answer is about other steps than it was given")
+        least = -len(self.out.written) - len(out.written)
+        numbers = {one.message for one in out.results}.union(*(call.tail for call in out.calls))
+        exist = all(least <= number < self._recorded for number in numbers)
+        for call in out.calls:
+            exist = exist and 0 <= call.keep <= self._lengths.get(call.thread, 0)
+            self._lengths[call.thread] = call.keep + len(call.tail)
+        if not exist:
+            raise StrategyError("its answer holds messages that do not exist")
 
 
 def _reason(error: BaseException) -> str:
