@@ -134,32 +134,24 @@ class MeasuredRuns:
         return heapq.nsmallest(RUNS_EACH, runs, key=lambda run: (-runs[run][1][strategy], run))
 
     def _sharing(self, run: MeasuredRun) -> MeasuredRun:
-        """The run with values that others hold too: most are equal, so memory is saved."""
-        own: dict[Any, Any] = {}
+        """The run with values that earlier runs hold too: most are equal, so memory is saved."""
         scores = tuple(
             msgspec.structs.replace(
                 score,
                 strategy=sys.intern(score.strategy),
-                numbers=self._table(score.numbers, own),
-                checks=self._table(score.checks, own),
+                numbers={sys.intern(name): self._one(one) for name, one in score.numbers.items()},
+                checks={sys.intern(name): self._one(one) for name, one in score.checks.items()},
             )
             for score in run.scores
         )
         return msgspec.structs.replace(run, scores=scores)
 
-    def _table(self, values: Mapping[Any, _Value], own: dict[Any, Any]) -> dict[Any, _Value]:
-        """A table as another strategy of the run has it, or with values that are shared."""
-        table = {sys.intern(name): self._one(value, own) for name, value in values.items()}
-        key = tuple((name, id(value)) for name, value in table.items())
-        shared: dict[Any, _Value] = own.setdefault(key, table)
-        return shared
-
-    def _one(self, value: _Value, own: dict[Any, Any]) -> _Value:
-        """A value as the run, or an earlier one, holds it already: 0.0 and -0.0 are two values."""
+    def _one(self, value: _Value) -> _Value:
+        """A value as an earlier run holds it already: 0.0 and -0.0 are two values."""
         key = repr(value)
         if len(self._shared) < _MOST_SHARED:
             return cast(_Value, self._shared.setdefault(key, value))
-        return cast(_Value, self._shared.get(key) or own.setdefault(key, value))
+        return cast(_Value, self._shared.get(key, value))
 
     def details(self, runs: Sequence[str], strategies: tuple[str, ...]) -> Iterator[ReplayDetail]:
         """Yield the details of some strategies on runs that are in memory."""
