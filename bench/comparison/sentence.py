@@ -87,7 +87,8 @@ def _why_none(advice: Advice, others: Sequence[Ranked], assumed: bool) -> str:
     """The reason against all strategies that were tried."""
     acting = [item for item in others if "inactive" not in item.marks]
     if not acting:
-        return "no strategy changed anything." if others else "nothing was tried."
+        none = "no strategy changed anything" if others else "nothing was tried"
+        return f"{others[0].strategy} changed nothing." if len(others) == 1 else f"{none}."
     asked = {
         item.strategy: price_of(item, advice.basis)
         for item in acting
@@ -155,20 +156,20 @@ def _other_economy(advice: Advice, item: Ranked | None) -> str:
 
 def _of_quality(advice: Advice, answers: str) -> str:
     """The sentence where no strategy shapes prompts: the best one, then the worst."""
-    parts = [
-        (item, rule.value, f"{item.strategy} {QUALITY[rule.metric].format(percent(rule.value))}")
-        for item in advice.ranked
-        if item.strategy != TODAY
-        for rule in [next((rule for rule in item.rules if rule.rule == answers), None)]
-        if rule is not None and rule.value is not None
-    ]
+    parts = []
+    for item in advice.ranked:
+        known = [rule for rule in item.rules if rule.rule == answers and rule.value is not None]
+        if known and item.strategy != TODAY:
+            words = QUALITY[known[0].metric].format(percent(known[0].value))
+            parts.append((item, known[0], f"{item.strategy} {words}"))
     if not parts:
         return "Nothing that these strategies fill could be measured."
-    parts.sort(key=lambda part: (-part[1], part[0].strategy))
+    parts.sort(key=lambda part: (-(part[1].value or 0.0), part[0].strategy))
     passed = [part for part in parts if part[0].verdict == "ship"]
-    best = next(
-        (part for part in passed if part[0].strategy == advice.advised), (passed or parts)[0]
-    )
-    head = best[2] if passed else f"Keep what runs today: {best[2]}, which is too little"
-    worst = parts[-1]
-    return f"{head}{'' if worst is best or worst[1] == best[1] else f'; {worst[2]}'}."
+    named = [part for part in passed if part[0].strategy == advice.advised]
+    best, worst = (named or passed or parts)[0], parts[-1]
+    head = best[2]
+    if not passed:
+        why = f" ({best[0].reason})" if best[1].passed else ", which is too little"
+        head = f"Keep what runs today: {head}{why}"
+    return f"{head}{'' if worst[1].value == best[1].value else f'; {worst[2]}'}."
