@@ -39,6 +39,9 @@ def test_nothing_is_calibrated_without_usage_or_on_request() -> None:
     for found in (calibrated(without_usage(recording)), calibrated(recording, calibrate=False)):
         assert (found.counting.prompt_tokens, found.counting.message_tokens) == (3, 3.0)
         assert not found.counting.calibrated
+    for is_resent in (False, True):
+        turn = ModelTurn(index=0, content="On.", reasoning="I think.", reasoning_resent=is_resent)
+        assert bool(calibrated(trace(turn)).reasoning_tokens) is is_resent
 
 
 @pytest.mark.parametrize(("turns", "message_tokens"), [(4, 3.0), (5, 9.0)])
