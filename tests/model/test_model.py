@@ -30,6 +30,7 @@ from bench.model import (
     non_text_parts,
     text_of,
 )
+from bench.model.errors import DEBUG, own_error
 
 
 @given(json_values)
@@ -174,3 +175,10 @@ def test_what_judging_code_hands_on_is_frozen(room):
         item.__name__ for item in classes if issubclass(item, msgspec.Struct) and not item.__struct_config__.frozen
     }
     assert not thawed
+
+
+@pytest.mark.parametrize(("debug", "printed"), [("1", ["ValueError: no rows"]), ("", [])])
+def test_debug_prints_the_traceback_of_an_error(debug, printed, monkeypatch, capsys):
+    monkeypatch.setenv(DEBUG, debug)
+    assert own_error(ValueError("no rows")) == "ValueError: no rows"
+    assert capsys.readouterr().err.splitlines() == printed
