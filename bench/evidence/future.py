@@ -1,12 +1,14 @@
-"""The needs of a whole recording, for a strategy that reads them: who said each fact first, and its
-last use.
+"""The needs and requests of a whole recording, for a strategy that reads them: who said each fact
+first, and its last use.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ..model import Trace, compact_json
@@ -15,6 +17,7 @@ from ..text.field_list import Field
 from ..text.fields import FieldTable
 from ..text.texts import FactsHeld, longer_holding
 from .contents import TraceContents
+from .missing import instructions_of, rules_kept
 
 
 class FutureNeed(NamedTuple):
@@ -44,12 +47,24 @@ class Future:
     table: Callable[[int], FieldTable]
     """The fields of the result of a step."""
 
+    last_turns: Mapping[int, float]
+    """The last turn for which each request stands, by its step."""
+
+    rules: Mapping[int, Sequence[str]]
+    """The standing rules that each system turn and request gives, by its step."""
+
     @classmethod
-    def of(cls, needs: Iterable[FutureNeed], contents: TraceContents) -> Future:
+    def of(
+        cls,
+        needs: Iterable[FutureNeed],
+        contents: TraceContents,
+        last_turns: Mapping[int, float] = MappingProxyType({}),
+        rules: Mapping[int, Sequence[str]] = MappingProxyType({}),
+    ) -> Future:
         """The future of some needs; without any nothing is needed."""
         needs = tuple(needs)
         searched = FactsHeld((need.fact for need in needs), contents.texts)
-        return cls(needs, searched, contents.table)
+        return cls(needs, searched, contents.table, last_turns, rules)
 
     @cached_property
     def longer(self) -> dict[str, frozenset[str]]:
@@ -104,4 +119,7 @@ def future_of(trace: Trace, index: TraceIndex, contents: TraceContents) -> Futur
                 *key, need.origin, need.origin_step, turn, need.field
             )
             by_fact[key] = first._replace(last=turn)
-    return Future.of(by_fact.values(), contents)
+    rules = rules_kept(trace, contents.once)
+    requests = (item for item in instructions_of(trace, index, rules) if item.kind == "task")
+    last_turns = {item.step: math.inf if item.last is None else item.last for item in requests}
+    return Future.of(by_fact.values(), contents, last_turns, rules)

@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple, Protocol
 from ..model import Message, SystemTurn, Trace, UserTurn, memo, text_of
 from ..model.index import TraceIndex
 from ..text.instructions import COVERED, Repetition, TextLines, is_rule, sentences_of, text_lines
+from .contents import Once
 from .kept import Standing
 
 _FEWEST_FACTS = 2
@@ -38,6 +39,11 @@ def rules_of(trace: Trace) -> dict[int, list[str]]:
         for step in given
     }
     return {step: of_step for step, of_step in rules.items() if of_step}
+
+
+def rules_kept(trace: Trace, once: Once) -> dict[int, list[str]]:
+    """The same, as an earlier run kept them."""
+    return once(dict[int, list[str]], "rules", lambda: rules_of(trace))
 
 
 def instructions_of(

@@ -19,7 +19,7 @@ from .contents import TraceContents
 from .failures import failed
 from .mentions import Mentions
 from .messages import TraceMessages
-from .missing import InstructionReader, instructions_of, rules_of
+from .missing import InstructionReader, instructions_of, rules_kept
 from .own_text import OwnText, RewrittenResult
 from .pairs import PromptRules
 from .prices import Pricing
@@ -96,9 +96,7 @@ class TraceSession:
     @cached_property
     def instructions(self) -> InstructionReader:
         """The instructions of its system and user turns."""
-        rules = self.messages.contents.once(
-            dict[int, list[str]], "rules", lambda: rules_of(self.trace)
-        )
+        rules = rules_kept(self.trace, self.messages.contents.once)
         return InstructionReader(
             instructions_of(self.trace, self.index, rules), self.index, self.messages.messages
         )

@@ -138,19 +138,24 @@ def _strange(
             for find in (dates_in, times_in):
                 for moment, (start, end) in list(find(text)):
                     if not mentions.moment(moment) and not constant:
-                        yield f"{text[start:end]} in: {sentence[:160]}"
+                        yield _quoted(text[start:end], sentence)
                     text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
             identifiers = _IDENTIFIER.findall(text)
             for name in identifiers:
                 if not _is_known(own, name, sentence):
-                    yield f"{name} in: {sentence[:160]}"
+                    yield _quoted(name, sentence)
             text = _IDENTIFIER.sub(" ", text) if identifiers else text
             states_all = bool(_ALL.search(sentence)) or own.text.strip() == line.strip()
             for number in numbers.unsupported(text, sentence, near, states_all):
-                yield f"{number} in: {sentence[:160]}"
+                yield _quoted(number, sentence)
             for name in () if constant or _is_title(text) else _NAME.findall(text):
                 if not _is_known(own, name, sentence):
-                    yield f"{name} in: {sentence[:160]}"
+                    yield _quoted(name, sentence)
+
+
+def _quoted(words: str, sentence: str) -> str:
+    """Words with the sentence in which they stand, if it has others."""
+    return words if words == sentence else f"{words} in: {sentence[:160]}"
 
 
 _LINES_NEAR = 15

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from ...text.facts import flat
 from ...text.numbers import number_value
 from ...text.omissions import says_omission
 from ...text.small_words import is_small
@@ -155,11 +156,13 @@ def statistics_of_none(own: RewrittenResult, line: str) -> Iterator[str]:
     the result that a line of an own text is about.
     """
     counts = own.session.result_counts(own.result)
+    row = own.session.messages.texts.flat(own.result.text)
     for stated in _STATISTIC.finditer(line) if own.table.fields else ():
         value = number_value(stated[2])
         key = set(plain_key(own.table.key_of(value)).split())
         if not (
-            STATISTICS.keys() & key
+            flat(stated[0]).rstrip() in row
+            or STATISTICS.keys() & key
             or counts.is_statistic(value, line, stated[1])
             or counts.is_all(value)
         ):

@@ -46,7 +46,7 @@ def _figures(sessions: Sessions) -> Iterator[Figure]:
     if sessions.minimum:
         now, least = sessions.minimum
         line = f"{sessions.words(now).removesuffix(' tokens')} → {sessions.words(least)} by replay"
-        note = "prompts with nothing but what later turns used"
+        note = "requests that stand and what later turns used, nothing else"
         yield Figure("Theoretical minimum", change(least / now), "", line, note)
     else:
         yield Figure("Theoretical minimum", "not known", "", "nothing to replay")

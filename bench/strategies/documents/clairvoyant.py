@@ -13,11 +13,12 @@ from ..histories import summary_message
 
 @register("compactor", "clairvoyant", needs_future=True)
 class Clairvoyant:
-    """The system turns and one message with the needed facts, each from its result to its last use.
+    """The system turns, the requests that stand, and one message with the needed facts, each from
+    its result to its last use.
 
-    Reads the future of the trace. A fact that another one or a system turn already holds is left
-    out, and of the separators the cheapest is taken; facts of fields stand behind their key and the
-    identity of their record.
+    Reads the future of the trace. The rules of requests that are done stand in the message too. A
+    fact that another one or a standing turn already holds is left out, and of the separators the
+    cheapest is taken; facts of fields stand behind their key and the identity of their record.
 
     Source: the clairvoyant optimum of cache research (Belady 1966), by facts
 
@@ -36,31 +37,43 @@ class Clairvoyant:
 
     def __init__(self) -> None:
         self._alive: dict[str, None] = {}
-        self._system: list[Message] = []
-        self._in_system: set[str] = set()  # the facts that system turns hold
-        self._facts: tuple[str, ...] = ()
+        self._turns: list[Message] = []  # of the system and the user
+        self._about: tuple[tuple[str, ...], tuple[str, ...]] = (), ()
         self._message: list[Message] = []
 
     def compact(self, window: Window) -> Edits:
-        """The system turns, and one message with the facts that this or a later turn needs."""
+        """The turns that stand, and one message with the facts that this or a later turn needs."""
         future = window.future
         assert future, "given to whoever declares needs_future"
         needs = {need.fact: need for need in future.needs if need.thread == window.thread}
         joined = {message.step for message in window.added}
-        for message in window.added:
-            if message.kind == "system":
-                self._system.append(message)
-                self._in_system.update(future.search.in_text(message.text))
+        self._turns += (item for item in window.added if item.kind in ("system", "user"))
+        standing = [item for item in self._turns if _stands(item, window.step, future)]
+        rules = tuple(
+            rule
+            for item in self._turns
+            if item not in standing
+            for rule in future.rules.get(_step(item), ())
+        )
+        in_turns = frozenset[str]().union(*(future.search.in_text(item.text) for item in standing))
         self._alive |= {fact: None for fact, need in needs.items() if need.source in joined}
         self._alive = {fact: None for fact in self._alive if needs[fact].last >= window.step}
-        facts = tuple(fact for fact in self._alive if fact not in self._in_system)
-        if facts != self._facts:
+        facts = tuple(fact for fact in self._alive if fact not in in_turns)
+        if (facts, rules) != self._about:
             fields = {fact: needs[fact].source for fact in facts if needs[fact].field}
-            self._facts = facts
-            self._message = (
-                [summary_message(_written(facts, fields, window.count, future))] if facts else []
-            )
-        return Edits(messages=[*self._system, *self._message])
+            self._about = facts, rules
+            lines = *rules, _written(facts, fields, window.count, future)
+            self._message = [summary_message("\n".join(lines).strip())] if facts or rules else []
+        return Edits(messages=[*standing, *self._message])
+
+
+def _step(message: Message) -> int:
+    return -1 if message.step is None else message.step
+
+
+def _stands(message: Message, turn: int, future: Future) -> bool:
+    """True for a message of the system, and for a request that stands for a turn."""
+    return message.kind == "system" or future.last_turns.get(_step(message), -1) >= turn
 
 
 def _written(
