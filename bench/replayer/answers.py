@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -19,6 +19,7 @@ from ..strategies.messages import OpenAIMessages
 from .cassettes import require_answered
 from .plain import plain_data
 
+_Struct = TypeVar("_Struct", bound=msgspec.Struct)
 Decision = tuple[str, dict[str, Any]]
 """A route, and its detail."""
 
@@ -36,7 +37,7 @@ def record_of(answer: Any, given: ToolResult) -> Record:
     """
     if isinstance(answer, Record):
         return answer
-    record, value = untruncated_record(given), plain_data(answer)
+    record, value = untruncated_record(given), answer
     match value:
         case {
             "result_type": "structured" | "visualization" | "text" as kind,
@@ -62,7 +63,7 @@ def reply_of(answer: Any, given: Any) -> Reply:
 
 def findings_of(answer: Any, given: Any) -> dict[str, Any] | None:
     """An evaluator's answer: a mapping of findings, or None; of document 004's state its last."""
-    findings = plain_data(dict(answer) if isinstance(answer, Mapping) else answer)
+    findings = dict(answer) if isinstance(answer, Mapping) else answer
     if isinstance(findings, dict):
         findings = findings.get("last_step_evaluation", findings)
     if findings is not None and not isinstance(findings, dict):
@@ -80,9 +81,9 @@ def decision_of(answer: Any, given: Any) -> Decision | None:
         case None:
             return None
         case str():
-            return plain_data(answer), {}
+            return answer, {}
         case [str() as route, Mapping() as detail]:
-            return plain_data(route), plain_data(dict(detail))
+            return route, dict(detail)
         case Mapping():
             what = "a router gives a route's name, and this one gave a mapping"
             hint = (
@@ -102,7 +103,7 @@ def edits_of(answer: Any, given: Window) -> Edits | None:
 
 
 _READ: dict[str, Callable[[Any, Any], Any]] = {
-    "summarizer": lambda answer, given: plain_data(answer),
+    "summarizer": lambda answer, given: answer,
     "store": record_of,
     "consumer": reply_of,
     "evaluator": findings_of,
@@ -128,16 +129,43 @@ def started(plugin: Plugin) -> Callable[..., Any]:
             answer = code()(*given)
         finally:
             require_answered()
+        if isinstance(given[0], Window):
+            edits = read(answer, given[0])
+            _require_messages(edits, given[0])
+            return edits
         return read(_as_data(answer), given[0])
 
     return called_offline if plugin.own else called
 
 
 def _as_data(answer: Any) -> Any:
-    """A record or a reply with plain data in it, each field of its type; anything else as it is."""
+    """An answer of somebody's own code as plain data; a record or a reply, with fields of their
+    types, has such in it.
+    """
     if isinstance(answer, Record | Reply):
-        return msgspec.convert(plain_data(answer), type(answer))
-    return answer
+        return _as(type(answer), answer)
+    return plain_data(answer)
+
+
+def _as(kind: type[_Struct], value: _Struct) -> _Struct:
+    """A value of some kind, its fields checked. Raises StrategyError for one of another type."""
+    try:
+        return msgspec.convert(plain_data(value), kind)
+    except msgspec.ValidationError as error:
+        raise StrategyError(f"its {kind.__name__} cannot be read: {error}") from None
+
+
+def _require_messages(edits: Edits | None, window: Window) -> None:
+    """Raise StrategyError for a new message that is none, or that has values of other types."""
+    new = [] if edits is None else [*(edits.messages or ()), *edits.replace.values(), *edits.append]
+    known = {id(message) for message in (None, *window.messages)}
+    for message in new:
+        if id(message) in known:
+            continue
+        if not isinstance(message, Message):
+            kind = type(message).__name__
+            raise StrategyError(f"a compactor's messages must be Message values, got {kind}")
+        _as(Message, message)
 
 
 # ---------------------------------------------------------------- errors

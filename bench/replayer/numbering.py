@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import msgspec
-
 from ..model import Message, compact_json
-from ..model.errors import StrategyError
-from .plain import plain_data
 
 Count = Callable[[Message | str], int]
 _BLOCK = 256
@@ -39,13 +35,9 @@ class Numbers:
         self._tokens[number] = tokens
 
     def of(self, message: Message) -> int:
-        """The number of a message, a new one where nothing before says the same.
-
-        Raises StrategyError for what is no message.
-        """
+        """The number of a message, a new one where nothing before says the same."""
         number = self._by_message.get(message)
         if number is None:
-            _require_message(message)
             content = _content(message)
             same = (at for at in self._by_step.get(message.step, ()) if self._says(at, content))
             number = next(same, None)
@@ -70,17 +62,6 @@ class Numbers:
 
     def _says(self, number: int, content: Any) -> bool:
         return bool(_content(self._recorded[number]) == content)
-
-
-def _require_message(message: Any) -> None:
-    """Raise StrategyError for an item of a prompt that is no message, or that holds no text."""
-    if not isinstance(message, Message):
-        kind = type(message).__name__
-        raise StrategyError(f"a compactor's messages must be Message values, got {kind}")
-    try:
-        msgspec.convert(plain_data(message), Message)
-    except msgspec.ValidationError as error:
-        raise StrategyError(f"its message cannot be read: {error}") from None
 
 
 def _content(message: Message) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import PurePath
 from typing import Any
 
@@ -52,6 +52,8 @@ def _plain(value: Any) -> Any:
     for kind, exact in _EXACT:
         if isinstance(value, kind):
             return exact(value)
+    if isinstance(value, Mapping):
+        return dict(value)
     if callable(getattr(value, "model_dump", None)):
         return value.model_dump(mode="json")
     if callable(getattr(value, "tolist", None)):  # scalars and arrays of numpy
