@@ -4,11 +4,10 @@ A reader is one small file in `formats/` with a class registered as `@register("
 `native.py`. It never guesses: `sniff` says how sure it is from the content, and `read` gives the
 traces or raises TraceError naming file, line and path. What it does not understand it counts in
 `Trace.left_out`. It says where messages, calls or a tree of spans stand, which `intakes/` reads; a
-session log adds its own steps (`steps.py`). What every reader needs is imported from here.
+session log adds its own steps (`steps.py`). The interface of a reader is imported from here.
 """
 
 from ..plugins.registry import register as register
-from .decoded import strict_json as strict_json
 from .documents import Document as Document
 from .loading import Loaded as Loaded, TraceSource as TraceSource, load as load
 from .paths import case_id as case_id, files_of as files_of
@@ -21,4 +20,3 @@ from .reader import (
     certain_if as certain_if,
     source_of as source_of,
 )
-from .values import as_dict as as_dict, as_list as as_list, dicts as dicts

@@ -6,9 +6,10 @@ import re
 from typing import Any
 
 from bench.model import ToolResult
-from bench.traces import Confidence, Document, Traces, dicts
+from bench.traces import Confidence, Document, Traces
 from bench.traces.intakes.messages import messages as read_messages
 from bench.traces.steps import ReadMessage, Steps
+from bench.traces.values import dicts
 
 _RAW = "raw_execution_result"
 _ESCAPED_BREAK = re.compile(r"(?<!\\)((?:\\\\)*)\\r\\n")

@@ -9,7 +9,8 @@ from typing import Any, NoReturn
 import msgspec
 
 from bench.model import AnyStep, ContextReset, ModelTurn, Outcome, RouteDecision, ToolCall, ToolResult, Trace, UserTurn
-from bench.traces import Confidence, Document, Traces, as_dict, dicts, source_of
+from bench.traces import Confidence, Document, Traces, source_of
+from bench.traces.values import as_dict, dicts
 
 ROUTES = ("next", "replan", "satisfied", "terminated")
 _ORCHESTRATOR = re.compile(r"(\w*Orchestrator) \((.*)\)", re.DOTALL)

@@ -6,13 +6,13 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from .. import Confidence, Document, Traces, as_dict, as_list, certain_if, dicts, register
+from .. import Confidence, Document, Traces, certain_if, register
 from ..intakes.content import call_in, content_of, result_of
 from ..intakes.usage import usage_in
 from ..records import Kinds, fields_of, time_of
 from ..sessions.claude_code_files import tool_run
 from ..steps import ReadMessage, Steps
-from ..values import dict_in, number, text
+from ..values import as_dict, as_list, dict_in, dicts, number, text
 
 _VERSION = re.compile(r"(?:ATIF-)?v?1(?:\.\d+)*")
 _TRAJECTORY = {"schema_version", "session_id", "trajectory_id", "agent", "steps", "notes", "final_metrics",

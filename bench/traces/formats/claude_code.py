@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 from ...model import ContextEdit, ContextReset, ModelTurn, Outcome, ToolResult
-from .. import Confidence, Document, Traces, as_list, certain_if, dicts, register
+from .. import Confidence, Document, Traces, certain_if, register
 from ..intakes.messages import message
 from ..records import fields_of, objects_of, time_of
 from ..sessions.branches import paired, way_to
 from ..sessions.claude_code_files import agent_files, agent_name, refuse_part, session_id, tool_run
 from ..steps import ReadMessage, Steps
-from ..values import dict_in, number, text
+from ..values import as_list, dict_in, dicts, number, text
 
 _NOT_IN_PROMPTS = {
     "summary", "file-history-snapshot", "queue-operation", "ai-title", "custom-title", "last-prompt", "progress",

@@ -8,13 +8,14 @@ from typing import Any
 import msgspec
 
 from ...model import ContextReset, ModelTurn, SystemTurn, Usage, UserTurn, compact_json, text_of
-from .. import Confidence, Document, Traces, as_dict, as_list, certain_if, register, strict_json
+from .. import Confidence, Document, Traces, certain_if, register
+from ..decoded import strict_json
 from ..intakes.messages import answer_of_items, is_answers, is_item, messages
 from ..intakes.usage import usage_in
 from ..markers import cut_in
 from ..records import fields_of, objects_of, time_of
 from ..steps import Ran, ReadMessage, Steps
-from ..values import dict_in, text
+from ..values import as_dict, as_list, dict_in, text
 
 _ENDS = ("exec_command_end", "mcp_tool_call_end", "patch_apply_end")
 """Events that say how a tool's run ended."""

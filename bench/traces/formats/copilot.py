@@ -6,11 +6,11 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from .. import Confidence, Document, Traces, as_list, certain_if, dicts, register
+from .. import Confidence, Document, Traces, certain_if, register
 from ..intakes.content import call_in
 from ..records import Unread, fields_of, objects_of, time_of
 from ..steps import ReadMessage, Steps
-from ..values import dict_in, text
+from ..values import as_list, dict_in, dicts, text
 
 _FRAME = {"requesterUsername", "responderUsername", "sessionId", "version", "creationDate"}
 _ROUND = {"response": str, "toolCalls": list, "thinking": dict, "timestamp": object, "modelId": str}

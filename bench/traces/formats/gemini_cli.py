@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from ...model import ContextReset, text_of
-from .. import Confidence, Document, Traces, certain_if, dicts, register
+from .. import Confidence, Document, Traces, certain_if, register
 from ..intakes.content import Blocks, blocks_of, call_in
 from ..intakes.messages import message
 from ..intakes.usage import usage_in
 from ..records import Kinds, fields_of, objects_of, time_of
 from ..steps import Ran, ReadMessage, Steps
-from ..values import dict_in, filled, text
+from ..values import dict_in, dicts, filled, text
 
 _TURNS = ("user", "gemini")
 _NOTES = ("info", "error", "warning")

@@ -10,10 +10,10 @@ from typing import Any
 from urllib.parse import unquote
 
 from ...text.wording import counted
-from .. import Confidence, Document, NoRun, Traces, as_dict, certain_if, dicts, register
+from .. import Confidence, Document, NoRun, Traces, certain_if, register
 from ..intakes.calls import Calls
 from ..intakes.exchange import request_in
-from ..values import dict_in, first_of
+from ..values import as_dict, dict_in, dicts, first_of
 
 _BEGINS = re.compile(r"^interactions:\n\s*- request:\n", re.MULTILINE)
 _ASKS = re.compile(rb"""\b(?:messages?|contents|input|inputText|prompt)\\?["']?:""")

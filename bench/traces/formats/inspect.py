@@ -9,7 +9,7 @@ from typing import Any
 
 from ...model import Outcome, Trace, compact_json
 from ...model.errors import TraceError
-from .. import Confidence, Document, NoRun, Traces, as_dict, as_list, certain_if, dicts, register
+from .. import Confidence, Document, NoRun, Traces, certain_if, register
 from ..intakes.content import content_of
 from ..intakes.messages import message
 from ..intakes.prompts import Prompts
@@ -18,7 +18,7 @@ from ..intakes.usage import usage_in
 from ..records import time_of
 from ..steps import Ran, ReadMessage
 from ..unpacked import ZipEntries
-from ..values import dict_in, text
+from ..values import as_dict, as_list, dict_in, dicts, text
 
 _SAMPLE = {"id", "epoch", "input", "target", "messages", "output", "scores", "metadata", "store", "events", "model_usage", "role_usage",
            "total_time", "working_time", "uuid", "error_retries", "attachments", "choices", "sandbox", "files", "setup", "error", "limit",

@@ -6,12 +6,12 @@ from __future__ import annotations
 from typing import Any
 
 from ...model import Outcome, compact_json
-from .. import Confidence, Document, Traces, as_dict, certain_if, dicts, register
+from .. import Confidence, Document, Traces, certain_if, register
 from ..intakes.messages import ROLES
 from ..intakes.tree import Span, langchain_in, span_of, traces_of
 from ..intakes.usage import usage_in
 from ..records import Unread, objects_of
-from ..values import first_of, opened, text
+from ..values import as_dict, dicts, first_of, opened, text
 
 _KINDS = {"GENERATION": "call", "TOOL": "tool", "SPAN": "chain", "CHAIN": "chain", "AGENT": "chain",
           "EVENT": ""}  # fmt: skip

@@ -14,22 +14,13 @@ import msgspec
 
 from ...model import compact_json, grouped
 from ...model.errors import TraceError
-from .. import (
-    Confidence,
-    Document,
-    Traces,
-    as_dict,
-    as_list,
-    certain_if,
-    dicts,
-    register,
-    strict_json,
-)
+from .. import Confidence, Document, Traces, certain_if, register
+from ..decoded import strict_json
 from ..intakes.messages import is_langchain, message, unwrapped
 from ..intakes.prompts import Prompts
 from ..records import Unread, objects_of, time_of
 from ..steps import point_after
-from ..values import dict_in, first_of, number, text
+from ..values import as_dict, as_list, dict_in, dicts, first_of, number, text
 
 State = dict[str, Any]
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...model import Outcome
-from .. import Confidence, Document, Traces, certain_if, dicts, register
+from .. import Confidence, Document, Traces, certain_if, register
 from ..intakes.tree import Span, inherited, langchain_in, span_of, traces_of
 from ..intakes.usage import usage_in
 from ..records import Unread, objects_of
-from ..values import as_id, dict_in, first_of, number, text
+from ..values import as_id, dict_in, dicts, first_of, number, text
 
 _KINDS = {"llm": "call", "tool": "tool", "chain": "chain", "prompt": "", "parser": ""}
 

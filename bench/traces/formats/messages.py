@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import Confidence, Document, Traces, dicts, register
+from .. import Confidence, Document, Traces, register
 from ..intakes.exchange import instructions_in, tools_in
 from ..intakes.messages import is_item, is_langchain, is_message, messages
 from ..records import Unread, objects_of
 from ..sessions.commands import is_observation
 from ..steps import Steps
-from ..values import dict_in, text
+from ..values import dict_in, dicts, text
 
 _FRAME = {"messages", "tools", "functions", "tool_choice", "parallel_tool_calls", "model", "id", "metadata", "usage", "temperature",
           "top_p", "max_tokens", "max_completion_tokens", "response_format", "seed", "system", "top_k", "stream", "thinking",

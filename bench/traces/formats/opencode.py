@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from ...model import ContextEdit, ContextReset, Part, TextPart, ToolCall, Usage
-from .. import Confidence, Document, Traces, as_dict, certain_if, dicts, register
+from .. import Confidence, Document, Traces, certain_if, register
 from ..intakes.content import Blocks, joined, part_of
 from ..intakes.usage import usage_in
 from ..records import Kinds, Unread, fields_of, time_of
 from ..steps import Ran, ReadMessage, Steps
-from ..values import dict_in, text
+from ..values import as_dict, dict_in, dicts, text
 
 _CLEARED = "[Old tool result content cleared]"
 _INTERRUPTED = "[Tool execution was interrupted]"

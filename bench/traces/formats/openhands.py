@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 
 from ...model import Outcome, Trace
-from .. import Confidence, Document, PartOf, Traces, as_dict, certain_if, dicts, register
+from .. import Confidence, Document, PartOf, Traces, certain_if, register
 from ..records import Unread, objects_of
 from ..sessions.openhands_log import SDK_EVENTS, EventLog
-from ..values import dict_in, text
+from ..values import as_dict, dict_in, dicts, text
 
 _LISTS = ("history", "trajectory", "items", "events")
 _NOTED = ("instance_id", "test_result", "error", "git_patch")

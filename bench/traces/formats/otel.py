@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...model import as_text, grouped
-from .. import Confidence, Document, Traces, as_dict, as_list, certain_if, dicts, register
+from .. import Confidence, Document, Traces, certain_if, register
 from ..intakes.exchange import instructions_in
 from ..intakes.messages import message, messages
 from ..intakes.spans import OtelSpan, spans_of
@@ -14,7 +14,7 @@ from ..intakes.tree import Span, langchain_in, traces_of
 from ..intakes.usage import usage_in
 from ..records import Unread, objects_of
 from ..steps import ReadMessage
-from ..values import first_of, opened
+from ..values import as_dict, as_list, dicts, first_of, opened
 
 _CALLS = {"llm", "call_llm", "chat", "text_completion", "generate_content", "completion", "responses",
           "ai.generatetext.dogenerate", "ai.streamtext.dostream", "ai.generateobject.dogenerate",

@@ -7,16 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from ...model import Outcome, ToolCall, as_text
-from .. import (
-    Confidence,
-    Document,
-    Traces,
-    as_dict,
-    certain_if,
-    dicts,
-    register,
-    strict_json,
-)
+from .. import Confidence, Document, Traces, certain_if, register
+from ..decoded import strict_json
 from ..intakes.exchange import answers_of
 from ..intakes.messages import messages
 from ..intakes.usage import usage_in
@@ -24,7 +16,7 @@ from ..records import Kinds, fields_of
 from ..sessions.commands import calls_in, is_observation, observation, observation_text
 from ..sessions.swe_agent import trace_of
 from ..steps import Ran, ReadMessage, Steps
-from ..values import dict_in, filled, number, text
+from ..values import as_dict, dict_in, dicts, filled, number, text
 
 _FORMATS = (None, "mini-swe-agent-1", "mini-swe-agent-1.1")
 _GRADED = "result.json"

@@ -9,12 +9,12 @@ from typing import Any
 import msgspec
 
 from ...model import Outcome, Trace
-from .. import Confidence, Document, NoRun, Traces, as_list, certain_if, dicts, register
+from .. import Confidence, Document, NoRun, Traces, certain_if, register
 from ..intakes.messages import messages
 from ..intakes.usage import usage_in
 from ..records import Unread, objects_of, time_of
 from ..steps import Steps
-from ..values import dict_in, number, text
+from ..values import as_list, dict_in, dicts, number, text
 
 _RUN = {"task_id", "reward", "info", "traj", "trial", "records"}
 _INFO = {"task", "source", "user_cost", "reward_info"}
