@@ -4,7 +4,7 @@ once."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,27 +30,21 @@ class Loaded:
     damaged: tuple[str, ...] = ()
 
 
-def load(
-    paths: Sequence[str],
-    base: Path | None = None,
-    *,
-    strict: bool = False,
-) -> Loaded:
+def load(paths: Sequence[str], base: Path | None = None) -> Loaded:
     """Every trace of some paths, in the order given; a folder's or pattern's in the order of their
     names.
 
     A path is a file, a folder (read recursively, hidden entries left out) or a glob pattern, with
     or without its format before a colon (`messages:runs/a.jsonl`); relative paths start at `base`.
     A named file must be recognised and complete. In a folder, what no reader recognises and what is
-    damaged is left out and listed with the reason (`strict`: damaged files are errors); a folder
-    without a trace is an error, and so is a file that two readers are equally sure of. Of several
-    files, one that holds no run, or what another has given, is left out and listed. Cases are named
-    by their files, those of one name by what tells their paths apart. No paths give no traces. A
-    reader of somebody's own (`mine.py:Reader:runs/`) runs in a process of its own, within limits for
-    each file; whatever it does there is an error of that file. Raises TraceError, one line with the
-    place and what to do.
+    damaged is left out and listed with the reason; a folder without a trace is an error, and so is
+    a file that two readers are equally sure of. Of several files, one that holds no run, or what
+    another has given, is left out and listed. Cases are named by their files, those of one name by
+    what tells their paths apart. No paths give no traces. A reader of somebody's own
+    (`mine.py:Reader:runs/`) runs in a process of its own, within limits for each file; whatever it
+    does there is an error of that file. Raises TraceError, one line with the place and what to do.
     """
-    source = TraceSource(paths, base, strict=strict)
+    source = TraceSource(paths, base)
     return Loaded(tuple(source), tuple(source.skipped), tuple(source.damaged))
 
 
@@ -66,25 +60,17 @@ class TraceSource:
     """
 
     def __init__(
-        self,
-        paths: Sequence[str],
-        base: Path | None = None,
-        *,
-        strict: bool = False,
-        still: bool = False,
+        self, paths: Sequence[str], base: Path | None = None, *, still: bool = False
     ) -> None:
-        self.paths, self.base, self.strict, self.still = tuple(paths), base or Path(), strict, still
+        self.paths, self.base, self.still = tuple(paths), base or Path(), still
         self.skipped: list[tuple[str, str]] = []
         self.damaged: list[str] = []
         self.file = Path()
 
     def __iter__(self) -> Iterator[Trace]:
         self.skipped, self.damaged = [], []
-        readers = _Readers(self.base)
-        try:
+        with closing(_Readers(self.base)) as readers:
             yield from self._each(readers)
-        finally:
-            readers.close()
 
     def _each(self, readers: _Readers) -> Iterator[Trace]:
         """Yield the recordings of all paths, each once; note the files that are left out, with reasons."""
@@ -129,7 +115,7 @@ class TraceSource:
                 instead = f"recognised as {meant[0]}: write {meant[0]}:{document.name}"
                 raise TraceError(f"{short} — {instead}") from None
             wanted = given.named and (alone or not isinstance(error, PartOf))
-            if wanted or (self.strict and is_damaged):
+            if wanted:
                 raise
             if is_damaged:
                 self.damaged.append(document.name)

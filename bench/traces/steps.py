@@ -3,7 +3,6 @@ understood is counted."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -273,7 +272,7 @@ class Steps:
         """Append the result of a call as a message shows it; None where no message does."""
         shown = message or ReadMessage("tool")
         seen, output = shown.text, "" if ran.output is None else as_text(ran.output)
-        longer = output if len(output) > len(seen) and not _same(output, seen) else None
+        longer = output if len(output.strip()) > len(seen.strip()) else None
         return self.add(
             ToolResult,
             call_id=call.id,
@@ -321,11 +320,3 @@ def _structured(ran: Ran, seen: str) -> Any:
     known = (ran.data, ran.output if isinstance(ran.output, dict | list) else None)
     texts = (ran.output if isinstance(ran.output, str) else "", seen)
     return next((value for value in (*known, *map(data_of, texts)) if value is not None), None)
-
-
-def _same(one: str, other: str) -> bool:
-    """True if two texts are the same value written differently (JSON with other blanks)."""
-    try:
-        return bool(json.loads(one) == json.loads(other))
-    except (ValueError, RecursionError):
-        return one.strip() == other.strip()

@@ -89,7 +89,7 @@ def test_a_part_of_another_file_is_left_out_and_said(tmp_path: Path, monkeypatch
     register("reader", "pieces")(Pieces)
     put(tmp_path / "main.json", {"pieces": "main", "number": 1})
     put(tmp_path / "part.json", {"pieces": "part", "number": 2})
-    loaded = load(["."], tmp_path, strict=True)
+    loaded = load(["."], tmp_path)
     part = "is part of main.json, which is read with it — name that file"
     assert [trace.id for trace in loaded.traces] == ["main"]
     assert loaded.skipped == (("./part.json", part),)

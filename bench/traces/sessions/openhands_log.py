@@ -10,14 +10,14 @@ from typing import Any
 import msgspec
 
 from ...model import ContextReset, ModelTurn, Outcome, TextPart, ToolCall
-from ..intakes.content import Blocks, joined
+from ..intakes.content import Blocks, call_in, joined
 from ..intakes.exchange import answers_of
 from ..intakes.messages import ROLES
 from ..intakes.usage import usage_in
 from ..records import time_of
 from ..steps import Ran, ReadMessage, Steps
 from ..tables import data_of
-from ..values import arguments, as_dict, as_list, dict_in, dicts, number, text
+from ..values import as_dict, as_list, dict_in, dicts, number, text
 from .branches import paired
 
 Event = dict[str, Any]
@@ -90,13 +90,8 @@ class EventLog(Steps):
         """Add a message of the user, or an answer without a call."""
         message, args = dict_in(event, "llm_message"), dict_in(event, "args")
         pictures = {"image_urls": args.get("image_urls") or []}
-        listed = (
-            message.get("content"),
-            event.get("extended_content"),
-            args.get("content"),
-            pictures,
-        )
-        content = self._blocks(*listed).content
+        listed = [message.get("content"), event.get("extended_content"), args.get("content")]
+        content = self._blocks(*listed, pictures).content
         if ROLES.get(str(message.get("role"))) == "assistant":
             turn = ReadMessage("assistant", content, reasoning=self._reasoning(message))
             self._answer(str(event.get("llm_response_id")), event, turn, t)
@@ -104,9 +99,9 @@ class EventLog(Steps):
             self.say(ReadMessage("user", content), t=t)
 
     def _action(self, event: Event, t: float | None) -> None:
+        own = {"id": event.get("tool_call_id"), "name": event.get("tool_name")}
         written = dict_in(event, "tool_call", "function") or dict_in(event, "tool_call")
-        given, name = arguments(written.get("arguments")), text(event.get("tool_name"))
-        call = ToolCall(id=_call_id(event), name=name or "unknown", arguments=given)
+        call = call_in({**written, **own}, self.unread)
         thought, reasoning = self._blocks(event.get("thought")).content, self._reasoning(event)
         turn = ReadMessage("assistant", thought, (call,), reasoning)
         self._answer(str(event.get("llm_response_id")), event, turn, t)
@@ -145,9 +140,7 @@ class EventLog(Steps):
         clips = [clipped(one, limit, folder, tool) for one in texts]
         more = _texts(self._blocks(event.get("extended_content")))
         if screenshot := text(observation.get("screenshot_data")):
-            blocks.add_all(
-                {"type": "image", "mime_type": "image/png", "data": screenshot}, self.unread
-            )
+            blocks.add({"type": "image", "data": screenshot}, self.unread)
         pictures = [part for part in blocks.parts if not isinstance(part, TextPart)]
         content = joined([TextPart(text="\n".join([*clips, *more])), *pictures])
         ran = Ran(
