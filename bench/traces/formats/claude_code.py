@@ -96,7 +96,10 @@ class _Session(Steps):
             if (line := self._noted(raw, thread))
         ]
         for line, thread in entries:
+            before = self.index
             self._add(line, thread)
+            if self.index > before and "uuid" in line:
+                self.step_of.setdefault(line["uuid"], self.index - 1)
 
     def _lines(self, document: Document) -> Iterator[tuple[Line, str]]:
         """The lines of a session and its sub-agents, each with its thread, in the order they
@@ -166,15 +169,10 @@ class _Session(Steps):
     def _say(self, line: Line, thread: str, message: ReadMessage) -> int:
         """Append the message that a line has."""
         agent = "agent" if thread == _MAIN else self.agents.get(thread, _SUB_AGENT)
-        return self._became(line, self.say(message, thread, agent, self._time(line)))
+        return self.say(message, thread, agent, self._time(line))
 
     def _time(self, line: Line) -> float | None:
         return time_of(line.get("timestamp"), self.unread)
-
-    def _became(self, line: Line, index: int) -> int:
-        if "uuid" in line:
-            self.step_of[line["uuid"]] = index
-        return index
 
     def _attachment(self, line: Line, thread: str) -> None:
         """Add a prompt that was typed while the agent worked; other attachments are counted."""
@@ -226,10 +224,9 @@ class _Session(Steps):
         self._compacted(line, thread)
         turn, *results = message(whole, self.unread)
         index = self._say(line, thread, turn)
-        for part in lines:
-            self._became(part, index)
+        self.step_of |= {part["uuid"]: index for part in lines if "uuid" in part}
         for result in results:
-            self._say({"timestamp": line.get("timestamp")}, thread, result)
+            self._say(line, thread, result)
 
     # ---- compacted, cleared, or gone back in
 
@@ -244,7 +241,7 @@ class _Session(Steps):
         segment = dict_in(boundary, "compactMetadata", "preservedSegment")
         first, last = (self.step_of.get(str(segment.get(key))) for key in ("headUuid", "tailUuid"))
         kept = tuple(range(first, last + 1)) if first is not None and last is not None else ()
-        self._became(line, self.add(ContextReset, t=self._time(line), summary=summary, kept=kept))
+        self.add(ContextReset, t=self._time(line), summary=summary, kept=kept)
 
     def _cleared(self, line: Line, thread: str) -> None:
         """Add the clearing of the results that a mark names: prompts after it show a notice in
@@ -254,8 +251,7 @@ class _Session(Steps):
         results = [step for step in self.steps if isinstance(step, ToolResult)]
         own = [step for step in results if step.thread == thread and step.call_id in calls]
         if notices := {step.index: _CLEARED for step in own}:
-            edit = self.add(ContextEdit, t=self._time(line), thread=thread, shown=notices)
-            self._became(line, edit)
+            self.add(ContextEdit, t=self._time(line), thread=thread, shown=notices)
 
     def _went_back(self, line: Line, thread: str) -> None:
         """Add a reset where the chain above a prompt leaves out the thread's last turn: it was
