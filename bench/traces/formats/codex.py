@@ -10,7 +10,7 @@ import msgspec
 from ...model import ContextReset, ModelTurn, SystemTurn, Usage, UserTurn, compact_json, text_of
 from .. import Confidence, Document, Traces, certain_if, register
 from ..decoded import strict_json
-from ..intakes.messages import answer_of_items, is_answers, is_item, messages
+from ..intakes.messages import is_answers, is_item, messages
 from ..intakes.usage import usage_in
 from ..markers import cut_in
 from ..records import fields_of, objects_of, time_of
@@ -123,7 +123,7 @@ class _Rollout(Steps):
         """Add the answer that is being read as a turn, and the results that came within it."""
         lines, self.answer = self.answer, []
         items = [dict_in(line, "payload") for line in lines]
-        for message in answer_of_items(items, self.unread):
+        for message in messages(items, self.unread):
             if message.role == "assistant":
                 message, self.counted = message.with_known(usage=self.counted), None
             self.say(message, t=time_of(lines[0].get("timestamp"), self.unread))

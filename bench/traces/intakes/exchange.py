@@ -7,12 +7,11 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from ...model import TextPart
 from ..records import Unread
 from ..steps import ReadMessage
 from ..values import as_dict, as_list, dict_in, dicts, first_of, opened, text
-from .content import blocks_of, content_of, joined
-from .messages import answer_of_items, is_langchain, is_message, message, messages, without_ids
+from .content import blocks_of, content_of
+from .messages import is_langchain, is_message, message, messages, without_ids
 from .streams import assembled, events_of, unpacked
 from .usage import usage_in
 
@@ -120,11 +119,9 @@ def _listed_answers(listed: list[Any], unread: Unread) -> list[ReadMessage]:
 
 def _together(turn: ReadMessage, more: ReadMessage) -> ReadMessage:
     """A turn of which some libraries write each call, or text, as a message of its own."""
-    contents = (turn.content, more.content)
-    lists = [[TextPart(text=one)] if isinstance(one, str) else one for one in contents]
     return replace(
         turn,
-        content=joined([part for parts in lists for part in parts]),
+        content="\n".join(filter(None, (turn.text, more.text))),
         calls=turn.calls + more.calls,
         reasoning="\n".join(filter(None, (turn.reasoning, more.reasoning))) or None,
         usage=turn.usage or more.usage,
@@ -139,14 +136,13 @@ def _answers(response: dict[str, Any], unread: Unread) -> list[ReadMessage]:
             return _first_answer(response[key], unread)
     output = response.get("output")
     if isinstance(output, list):
-        return answer_of_items(output, unread)
+        return messages(output, unread)
     alone = {key: value for key, value in response.items() if key not in _USAGES}
     for value in (dict_in(output, "message"), dict_in(response, "message"), alone):
         inner = dict_in(value, "content")
         if "role" in value or "parts" in value or is_langchain(value):
             read = message(value, unread, "assistant")
-            turns = [item for item in read if item.role == "assistant"]
-            return [*turns, *(item for item in read if item.role == "tool")]
+            return [item for item in read if item.role in ("assistant", "tool")]
         if "parts" in inner:
             return message(inner, unread, "assistant")
     return []

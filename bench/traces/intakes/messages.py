@@ -107,13 +107,6 @@ def messages(values: Iterable[Any], unread: Unread) -> list[ReadMessage]:
     return read + _answer_of(answer)
 
 
-def answer_of_items(items: Any, unread: Unread) -> list[ReadMessage]:
-    """The `output` of a response of the Responses interface as its turn, then results of tools that
-    the server ran."""
-    unread.add("output that is no list of items", not isinstance(items, list | None))
-    return messages(as_list(items), unread)
-
-
 def _answer_of(blocks: Blocks) -> list[ReadMessage]:
     """The turn that blocks make up, if any, and the results among them."""
     spoken = blocks.parts or blocks.calls or blocks.thoughts
