@@ -306,12 +306,12 @@ def short_names(ids: Sequence[str]) -> dict[str, str]:
         return {name: name.rpartition("/")[2] or name for name in ids}
     parts = [name.replace("#", "/#").split("/") for name in ids]
     most = min(map(len, parts)) - 1
-    first = _shared(parts, most)
-    last = _shared([part[::-1] for part in parts], most - first)
+    first = shared(parts, most)
+    last = shared([part[::-1] for part in parts], most - first)
     joined = ["/".join(part[first : len(part) - last]).replace("/#", "#") for part in parts]
     return dict(zip(ids, joined, strict=True))
 
 
-def _shared(parts: Sequence[Sequence[str]], most: int) -> int:
+def shared(parts: Sequence[Sequence[str]], most: int) -> int:
     """The number of first parts that are the same in all."""
     return next((at for at in range(most) if len({part[at] for part in parts}) > 1), most)
