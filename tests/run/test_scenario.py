@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import random
 
 import pytest
 from hypothesis import given, strategies as st
@@ -125,6 +126,14 @@ def test_the_limits_of_a_scenario_decide(tmp_path):
     for settings in ({"max_missed_turns": 2}, {"cache": "some"}):
         with pytest.raises(SpecError, match=next(iter(settings))):
             bench.compare(tmp_path / "orders.jsonl", ["keep_all"], **settings)
+
+
+def test_code_is_asked_twice_in_the_first_three_recordings():
+    paths = [f"traces/rounds/round_0{number}.jsonl" for number in range(1, 5)]
+    compared = bench.compare(paths, {"odd": lambda result: str(random.random())}, debug=True)
+    unstable = [score.unstable_at for run in compared.runs for score in run.scores if score.strategy == "odd"]
+    assert unstable == [7, 7, 7, None]
+    assert [item.verdict for item in compared.advice.ranked if item.strategy == "odd"] == ["invalid"]
 
 
 def test_a_scenario_reads_no_traces_outside_its_repository(tmp_path):
