@@ -90,6 +90,21 @@ class ReadMessage:
         return replace(self, **{name: value for name, value in known.items() if value is not None})
 
 
+@dataclass(frozen=True, eq=False)
+class _Called:
+    """A call that results may answer, with its thread and agent."""
+
+    call: ToolCall
+    thread: str = "main"
+    agent: str = "agent"
+
+    def fits(self, result: ReadMessage) -> bool:
+        """True if a result has the id of the call; of one without an id, if it names no other
+        tool."""
+        own = result.call_id == self.call.id
+        return own if result.call_id else result.name in ("", self.call.name)
+
+
 class Steps:
     """The steps of one run so far, numbered in order, what is known beside them, and how it ended.
     `ran` holds what is known of tools' runs, by the ids of their calls; `model` is that of turns
@@ -105,10 +120,9 @@ class Steps:
         self.ran: dict[str, Ran] = {}
         # Runs that name no call, by the tool's name: arguments and run.
         self._unnamed: dict[str, list[tuple[Any, Ran]]] = {}
-        # Those of the last turn that used an id, the next to be answered first.
-        self._calls: dict[str, list[ToolCall]] = {}
-        self._places: dict[str, tuple[str, str]] = {}  # a call's thread and agent
-        self._waiting: dict[str, list[ToolCall]] = {}  # calls without a result yet, by thread
+        # The last call with an id.
+        self._called: dict[str, _Called] = {}
+        self._waiting: dict[str, list[_Called]] = {}  # calls without a result yet, by thread
         self._tools: dict[str, Any] = {}
 
     @property
@@ -191,8 +205,9 @@ class Steps:
 
     def approve(self, call_id: str, approved: bool, t: float | None = None) -> None:
         """A person's yes or no to a call."""
-        thread, agent = self.place_of(call_id)
-        self.add(Approval, agent=agent, thread=thread, t=t, call_id=call_id, approved=approved)
+        call = self._called.get(call_id, _Called(ToolCall(id=call_id, name="unknown")))
+        place: dict[str, Any] = {"agent": call.agent, "thread": call.thread, "t": t}
+        self.add(Approval, call_id=call_id, approved=approved, **place)
 
     # ---- calls and their results
 
@@ -200,15 +215,12 @@ class Steps:
         self, calls: tuple[ToolCall, ...], thread: str = "main", agent: str = "agent"
     ) -> None:
         """Calls that results may answer from here on."""
-        own: dict[str, list[ToolCall]] = {}
         for call in calls:
-            own.setdefault(call.id, []).append(call)
             if call.id not in self.ran and (run := self._unnamed_run(call)) is not None:
                 self.ran[call.id] = run
-            self._places[call.id] = (thread, agent)
-            self._waiting.setdefault(thread, []).append(call)
-        self._calls.update(own)
-        self.unread.add("id of a call used twice", len(calls) - len(own))
+            self._called[call.id] = _Called(call, thread, agent)
+            self._waiting.setdefault(thread, []).append(self._called[call.id])
+        self.unread.add("id of a call used twice", len(calls) - len({call.id for call in calls}))
 
     def ran_unnamed(self, name: str, arguments: Any, ran: Ran) -> None:
         """Note a run of a tool that names no call: it is that of the next call of the same name, of
@@ -223,46 +235,35 @@ class Steps:
         same = (at for at, (arguments, _) in enumerate(runs) if arguments in given)
         return runs.pop(next(same, 0))[1]
 
-    def waiting(self, thread: str | None = "main") -> list[ToolCall]:
-        """The calls of a thread, or of all (None), that have no result yet, oldest first in
-        each."""
-        lists = self._waiting.values() if thread is None else [self._waiting.get(thread, [])]
-        return [call for calls in lists for call in calls]
-
-    def place_of(self, call_id: str) -> tuple[str, str]:
-        """The thread and the agent of a call."""
-        return self._places.get(call_id, ("main", "agent"))
+    def waiting(self, thread: str = "main") -> list[ToolCall]:
+        """The calls of a thread that have no result yet, oldest first."""
+        return [waiting.call for waiting in self._waiting.get(thread, ())]
 
     def answered(self, message: ReadMessage, thread: str) -> ToolCall:
         """The call that a result answers, which waits no longer; a new one, and counted, where
         there is none."""
-        call = self._calls[message.call_id][0] if message.call_id in self._calls else None
-        if call is None and not message.call_id:
-            waiting = self._waiting.get(thread, [])
-            call = next((call for call in waiting if message.name in ("", call.name)), None)
+        last = self._called.get(message.call_id)
+        waiting = self._waiting.get(last.thread if last else thread, [])
+        call = next((call for call in waiting if call.fits(message)), last)
         if call is None:
             self.unread.add(_ALONE)
             own = message.call_id or f"result{self.index}"
             return ToolCall(id=own, name=message.name or "unknown")
-        for known in self._waiting.values():
-            if call in known:
-                known.remove(call)
-        same = self._calls[call.id]
-        if len(same) > 1 and call in same:
-            same.remove(call)
-        return call
+        if call in waiting:
+            waiting.remove(call)
+        return call.call
 
     def add_unseen_results(self) -> None:
         """Append the results of tools that ran at the end and that no message shows (`seen` is
         None); other runs that are left are counted."""
         for call_id, ran in self.ran.items():
-            thread, agent = self.place_of(call_id)
-            call = self._calls[call_id][0] if call_id in self._calls else None
-            if call is None or call not in self._waiting.get(thread, ()):
+            call = self._called.get(call_id)
+            if call is None or call not in self._waiting[call.thread]:
                 self.unread.add(_UNASKED)
                 continue
-            self._waiting[thread].remove(call)
-            self._add_result(call, ran, None, thread=thread, agent=agent, t=None)
+            self._waiting[call.thread].remove(call)
+            place: dict[str, Any] = {"thread": call.thread, "agent": call.agent, "t": None}
+            self._add_result(call.call, ran, None, **place)
         self.unread.add(_UNASKED, sum(map(len, self._unnamed.values())))
         self.ran.clear()
 

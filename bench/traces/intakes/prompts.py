@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 from ...model import ContextReset, compact_json, non_text_parts
@@ -261,14 +262,14 @@ def _summary(prompt: Sequence[ReadMessage], places: list[int | None], end: int) 
     """The messages that stand where others were dropped: summaries between kept ones, and the first
     after the last kept one."""
     summary: list[int] = []
-    before = -1
-    for at, place in enumerate(places):
-        if place is not None:
-            before = place
+    before: int | None = -1
+    for is_new, group in groupby(range(len(places)), key=lambda at: places[at] is None):
+        run = list(group)
+        if not is_new:
+            before = places[run[-1]]
             continue
-        after = next((later for later in places[at:] if later is not None), None)
-        gap = (end if after is None else after) - before > 1
-        first = at == 0 or places[at - 1] is not None
-        if gap and (after is not None or first) and _is_summary(prompt[at]):
-            summary.append(at)
+        after = places[run[-1] + 1] if run[-1] + 1 < len(places) else None
+        dropped = (end if after is None else after) - (before or 0) > 1
+        run = run[:1] if after is None else run
+        summary += [at for at in run if dropped and _is_summary(prompt[at])]
     return summary
