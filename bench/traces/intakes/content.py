@@ -108,6 +108,8 @@ class Blocks:
             self._think(block, unread)
         elif kind.endswith("_call"):
             self._add_served(block, kind, unread)
+        elif kind == "message":  # an item of the Responses interface
+            self.add_all(block.get("content"), unread)
         elif kind not in _NOTHING:
             self.parts.append(part_of(block))
             return

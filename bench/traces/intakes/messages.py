@@ -99,7 +99,7 @@ def messages(values: Iterable[Any], unread: Unread) -> list[ReadMessage]:
         if not isinstance(value, dict):
             unread.add("message that is no object")
         elif is_item(value) and is_answers(value):
-            _add_item(answer, value, unread)
+            answer.add({"type": "message", **value}, unread)
         else:
             read += _answer_of(answer)
             answer = Blocks()
@@ -119,15 +119,6 @@ def is_answers(item: dict[str, Any]) -> bool:
     if kind in ("message", None):
         return item.get("role") in (None, "assistant")
     return kind == "reasoning" or str(kind).endswith("_call")
-
-
-def _add_item(answer: Blocks, item: dict[str, Any], unread: Unread) -> None:
-    """Add an item to the answer that it is of."""
-    if item.get("type") in ("message", None):
-        unread.extra_keys(item, _KNOWN, "an item")
-        answer.add_all(item.get("content"), unread)
-    else:
-        answer.add(item, unread)
 
 
 def _other_item(item: dict[str, Any], unread: Unread) -> list[ReadMessage]:
