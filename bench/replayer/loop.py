@@ -27,7 +27,6 @@ from ..model import (
     UserTurn,
     WriterCall,
     as_text,
-    compact_json,
 )
 from ..model.errors import StrategyError
 from ..model.outcome import OUTPUT, SUMMARY
@@ -212,10 +211,11 @@ class Loop:
 
     def _offload(self, handle: str, value: Any) -> None:
         """From this step on a handle stands for a value."""
-        text = as_text(plain_data(value))
+        data = plain_data(value) if self._strategy.own else value
+        text = as_text(data)
         known, _ = self._offloaded.get(handle, (None, None))
         if self._side is self._stored and known != text:
-            self._offloaded[handle] = text, value
+            self._offloaded[handle] = text, data
             self._out.handles.append(Resolved(handle=handle, step=self._at, text=text))
 
     # ------------------------------------------------------------ results
@@ -284,7 +284,6 @@ class Loop:
             stored = record.value
             if record.handle is not None:
                 _, stored = self._offloaded.get(record.handle, ("", None))
-            compact_json(stored)  # what cannot be written cannot be read back
         return record, stored
 
     # ------------------------------------------------------------ prompts and routes
