@@ -76,7 +76,8 @@ def test_prompts_are_those_that_were_sent_through_resets() -> None:
     said = [count.text(text) for text in ("Be brief.", "Count the rows.", "I will.", "a b", "We counted.")]
     assert [prompt.size.messages for prompt in prompts] == [2, 4, 3]
     assert [prompt.size.text for prompt in prompts] == [sum(said[:2]), sum(said[:4]), said[0] + said[3] + said[4]]
-    assert [(prompt.size.reasoning, prompt.size.answered) for prompt in prompts] == [(0, 0), (4, 7), (0, 0)]
+    sizes = [(prompt.size.reasoning, prompt.size.answered, prompt.size.answered_text) for prompt in prompts]
+    assert sizes == [(0, 0, 0), (4, 7, 3), (0, 0, 0)]
     assert {prompt.tools for prompt in prompts} == {count.tools(({"name": "f"},))}
 
 
