@@ -60,6 +60,9 @@ QUALITY = {
 """The words for the shares of stores, evaluators and routers, after the name of a strategy."""
 
 
+_FEW = 0.1  # of the tasks; a saving of which so few make up half is theirs
+
+
 def rule_value(rule: Rule, value: float | None) -> str:
     """The value or the limit of a rule; "" where there is none.
 
@@ -134,8 +137,10 @@ def _too_dear(item: Ranked, cheaper: RuleResult, advice: Advice) -> str:
         return f"costs {less_or_more(price)}"
     if advice.tasks < FEWEST:
         return f"needs {counted(FEWEST, unit_of(advice))}"
-    if cheaper.value is None:
+    if price is None or cheaper.value is None:
         return "not priced"
+    if 0 < price.half <= max(1, advice.tasks * _FEW):
+        return f"saves half of that on {counted(price.half, unit_of(advice))}"
     if cheaper.value > 1:
         more = change(cheaper.value).lstrip("+")
         return "may cost as much" if more == "≈0%" else f"may cost up to {more} more"

@@ -122,7 +122,13 @@ def _savings(reading: Reading) -> Figures:
         first = Figure(name, change(price.ratio), "good" if advised else "", line, note)
     else:
         now = reading.money(price)
-        first = Figure("Price today", now, "", reading.priced_by[1], reading.economy)
+        first = Figure(
+            "Tokens today" if reading.counts_tokens else "Price today",
+            now,
+            "",
+            reading.priced_by[1],
+            reading.economy,
+        )
     return Figures((first, _missed(reading, item), _rejected(reading)), scatter(reading))
 
 

@@ -71,7 +71,7 @@ def _heat(reading: Reading) -> Iterator[Block]:
     lose = "loses" if len(safe) == 1 else "lose"
     lead = f"{listed(safe)} {lose} nothing that a turn used. " if safe else ""
     turns = f"{of(round(total[worst]), 'turn')} of {of(runs, 'run')}"
-    yield Prose(f"{lead}{worst} leaves {turns} without something they used.")
+    yield Prose(f"{lead}With {worst} {turns} would have missed something.")
     best = reading.candidate.strategy if reading.candidate else ""
     most = [*([best] if best in safe else []), *losing][:_STRATEGIES]
     yield from _heat_table(reading, missed, [name for name in names if name in most])
@@ -226,7 +226,8 @@ def _missing(missed: Sequence[MissedFact]) -> Table:
     rows = []
     for (turn, step, origin, handle), facts in sorted(groups.items()):
         place = f"step {step}" if origin == "result" else f"step {step}, {origin}"
-        earlier = f"{of(max(fact.distance for fact in facts), 'turn')} earlier"
+        turns = max(fact.distance for fact in facts)
+        earlier = f"{of(turns, 'turn')} earlier" if turns else "just before"
         note = f"behind the handle {handle}" if handle else earlier
         rows.append(
             (f"step {turn}", _listed_code([fact.fact for fact in facts], "bad"), Cell(place, note))
