@@ -16,7 +16,6 @@ from ..metrics import metric_infos
 from ..model import MAX_FAULT_RATE, MIN_FAR_RECALL, CacheSetting, Trace
 from ..model.compared import Compared, GateResult
 from ..model.errors import BenchError, ResultsError, named_in_errors
-from ..strategies import Strategy
 from ..strategies.declaring import declarations
 from ..strategies.portfolio import PORTFOLIO
 from ..strategies.sandboxed import Place
@@ -31,7 +30,7 @@ from .scenario import Scenario, Share, checked, questioned, read_scenario, sourc
 Traces = str | Path | Trace | Loaded | Iterable[str | Path | Trace]
 """Recordings as people pass them: a path or several, one Trace or several, or what `load` gives."""
 
-Strategies = str | Callable[..., Any] | Strategy | Iterable[Any] | Mapping[str, Any]
+Strategies = str | Callable[..., Any] | Iterable[Any] | Mapping[str, Any]
 """Strategies as people pass them: one, several, or names with these or with slots."""
 
 
@@ -68,7 +67,7 @@ def compare(
 ) -> Compared:
     """Replay every recording under every strategy, the references added, and decide.
 
-    `strategies`: a list of spec strings, functions (each a summarizer) or Strategies, or a mapping
+    `strategies`: a list of spec strings or functions (each a summarizer), or a mapping
     of name → one of these, or of slots → specs or functions; None: the portfolio. `gates` are
     tables as a scenario has them. `jobs` processes (or Workers, which several comparisons may
     share) measure runs; the result is the same. Somebody's own code runs in processes of its own;

@@ -77,7 +77,7 @@ def declarations(given: Any) -> list[Declaration]:
 
 
 def declaration(item: Any, name: str | None = None) -> Declaration:
-    """A strategy as written: a spec string, slots with a name, a Strategy, or a summarizer function.
+    """A strategy as written: a spec string, slots with a name, or a summarizer function.
 
     A spec string is `NAME=SLOT=SPEC(+SLOT=SPEC)*` or the name of a reference. `name` renames it;
     with one, a spec string may be the slots alone (`compactor=mask_observations`). Raises SpecError
@@ -86,16 +86,13 @@ def declaration(item: Any, name: str | None = None) -> Declaration:
     >>> str(declaration("store=truncate", "cut")), declaration(len).name
     ('cut=store=truncate', 'len')
     """
-    known = getattr(item, "declaration", None)
-    if isinstance(known, Declaration):  # of a Strategy
-        return replace(known, name=name or known.name)
     if isinstance(item, str):
         return _of_text(item, name)
     if callable(item):
         return _of_slots(name_of(item) if name is None else name, {"summarizer": item})
     if isinstance(item, Mapping) and name is not None:
         return _of_slots(name, item)
-    what = f"a strategy is a spec string, a function or a Strategy, got {type(item).__name__}"
+    what = f"a strategy is a spec string or a function, got {type(item).__name__}"
     raise SpecError(
         f"{what} — write 'NAME=SLOT=SPEC', or pass {{'name': {{'compactor': function}}}}"
     )
