@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,9 +13,8 @@ from ..model.errors import BenchError
 from ..strategies import parse_strategy
 from ..traces import TraceSource
 from ..traces.markers import cut_in
+from .measured_runs import Progress
 from .measuring import Measuring, RunSession, rare_collection
-
-Progress = Callable[[int, int | None], None]
 
 
 @dataclass(frozen=True)

@@ -84,13 +84,14 @@ class Base(NamedTuple):
     """The values that a comparison is held against, and their name.
 
     `required`: without any the gates that need them fail; `accepting`: they are about to be
-    replaced.
+    replaced. `missing` is a clause on each thing that is gone since.
     """
 
     scores: ScoreFile | None = None
     name: str = ""
     required: bool = False
     accepting: bool = False
+    missing: Sequence[str] = ()
 
 
 def answered(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import msgspec
 
@@ -138,15 +138,16 @@ def run_scenario(
     with sharing(jobs) as workers, named_in_errors(str(plan.path or "")):
         trusted = None if require_baseline else kept
         running = Running(workers, progress, trusted, details=details)
-        before = _before(plan, against, running, accepting=accepting, required=require_baseline)
+        empty = Base(required=require_baseline, accepting=accepting)
+        base, then = _base(plan, against, running, empty)
         # last, as it runs code of the change
         given = strategies_of(plan, running, Place(plan.base.resolve()))
-        notes = [] if before.then is None else [*before.then.notes(given.strategies)]
-        result = _ran(plan, given, running, before.base)
+        notes = [] if then is None else [*then.notes(given.strategies)]
+        result = _ran(plan, given, running, base)
     outcome: Literal["fail", "skipped"] = "fail" if require_baseline else "skipped"
     more = [
         GateResult(rule=JUDGE, strategy="", outcome=outcome, reason=clause)
-        for clause in before.missing
+        for clause in base.missing
     ]
     notes += changed_specs(result)
     return msgspec.structs.replace(
@@ -154,32 +155,23 @@ def run_scenario(
     )
 
 
-class Before(NamedTuple):
-    """The values that a run is held against, and a clause on each thing that is gone since."""
-
-    base: Base
-    missing: Sequence[str] = ()
-    then: Earlier | None = None
-
-
-def _before(
-    plan: Scenario, against: str | None, running: Running, *, accepting: bool, required: bool
-) -> Before:
+def _base(
+    plan: Scenario, against: str | None, running: Running, empty: Base
+) -> tuple[Base, Earlier | None]:
     """The values of a baseline, of a file, or of a revision, which is replayed."""
     if against is None:
-        scores = _baseline_of(plan, accepting)
+        scores = _baseline_of(plan, empty.accepting)
         name = plan.baseline_path.name if scores and plan.baseline_path else ""
-        missing = [*orphaned(plan)] if required else []
-        return Before(Base(scores, name, required, accepting), missing)
+        missing = [*orphaned(plan)] if empty.required else []
+        return empty._replace(scores=scores, name=name, missing=missing), None
     if against.endswith(".json") and Path(against).is_file():
-        scores = read_scores(Path(against), plan.title)
-        return Before(Base(scores, against, required, accepting))
+        return empty._replace(scores=read_scores(Path(against), plan.title), name=against), None
     with earlier(plan, against, running) as then:
         quietly = dataclasses.replace(running, details=False)
         result = _ran(then.plan, then.given, quietly, Base(), then.new_files)
     scores = score_file_of(result, metric_infos())
     name = f"{against} ({then.sha[:9]})"
-    return Before(Base(scores, name, required, accepting), then.missing, then)
+    return empty._replace(scores=scores, name=name, missing=then.missing), then
 
 
 def _ran(
