@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..evidence.session_audit import audit_of
 from ..model import Trace
@@ -13,8 +14,10 @@ from ..model.errors import BenchError
 from ..strategies import parse_strategy
 from ..traces import TraceSource
 from ..traces.markers import cut_in
-from .measured_runs import Progress
 from .measuring import Measuring, RunSession, rare_collection
+
+if TYPE_CHECKING:
+    from .measured_runs import Progress
 
 
 @dataclass(frozen=True)
