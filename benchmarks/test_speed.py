@@ -123,6 +123,13 @@ def test_references_only(times_floor: Timed, traces: Sequence[Trace]) -> None:
     times_floor(lambda: measured(traces, STRATEGIES[:2]), 10.8)
 
 
+def test_a_function_of_a_file(times_floor: Timed, traces: Sequence[Trace], tmp_path: Path) -> None:
+    """Its child, which imports it once, a fork of that for each run, and what passes between."""
+    (tmp_path / "mine.py").write_text("def f(messages): return [*messages[:2], *messages[-9:]]\n")
+    given = {"mine": "compactor=mine.py:f"}
+    times_floor(lambda: bench.compare(traces, given, base=tmp_path, details=False), 45)
+
+
 def test_audit(times_floor: Timed, traces: Sequence[Trace]) -> None:
     times_floor(lambda: [audited(trace) for trace in traces], 20)
 
