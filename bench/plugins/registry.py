@@ -6,7 +6,6 @@ import is an error, never skipped.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import importlib
 import inspect
@@ -121,16 +120,35 @@ class Entry:
 
 
 def declared_parameters(code: Any) -> list[inspect.Parameter] | None:
-    """The parameters of what is called; None for C code that has none.
-
-    Annotations are evaluated, unless one of them names what the type checker alone knows.
-    """
+    """The parameters of what is called, annotations evaluated; None for C code that has none."""
     if inspect.isclass(code) and code.__init__ is object.__init__:
         return []
-    for evaluates in (True, False):
-        with contextlib.suppress(Exception):
-            return [*inspect.signature(code, eval_str=evaluates).parameters.values()]
-    return None
+    try:
+        parameters = inspect.signature(code).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    while isinstance(code, functools.partial) or hasattr(code, "__wrapped__"):
+        code = code.func if isinstance(code, functools.partial) else code.__wrapped__
+    if inspect.isclass(code):
+        code = code.__init__
+    elif not hasattr(code, "__globals__"):  # an object that is called
+        code = type(code).__call__
+    scope = getattr(code, "__globals__", {})
+    return [item.replace(annotation=evaluated(item.annotation, scope)) for item in parameters]
+
+
+def evaluated(annotation: Any, scope: dict[str, Any]) -> Any:
+    """The type that an annotation names; an annotation in quotes that names none stays text.
+
+    >>> evaluated("tuple[int, ...] | None", {}), evaluated("Nothing", {})
+    (tuple[int, ...] | None, 'Nothing')
+    """
+    if not isinstance(annotation, str):
+        return annotation
+    try:
+        return eval(annotation, dict(scope))
+    except Exception:  # a name that exists for the type checker only
+        return annotation
 
 
 # ---------------------------------------------------------------- what is registered

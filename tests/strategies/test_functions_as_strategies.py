@@ -75,6 +75,7 @@ ASKS = {
         "def f(text):\n    return text.text[:3]": "a,b",
         "def f(anything: str):\n    return anything[:3]": "a,b",
         "def f(anything: 'str'):\n    return anything[:3]": "a,b",
+        "def f(anything: 'str') -> 'TYPE_ONLY':\n    return anything[:3]": "a,b",
         "def f(anything: 'TYPE_ONLY'):\n    return anything.text[:3]": "a,b",
         "def f(result: dict):\n    return result['output'][:3]": "a,b",
         "def f(result: 'dict[str, object] | None'):\n    return result['output'][:3]": "a,b",
