@@ -91,7 +91,7 @@ class ReadMessage:
 
 
 @dataclass(frozen=True, eq=False)
-class _Called:
+class _KnownCall:
     """A call that results may answer, with its thread and agent."""
 
     call: ToolCall
@@ -121,8 +121,8 @@ class Steps:
         # Runs that name no call, by the tool's name: arguments and run.
         self._unnamed: dict[str, list[tuple[Any, Ran]]] = {}
         # The last call with an id.
-        self._called: dict[str, _Called] = {}
-        self._waiting: dict[str, list[_Called]] = {}  # calls without a result yet, by thread
+        self._known: dict[str, _KnownCall] = {}
+        self._waiting: dict[str, list[_KnownCall]] = {}  # calls without a result yet, by thread
         self._tools: dict[str, Any] = {}
 
     @property
@@ -205,7 +205,7 @@ class Steps:
 
     def approve(self, call_id: str, approved: bool, t: float | None = None) -> None:
         """A person's yes or no to a call."""
-        call = self._called.get(call_id, _Called(ToolCall(id=call_id, name="unknown")))
+        call = self._known.get(call_id, _KnownCall(ToolCall(id=call_id, name="unknown")))
         place: dict[str, Any] = {"agent": call.agent, "thread": call.thread, "t": t}
         self.add(Approval, call_id=call_id, approved=approved, **place)
 
@@ -218,8 +218,8 @@ class Steps:
         for call in calls:
             if call.id not in self.ran and (run := self._unnamed_run(call)) is not None:
                 self.ran[call.id] = run
-            self._called[call.id] = _Called(call, thread, agent)
-            self._waiting.setdefault(thread, []).append(self._called[call.id])
+            self._known[call.id] = _KnownCall(call, thread, agent)
+            self._waiting.setdefault(thread, []).append(self._known[call.id])
         self.unread.add("id of a call used twice", len(calls) - len({call.id for call in calls}))
 
     def ran_unnamed(self, name: str, arguments: Any, ran: Ran) -> None:
@@ -242,7 +242,7 @@ class Steps:
     def answered(self, message: ReadMessage, thread: str) -> ToolCall:
         """The call that a result answers, which waits no longer; a new one, and counted, where
         there is none."""
-        last = self._called.get(message.call_id)
+        last = self._known.get(message.call_id)
         waiting = self._waiting.get(last.thread if last else thread, [])
         call = next((call for call in waiting if call.fits(message)), last)
         if call is None:
@@ -257,7 +257,7 @@ class Steps:
         """Append the results of tools that ran at the end and that no message shows (`seen` is
         None); other runs that are left are counted."""
         for call_id, ran in self.ran.items():
-            call = self._called.get(call_id)
+            call = self._known.get(call_id)
             if call is None or call not in self._waiting[call.thread]:
                 self.unread.add(_UNASKED)
                 continue

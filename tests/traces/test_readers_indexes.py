@@ -25,15 +25,17 @@ def searched(threads: list[Thread], group: str, prompt: Conversation) -> Thread 
     """The conversation that a prompt goes on with, held against each."""
     keys, task = prompt.keys, prompt.task or 0
     known = [thread for thread in threads if thread.group == group]
-    whole = [thread for thread in known if keys[: len(thread.held.keys)] == thread.held.keys]
+    whole = [thread for thread in known if keys[: len(thread.conversation.keys)] == thread.conversation.keys]
     if whole:
-        return max(whole, key=lambda thread: len(thread.held.keys))
+        return max(whole, key=lambda thread: len(thread.conversation.keys))
     after = [thread for thread in known if thread.answer in keys]
     handed = [thread for thread in threads if has_ids(thread.answer) and thread.answer in keys]
     begun = [
         thread
         for thread in known
-        if 0 < task < len(keys) and thread.held.keys[:task] == keys[:task] and thread.held.keys[: len(keys)] != keys
+        if 0 < task < len(keys)
+        and thread.conversation.keys[:task] == keys[:task]
+        and thread.conversation.keys[: len(keys)] != keys
     ]
     found = after or handed or begun
     return found[-1] if found else None
@@ -54,7 +56,7 @@ def test_a_prompt_finds_its_conversation(asked: list[tuple[str, list[ReadMessage
         thread = found or threads.begin(group)
         if found is None:
             every.append(thread)
-        thread.held = prompt
+        thread.conversation = prompt
         prompt.add(answer)
         thread.answer = prompt.keys[-1]
         threads.changed(thread)

@@ -49,15 +49,15 @@ class Thread:
     group: str
     name: str
     number: int
-    held: Conversation = field(default_factory=Conversation)
+    conversation: Conversation = field(default_factory=Conversation)
     answer: Hashable = None
 
     def marks(self) -> Iterator[Hashable]:
         """The marks under which a prompt finds this conversation."""
-        yield "all", self.group, self.held.beginnings[-1]
+        yield "all", self.group, self.conversation.beginnings[-1]
         yield "answer", self.answer
-        if self.held.task is not None:
-            yield "task", self.group, self.held.beginnings[self.held.task]
+        if self.conversation.task is not None:
+            yield "task", self.group, self.conversation.beginnings[self.conversation.task]
 
 
 class Threads:
@@ -103,7 +103,9 @@ class Threads:
         if own or task is None or task == size:
             return own[-1] if own else None
         same_task = self._with([("task", group, prompt.beginnings[task])])
-        return next((one for one in same_task[::-1] if one.held.keys[:size] != prompt.keys), None)
+        return next(
+            (one for one in same_task[::-1] if one.conversation.keys[:size] != prompt.keys), None
+        )
 
     def _with(self, marks: Iterable[Hashable]) -> list[Thread]:
         """The conversations that have one of some marks, in order."""
@@ -164,7 +166,7 @@ class Prompts(Steps):
             self._answers |= {call.id: answer for call in answer.calls if call.id}
         thread.answer = key_of(answer)
         for message in (answer, *results):
-            thread.held.add(message, self.say(message, thread.name, who, answered))
+            thread.conversation.add(message, self.say(message, thread.name, who, answered))
         self._threads.changed(thread)
         return thread.name
 
@@ -202,7 +204,7 @@ class Prompts(Steps):
     def _update(self, thread: Thread, prompt: Conversation, agent: str, t: float | None) -> None:
         """Add what is new in a prompt; where it holds less than the conversation, first a reset
         with what was kept."""
-        known = thread.held
+        known = thread.conversation
         places = _places(known.keys, prompt.keys)
         kept = [place for place in places if place is not None]
         summary: list[int] = []
@@ -223,7 +225,7 @@ class Prompts(Steps):
                 self.unread.add(_REWORDED, reworded and message.text.strip() != before.text.strip())
             elif at not in summary:
                 prompt.steps[at] = self.say(message, thread.name, agent, t)
-        thread.held = prompt
+        thread.conversation = prompt
 
 
 def key_of(message: ReadMessage) -> Hashable:
