@@ -117,13 +117,13 @@ class _MiniRun(Steps):
         self.commands: list[ToolCall] = []
         entries = [value for value in values if value.get("role") != "exit"]
         in_text = not any(map(_is_of_call, entries))
-        for entry, following in zip(entries, [*entries[1:], {}], strict=False):
+        for entry in entries:
             extra = fields_of(entry.get("extra"), _EXTRA, self.unread)
             for message in self._messages_in(entry, extra):
                 if in_text and message.role == "assistant":
-                    calls = calls_in(message.text, self.index, text(following.get("content")) or "")
+                    calls = calls_in(message.text, self.index)
                     message, self.commands = replace(message, calls=calls), list(calls)
-                self._add(message, extra, last=not following)
+                self._add(message, extra, last=entry is entries[-1])
 
     def _messages_in(self, entry: Fields, extra: Fields) -> list[ReadMessage]:
         """The messages of an entry: an answer of the Responses interface with its results, or a

@@ -16,7 +16,6 @@ from ..steps import Ran, ReadMessage
 _OPENED = re.compile(r"^```(mswea_bash_command|bash)[ \t]*\r?\n", re.MULTILINE)
 _CLOSED = re.compile(r"^```[ \t]*\r?$", re.MULTILINE)
 _EXECUTE = re.compile(r"^execute:[ \t]*(\S.*)$", re.MULTILINE | re.IGNORECASE)
-_EXECUTE_ANYWHERE = re.compile(r"execute:\s*(\S.*)")
 _LABEL = re.compile(r"\s*Command result:\s*")
 _RETURNCODE = re.compile(
     r"(?:\s*Command result:)?\s*(?:<exception>(?P<error>.*?)</exception>\s*)?"
@@ -47,17 +46,9 @@ def _blocks(text: str) -> Iterator[tuple[str, str]]:
         opened = _OPENED.search(text, closed.end())
 
 
-def calls_in(text: str, index: int, reply: str = "") -> tuple[ToolCall, ...]:
-    """The commands of the model turn at `index` as tool calls, their ids made of the index.
-
-    An agent that labels its results `Command result:` runs one command a turn: what follows its
-    first `execute:`, wherever that stands, else its block, else the whole text. `reply` is the next
-    message.
-    """
+def calls_in(text: str, index: int) -> tuple[ToolCall, ...]:
+    """The commands of the model turn at `index` as tool calls, their ids made of the index."""
     commands = commands_in(text)
-    if _LABEL.match(reply):
-        first = _EXECUTE_ANYWHERE.search(text)
-        commands = (first.group(1).strip(),) if first else (commands or (text.strip(),))[:1]
     ids = [f"text{index}.{at}" if at else f"text{index}" for at in range(len(commands))]
     pairs = zip(ids, commands, strict=True)
     return tuple(
