@@ -99,7 +99,6 @@ class Blocks:
         if not isinstance(kind, str):
             block = _with_type(block, unread)
             kind = block.get("type", "step-start")
-        kind = kind.removeprefix("dynamic-")
         if kind in _CALLS:
             self.calls.append(call_in(block, unread, kind))
         elif kind.endswith(_RESULTS):

@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import Any
 
 from ...model import ToolCall, as_text, text_of
-from ..decoded import strict_json
 from ..records import Unread
 from ..steps import Ran, ReadMessage, Role
 from ..values import as_dict, as_list, dicts, first_of, text
@@ -209,9 +208,7 @@ def _answer(fields: dict[str, Any], blocks: Blocks, name: str, unread: Unread) -
 def calls_beside(fields: dict[str, Any], unread: Unread) -> list[ToolCall]:
     """The calls that a message has beside its content: tool calls, custom ones, and the legacy
     `function_call`."""
-    values = [fields.get(key) for key in _BESIDE_CALLS]
-    lists = [strict_json(value) if isinstance(value, str) else value for value in values]
-    listed = [call for value in lists for call in as_list(value)]
+    listed = [call for key in _BESIDE_CALLS for call in as_list(fields.get(key))]
     calls = [*dicts(listed), *dicts([fields.get("function_call")])]
     unread.add("tool call that is no object", sum(not isinstance(call, dict) for call in listed))
     for call in calls:

@@ -23,8 +23,6 @@ _STARTS = ("startTime", "start_time", "started_at")
 _ENDS = ("endTime", "end_time", "ended_at")
 _PREFIXES = ("execute_tool ", "running tool: ", "tool.", "execute_task ", "ai.toolCall ")
 """Beginnings of names of runs, before the name of the function."""
-_EMPTY = "model call without messages, beside some that have them"
-_SAME = "model call recorded a second time, by another library's span"
 
 
 def inherited(
@@ -130,8 +128,7 @@ class Tree(Prompts):
     def _other(self, span: Span) -> None:
         """Add the decision that a run is, or count it."""
         if span.kind == "call":
-            empty = span.prompt is not None and not (span.prompt or span.answers)
-            self.unread.add(_EMPTY if empty else _SAME)
+            self.unread.add("model call recorded a second time, or without messages")
         elif span.kind == "chain":
             only = as_dict(span.outputs).keys() == {"output"}
             self._route(span, span.outputs["output"] if only else span.outputs)
