@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -90,8 +90,7 @@ class ReadMessage:
         return replace(self, **{name: value for name, value in known.items() if value is not None})
 
 
-@dataclass(frozen=True, eq=False)
-class _KnownCall:
+class _KnownCall(NamedTuple):
     """A call that results may answer, with its thread and agent."""
 
     call: ToolCall

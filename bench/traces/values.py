@@ -78,7 +78,8 @@ def arguments(value: Any) -> Any:
 def opened(value: Any) -> Any:
     """A value that services keep as JSON within a text, also twice over; any other as it is."""
     for _ in range(2):
-        is_json = isinstance(value, str) and value[:1] in ("{", "[", '"')
-        inner = strict_json(value) if is_json else None
+        if not isinstance(value, str) or value[:1] not in ("{", "[", '"'):
+            return value
+        inner = strict_json(value)
         value = value if inner is None else inner
     return value
