@@ -112,8 +112,7 @@ class RewrittenResult(OwnText):
     @cached_property
     def notices(self) -> Notices:
         """The words in it that are notices."""
-        is_size = self.session.result_counts(self.result).has
-        return Notices(self.result.text, self._known, self.table, is_size, self.handles)
+        return Notices(self.result.text, self._known, self.table, self.handles)
 
     @cached_property
     def gaps(self) -> list[Gap] | None:
@@ -179,6 +178,7 @@ class RewrittenResult(OwnText):
 
 _LONG_LINE_CHARS = 24
 """A line of so many characters does not stand in another text by accident."""
+
 
 _PYTHON = frozenset({"{'", "[{", "['"})
 """The beginnings of a Python mapping or list as text."""

@@ -83,16 +83,22 @@ class ResultCounts:
         it is `called`, else one that its sentence names, if it names any; of the columns that the
         sentence names, if it names any.
         """
-        words = set(plain_key(sentence).split())
-        columns = [key for key in self._columns if words.issuperset(key.split())]
-        names = STATISTICS.keys() & set(plain_key(called or sentence).split()) or STATISTICS.keys()
-        wanted = {STATISTICS[name] for name in names}
+        columns, kinds = self._named_in(sentence)
+        kinds = frozenset({STATISTICS[called.casefold()]}) if called else kinds
         return any(
             is_rounded(number, value)
-            for key in columns or self._columns
+            for key in columns
             for kind, value in self._of(key)
-            if kind in wanted
+            if kind in kinds
         )
+
+    @memo
+    def _named_in(self, sentence: str) -> tuple[list[str], frozenset[str]]:
+        """The columns and the kinds of statistics that a sentence names; all where it names none."""
+        words = set(plain_key(sentence).split())
+        columns = [key for key in self._columns if words.issuperset(key.split())]
+        names = STATISTICS.keys() & words or STATISTICS.keys()
+        return columns or [*self._columns], frozenset(STATISTICS[name] for name in names)
 
     def is_rounded(self, number: str) -> bool:
         """True if a number of three digits or more is one of the result, rounded."""

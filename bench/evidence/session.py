@@ -10,7 +10,6 @@ from ..model import ToolResult, Trace, grouped, memo
 from ..model.index import TraceIndex
 from ..text.escapes import unescape
 from ..text.facts import flat
-from ..text.identifiers import identifiers_of
 from ..text.instructions import quantifiers
 from ..text.line_changes import ResultLines
 from ..text.omissions import says_omission
@@ -61,11 +60,6 @@ class TraceSession:
         if result is None:
             return OwnText(self, number, handles)
         return RewrittenResult(self, number, handles, result)
-
-    @memo
-    def identifiers(self, text: str) -> tuple[str, ...]:
-        """The identifiers of a result as text."""
-        return identifiers_of(text)
 
     @memo
     def _lines_in(self, text: str) -> dict[str, None]:

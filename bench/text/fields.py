@@ -47,9 +47,7 @@ class FieldTable:
                 value = None
         value = decode_strings(value)
         self._records = list(records_of(value))
-        self.containers = frozenset(
-            plain_key(key) for _, inner in container_keys(value) for key in inner
-        )
+        self.containers = frozenset(map(plain_key, container_keys(value)))
         self.names = frozenset().union(*{record.keys for record in self._records}) - {""}
         """Every key that has a scalar."""
 
@@ -198,18 +196,6 @@ class FieldTable:
         """The numbers of the records that an identity tells from the others."""
         return listed(self.records_of_identity.get(identity))
 
-    def opens(self, key: str) -> bool:
-        """True if some record with several fields begins with a key."""
-        return plain_key(key) in self._first_keys
-
-    @cached_property
-    def _first_keys(self) -> frozenset[str]:
-        return frozenset(
-            plain_key(keys[0])
-            for keys in {record.keys for record in self._records}
-            if len(keys) > 1
-        )
-
     def has_container(self, key: str) -> bool:
         """True if the value has a mapping or list under a key."""
         return plain_key(key) in self.containers
@@ -233,15 +219,6 @@ class FieldTable:
     @cached_property
     def _prose(self) -> frozenset[str]:
         return frozenset(filter(is_prose, self.prose))
-
-    @cached_property
-    def records_with(self) -> dict[str, set[int]]:
-        """By key, as keys are compared, the records that have it or within which one has it."""
-        having: dict[str, set[int]] = {}
-        for number, record in enumerate(self._records):
-            for key in map(plain_key, record.keys):
-                having.setdefault(key, set()).update((number, *record.around))
-        return having
 
     def says_value(self, text: str) -> bool:
         """True if a text is a value of some field, other than a common word of data."""

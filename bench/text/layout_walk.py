@@ -21,9 +21,6 @@ _OF_TABLES = frozenset(
 )
 
 _WORD = re.compile(r"\w+")
-_COUNTED = re.compile(r"[^\W\d_]+ #?(?=\d{1,6}\b(?![.,]\d))")
-"""A word with a number behind it: `row 3`."""
-
 _CLOSING_TAG = re.compile(r"</([\w.:-]{1,80})>")
 
 _GOES_ON = re.compile(r",\d")
@@ -122,7 +119,7 @@ class Walk:
             self._has_new_word = False
             if self._scalar():
                 return True
-            if not (self._word() or self._ordinal() or self._separator()):
+            if not (self._word() or self._separator()):
                 return False
 
     def _scalar(self) -> bool:
@@ -306,13 +303,6 @@ class Walk:
         self._names, self._has_new_word = None, True
         self._at = match.end()
         return True
-
-    def _ordinal(self) -> bool:
-        """Go behind a word that only says what the number behind it counts."""
-        match = _COUNTED.match(self._text, self._at)
-        if match:
-            self._at = match.end()
-        return match is not None
 
     def _separator(self) -> bool:
         """Go behind a sign that separates, or a closing tag: neither says anything."""

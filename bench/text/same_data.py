@@ -10,7 +10,6 @@ import re
 from functools import cached_property
 from html import unescape
 from typing import Any, NamedTuple
-from urllib.parse import unquote_plus
 
 from ..model import nested
 from .layout_walk import Layouts, Walk
@@ -81,8 +80,6 @@ class Scalars:
         >>> [Scalars(rows).proof(text) for text in altered]
         [None, None, None, None]
         """
-        if "&" in text and " " not in text:
-            text = unquote_plus(text)
         if "&quot;" in text:
             text = unescape(text)
         if not self._value or self.least > len(text):

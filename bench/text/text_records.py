@@ -59,8 +59,10 @@ class TextReading:
             inner, more = values_of(begun, names)
             values += map(decode_strings, inner)
             rest += f"\n{more}" if inner else ""
-        self.containers = tuple(keys for value in values for keys in container_keys(value))
-        """The keys of each mapping that holds others, and those of them that lead to these."""
+        self.containers = frozenset(
+            plain_key(key) for value in values for key in container_keys(value)
+        )
+        """The keys that lead to mappings and lists."""
 
         for value in values:
             read_records = list(records_of(value))
@@ -91,10 +93,9 @@ class TextReading:
         self.rest = decoded(rest)
         """What stands outside of data and tables."""
 
-    @memo
     def has_container(self, key: str) -> bool:
         """True if the text has a mapping or list under a key."""
-        return any(plain_key(key) in map(plain_key, inner) for _, inner in self.containers)
+        return plain_key(key) in self.containers
 
     @cached_property
     def _records(self) -> dict[tuple[str, str], list[int]]:
@@ -228,23 +229,17 @@ def records_of(node: Any) -> Iterator[Record]:
         waiting.extend(reversed(inner))
 
 
-def container_keys(node: Any) -> Iterator[tuple[list[str], list[str]]]:
-    """Yield the keys of each mapping, and those of them that lead to mappings or lists, where it
-    has any.
-    """
+def container_keys(node: Any) -> Iterator[str]:
+    """Yield the keys of a value that lead to mappings or lists."""
     waiting = [node]
     while waiting:
         value = waiting.pop()
-        if isinstance(value, dict):
-            inner = [
-                str(key).removesuffix("[]")
-                for key, item in value.items()
-                if isinstance(item, dict | list | tuple)
-            ]
-            if any(inner):
-                yield [str(key).removesuffix("[]") for key in value], inner
-        items = value.values() if isinstance(value, dict) else _listed(value)
-        waiting.extend(item for item in items if isinstance(item, dict | list | tuple))
+        items = value.items() if isinstance(value, dict) else enumerate(_listed(value))
+        for key, item in items:
+            if isinstance(item, dict | list | tuple):
+                waiting.append(item)
+                if isinstance(value, dict):
+                    yield str(key).removesuffix("[]")
 
 
 def _begun_in(node: Any) -> Iterator[str]:

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from ...model import ToolCall, as_text
 from ...model.scores import Check, Finding
 from ...text.excerpts import gaps_of
-from ...text.identifiers import broken_identifiers
 from ...text.omissions import omission_in
 from ...text.quantities import same_value
 from ..of_replay import ReplayEvidence
@@ -80,10 +79,6 @@ def _find_changes(own: RewrittenResult) -> Changes:
         findings += fields.findings
         is_read = is_read and fields.is_read
         findings += changed_lines(own)
-        plain = own.session.messages.texts.plain
-        text, was = plain(own.text), plain(own.result.text)
-        broken = broken_identifiers(text, was, own.session.identifiers(was))
-        findings += [Finding(own.step, shown, whole) for shown, whole in broken]
     return Changes([*findings, *repeated(own), *dropped(own)], is_read)
 
 

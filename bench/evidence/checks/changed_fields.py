@@ -14,13 +14,10 @@ from ...text.decode import NothingParsed, parse_prefix
 from ...text.facts import occurs
 from ...text.fields import FieldTable
 from ...text.instructions import is_denied
-from ...text.numbers import is_number
 from ...text.quantities import is_quantity, same_value
 from ...text.text_records import Pair, plain_key
-from ..notices import OPENING
 from ..own_text import RewrittenResult
-from ..result_counts import count_of
-from .changed_lines import altered, is_one_value
+from .changed_lines import altered
 
 _MORE = re.compile(r"(?:[,;]\s|\s\().*[A-Za-z].*", re.DOTALL)
 _COUNTED = re.compile(r"(.+?) ?[(×] ?([1-9]\d{0,8})\)?")
@@ -43,8 +40,7 @@ def changed_fields(own: RewrittenResult) -> Changes:
         return Changes([])
     if not own.session.messages.understands(own.number, own.result.index):
         return Changes([], is_read=False)
-    first, *others = own.notices.pieces_of(_without_call(own))
-    pieces = [first, *(_from_next_record(piece, table) for piece in others)]
+    pieces = own.notices.pieces_of(_without_call(own))
     changes = [_changed_in(own, piece) for piece in filter(str.strip, pieces)]
     found = [item for change in changes for item in change.findings]
     is_read = all(change.is_read for change in changes)
@@ -81,14 +77,6 @@ def _changed_in(own: RewrittenResult, piece: str) -> Changes:
     found: list[Finding] = []
     other_words: dict[str, list[Finding]] = {}
     agreeing, is_read = Counter[str](), True
-    for keys, inner in reading.containers:
-        unknown = [
-            key for key in inner if key and not table.has_container(key) and not table.has_key(key)
-        ]
-        own_keys = [key for key in keys if table.has_container(key) or table.has_key(key)]
-        gone = table.containers.difference(map(plain_key, keys))
-        if unknown and gone and len(own_keys) * 2 >= len(keys):
-            found.append(Finding(own.step, f"{unknown[0]}: …", ""))
     for pairs, around, _ in reading.records:
         known = [(key, text) for key, text in pairs if table.has_key(key)]
         if not known:
@@ -100,17 +88,12 @@ def _changed_in(own: RewrittenResult, piece: str) -> Changes:
             if table.has_container(f"{key}s"):
                 continue  # the name of one of these
             if not table.has_key(key):
-                if _is_mixed(text, best, table):
-                    is_read = False
-                elif _is_renamed(own, text, known, pairs):
+                if _is_renamed(own, text, known, pairs):
                     found.append(Finding(own.step, f"{key}: {text}", _origin(table, text)))
                 continue
             values: Collection[str] = table.values(best, key)
             if sum(plain_key(other) == plain_key(key) for other, _ in pairs) > 1:
                 values = table.column(key)  # of several mappings in one row
-            if best and not values and _is_of_another(own, best, (key, text)):
-                found.append(Finding(own.step, f"{key}: {text}", f"no {key}"))
-                continue
             if not values and not same_value(text, ""):
                 values = table.column(key) if best or len(known) > 1 else ()
             if table.has_prose(values):
@@ -118,10 +101,9 @@ def _changed_in(own: RewrittenResult, piece: str) -> Changes:
                     Finding(own.step, new, was) for new, was in altered(own, text.split("\n"))
                 ]
                 continue
-            is_same = _is_one_of(piece, text, values) or _are_all(text, table.column(key))
-            is_same = is_same and not _is_recased(text, values)
-            if values and (not is_same or _is_begun(own, text, values)):
-                if is_same or _is_of_kind(text, values):
+            is_same = _is_one_of(piece, text, values) and not _is_recased(text, values)
+            if values and not is_same:
+                if _is_of_kind(text, values):
                     change = Finding(own.step, f"{key}: {text}", f"{key}: {next(iter(values))}")
                     is_new = not (text in table.column(key) or is_quantity(text) or moment_of(text))
                     (other_words.setdefault(plain_key(key), []) if is_new else found).append(change)
@@ -173,17 +155,6 @@ def _is_of_any(table: FieldTable, key: str, text: str) -> bool:
     return len(table.column(key)) > 1 and text.casefold() not in table.records_of_identity
 
 
-def _is_mixed(text: str, records: list[int], table: FieldTable) -> bool:
-    """True if a value under a key of its own has several words of the values, not all of them from
-    its record.
-    """
-    words = {word for word in _WORDS.findall(text) if table.says_value(word)}
-    own = {
-        word for at in records for _, value in table.all_pairs(at) for word in _WORDS.findall(value)
-    }
-    return len(words) > 1 and bool(records) and not words <= own
-
-
 def _is_renamed(own: RewrittenResult, text: str, known: list[Pair], pairs: Sequence[Pair]) -> bool:
     """True if a value under a key of its own, among known ones, is that of another key that is
     gone, or a code that nothing says.
@@ -195,29 +166,6 @@ def _is_renamed(own: RewrittenResult, text: str, known: list[Pair], pairs: Seque
     if not is_new and not own.table.says_value(text):
         return False
     return not own.session.result_counts(own.result).is_worked_out(text)
-
-
-def _is_of_another(own: RewrittenResult, best: list[int], pair: Pair) -> bool:
-    """True if data give records a field that others have, and these lack with all within them."""
-    (key, text), table = pair, own.table
-    is_other = table.records_with[plain_key(key)].isdisjoint(best) and text in table.column(key)
-    return is_other and is_one_value(own.text)
-
-
-def _from_next_record(piece: str, table: FieldTable) -> str:
-    """The part behind a gap from where a record opens: what goes on with one from the gap is not
-    checked.
-    """
-    opening = piece.find("{")
-    if opening >= 0:
-        with suppress(NothingParsed):
-            parse_prefix(piece[opening:])
-            return piece[opening:]
-    lines = piece.split("\n")
-    opens = (
-        at for at, line in enumerate(lines) if (key := OPENING.match(line)) and table.opens(key[1])
-    )
-    return "\n".join(lines[next(opens, 0) :])
 
 
 def _is_one_of(shown: str, text: str, values: Collection[str]) -> bool:
@@ -233,17 +181,6 @@ def _is_one_of(shown: str, text: str, values: Collection[str]) -> bool:
     )
 
 
-def _is_begun(own: RewrittenResult, text: str, values: Collection[str]) -> bool:
-    """True if data that are complete have the beginning of a field without a mark: another value. A
-    number with fewer digits is a rounded one.
-    """
-    return (
-        not is_number(text)
-        and all(value.startswith(text) and value[len(text) :].strip(":.0") for value in values)
-        and is_one_value(own.text)
-    )
-
-
 def _is_recased(text: str, values: Collection[str]) -> bool:
     """True if a code is one of some values but for the case of its letters.
 
@@ -252,24 +189,6 @@ def _is_recased(text: str, values: Collection[str]) -> bool:
     """
     is_code = any(map(str.isdigit, text)) and not text.isdigit()
     return is_code and text.casefold() in map(str.casefold, values) and text not in values
-
-
-def _are_all(text: str, column: Counter[str]) -> bool:
-    """True if a value is a list of values that stand under its key, or of some with the number of
-    times that each stands there.
-
-    >>> column = Counter(["sent", "open", "sent"])
-    >>> [_are_all(text, column) for text in ("sent, open", "sent (2), open (1)", "sent (1)", "sent")]
-    [True, True, False, False]
-    """
-    parts = re.split("[,;] ", text.strip("[]"))
-    counted = [_COUNTED.fullmatch(part) for part in parts]
-    if all(counted):
-        pairs = [(match[1], int(match[2])) for match in counted if match]
-        return all(count_of(part, column) == n for part, n in pairs)
-    return len(parts) > 1 and all(
-        any(same_value(part, value) for value in column) for part in parts
-    )
 
 
 def _origin(table: FieldTable, text: str) -> str:

@@ -8,7 +8,6 @@ from contextlib import suppress
 
 from ...model.scores import Finding
 from ...text.decode import NothingParsed, parse_prefix, plain_lines
-from ...text.escapes import unescape_cut
 from ...text.fields import FieldTable
 from ...text.quantities import same_value
 from ..own_text import RewrittenResult, lines_shown
@@ -18,7 +17,7 @@ _FIELD = re.compile(r"[\s\"'-]*([\w .-]+?)[\"']*\s*[:=]\s*[\"']*(.+?)[\"'\]}),\s
 
 def changed_lines(own: RewrittenResult) -> Iterator[Finding]:
     """Yield the lines of one rewritten result that differ in a word."""
-    if own.table.fields and is_one_value(own.text):
+    if own.table.fields and _is_one_value(own.text):
         return  # held against the fields, its texts too
     if own.result.text.strip() in own.text:
         return  # it shows every line as it is
@@ -27,10 +26,10 @@ def changed_lines(own: RewrittenResult) -> Iterator[Finding]:
             yield Finding(own.step, line, was)
 
 
-def is_one_value(text: str) -> bool:
+def _is_one_value(text: str) -> bool:
     """True if a text is one JSON container and nothing else, wherever its lines end.
 
-    >>> [is_one_value(text) for text in ('{"a":\\n1}', '{"a": 1} of 2', '{"a": 1', '"a"', "7")]
+    >>> [_is_one_value(text) for text in ('{"a":\\n1}', '{"a": 1} of 2', '{"a": 1', '"a"', "7")]
     [True, False, False, False, False]
     """
     plain = text.strip().replace("\n", " ")
@@ -52,12 +51,7 @@ def altered(own: RewrittenResult, lines: list[str]) -> Iterator[tuple[str, str]]
     step = own.result.index
     original, known = own.session.result_lines(step), own.session.lines_of(step)
     called = plain_lines(own.result.arguments)
-    parts = (
-        part
-        for line in lines
-        for part in (unescape_cut(line).split("\n") if "\\" in line else [line])
-        if part.strip() and part.strip() not in called
-    )
-    for part in dict.fromkeys(parts):
-        if part not in known and (was := original.altered(part.rstrip("\\"))):
-            yield part.strip()[:200], was.strip()[:200]
+    for line in dict.fromkeys(lines):
+        is_new = line.strip() and line not in known and line.strip() not in called
+        if is_new and (was := original.altered(line.rstrip("\\"))):
+            yield line.strip()[:200], was.strip()[:200]

@@ -37,7 +37,6 @@ class ShownCounts:
             or value in self._exact
             or any(low <= value <= high for low, high in self._between)
             or value == self._evidence.messages.count.text(self._own.result.text)
-            or value in self._sizes_of_others
             or self._is_missing(number, value)
         )
 
@@ -78,15 +77,6 @@ class ShownCounts:
     @cached_property
     def _texts(self) -> tuple[list[str], frozenset[int]]:
         return texts_in(decode_strings(self._own.text))
-
-    @cached_property
-    def _sizes_of_others(self) -> frozenset[int]:
-        """The sizes of the strategy's other texts of the result: one that a prompt showed may be
-        counted.
-        """
-        others = (own for own in self._evidence.rewritten if own.number != self._own.number)
-        sizes = (counts_of(own.message.text) for own in others if own.step == self._own.step)
-        return frozenset().union(*sizes)
 
     def _is_missing(self, number: str, value: int) -> bool:
         """True if so much is missing wherever a notice has a number: exactly, or up to the length

@@ -15,10 +15,6 @@ from ..own_text import RewrittenResult
 
 _DENYING = frozenset({"false", "0", "0.0"})
 _DATA = re.compile(r"[\[{](?=\s*[\[{\"'])")
-_ALL_SHOWN = re.compile(
-    r"\b(?:all|whole|entire|complete|everything)\b(?:(?!\bno[nt]?\b)[^.;:\n]){0,40}\bshown\b",
-    re.IGNORECASE,
-)
 _FEWEST_PAIRS, _FEWEST_WORDS = 2, 2
 
 
@@ -27,12 +23,8 @@ def dropped(own: RewrittenResult) -> Iterator[Finding]:
     a word.
 
     A row less is a false statement: whoever reads three flights takes it that there are three.
-    A column less is none, unless it is left out of the rows alone where it is false or zero. Who
-    says that all is shown leaves out nothing that the result says.
+    A column less is none, unless it is left out of the rows alone where it is false or zero.
     """
-    claim = _ALL_SHOWN.search(own.text) if "show" in own.text else None
-    if claim and (lost := own.session.facts.lost_in_text(own.result, own.text)):
-        yield Finding(own.step, claim[0], ", ".join(lost)[:200])
     if own.table.lists.lists and not own.says_omission and _is_whole(own.text):
         yield from _dropped(own, own.session.messages.reading(own.text))
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from ...text.excerpts import NOTICE_CHARS
 from ...text.facts import flat
 from ...text.numbers import number_value
 from ...text.omissions import says_omission
@@ -52,9 +53,11 @@ class StatedNumbers:
         `states_all`.
         """
         matches = [*_NUMBER.finditer(text)]
-        terms = [number_value(match[0].rstrip("%, ")) for match in matches]
-        for match, value in zip(matches, terms, strict=True):
-            stated = _Stated(value, match[0].rstrip("%, "), text[match.start() :], sentence)
+        values = [number_value(match[0].rstrip("%, ")) for match in matches]
+        terms = [*values, *_numbers_of(near)]
+        for match, value in zip(matches, values, strict=True):
+            words = text[match.start() : match.end() + NOTICE_CHARS]
+            stated = _Stated(value, match[0].rstrip("%, "), words, sentence)
             is_right = self._result.is_right(stated, states_all) if self._result else None
             if is_right is None:
                 is_right = (
@@ -62,7 +65,7 @@ class StatedNumbers:
                         self._is_known(stated)
                         and not (self._result and self._result.is_count(stated))
                     )
-                    or worked_out(value, [*terms, *_numbers_of(near)], percent=bool(match[1]))
+                    or worked_out(value, terms, percent=bool(match[1]))
                     or self._counts(stated)
                     or self._is_of_record(value, near)
                 )

@@ -25,10 +25,8 @@ from .summaries import Summary
 from .support import (
     CALL,
     FEWEST_WORDS,
-    LABEL,
     MARK,
     TAG,
-    is_of_run,
     is_quoted,
     outcome_words,
     without,
@@ -143,12 +141,8 @@ def _moved_lines(own: RewrittenResult, text: str) -> Iterator[str]:
         # A cut may have left half a word in front.
         is_part = words not in row and shown.strip() in result.text
         if found < 0 and not is_part and not _is_of_call(own, flat(unescape(line))):
-            label = LABEL.match(line)
-            rest = line[label.end() :] if label and is_of_run(own, label[0]) else line
-            parts = list(without_halves(MARK.split(rest)))
-            if any(flat(part).rstrip() not in row for part in parts) or (
-                len(parts) == 1 and row.find(flat(rest).rstrip(), place) < 0
-            ):
+            parts = list(without_halves(MARK.split(line)))
+            if any(flat(part).rstrip() not in row for part in parts) or len(parts) == 1:
                 yield line
         elif any(code not in result.text for code in _CODE.findall(line)):
             yield line  # a code with other letters
