@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from ...model import ToolCall, as_text
 from ...model.scores import Check, Finding
 from ...text.excerpts import gaps_of
+from ...text.exit_codes import exit_codes
 from ...text.omissions import omission_in
 from ...text.quantities import same_value
 from ..of_replay import ReplayEvidence
@@ -79,6 +80,7 @@ def _find_changes(own: RewrittenResult) -> Changes:
         findings += fields.findings
         is_read = is_read and fields.is_read
         findings += changed_lines(own)
+        findings += _changed_exit_codes(own)
     return Changes([*findings, *repeated(own), *dropped(own)], is_read)
 
 
@@ -107,6 +109,15 @@ def _is_same_call(shown: ToolCall, call: ToolCall) -> bool:
         shown.arguments, call.arguments, lambda gap: omission_in(gap.words, arguments) != ""
     )
     return shown.name == call.name and gaps is not None and all(gap.words.strip() for gap in gaps)
+
+
+def _changed_exit_codes(own: RewrittenResult) -> Iterator[Finding]:
+    """Yield an exit code that a text states of a result which states others."""
+    stated, codes = exit_codes(own.text), exit_codes(own.result.text)
+    for code in stated if codes else ():
+        if code not in codes:
+            yield Finding(own.step, f"exit code {code}", f"exit code {codes[0]}")
+            return
 
 
 def _changed_scalar(own: RewrittenResult) -> Iterator[Finding]:

@@ -119,12 +119,12 @@ def _names_of_others(own: RewrittenResult, text: str) -> Iterator[str]:
     the result nor its call.
     """
     session, result = own.session, own.result
-    known = session.words_of(result.index)
     rows = [session.messages.texts.flat(part) for part in (result.text, call_of(result))]
     for name in dict.fromkeys(_OWN_NAME.findall(text)):
         row = flat(name)
-        is_own = any(row in other for other in rows) if " " in name else known >= {*row.split()}
-        if not is_own and session.mentions.verbatim(name):
+        if any(row in other for other in rows) or not session.mentions.verbatim(name):
+            continue
+        if " " in name or not session.words_of(result.index) >= {*row.split()}:
             yield name
 
 
