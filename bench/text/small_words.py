@@ -37,7 +37,7 @@ def is_notice(sentence: str) -> bool:
     ) and bool(says_omission(sentence, ""))
 
 
-_MARK = re.compile(r"\[[^\[\]\n]{1,80}\]")
+_MARK = re.compile(r"\[[^\[\]\"'\n]{1,80}\]")
 
 
 def without_notices(text: str) -> str:
@@ -45,6 +45,8 @@ def without_notices(text: str) -> str:
 
     >>> without_notices("row 1 [18 lines left out] [3, 4 … 9] [open: 2 more]")
     'row 1  [3, 4 … 9] [open: 2 more]'
+    >>> without_notices('["#W12", "+2 more items not shown"]')
+    '["#W12", "+2 more items not shown"]'
     """
     if "[" not in text:
         return text
