@@ -159,12 +159,11 @@ def statistics_of_none(own: RewrittenResult, line: str) -> Iterator[str]:
     the result that a line of an own text is about.
     """
     counts = own.session.result_counts(own.result)
-    row = own.session.messages.texts.flat(own.result.text)
     for stated in _STATISTIC.finditer(line) if own.table.fields else ():
         value = number_value(stated[2])
         key = set(plain_key(own.table.key_of(value)).split())
         if not (
-            flat(stated[0]).rstrip() in row
+            flat(stated[0]).rstrip() in own.session.messages.texts.flat(own.result.text)
             or STATISTICS.keys() & key
             or counts.is_statistic(value, line, stated[1])
             or counts.is_all(value)

@@ -119,10 +119,12 @@ def _names_of_others(own: RewrittenResult, text: str) -> Iterator[str]:
     the result nor its call.
     """
     session, result = own.session, own.result
-    rows = [session.messages.texts.flat(part) for part in (result.text, call_of(result))]
+    row_of = session.messages.texts.flat
     for name in dict.fromkeys(_OWN_NAME.findall(text)):
         row = flat(name)
-        if any(row in other for other in rows) or not session.mentions.verbatim(name):
+        if not session.mentions.verbatim(name) or any(
+            row in row_of(part) for part in (result.text, call_of(result))
+        ):
             continue
         if " " in name or not session.words_of(result.index) >= {*row.split()}:
             yield name
