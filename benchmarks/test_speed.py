@@ -116,7 +116,7 @@ def test_one_more_strategy(
 
 
 def test_nine_strategies(times_floor: Timed, traces: Sequence[Trace]) -> None:
-    times_floor(lambda: measured(traces, STRATEGIES), 46)
+    times_floor(lambda: measured(traces, STRATEGIES), 40)
 
 
 def test_references_only(times_floor: Timed, traces: Sequence[Trace]) -> None:

@@ -1,5 +1,5 @@
 """Texts that a strategy wrote and that are not faithful to the recording: what decides if it may be
-used at all.
+used at all. Of one that reads the future they are not asked about.
 """
 
 from __future__ import annotations
@@ -54,4 +54,5 @@ def hidden_errors(evidence: CheckedReplay) -> Number:
 
 
 def _hits(evidence: CheckedReplay, rule: Rule) -> Number:
-    return Number(float(evidence.checks[rule].hits)) if evidence.walked.calls else NOTHING
+    is_measured = evidence.walked.calls and not evidence.replay.reads_future
+    return Number(float(evidence.checks[rule].hits)) if is_measured else NOTHING

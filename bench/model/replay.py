@@ -52,7 +52,8 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
 
     `written` are the messages that are not the recording's, numbered behind it. A strategy that
     raised has a `failure`; `unstable_at` is the step at which a second replay gave something else.
-    `says` are the sentences of its own that the strategy is allowed.
+    `says` are the sentences of its own that the strategy is allowed. One that `reads_future` is a
+    bound: no agent can run it, so nobody asks whether its texts are faithful.
     """
 
     strategy: str
@@ -66,3 +67,4 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
     handles: tuple[Resolved, ...] = ()
     failure: Failure | None = None
     unstable_at: int | None = None
+    reads_future: bool = False

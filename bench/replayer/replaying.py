@@ -93,6 +93,7 @@ class Replayer:
             own_calls=tuple(out.own_calls),
             handles=tuple(out.handles),
             failure=out.failure,
+            reads_future=_reads_future(strategy),
         )
 
     def _outcomes(self, strategy: Strategy, before: int | None) -> Outcomes:
@@ -100,7 +101,7 @@ class Replayer:
         if strategy.own:
             given = strategy, self._frame, self.counter, moments
             return outcomes_of_own_code(*given, ended=before is None)
-        reads_on = any(plugin.attribute("needs_future", False) for plugin in strategy.everything)
+        reads_on = _reads_future(strategy)
         frame = self._frame._replace(future=self.future) if reads_on else self._frame
         return Loop(strategy, frame, self.counter).outcomes(moments, ended=before is None)
 
@@ -147,3 +148,8 @@ class Replayer:
         return msgspec.structs.replace(
             decision, recorded=self._routes.get(decision.step), labelled=label
         )
+
+
+def _reads_future(strategy: Strategy) -> bool:
+    """True if one of its plug-ins is given what later steps need."""
+    return any(plugin.attribute("needs_future", False) for plugin in strategy.everything)

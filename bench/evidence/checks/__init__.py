@@ -16,6 +16,8 @@ from .invented import invented
 from .misattributed import misattributed
 from .valid import valid
 
+_OF_TEXTS: tuple[Rule, ...] = "misattributed", "invented", "hidden"
+
 
 class CheckedReplay(ReplayEvidence):
     """The evidence of a replay with its checks."""
@@ -28,11 +30,17 @@ class CheckedReplay(ReplayEvidence):
     @cached_property
     def checks(self) -> dict[Rule, Check]:
         """The check of each rule that reads prompts or texts; a strategy that wrote nothing has no
-        hits.
+        hits. The texts of one that reads the future are not checked.
         """
+        prompts: dict[Rule, Check] = {"valid": valid(self), "instructed": instructed(self)}
+        if self.replay.reads_future:
+            texts = self.own_texts
+            unread = Check(
+                unchecked=len(texts), unchecked_text=texts[0].text[:200] if texts else ""
+            )
+            return {**prompts, "changed": unread, **dict.fromkeys(_OF_TEXTS, Check())}
         return {
-            "valid": valid(self),
-            "instructed": instructed(self),
+            **prompts,
             "changed": changed(self),
             "misattributed": misattributed(self),
             "invented": invented(self, self.wording),

@@ -35,10 +35,10 @@ def changed(evidence: ReplayEvidence) -> Check:
     says that it was empty, and rows left out without a word that there are no others. A line or
     record may not come more often than the result has it. A key that the result does not have is a
     change, unless a legend in the same text says what it stands for. A line of a text is changed
-    where one of its words is replaced, an identifier cut or taken apart, or a denial dropped; so is
-    what a person or the model said, and a message of the user with fewer words and no mark. So are
-    altered arguments of a call, a turn of the model that alone is dropped, and a turn under the
-    role of somebody else.
+    where one of its words is replaced, or a denial dropped; so is an exit code that the result does
+    not state, what a person or the model said, and a message of the user with fewer words and no
+    mark. So are altered arguments of a call, a turn of the model that alone is dropped, and a turn
+    under the role of somebody else.
 
     Source: https://arxiv.org/abs/2005.00661 (intrinsic errors of summaries)
     """
