@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Any
@@ -150,13 +150,6 @@ class FieldTable:
         """The keys and values of a record and of those around it."""
         around = self._records[record].around
         return [pair for number in (record, *around) for pair in self._records[number].pairs]
-
-    def all_pairs(self, record: int) -> Iterator[Pair]:
-        """Yield the keys and values of a record, of those around it and of those within it."""
-        yield from self.pairs(record)
-        for other in self._records:
-            if record in other.around:
-                yield from other.pairs
 
     def texts_of(self, record: int) -> tuple[str, ...]:
         """The values of a record alone."""

@@ -20,7 +20,6 @@ from ..own_text import RewrittenResult
 from .changed_lines import altered
 
 _MORE = re.compile(r"(?:[,;]\s|\s\().*[A-Za-z].*", re.DOTALL)
-_COUNTED = re.compile(r"(.+?) ?[(×] ?([1-9]\d{0,8})\)?")
 _FEWEST_PAIRS = 3
 _WORDS = re.compile(r"[\w:.@#-]*\w")
 _CODE = re.compile(r"(?=\w*\d)(?=[\d_]*[^\W\d_])\w{6,}")

@@ -26,6 +26,7 @@ MARK = re.compile(r"\[?(?:…|\.{3,})\]?")
 
 FEWEST_WORDS = 4
 """So many words in a row are a quotation."""
+
 _SUCCEEDED = re.compile(r"success\w*|succeeded|ok(?:ay)?")
 _NAMES = frozenset(name for names in SPEAKERS.values() for name in names)
 
