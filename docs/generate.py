@@ -162,7 +162,6 @@ def features_of(reader: str) -> list[str]:
         "model": any(turn.model is not None for turn in turns),
         "times": any(step.t is not None for step in steps),
         "threads": any(len({step.thread for step in trace.steps}) > 1 for trace in traces),
-        "outcome": any(trace.outcome is not None for trace in traces),
         "labels": any(trace.labels.keys() - {"task"} for trace in traces),
         **{word: any(isinstance(step, kind) for step in steps) for word, kind in FEATURES.items()},
     }

@@ -141,7 +141,6 @@ class ModelTurn(Step, frozen=True, kw_only=True, tag="model"):
     model: str | None = None
     reasoning: str | None = None
     reasoning_resent: bool = False
-    finish_reason: str | None = None
     usage: Usage | None = None
 
 
@@ -162,7 +161,6 @@ class ToolResult(Step, frozen=True, kw_only=True, tag="result"):
     full: str | None = None
     data: Any = None
     error: str | None = None
-    duration_s: float | None = None
     truncated_at_source: bool = False
     non_text: int = 0
 
@@ -255,15 +253,6 @@ class Source(Value, frozen=True, kw_only=True):
     sha256: str = ""
 
 
-class Outcome(Value, frozen=True, kw_only=True):
-    """The end of a recorded run: success, score (any scale), the step that failed, and who says so."""
-
-    success: bool | None = None
-    score: float | None = None
-    failed_step: int | None = None
-    said_by: str = ""
-
-
 class Trace(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """One recorded run. `labels` hold what people said about it (expected routes), `meta` what the
     recorder said.
@@ -280,7 +269,6 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     steps: tuple[AnyStep, ...]
     labels: dict[str, Any] = {}
     meta: dict[str, Any] = {}
-    outcome: Outcome | None = None
     left_out: dict[str, int] = {}
 
     @cached_property
@@ -296,9 +284,7 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def sha256(self) -> str:
         """The hash of all that the trace says, whatever its id and file."""
-        content = compact_json(
-            plain((self.labels, self.meta, self.outcome, self.left_out, self.steps))
-        )
+        content = compact_json(plain((self.labels, self.meta, self.left_out, self.steps)))
         return hashlib.sha256(content.encode()).hexdigest()
 
     @cached_property

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from ..model import SCHEMA_VERSION, AnyStep, Outcome, Source, Trace, Value, plain
+from ..model import SCHEMA_VERSION, AnyStep, Source, Trace, Value, plain
 from ..model.errors import TraceError, one_line
 
 KEY = "bench_trace"
@@ -23,7 +23,6 @@ class Header(Value, frozen=True, kw_only=True):
     source: Source
     labels: dict[str, Any] = {}
     meta: dict[str, Any] = {}
-    outcome: Outcome | None = None
     left_out: dict[str, int] = {}
 
 
@@ -65,8 +64,8 @@ def _line(
             # a whole number given for a float is written as what it is read as
             line = msgspec.json.encode(plain(read_back))
         except UnicodeEncodeError:  # a lone surrogate: legal as a JSON escape, not in UTF-8
-            read_back = msgspec.convert(
-                json.loads(json.dumps(msgspec.to_builtins(value), allow_nan=False)), decoder.type
+            read_back = typed(
+                json.dumps(msgspec.to_builtins(value), allow_nan=False).encode(), decoder
             )
             line = json.dumps(plain(read_back), separators=(",", ":")).encode()
     except (TypeError, ValueError, OverflowError, RecursionError, msgspec.MsgspecError) as error:
@@ -94,7 +93,7 @@ def typed(line: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
     except msgspec.ValidationError:
         raise
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):  # a lone surrogate, perhaps
-        return msgspec.convert(json.loads(line), decoder.type)
+        return msgspec.convert(json.loads(line), decoder.type, str_keys=True)
 
 
 def trace_of(header: Header, steps: list[AnyStep]) -> Trace:

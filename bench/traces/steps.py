@@ -14,7 +14,6 @@ from ..model import (
     Approval,
     Content,
     ModelTurn,
-    Outcome,
     RouteDecision,
     SystemTurn,
     ToolCall,
@@ -105,16 +104,15 @@ class _KnownCall(NamedTuple):
 
 
 class Steps:
-    """The steps of one run so far, numbered in order, what is known beside them, and how it ended.
+    """The steps of one run so far, numbered in order, and what is known beside them.
     `ran` holds what is known of tools' runs, by the ids of their calls; `model` is that of turns
     that name none."""
 
     def __init__(self) -> None:
         self.steps: list[AnyStep] = []
         self.unread = Unread()
-        self.meta: dict[str, Any] = {}
+        self.session_id: str | None = None
         self.cost_usd = 0.0  # as far as it is recorded
-        self.outcome: Outcome | None = None
         self.model: str | None = None
         self.ran: dict[str, Ran] = {}
         # Runs that name no call, by the tool's name: arguments and run.
@@ -290,17 +288,21 @@ class Steps:
         )
 
     def trace(self, document: Document, reader: str, **own: Any) -> Trace:
-        """The run as a trace; `own` are id, labels, and meta and outcome in place of the run's.
-        Labels and meta that hold nothing are left out. TraceError where nothing was recorded."""
+        """The run as a trace; `own` are id, labels, and meta beside session and cost. Labels and
+        meta that hold nothing are left out. TraceError where nothing was recorded."""
         if not self.spoke:
             raise document.fail(
                 "expected a message, a model call or a result, got none — nothing was recorded"
             )
-        own = {"id": "", "outcome": self.outcome, **own}
-        meta = {"cost_usd": self.cost_usd or None, **own.get("meta", self.meta)}
-        own |= {"labels": filled(own.get("labels", {})), "meta": filled(meta)}
-        source, left_out = source_of(document, reader), self.unread.counts
-        return Trace(source=source, steps=tuple(self.steps), left_out=left_out, **own)
+        known = {"session_id": self.session_id, "cost_usd": self.cost_usd or None}
+        return Trace(
+            id=own.get("id", ""),
+            source=source_of(document, reader),
+            steps=tuple(self.steps),
+            labels=filled(own.get("labels", {})),
+            meta=filled(known | own.get("meta", {})),
+            left_out=self.unread.counts,
+        )
 
 
 def _made_id(index: int, at: int) -> str:

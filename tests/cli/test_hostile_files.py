@@ -129,7 +129,7 @@ def test_huge_values_are_judged_and_shown(huge):
     steps = (
         UserTurn(index=0, content="1e308 and -1e308, 5e-324, 1e999", t=1e308),
         ModelTurn(index=1, content=f"look at {huge}", usage=Usage(prompt_tokens=2**62, completion_tokens=2**62)),
-        ToolResult(index=2, call_id="c", function="f", seen=f'{{"a": {huge}, "b": [{huge}]}}', data={"a": huge}, duration_s=1e308),
+        ToolResult(index=2, call_id="c", function="f", seen=f'{{"a": {huge}, "b": [{huge}]}}', data={"a": huge}, t=1e308),
         ModelTurn(index=3, content=f"{huge} it is", usage=Usage(prompt_tokens=1)),
     )  # fmt: skip
     trace = Trace(id="huge", source=Source(format="x"), steps=steps)

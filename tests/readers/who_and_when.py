@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from bench.model import AnyStep, ContextReset, ModelTurn, Outcome, RouteDecision, ToolCall, ToolResult, Trace, UserTurn
+from bench.model import AnyStep, ContextReset, ModelTurn, RouteDecision, ToolCall, ToolResult, Trace, UserTurn
 from bench.traces import Confidence, Document, Traces, source_of
 from bench.traces.values import as_dict, dicts
 
@@ -74,15 +74,13 @@ class WhoAndWhen:
             labels["mistake_step"] = _step_number(whole["mistake_step"])
         chat = all("name" in message for message in history)
         steps = _GroupChat(history).steps if chat else _Orchestrated(document, history).steps
-        failed, alone = labels.get("mistake_step"), _without_call(steps)
-        said_by = "who_and_when's label"
+        alone = _without_call(steps)
         yield Trace(
             id="",
             source=source_of(document, "who_and_when"),
             steps=tuple(steps),
             labels=labels,
             meta={key: value for key, value in whole.items() if key != "history" and key not in labels},
-            outcome=None if failed is None else Outcome(success=False, failed_step=failed, said_by=said_by),
             left_out={"call of a result: the result stands alone": alone} if alone else {},
         )
 

@@ -97,5 +97,4 @@ def test_a_saver_that_logs_ahead_and_was_not_closed(tmp_path: Path) -> None:
         last = database.execute("SELECT max(checkpoint_id) FROM checkpoints").fetchone()
         database.execute("UPDATE checkpoints SET thread_id = 'later' WHERE checkpoint_id = ?", last)
         database.commit()
-        assert [trace.meta["thread_id"] for trace in load([copy.as_posix()]).traces if trace.steps][-1] == "later"
     assert len(whole) < len(load([copy.as_posix()]).traces)

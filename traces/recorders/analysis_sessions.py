@@ -105,7 +105,7 @@ class Session:
 
     def _run(self) -> None:
         names = ", ".join(step.function_name for step in self.plan) or "nothing, the question needs no analysis"
-        self._add(ModelTurn, content=f"The plan: {names}.", agent="planner", finish_reason="stop")
+        self._add(ModelTurn, content=f"The plan: {names}.", agent="planner")
         if not self.plan:
             self._route("executor", "after_result", 0, executed=False, evaluation=None, expected="complete")
         for number, step in enumerate(self.plan):
@@ -117,13 +117,13 @@ class Session:
             if route == "abort":
                 break
         sentences = [sentence for sentence in self.final(self.memory, self.results) if sentence]
-        self._add(ModelTurn, content=" ".join(sentences), agent="response_generator", finish_reason="stop")
+        self._add(ModelTurn, content=" ".join(sentences), agent="response_generator")
 
     def _execute(self, number: int, step: Planned) -> dict[str, Any]:
         said = self.remarks[number](self.memory, self.results) if number in self.remarks else []
         thought = " ".join(filter(None, said)) or f"Step {number + 1}."
         call = ToolCall(id=f"step_{number}", name=step.function_name, arguments=step.parameters)
-        self._add(ModelTurn, content=thought, tool_calls=(call,), finish_reason="tool_calls")
+        self._add(ModelTurn, content=thought, tool_calls=(call,))
         value, error, critical = None, None, False
         try:
             value = getattr(self.analysis, step.function_name)(**step.parameters)
@@ -145,7 +145,6 @@ class Session:
             full=None if seen == untruncated else untruncated,
             data=None if isinstance(value, str) else value,
             error=error,
-            duration_s=0.5,
         )
         return {
             "step_index": number,

@@ -135,12 +135,12 @@ class Session:
             self.scripts[str(index)] = script
 
     def reply(self, text: str) -> None:
-        self.add(ModelTurn, content=text, finish_reason="stop")
+        self.add(ModelTurn, content=text)
 
     def _call(self, thought: str, name: str, arguments: dict[str, Any]) -> ToolCall:
         self.calls += 1
         call = ToolCall(id=f"call_{self.calls}", name=name, arguments=arguments)
-        self.add(ModelTurn, content=thought, tool_calls=(call,), finish_reason="tool_calls")
+        self.add(ModelTurn, content=thought, tool_calls=(call,))
         return call
 
     def parameters(self, request: str, script: str) -> list[dict[str, Any]]:
@@ -148,7 +148,7 @@ class Session:
         self.user(request, script)
         call = self._call(f"{script} fits the request.", "get_script_parameters_tool", {"script_name": script})
         found = parameters_of(script)
-        self.add(ToolResult, call_id=call.id, function=call.name, arguments=call.arguments, data=found, duration_s=0.05)
+        self.add(ToolResult, call_id=call.id, function=call.name, arguments=call.arguments, data=found)
         named = ", ".join(f"{p['name']} ({p['type']}, default {p['default']!r})" for p in found)
         self.reply(
             f"{script} takes {named}. Shall I run it, and with which values?"
@@ -187,7 +187,6 @@ class Session:
             full=None if summary is None else as_text(raw),
             data=raw,
             error=raw["error_message"] or None,
-            duration_s=0.8,
         )
         shown = Shown(seen)
         self.reply(answer if isinstance(answer, str) else answer(shown))

@@ -23,7 +23,6 @@ _STEP: Kinds = {"step_id": object, "source": str, "timestamp": object, "model_na
          "extra": object, "llm_call_count": int, "is_copied_context": bool}  # fmt: skip
 _RESULT: Kinds = {"source_call_id": str, "content": object, "subagent_trajectory_ref": list,
                   "extra": object}  # fmt: skip
-_META = ("trajectory_id", "notes", "final_metrics", "extra")
 Fields = dict[str, Any]
 
 
@@ -33,8 +32,7 @@ class Atif:
 
     An agent's step is a model turn, its observations the results of its calls; an observation
     without calls is a user turn. Tool definitions come first. Embedded sub-agents are threads
-    before the observation that refers to them. Metrics are usage; agent, notes, cost and final
-    metrics are in `meta`. Harbor's observations of Claude Code say the output twice; what the model
+    before the observation that refers to them. Metrics are usage and cost. Harbor's observations of Claude Code say the output twice; what the model
     saw is the `raw_tool_result` beside them.
 
     Not kept: errors and untruncated results of other agents than Claude Code: an observation says
@@ -61,10 +59,6 @@ class Atif:
         run.unread.add("continuation of the trajectory in another file", continued)
         run.trajectory(value, "main", "agent")
         total = number(dict_in(value, "final_metrics").get("total_cost_usd"))
-        about = {**dict_in(value, "agent"), "tool_definitions": None, "model_name": None}
-        run.meta = {name: value.get(name) for name in _META}
-        run.meta["agent"] = {key: note for key, note in about.items() if note is not None}
-        run.meta["trajectory_session_id"] = value.get("session_id")
         run.cost_usd = run.cost_usd if total is None else total
         yield run.trace(document, "atif")
 

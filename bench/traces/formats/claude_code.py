@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from ...model import ContextEdit, ContextReset, ModelTurn, Outcome, ToolResult
+from ...model import ContextEdit, ContextReset, ModelTurn, ToolResult
 from .. import Confidence, Document, Traces, certain_if, register
 from ..intakes.messages import message
 from ..records import fields_of, objects_of, time_of
@@ -20,7 +20,7 @@ _NOT_IN_PROMPTS = {
     "summary", "file-history-snapshot", "queue-operation", "ai-title", "custom-title", "last-prompt", "progress",
     "pr-link", "tag", "agent-name", "agent-color", "agent-setting", "mode", "permission-mode", "worktree-state",
     "attribution-snapshot", "rate_limit_event", "tool_progress", "stream_event", "task-summary", "tool_use_summary",
-    "auth_status",
+    "auth_status", "result",
 }  # fmt: skip
 """Types of lines of which nothing is in a prompt."""
 _NOTES = {
@@ -32,15 +32,12 @@ _NOTES = {
 """Subtypes of system lines that the model does not see; nor does it see those without one (1.0)."""
 _CLEARED = "[Old tool result content cleared]"
 _MAIN, _SUB_AGENT = "main", "sub-agent"
-_META = {"sessionId": "session_id", "session_id": "session_id", "version": "version", "cwd": "cwd",
-         "gitBranch": "git_branch", "total_cost_usd": "cost_usd", "num_turns": "num_turns",
-         "duration_ms": "duration_ms"}  # fmt: skip
 
 
 _LINE = {"type": str, "subtype": str, "uuid": str, "parentUuid": str, "logicalParentUuid": str,
          "timestamp": object, "message": dict, "isCompactSummary": object, "isVisibleInTranscriptOnly": object,
-         "is_error": object, "toolUseResult": object, "tool_use_result": object, "attachment": dict,
-         "compactMetadata": dict, "microcompactMetadata": dict}  # fmt: skip
+         "toolUseResult": object, "tool_use_result": object, "attachment": dict, "compactMetadata": dict,
+         "microcompactMetadata": dict, "sessionId": str, "session_id": str, "total_cost_usd": float}  # fmt: skip
 Line = dict[str, Any]
 """One line of a session, or of a stream."""
 
@@ -55,7 +52,7 @@ class ClaudeCode:
     follows it; so is going back to an earlier prompt. Results that were cleared on the way
     (`microcompact_boundary`) are a ContextEdit. A tool's whole output (`toolUseResult.stdout`) is
     `full` where the model saw less. Neither the system prompt nor the tools are recorded;
-    attachments are counted. A stream's result line is the outcome.
+    attachments are counted. A stream's result line has the cost.
 
     Not kept: the system prompt and the tool definitions, which sessions do not hold; thinking of
     which only the signature is there.
@@ -73,7 +70,7 @@ class ClaudeCode:
         return certain_if(session and any(turn and "parts" not in turn for turn in turns))
 
     def read(self, document: Document) -> Traces:
-        """The file's one session; its id is in `meta`."""
+        """The file's one session."""
         yield _Session(document).trace(document, "claude_code")
 
 
@@ -131,8 +128,9 @@ class _Session(Steps):
             return None
         if uuid is not None:
             self.parents[uuid] = line.get("parentUuid") or line.get("logicalParentUuid")
-        for key in filter(raw.get, _META):
-            self.meta.setdefault(_META[key], raw[key])
+        named = self.session_id or line.get("sessionId") or line.get("session_id")
+        self.session_id, cost = named, line.get("total_cost_usd", 0.0)
+        self.cost_usd = self.cost_usd or cost
         blocks = dicts(dict_in(line, "message").get("content"))
         for block in blocks:
             if block.get("type") == "tool_use":
@@ -154,9 +152,6 @@ class _Session(Steps):
             self._assistant(line, thread)
         elif kind == "attachment":
             self._attachment(line, thread)
-        elif kind == "result":
-            success = subtype == "success" and line.get("is_error") is not True
-            self.outcome = Outcome(success=success, said_by="claude_code")
         elif kind == "system" and subtype == "compact_boundary":
             self.boundary = line
         elif kind == "system" and subtype == "microcompact_boundary":

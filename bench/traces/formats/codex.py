@@ -25,11 +25,9 @@ _MIRRORS = {
     "agent_message", "agent_reasoning", "agent_reasoning_raw_content", "agent_reasoning_section_break",
     "context_compacted", "web_search_end", "view_image_tool_call", "image_generation_end", "entered_review_mode",
     "exited_review_mode", "task_started", "task_complete", "turn_started", "turn_complete", "thread_name_updated",
-    "item_completed", "thread_settings_applied", "turn_aborted", *_ENDS,
+    "item_completed", "thread_settings_applied", "turn_aborted", "error", *_ENDS,
 }  # fmt: skip
 """Events that say again what an item says, or nothing that is in a prompt."""
-_META = ("cwd", "originator", "cli_version", "source", "git", "forked_from_id", "agent_nickname", "agent_role",
-         "model_provider")  # fmt: skip
 _ABSENT = "token count of a call that is not in the session"
 _LINE = {"type": str, "timestamp": object, "payload": dict}
 Line = dict[str, Any]
@@ -58,7 +56,7 @@ class Codex:
         return certain_if(any(map(is_item, items)))
 
     def read(self, document: Document) -> Traces:
-        """The file's one session; its id is in `meta`."""
+        """The file's one session."""
         yield _Rollout(document).trace(document, "codex")
 
 
@@ -101,9 +99,9 @@ class _Rollout(Steps):
             self.unread.kind("line", kind)
 
     def _session(self, meta: dict[str, Any]) -> None:
-        if "session_id" in self.meta:  # a session that another was forked from
+        if self.session_id:  # a session that another was forked from
             return
-        self.meta |= {"session_id": str(meta.get("id")), **{key: meta.get(key) for key in _META}}
+        self.session_id = str(meta.get("id"))
         if instructions := text(dict_in(meta, "base_instructions").get("text")):
             self.say(ReadMessage("system", instructions))
         self.tools(as_list(meta.get("dynamic_tools")))
@@ -142,8 +140,6 @@ class _Rollout(Steps):
                 self.prompts.append(last.index)
         elif kind == "thread_rolled_back":
             self._take_back(event.get("num_turns"), t)
-        elif kind == "error":
-            self.meta.setdefault("errors", []).append(event.get("message"))
         elif str(kind) not in _MIRRORS:
             self.unread.kind("event", kind)
 

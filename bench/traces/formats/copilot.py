@@ -43,13 +43,13 @@ class Copilot:
         return certain_if(asked and not _FRAME.isdisjoint(chat))
 
     def read(self, document: Document) -> Traces:
-        """The file's one chat; its id and title are in `meta`."""
+        """The file's one chat."""
         run = _Chat()
         objects = objects_of(document, run.unread)
         chat = _replayed(objects, run.unread) if objects else {}
         for value in dicts(chat.get("requests")):
             run.request(value)
-        run.meta = {"session_id": chat.get("sessionId"), "title": chat.get("customTitle")}
+        run.session_id = text(chat.get("sessionId"))
         yield run.trace(document, "copilot")
 
 

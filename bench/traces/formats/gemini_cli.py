@@ -55,7 +55,7 @@ class GeminiCLI:
         return certain_if(spoken or any(map(_begins, objects)))
 
     def read(self, document: Document) -> Traces:
-        """The file's session; its id is in `meta`."""
+        """The file's session."""
         run = _Session()
         objects = objects_of(document, run.unread)
         (run.stream if any(map(_begins, objects)) else run.session)(objects)
@@ -74,7 +74,7 @@ class _Session(Steps):
         """Add a recorded session: its header with messages, or a header and a line for each
         message."""
         header = objects[0] if objects else {}
-        self.meta |= {"session_id": header.get("sessionId"), "project": header.get("projectHash")}
+        self.session_id = text(header.get("sessionId"))
         by_id: dict[Any, dict[str, Any]] = {}
         # A line may write a message anew.
         for value in [*dicts(header.get("messages")), *objects[1:]]:
@@ -155,7 +155,7 @@ class _Session(Steps):
                 self.turn.results.append(self._streamed_result(line))
             elif kind in ("init", "result"):
                 self.model = text(line.get("model")) or self.model
-                self.meta |= {key: line[key] for key in ("session_id", "stats") if key in line}
+                self.session_id = text(line.get("session_id")) or self.session_id
             else:
                 self.unread.kind("event", kind)
         self._end_turn()

@@ -7,7 +7,6 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from ...model import Outcome, Trace, compact_json
 from ...model.errors import TraceError
 from .. import Confidence, Document, NoRun, Traces, certain_if, register
 from ..intakes.content import content_of
@@ -28,9 +27,7 @@ _BESIDE = {"sample_init", "state", "store", "info", "logger", "score", "score_ed
 """Events that no prompt shows: what the harness did, kept and measured."""
 _MESSAGE = {"id", "content", "role", "source", "tool_calls", "model", "tool_call_id", "function", "error", "metadata", "internal",
             "reasoning"}  # fmt: skip
-_NOTED = ("epoch", "metadata", "total_time", "working_time", "limit")
 _SPOKEN = ("role", "content", "tool_calls", "reasoning")
-_GRADES = {"C": (True, 1.0), "I": (False, 0.0), "P": (None, 0.5), "N": (False, 0.0)}
 _HEADERS = ("header.json", "_journal/start.json")
 _ENTRY = re.compile(r"samples/.*\.json")
 _REFERENCE, _ZIP = "attachment://", b"PK\x03\x04"
@@ -42,11 +39,10 @@ class Inspect:
     prompt it was sent; else from its messages.
 
     Tool events give times, errors and what Inspect cut of an output. Agents (spans of that kind)
-    have threads of their own. Calls that only grade are counted, not read. All scores and the
-    target are labels, the first score the outcome: C and 1 are success. Attachments and message
+    have threads of their own. Calls that only grade are counted, not read. Attachments and message
     pools are resolved.
 
-    Not kept: model calls that only grade.
+    Not kept: model calls that only grade, scores.
 
     Source: Inspect documentation "Log Files" (inspect.aisi.org.uk/eval-logs.html);
     github.com/UKGovernmentBEIS/inspect_ai, `src/inspect_ai/log/_log.py`, `_recorders/eval.py`,
@@ -67,7 +63,7 @@ class Inspect:
         return certain_if("status" in head and {"task", "model"} <= dict_in(head, "eval").keys())
 
     def read(self, document: Document) -> Traces:
-        """The log's samples in order; task, sample, epoch and times are in `meta`."""
+        """The log's samples in order."""
         if (packed := _packed(document)) is not None:
             named = [name for name in _HEADERS if name in packed.names]
             header = _entry(document, packed, named[0]) if named else {}
@@ -83,7 +79,9 @@ class Inspect:
             raise NoRun(str(document.fail(what)))
         complete[0][1].unread.add("sample in which nothing was said", len(runs) - len(complete))
         for sample, run in complete:
-            yield _trace(document, dict_in(header, "eval"), sample, run)
+            task = text(dict_in(header, "eval").get("task")) or ""
+            labels = {"task": f"{task} {sample.get('id')}".strip()}
+            yield run.trace(document, "inspect", labels=labels)
 
 
 def _packed(document: Document) -> ZipEntries | None:
@@ -95,39 +93,6 @@ def _packed(document: Document) -> ZipEntries | None:
 def _entry(document: Document, packed: ZipEntries, name: str) -> dict[str, Any]:
     """The object in an entry of a zip file; complaints name the file and the entry."""
     return as_dict(Document(document.path, f"{document.name}:{name}").decode(packed.data(name)))
-
-
-def _trace(
-    document: Document, about: dict[str, Any], sample: dict[str, Any], run: _Sample
-) -> Trace:
-    """A sample's run as a trace; `about` is the evaluation that it is of."""
-    meta = {key: about.get(key) for key in ("task", "model", "created")}
-    meta |= {key: sample.get(key) for key in _NOTED}
-    meta["sample_id"] = sample.get("id")
-    error, scores = sample.get("error"), dict_in(sample, "scores")
-    graded = (_graded(name, as_dict(score)) for name, score in scores.items())
-    outcome = next(filter(None, graded), None)
-    if error is not None:
-        written = compact_json(error) if error else ""
-        meta["error"] = text(as_dict(error).get("message")) or written
-        ended = Outcome(success=False, said_by="Inspect: the sample ended with an error")
-        outcome = outcome or ended
-    labels = {key: sample.get(key) for key in ("scores", "target")}
-    labels["task"] = f"{about.get('task') or ''} {sample.get('id')}".strip()
-    return run.trace(document, "inspect", labels=labels, meta=meta, outcome=outcome)
-
-
-def _graded(name: str, score: dict[str, Any]) -> Outcome | None:
-    """A score as the outcome: a grade, yes or no, or a number, of which 1 is success and 0 is none;
-    None for any other."""
-    value, by = score.get("value"), f"Inspect's scorer {name!r}"
-    if isinstance(value, str) and value in _GRADES:
-        success, points = _GRADES[value]
-        return Outcome(success=success, score=points, said_by=by)
-    if isinstance(value, bool | int | float):
-        points = float(value)
-        return Outcome(success={0.0: False, 1.0: True}.get(points), score=points, said_by=by)
-    return None
 
 
 class _Sample(Prompts):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...model import Outcome, compact_json
+from ...model import compact_json
 from .. import Confidence, Document, Traces, certain_if, register
 from ..intakes.messages import ROLES
 from ..intakes.tree import Span, langchain_in, span_of, traces_of
@@ -28,11 +28,10 @@ class Langfuse:
 
     A generation is a model call with its whole prompt (`input`), its answer (`output`) and its
     usage; inputs and outputs may be JSON within texts. Tool observations, and spans named as a
-    function that the model called, give outputs, errors and times to results. Scores are labels,
-    the first number the outcome.
+    function that the model called, give outputs, errors and times to results.
 
-    Not kept: prompts that an integration wrote as one text are one message; retrievals and
-    embeddings.
+    Not kept: prompts that an integration wrote as one text are one message; retrievals, embeddings
+    and scores.
 
     Source: langfuse.com/docs/observability/data-model; github.com/langfuse/langfuse
     (`observations.ts`). Tested: exports of June 2025 to March 2026, published files
@@ -42,58 +41,31 @@ class Langfuse:
         frames, items = _frames_and_observations([document.first])
         own = _KINDS.keys() & {str(item.get("type")) for item in items if first_of(item, _STARTS)}
         traced = any(first_of(item, _TRACES) for item in items)
-        return certain_if(own and (traced or frames.keys() - {"None"}))
+        return certain_if(own and (traced or set(frames) - {"None"}))
 
     def read(self, document: Document) -> Traces:
-        """The file's traces in the order in which they began; id, name and session are in
-        `meta`."""
+        """The file's traces in the order in which they began."""
         unread = Unread()
         frames, items = _frames_and_observations(objects_of(document, unread))
-        only = next(iter(frames)) if len(frames) == 1 else None
+        only = frames[0] if len(set(frames)) == 1 else None
         spans = [(str(first_of(item, _TRACES) or only), _span(item, unread)) for item in items]
-
-        def own_of(name: str, _: list[Span]) -> dict[str, Any]:
-            return _framed(name, frames.get(name, {}))
-
-        yield from traces_of(document, "langfuse", spans, own_of, unread)
+        yield from traces_of(document, "langfuse", spans, unread)
 
 
 def _frames_and_observations(
     values: list[dict[str, Any]],
-) -> tuple[dict[str, dict[str, Any]], list[dict[str, Any]]]:
-    """The traces of a file by their ids, and the observations of all of them."""
-    frames: dict[str, dict[str, Any]] = {}
+) -> tuple[list[str], list[dict[str, Any]]]:
+    """The ids of a file's traces, and the observations of all of them."""
+    frames: list[str] = []
     items: list[dict[str, Any]] = []
     for value in values:
         frame = as_dict(value.get("trace")) or (value if "observations" in value else None)
         if frame is None:
             items.append(value)
         else:
-            frames[str(frame.get("id"))] = frame
+            frames.append(str(frame.get("id")))
             items += dicts(value.get("observations") or frame.get("observations"))
     return frames, items
-
-
-def _framed(name: str, frame: dict[str, Any]) -> dict[str, Any]:
-    """The meta, labels and outcome of a trace, made of its frame and scores."""
-    meta = {key: frame.get(key) for key in ("name", "userId", "tags", "version")}
-    meta |= {"trace_id": name, "session": frame.get("sessionId")}
-    scores = {
-        str(score.get("name")): first_of(score, ("value", "stringValue"))
-        for score in dicts(frame.get("scores"))
-    }
-    return {"meta": meta, "labels": {"scores": scores}, "outcome": _outcome(scores)}
-
-
-def _outcome(scores: dict[str, Any]) -> Outcome | None:
-    """The first number or truth value among the scores."""
-    for name, value in scores.items():
-        by = f"Langfuse score {name!r}"
-        if isinstance(value, bool):
-            return Outcome(success=value, said_by=by)
-        if isinstance(value, int | float):
-            return Outcome(score=float(value), said_by=by)
-    return None
 
 
 def _span(item: dict[str, Any], unread: Unread) -> Span:

@@ -60,19 +60,19 @@ class LangGraph:
         return certain_if(any(map(_has_messages, values)))
 
     def read(self, document: Document) -> Traces:
-        """The file's threads in the order in which they begin; a thread's id is in `meta`."""
+        """The file's threads in the order in which they begin."""
         unread = Unread()
         states = (_saved_states if _is_sqlite(document) else objects_of)(document, unread)
         threads = grouped(
             (_configured(state, "thread_id"), state) for state in sorted(states, key=_order)
         )
-        graphs = {name: _Graph(mine) for name, mine in threads.items()}
-        for name, graph in graphs.items():
-            if graph.spoke or not any(other.spoke for other in graphs.values()):
+        graphs = list(map(_Graph, threads.values()))
+        for graph in graphs:
+            if graph.spoke or not any(other.spoke for other in graphs):
                 for what, count in unread.counts.items():
                     graph.unread.add(what, count)
                 unread = Unread()
-                yield graph.trace(document, "langgraph", meta={"thread_id": name} if name else {})
+                yield graph.trace(document, "langgraph")
 
 
 def _values(state: State) -> State:

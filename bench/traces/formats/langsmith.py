@@ -6,12 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ...model import Outcome
 from .. import Confidence, Document, Traces, certain_if, register
 from ..intakes.tree import Span, inherited, langchain_in, span_of, traces_of
 from ..intakes.usage import usage_in
 from ..records import Unread, objects_of
-from ..values import as_id, dict_in, dicts, first_of, number, text
+from ..values import as_id, dict_in, dicts, first_of, text
 
 _KINDS = {"llm": "call", "tool": "tool", "chain": "chain", "prompt": "", "parser": ""}
 
@@ -23,10 +22,9 @@ class LangSmith:
 
     Each model call (`llm`) is read with its whole prompt, as LangChain messages, as OpenAI's or as
     a text. Tool runs give outputs, errors and times to the results. A sub-agent has a thread of its
-    own. A run that returned the name of a node is a RouteDecision. Feedback is a label, its first
-    score the outcome; a root run that ended in an error failed.
+    own. A run that returned the name of a node is a RouteDecision.
 
-    Not kept: retrievals and other runs that are neither model, tool nor chain.
+    Not kept: retrievals and other runs that are neither model, tool nor chain; feedback.
 
     Source: LangSmith documentation "Run (span) data format"
     (docs.langchain.com/langsmith/run-data-format). Tested: langsmith 0.15.0, recorded
@@ -49,27 +47,8 @@ class LangSmith:
         spans = [_span(run, parent, unread) for run, parent in runs]
         parents = {span.id: span.parent for span in spans}
         top: dict[str, str] = inherited(parents, lambda name, above: above or name)
-
-        def own_of(name: str, mine: list[Span]) -> dict[str, Any]:
-            return _about(records.get(name) or records[mine[0].id])
-
         named = [(as_id(records[span.id].get("trace_id")) or top[span.id], span) for span in spans]
-        yield from traces_of(document, "langsmith", named, own_of, unread)
-
-
-def _about(root: dict[str, Any]) -> dict[str, Any]:
-    """What a trace has beside its steps, by its root run."""
-    meta = {key: root.get(key) for key in ("name", "tags", "error", "session_name")}
-    meta["run_id"] = root.get("id")
-    stats = dict_in(root, "feedback_stats")
-    points = {key: number(dict_in(score).get("avg")) for key, score in stats.items()}
-    first = next((key for key, score in points.items() if score is not None), None)
-    outcome = None
-    if root.get("error"):
-        outcome = Outcome(success=False, said_by="LangSmith: the root run ended with an error")
-    elif first is not None:
-        outcome = Outcome(score=points[first], said_by=f"LangSmith feedback {first!r}")
-    return {"labels": {"feedback": stats}, "meta": meta, "outcome": outcome}
+        yield from traces_of(document, "langsmith", named, unread)
 
 
 def _merged(values: list[dict[str, Any]]) -> list[dict[str, Any]]:

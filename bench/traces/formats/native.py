@@ -6,10 +6,10 @@ from __future__ import annotations
 import gzip
 import io
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
@@ -17,8 +17,10 @@ from ...files.writing import write_atomically
 from ...model import SCHEMA_VERSION, AnyStep, Trace
 from ...model.errors import TraceError, one_line
 from .. import Confidence, Document, Traces, certain_if, register
-from ..lines import HEADER, KEY, STEP, Header, encode_trace as encode_trace, trace_of, typed
+from ..lines import KEY, Header, encode_trace as encode_trace, trace_of
+from ..records import Unread
 from ..unpacked import optional_zstandard
+from ..values import as_dict
 
 _PLACE = re.compile(r" - at `(?:key in )?(\$.*?)`$")
 
@@ -43,57 +45,80 @@ class Native:
 
     def read(self, document: Document) -> Traces:
         """The file's traces in their order, each with its recorded `source`."""
-        lines = document.lines()
-        header = _header(document, *next(lines))
+        lines = _Lines(document)
+        header: Header | None = None
         steps: list[AnyStep] = []
-        for number, line in lines:
-            if _begins_a_trace(document, number, line):
-                yield trace_of(header, steps)
-                header, steps = _header(document, number, line), []
+        for number, line in document.lines():
+            value = document.decode(line, number)
+            if header is None or KEY in as_dict(value):
+                if header is not None:
+                    yield trace_of(lines.counted(header), steps)
+                header, steps = lines.header(number, value), []
                 continue
-            step = _typed(document, number, line, STEP)
+            step = lines.step(number, value)
             if steps and step.index <= steps[-1].index:
                 what = f"expected more than {steps[-1].index}, got {step.index} — steps are in order, each index once"
                 raise document.fail(what, line=number, path="$.index")
             steps.append(step)
-        yield trace_of(header, steps)
+        if header is not None:
+            yield trace_of(lines.counted(header), steps)
 
 
-def _begins_a_trace(document: Document, number: int, line: bytes) -> bool:
-    """True if a line is another header; a step may well speak of one in its text."""
-    if KEY.encode() not in line:
-        return False
-    raw = document.decode(line, number)
-    return isinstance(raw, dict) and KEY in raw
+_HEADER = set(Header.__struct_fields__)
+_STEPS = {
+    step.__struct_config__.tag: {"kind", *step.__struct_fields__} for step in get_args(AnyStep)
+}
+"""The members of a step, by its kind."""
 
 
-def _header(document: Document, number: int, line: bytes) -> Header:
-    """The header on a line; TraceError for none, or one of another schema."""
-    raw = document.decode(line, number)
-    version = raw.get(KEY) if isinstance(raw, dict) else None
-    if version is None:
-        what = f'expected a header {{"{KEY}": {SCHEMA_VERSION}, "id": …, "source": …}} — not a native trace'
-        raise document.fail(what, line=number)
-    if version != SCHEMA_VERSION or isinstance(version, bool):
-        what = f"schema {one_line(version)[:40]} is not {SCHEMA_VERSION}"
-        what = f"{what} — write the trace again with this version of bench"
-        raise document.fail(what, line=number, path=f"$.{KEY}")
-    header: Header = _typed(document, number, line, HEADER)
-    if not header.id:
-        raise document.fail("expected a name, got an empty one", line=number, path="$.id")
-    return header
+class _Lines:
+    """The values of a file's lines as headers and steps; `unread` counts the members of the trace
+    that is being read which neither has."""
 
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.unread = Unread()
 
-def _typed(document: Document, number: int, line: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
-    """The value on a line, checked against its type; TraceError with the place of a misfit."""
-    document.decode(line, number)  # its limits, and what a decoder of types does not tell
-    try:
-        return typed(line, decoder)
-    except msgspec.ValidationError as error:
-        raise _misfit(document, number, error) from None
-    except UnicodeEncodeError:
-        what = "a lone surrogate (\\ud800–\\udfff) stands where a number or a name belongs"
-        raise document.fail(what, line=number) from None
+    def header(self, number: int, value: Any) -> Header:
+        """The header on a line; TraceError for none, or one of another schema."""
+        version, self.unread = as_dict(value).get(KEY), Unread()
+        if version is None:
+            what = f'expected a header {{"{KEY}": {SCHEMA_VERSION}, "id": …, "source": …}} — not a native trace'
+            raise self.document.fail(what, line=number)
+        if version != SCHEMA_VERSION or isinstance(version, bool):
+            what = f"schema {one_line(version)[:40]} is not {SCHEMA_VERSION}"
+            what = f"{what} — write the trace again with this version of bench"
+            raise self.document.fail(what, line=number, path=f"$.{KEY}")
+        header: Header = self._typed(number, value, Header, _HEADER)
+        if not header.id:
+            raise self.document.fail("expected a name, got an empty one", line=number, path="$.id")
+        return header
+
+    def step(self, number: int, value: Any) -> AnyStep:
+        """The step on a line."""
+        members = _STEPS.get(str(as_dict(value).get("kind")))
+        step: AnyStep = self._typed(number, value, AnyStep, members)
+        return step
+
+    def counted(self, header: Header) -> Header:
+        """A header with what was left out of it and its steps."""
+        for what, count in header.left_out.items():
+            self.unread.add(what, count)
+        return msgspec.structs.replace(header, left_out=self.unread.counts)
+
+    def _typed(self, number: int, value: Any, kind: Any, members: Set[str] | None) -> Any:
+        """The value on a line as one of a kind, which has these members (None: it is of no kind
+        that is known). TraceError with the place of a misfit."""
+        if members is not None:
+            self.unread.extra_keys(value, members, "a native trace")
+            value = {key: value[key] for key in value if key in members}
+        try:
+            return msgspec.convert(value, kind, str_keys=True)
+        except msgspec.ValidationError as error:
+            raise _misfit(self.document, number, error) from None
+        except UnicodeEncodeError:
+            what = "a lone surrogate (\\ud800–\\udfff) stands where a number or a name belongs"
+            raise self.document.fail(what, line=number) from None
 
 
 def _misfit(document: Document, number: int, error: msgspec.ValidationError) -> TraceError:

@@ -58,13 +58,12 @@ class Opencode:
         return certain_if("id" in dict_in(head, "info") and parts)
 
     def read(self, document: Document) -> Traces:
-        """The file's one session; its id and title are in `meta`."""
+        """The file's one session."""
         session, run = as_dict(document.json), _Session()
         info = dict_in(session, "info")
         for item in dicts(session.get("messages")):
             run.message(dict_in(item, "info"), dicts(item.get("parts")))
-        run.meta = {key: info.get(key) for key in ("title", "version", "directory", "parentID")}
-        run.meta["session_id"] = str(info.get("id"))
+        run.session_id = str(info.get("id"))
         yield run.trace(document, "opencode")
 
 

@@ -9,15 +9,14 @@ from typing import Any
 
 import msgspec
 
-from ...model import Outcome, Trace
+from ...model import Trace
 from .. import Confidence, Document, PartOf, Traces, certain_if, register
 from ..records import Unread, objects_of
 from ..sessions.openhands_log import SDK_EVENTS, EventLog
-from ..values import as_dict, dict_in, dicts, text
+from ..values import as_dict, dicts, text
 
 _LISTS = ("history", "trajectory", "items", "events")
-_NOTED = ("instance_id", "test_result", "error", "git_patch")
-_FRAME = {*_LISTS, *_NOTED, "metrics", "instance", "metadata", "instruction", "llm_completions", "attempt",
+_FRAME = {*_LISTS, "instance_id", "test_result", "error", "git_patch", "metrics", "instance", "metadata", "instruction", "llm_completions", "attempt",
           "next_page_id"}  # fmt: skip
 _STATE = {"execution_status", "stats", "agent", "workspace"}
 _EVENT_FILE = re.compile(r"event[-_](\d{5,})[-_].+\.json$")
@@ -31,11 +30,10 @@ class OpenHands:
     The SDK writes a folder with one event a file; given the folder, its first file is the run, with
     usage and cost from `base_state.json`. A model turn is one answer with all its calls. A result
     is put together and shortened as OpenHands shows it; all of it is kept where it was recorded. A
-    condensation is a ContextReset, a rejected action an Approval. An evaluation's verdict is the
-    outcome, else how the run ended where that is said. The model calls that the SDK logs are read
-    by `request_log`.
+    condensation is a ContextReset, a rejected action an Approval. The model calls that the SDK logs
+    are read by `request_log`.
 
-    Not kept: what the first agent recalls into a prompt (counted).
+    Not kept: what the first agent recalls into a prompt (counted), how the run ended.
 
     Source: github.com/OpenHands/software-agent-sdk, `openhands-sdk/openhands/sdk/event`,
     `conversation/persistence_const.py`; github.com/All-Hands-AI/OpenHands,
@@ -84,12 +82,6 @@ def _trace(document: Document, listed: list[Any], unread: Unread, frame: dict[st
     steps.note_state(frame)
     steps.end()
     unread.extra_keys({} if frame.keys() >= _STATE else frame, _FRAME, "the file")
-    steps.meta |= {key: frame.get(key) for key in _NOTED if key in frame}
-    verdict = dict_in(frame, "test_result")
-    reports = (verdict, dict_in(verdict, "report"), dict_in(verdict, "result"))
-    for resolved in [report.get("resolved") for report in reversed(reports)]:
-        if isinstance(resolved, bool):
-            steps.outcome = Outcome(success=resolved, said_by="OpenHands' evaluation")
     labels = {"task": str(frame.get("instance_id") or "")}
     return steps.trace(document, "openhands", id=text(frame.get("id")) or "", labels=labels)
 

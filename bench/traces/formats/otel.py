@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...model import as_text, grouped
+from ...model import as_text
 from .. import Confidence, Document, Traces, certain_if, register
 from ..intakes.exchange import instructions_in
 from ..intakes.messages import message, messages
@@ -61,8 +61,7 @@ class Otel:
         return certain_if(any(key.startswith(_SPEAKS) for span in spans for key in span.attributes))
 
     def read(self, document: Document) -> Traces:
-        """The file's conversations in the order in which they began; conversation and trace ids are
-        in `meta`."""
+        """The file's conversations in the order in which they began."""
         unread = Unread()
         spans = spans_of(objects_of(document, unread), unread)
         named = {
@@ -70,15 +69,8 @@ class Otel:
             for span in reversed(spans)
             if (talk := span.text("gen_ai.conversation.id", "session.id"))
         }
-        talks = [(named.get(span.trace, span.trace), span) for span in spans]
-
-        ids = grouped((talk, span.trace) for talk, span in talks)
-
-        def own_of(name: str, _: list[Span]) -> dict[str, Any]:
-            return {"meta": {"conversation": name, "trace_ids": list(dict.fromkeys(ids[name]))}}
-
-        runs = [(talk, _span(span, unread)) for talk, span in talks]
-        yield from traces_of(document, "otel", runs, own_of, unread)
+        runs = [(named.get(span.trace, span.trace), _span(span, unread)) for span in spans]
+        yield from traces_of(document, "otel", runs, unread)
 
 
 def _span(span: OtelSpan, unread: Unread) -> Span:

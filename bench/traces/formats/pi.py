@@ -12,15 +12,13 @@ from ..intakes.usage import usage_in
 from ..records import fields_of, objects_of, time_of
 from ..sessions.branches import paired, way_to
 from ..steps import Ran, ReadMessage, Steps
-from ..values import dict_in, number
+from ..values import dict_in, number, text
 
 _NOT_IN_PROMPTS = {"model_change", "thinking_level_change", "custom", "label", "session_info",
                    "ephemeral"}  # fmt: skip
 """Entries of which nothing is in a prompt."""
 _COMMAND = "Ran `{}`\n```\n{}\n```"
 """The form in which a command that a person ran is sent to the model."""
-_META = {"id": "session_id", "cwd": "cwd", "parentSession": "parent_session",
-         "branchedFrom": "parent_session"}  # fmt: skip
 _COUNTS = {"input": "input_tokens", "output": "output_tokens", "cacheRead": "cache_read_input_tokens",
            "cacheWrite": "cache_creation_input_tokens", "reasoning": "reasoning_tokens"}  # fmt: skip
 """Counts of pi, whose `input` is what no cache had, in words of Anthropic's. `cacheWrite1h` is part
@@ -61,7 +59,7 @@ class Pi:
         )
 
     def read(self, document: Document) -> Traces:
-        """The file's one session; its id is in `meta`."""
+        """The file's one session."""
         yield _Session(document).trace(document, "pi")
 
 
@@ -77,7 +75,7 @@ class _Session(Steps):
         last: str | None = None
         for at, line in enumerate(objects_of(document, self.unread)):
             if line.get("type") == "session":
-                self.meta |= {name: line[key] for key, name in _META.items() if line.get(key)}
+                self.session_id = text(line.get("id"))
                 continue
             entry = fields_of(line, _ENTRY, self.unread)
             own, t = entry.get("id") or f"line {at}", time_of(entry.get("timestamp"), self.unread)

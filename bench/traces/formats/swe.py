@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from ...model import Outcome, ToolCall, as_text
+from ...model import ToolCall, as_text
 from .. import Confidence, Document, Traces, certain_if, register
 from ..decoded import strict_json
 from ..intakes.exchange import answers_of
@@ -16,11 +16,10 @@ from ..records import Kinds, fields_of
 from ..sessions.commands import calls_in, is_observation, observation, observation_text
 from ..sessions.swe_agent import trace_of
 from ..steps import Ran, ReadMessage, Steps
-from ..values import as_dict, dict_in, dicts, filled, number, text
+from ..values import as_dict, dict_in, dicts, number, text
 
 _FORMATS = (None, "mini-swe-agent-1", "mini-swe-agent-1.1")
 _GRADED = "result.json"
-_NOTED = ("exit_status", "submission", "model_stats", "mini_version")
 
 
 @register("reader", "swe")
@@ -39,12 +38,10 @@ class Swe:
     longer saw are a ContextEdit before the turn, by the `query` of each step (since 1.0). Where
     tokens were sent and no query is recorded, the label `prompts` is "unknown".
 
-    The label `task` is the instance. Exit status, submission and statistics are in `meta`; a run of
-    SWE-agent that was not submitted failed. A grader's `result.json` beside the file is the
-    outcome.
+    The label `task` is the instance, or what a grader's `result.json` beside the file names.
 
-    Not kept: structured values: an envelope of text is what the tool gives; SWE-agent: usage by
-    call, exit codes.
+    Not kept: structured values: an envelope of text is what the tool gives; how the run ended;
+    SWE-agent: usage by call, exit codes.
 
     Source: github.com/SWE-agent/mini-swe-agent, docs "Trajectory files";
     github.com/SWE-agent/SWE-agent, `sweagent/types.py`, `docs/usage/trajectories.md`. Tested:
@@ -78,21 +75,13 @@ class Swe:
         path = document.path.with_name(_GRADED)
         graded = as_dict(Document(path).json) if document.path != path and path.is_file() else {}
         labels = {"task": text(fields.get("instance_id")) or text(graded.get("task"))}
-        outcome = _outcome(dict_in(graded, "result"))
-        yield steps.trace(document, "swe", labels=labels, outcome=outcome)
+        yield steps.trace(document, "swe", labels=labels)
 
 
 def _is_typical(message: dict[str, Any]) -> bool:
     content = message.get("content") if message.get("role") == "user" else None
     observed = isinstance(content, str) and is_observation(content)
     return observed or "raw_output" in dict_in(message, "extra")
-
-
-def _outcome(result: dict[str, Any]) -> Outcome | None:
-    """A grader's verdict, `passed` and a score; None without one."""
-    passed, score = result.get("passed"), number(dict_in(result, "grader_result").get("score"))
-    points, by = None if score is None else float(score), f"the grader's {_GRADED}"
-    return Outcome(success=passed, score=points, said_by=by) if isinstance(passed, bool) else None
 
 
 _EXTRA: Kinds = {"timestamp": float, "raw_output": str, "returncode": int, "exception_info": object,
@@ -109,10 +98,7 @@ class _MiniRun(Steps):
         super().__init__()
         values = dicts(listed)
         self.unread.add("message that is no object", len(listed) - len(values))
-        ends = [dict_in(value, "extra") for value in values if value.get("role") == "exit"]
-        for about in (info, *ends):
-            self.meta |= filled(about, _NOTED)
-        self.meta["cost_usd"] = dict_in(info, "model_stats").get("instance_cost") or None
+        self.cost_usd = number(dict_in(info, "model_stats").get("instance_cost")) or 0.0
         self.model = text(dict_in(info, "config", "model").get("model_name"))
         self.commands: list[ToolCall] = []
         entries = [value for value in values if value.get("role") != "exit"]

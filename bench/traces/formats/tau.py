@@ -8,17 +8,16 @@ from typing import Any
 
 import msgspec
 
-from ...model import Outcome, Trace
+from ...model import Trace
 from .. import Confidence, Document, NoRun, Traces, certain_if, register
 from ..intakes.messages import messages
 from ..intakes.usage import usage_in
 from ..records import Unread, objects_of, time_of
 from ..steps import Steps
-from ..values import as_list, dict_in, dicts, number, text
+from ..values import as_id, as_list, dict_in, dicts, number, text
 
 _RUN = {"task_id", "reward", "info", "traj", "trial", "records"}
 _INFO = {"task", "source", "user_cost", "reward_info"}
-_TAU2_META = ("trial", "seed", "termination_reason", "duration", "user_cost")
 _FAILED = "Error:"
 
 
@@ -27,12 +26,11 @@ class Tau:
     """One trace a run: a list of `{task_id, trial, reward, info, traj}`, or tau2's `{info, tasks,
     simulations}`.
 
-    The expected actions and outputs are labels; the reward is the outcome, and 1 is success. A
-    tool's answer that begins with `Error:` failed. Calls and results of tau2's simulated user are
+    A tool's answer that begins with `Error:` failed. Calls and results of tau2's simulated user are
     counted: they are not the agent's.
 
-    Not kept: the system prompt of tau2 (the policy is in the file, not the prompt); usage and times
-    of tau-bench.
+    Not kept: the reward and the expected actions; the system prompt of tau2 (the policy is in the
+    file, not the prompt); usage and times of tau-bench.
 
     Source: github.com/sierra-research/tau-bench, `tau_bench/types.py`;
     github.com/sierra-research/tau2-bench, `src/tau2/data_model/simulation.py`. Tested: tau-bench at
@@ -74,20 +72,10 @@ def _tau_bench(document: Document, run: dict[str, Any]) -> Trace:
     for message in messages(run["traj"], steps.unread):
         failed = message.role == "tool" and message.text.startswith(_FAILED)
         steps.say(replace(message, failed=True, error=message.text) if failed else message)
-    labels = {f"expected_{key}": task.get(key) for key in ("actions", "outputs")}
-    if run.get("task_id") is not None:  # the numbers begin at 0 in each domain
-        labels["task"] = " ".join(filter(None, (str(run["task_id"]), text(task.get("user_id")))))
-    meta = {key: run.get(key) for key in ("task_id", "trial", "records")}
-    meta |= {key: info.get(key) for key in ("source", "user_cost", "reward_info")}
-    meta |= {key: task.get(key) for key in ("user_id", "instruction")}
-    outcome = _outcome(run.get("reward"), "tau-bench's reward", steps.unread)
-    return steps.trace(document, "tau", labels=labels, meta=meta, outcome=outcome)
-
-
-def _outcome(reward: Any, by: str, unread: Unread) -> Outcome | None:
-    points = number(reward)
-    unread.add("reward that is no number", points is None and reward is not None)
-    return None if points is None else Outcome(success=points == 1, score=float(points), said_by=by)
+    # the numbers begin at 0 in each domain
+    named = (as_id(run.get("task_id")), text(task.get("user_id")) or "")
+    labels = {"task": " ".join(filter(None, named))} if named[0] else {}
+    return steps.trace(document, "tau", labels=labels)
 
 
 # ---------------------------------------------------------------- tau2-bench
@@ -97,16 +85,10 @@ def _simulations(document: Document, value: dict[str, Any]) -> list[Trace]:
     """The simulations of a file of results; a file may also be one simulation alone."""
     are_results = "info" in value or "simulations" in value
     runs = dicts(value.get("simulations")) if are_results else [value]
-    tasks = {str(task.get("id")): task for task in dicts(value.get("tasks"))}
-    info = dict_in(value, "info")
-    return [
-        _simulation(document, run, info, tasks.get(str(run.get("task_id")), {})) for run in runs
-    ]
+    return [_simulation(document, run, dict_in(value, "info")) for run in runs]
 
 
-def _simulation(
-    document: Document, run: dict[str, Any], info: dict[str, Any], task: dict[str, Any]
-) -> Trace:
+def _simulation(document: Document, run: dict[str, Any], info: dict[str, Any]) -> Trace:
     """A simulation of tau2 as a trace."""
     steps, world = Steps(), dict_in(info, "environment_info")
     steps.tools(as_list(world.get("tool_defs")))
@@ -115,18 +97,9 @@ def _simulation(
         for inner in dicts(value.get("tool_messages")) or [value]:
             _say(steps, inner, model)
     domain, task_id = text(world.get("domain_name")), str(run.get("task_id"))
-    labels = {
-        "task": " ".join(filter(None, (domain, task_id))),
-        "expected_actions": dict_in(task, "evaluation_criteria").get("actions"),
-    }
-    reward = dict_in(run, "reward_info").get("reward")
-    own = {
-        "id": text(run.get("id")) or "",
-        "labels": labels,
-        "meta": {**{key: run.get(key) for key in _TAU2_META}, "cost_usd": run.get("agent_cost")},
-        "outcome": _outcome(reward, "tau2-bench's reward", steps.unread),
-    }
-    return steps.trace(document, "tau", **own)
+    labels = {"task": " ".join(filter(None, (domain, task_id)))}
+    steps.cost_usd = number(run.get("agent_cost")) or 0.0
+    return steps.trace(document, "tau", id=text(run.get("id")) or "", labels=labels)
 
 
 def _say(steps: Steps, value: dict[str, Any], model: str | None) -> None:

@@ -104,8 +104,7 @@ class Calls:
         for session, run in self.runs.items():
             for what, count in self._unread.get(session, {}).items():
                 run.unread.add(what, count)
-            meta = {"session": session} if session else {}
-            trace = run.trace(self.document, self.reader, meta=meta)
+            trace = run.trace(self.document, self.reader)
             usd = {thread: cost for (own, thread), cost in self._usd.items() if own == session}
             traces += [_with_cost(trace, sum(usd.values()))] if session else _apart(trace, usd)
         if not traces:

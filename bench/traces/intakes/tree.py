@@ -230,20 +230,18 @@ def traces_of(
     document: Document,
     reader: str,
     spans: Iterable[tuple[str, Span]],
-    own_of: Callable[[str, list[Span]], dict[str, Any]],
     unread: Unread,
 ) -> Iterator[Trace]:
     """The traces of a file's runs, each given with the name of its tree, in the order in which the
-    trees began. `own_of` gives what a tree's trace has beside its steps (`meta`, `labels`, …). What
-    was left out of the file, and trees without a message, are counted on the first. TraceError
-    where there is none."""
+    trees began. What was left out of the file, and trees without a message, are counted on the
+    first. TraceError where there is none."""
     trees = grouped(sorted(spans, key=lambda item: item[1].start or 0.0))
-    runs = [(Tree(mine), own_of(name, mine)) for name, mine in trees.items()]
-    spoken = [run for run in runs if run[0].spoke]
+    runs = list(map(Tree, trees.values()))
+    spoken = [run for run in runs if run.spoke]
     if not spoken:
         raise document.fail("holds no model call or tool that said anything — nothing was recorded")
     unread.add("tree without a model's or a tool's message", len(runs) - len(spoken))
     for what, count in unread.counts.items():
-        spoken[0][0].unread.add(what, count)
-    for tree, own in spoken:
-        yield tree.trace(document, reader, **own)
+        spoken[0].unread.add(what, count)
+    for run in spoken:
+        yield run.trace(document, reader)

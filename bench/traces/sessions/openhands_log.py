@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from ...model import ContextReset, ModelTurn, Outcome, TextPart, ToolCall
+from ...model import ContextReset, ModelTurn, TextPart, ToolCall
 from ..intakes.content import Blocks, call_in, joined
 from ..intakes.exchange import answers_of
 from ..intakes.messages import ROLES
@@ -22,7 +22,7 @@ from .branches import paired
 
 Event = dict[str, Any]
 _SILENT = {"CondensationRequest", "PauseEvent", "InterruptEvent", "HookExecutionEvent", "StreamingDeltaEvent",
-           "LLMCompletionLogEvent", "TokenEvent", "change_agent_state", "agent_state_changed", "null"}  # fmt: skip
+           "LLMCompletionLogEvent", "TokenEvent", "ConversationErrorEvent", "change_agent_state", "agent_state_changed", "null"}  # fmt: skip
 """Events that no prompt shows: bookkeeping, and answers in pieces before the complete one."""
 _KNOWN = {"kind", "id", "timestamp", "parent_id", "system_prompt", "dynamic_context", "tools", "llm_message",
           "llm_response_id", "extended_content", "thought", "reasoning_content", "thinking_blocks",
@@ -182,9 +182,6 @@ class EventLog(Steps):
             answers = [ReadMessage("assistant", thought, () if said else calls)]
         self._actions[str(event.get("id"))] = text(metadata.get("tool_call_id")) or own
         self._answer(text(response.get("id")) or own, event, answers[0], t)
-        if kind == "finish":
-            done = {"true": True, "false": False}.get(str(args.get("task_completed")).lower())
-            self.outcome = Outcome(success=done, said_by="the agent, when it finished")
 
     def _first_observation(self, event: Event, t: float | None) -> None:
         """Add what an action gave; a message of the user where it answers none."""
@@ -220,19 +217,12 @@ class EventLog(Steps):
         kept = paired(self.steps, set(range(self.index)), self._forgotten)
         self.add(ContextReset, t=t, summary=text(fields.get("summary")), kept=kept)
 
-    def _broke_off(self, event: Event, t: float | None) -> None:
-        self.meta["error"] = {key: event.get(key) for key in ("code", "detail")}
-        self.outcome = Outcome(success=False, said_by="OpenHands: the run broke off")
-
     def _state(self, event: Event, t: float | None) -> None:
         key, value = event.get("key"), event.get("value")
         self.note_state(as_dict(value) if key == "full_state" else {str(key): value})
 
     def note_state(self, state: dict[str, Any]) -> None:
-        """Note a state, or the part of it that changed: how the run stands, usage and cost."""
-        status = text(state.get("execution_status"))
-        if status in ("error", "stuck"):
-            self.outcome = self.outcome or Outcome(success=False, said_by=f"OpenHands: {status}")
+        """Note the usage and the cost of a state, or of the part of it that changed."""
         for name, metrics in dict_in(state, "stats", "usage_to_metrics").items():
             self._note_cost(name, as_dict(metrics))
         self._note_cost("run", dict_in(state, "metrics"))
@@ -300,7 +290,6 @@ _KINDS: dict[str, _Add] = {
     "AgentErrorEvent": EventLog._error,
     "Condensation": EventLog._condensation,
     "condensation": EventLog._condensation,
-    "ConversationErrorEvent": EventLog._broke_off,
     "ConversationStateUpdateEvent": EventLog._state,
 }
 SDK_EVENTS = {kind for kind in _KINDS if kind[0].isupper()}

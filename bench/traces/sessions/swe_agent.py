@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ...model import Content, ContextEdit, ModelTurn, Outcome, ToolCall, Trace, text_of
+from ...model import Content, ContextEdit, ModelTurn, ToolCall, Trace, text_of
 from ..decoded import strict_json
 from ..documents import Document
 from ..intakes.content import blocks_of, content_of
@@ -14,7 +14,7 @@ from ..intakes.messages import ROLES, calls_beside
 from ..paths import case_id
 from ..records import Kinds, Unread, fields_of
 from ..steps import Ran, ReadMessage, Steps
-from ..values import dict_in, dicts, text
+from ..values import dict_in, dicts, number, text
 
 _NO_MODELS = {"replay", "human", "human_thought", "instant_empty_submit"}
 _INSTANCE = re.compile(r"[\w.-]+__[\w.-]+-\d+")
@@ -30,18 +30,13 @@ Fields = dict[str, Any]
 
 def trace_of(document: Document, run: Fields) -> Trace:
     """A run as a trace, with its instance as label `task`."""
-    steps, info = _History(run), dict_in(run, "info")
-    cost = dict_in(info, "model_stats").get("instance_cost") or None
-    steps.meta = {**info, "environment": run.get("environment"), "cost_usd": cost}
-    status, outcome = text(info.get("exit_status")), None
-    if status is not None:
-        success = None if status.startswith("submitted") else False
-        outcome = Outcome(success=success, said_by=f"SWE-agent's exit status {status!r}")
+    steps = _History(run)
+    steps.cost_usd = number(dict_in(run, "info", "model_stats").get("instance_cost")) or 0.0
     instance = _INSTANCE.match(case_id(document.path.name))
     stated = text(dict_in(steps.config, "problem_statement").get("id"))
     labels = {"task": stated or (instance.group() if instance else None)}
     labels["prompts"] = None if steps.prompts_known else "unknown"
-    return steps.trace(document, "swe", labels=labels, outcome=outcome)
+    return steps.trace(document, "swe", labels=labels)
 
 
 class _History(Steps):
@@ -64,9 +59,9 @@ class _History(Steps):
         self.prompts_known = queries.keys() <= answers and bool(queries or not sent)
         self.entry_texts = list(map(_text_of, entries))  # as the last prompt had them
         self.entry_steps: list[int] = []  # the step of each entry
-        for number, entry in enumerate(entries):
-            if self.prompts_known and number in queries:
-                self._edit(self._place(entry), queries[number])
+        for at, entry in enumerate(entries):
+            if self.prompts_known and at in queries:
+                self._edit(self._place(entry), queries[at])
             self.entry_steps.append(self.index)
             self._add(entry)
         self.unread.add("trajectory step that is not in the history", len(self.actions))
