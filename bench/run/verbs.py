@@ -101,15 +101,13 @@ def compare(
         return answered(plan, given, runs, source, running, Base(scores, str(against or "")))
 
 
-def render(
-    comparisons: Compared | Sequence[Compared], path: Path | str, form: str | None = None
-) -> Path:
-    """Write the report of comparisons; gives the path, whose ending is the format unless given."""
+def render(comparisons: Compared | Sequence[Compared], path: Path | str) -> Path:
+    """Write the report of comparisons; gives the path, whose ending decides the format."""
     from ..reports import format_of, pieces
 
     target = Path(path)
     several = [comparisons] if isinstance(comparisons, Compared) else list(comparisons)
-    parts = pieces(several, format_of(target, form))
+    parts = pieces(several, format_of(target))
     write_together({target: (part.encode("utf-8", "replace") for part in parts)})
     return target
 
