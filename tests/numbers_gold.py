@@ -16,8 +16,8 @@ from harm import measured
 import bench
 from bench.model.detail import ReplayDetail
 from bench.model.scores import MeasuredRun
-from bench.reports.audit import audit_rendered
-from bench.reports.text import terminal_text
+from bench.reports.audit import audit_report
+from bench.reports.text import in_full, terminal_text
 
 ROOT = Path(__file__).parents[1]
 GOLD = Path(__file__).parent / "metrics" / "gold"
@@ -55,7 +55,7 @@ def of_recordings() -> dict[str, str]:
         "findings.csv": findings(compared.runs),
         "details.csv": _table(line for item in compared.details for line in _detail(item)),
         "decision.txt": terminal_text([compared], verbose=True),
-        "sessions.txt": audit_rendered(audits.sessions, "text"),
+        "sessions.txt": "".join(in_full([audit_report(audits.sessions)])),
     }
 
 

@@ -14,7 +14,7 @@ from bench.reports.audit import audit_rendered
 from bench.reports.text import terminal_text
 
 GOLD = Path(__file__).parent / "gold"
-ENDINGS = {"html": "html", "markdown": "md", "text": "txt", "junit": "xml"}
+ENDINGS = {"html": "html", "markdown": "md"}
 
 
 def comparisons() -> dict[str, list[Compared]]:
@@ -41,8 +41,9 @@ def current() -> dict[str, str]:
             if form == "html" or name not in ("hostile",):
                 found[f"{name}.{ending}"] = rendered(several, form)
         found[f"{name}.terminal.txt"] = terminal_text(several)
-    for form in ("html", "markdown", "text"):
-        found[f"audit.{ENDINGS[form]}"] = audit_rendered(audited(1), form)
+    for form, ending in ENDINGS.items():
+        found[f"audit.{ending}"] = audit_rendered(audited(1), form)
+    found["failed.verbose.txt"] = terminal_text(comparisons()["failed"], verbose=True)
     found["answer.csv"] = rendered([comparison(2, 2, seed=1)], "csv")
     return {name: _readable(text) for name, text in sorted(found.items())}
 

@@ -13,7 +13,7 @@ from .saying import progress_line, say
 @click.command()
 @click.argument("sessions", metavar="[FORMAT:]PATH...", nargs=-1, required=True)
 @click.option("-o", "--output", "outputs", multiple=True, type=FILE, metavar="FILE",
-              help="Write all of it: .html, .md, .txt or .json. May be given several times.")  # fmt: skip
+              help="Write all of it: .html, .md or .json. May be given several times.")  # fmt: skip
 @of_model
 @click.option("-v", "--verbose", is_flag=True, help="Print all tables.")
 def audit(
@@ -28,7 +28,7 @@ def audit(
     from ..model.compared import Skipped
     from ..reports import format_of
     from ..reports.audit import FORMATS, audit_rendered, audit_report
-    from ..reports.text import WIDTH, render, short_lines
+    from ..reports.text import WIDTH, in_full, short_lines
     from ..run.audits import audit as audited
 
     forms = {path: format_of(path, among=FORMATS) for path in outputs}
@@ -46,5 +46,5 @@ def audit(
     for path in outputs:
         say(f"wrote {path}")
     report = audit_report(audits.sessions, skipped)
-    text = "".join(render([report])) if verbose else "\n".join(short_lines(report, WIDTH))
+    text = "".join(in_full([report])) if verbose else "\n".join(short_lines(report, WIDTH))
     say(f"{text.rstrip()}\n\n{report.verdict}", coloured=True)

@@ -59,7 +59,7 @@ of_model = click.option(
 # ---------------------------------------------------------------- outputs
 
 
-_REPORTS = (".html", ".htm", ".md", ".txt", ".csv", ".xml")
+_REPORTS = (".html", ".htm", ".md", ".csv")
 _BEGINS = b'"first_line"'  # stands at the beginning of each report in JSON
 
 
@@ -72,9 +72,8 @@ def require_reports(outputs: Sequence[Path]) -> None:
     for path in outputs:
         if outputs.count(path) > 1:
             raise BenchError(f"{path}: is given twice as an output — leave one out")
-    files = [path for path in outputs if path != Path("-")]
-    require_place(files)
-    for path in files:
+    require_place(outputs)
+    for path in outputs:
         if path.is_file() and not _is_report(path):
             what = "is no report, and writing one there would destroy it"
             raise BenchError(f"{path}: {what} — give another file")

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 NARROWEST, WIDEST, WIDTH = 60, 140, 100
 """The fewest and the most columns of a terminal that are used, and those of a pipe."""
 
-STREAM = Path("-")
-"""The name of standard output among the files that reports go to."""
-
 
 class Concluded(SystemExit):
     """The end of a command that judged, with the exit code of the gates."""
@@ -34,7 +31,6 @@ def finish(
     files: Sequence[Path | None],
     beside: Mapping[Path, bytes],
     lines: Sequence[str],
-    form: str | None,
     verbose: bool,
     allow_undecided: bool,
 ) -> None:
@@ -42,8 +38,7 @@ def finish(
 
     The reports and `beside` (baselines that were accepted) are made before any is written, and
     written together. `lines` are about these. `files` are where the comparisons were declared, for
-    annotations; `form` the format of reports, whatever their endings. A report on standard output
-    is all that is printed there.
+    annotations.
     """
     from ..comparison.gates import exit_code
     from ..files.writing import write_together
@@ -54,21 +49,10 @@ def finish(
     width = min(max(shutil.get_terminal_size((WIDTH, 24)).columns, NARROWEST), WIDEST)
     text = terminal_text(comparisons, verbose=verbose, width=width, colour=_in_colour())
     reports = {
-        output: (
-            part.encode("utf-8", "replace") for part in pieces(comparisons, format_of(output, form))
-        )
+        output: (part.encode("utf-8", "replace") for part in pieces(comparisons, format_of(output)))
         for output in outputs
     }
-    streamed = reports.pop(STREAM, None)
-    printed = None if streamed is None else b"".join(streamed)
     write_together({**beside, **reports})
-    if printed is not None:
-        say(_last_line(comparisons, code), err=True)
-        with quoted_output():
-            sys.stdout.flush()
-            sys.stdout.buffer.write(printed)
-            sys.stdout.buffer.flush()
-        raise Concluded(code)
     for line in (*lines, *(f"wrote {output}" for output in outputs)):
         say(line)
     for note in dict.fromkeys(note for item in comparisons for note in item.notes):
@@ -82,13 +66,6 @@ def finish(
     if len(comparisons) > 1 or comparisons[0].gates:
         say(_gates_line(comparisons, code))
     raise Concluded(code)
-
-
-def _last_line(comparisons: Sequence[Compared], code: int) -> str:
-    """The first line of one comparison, of several their gates: what stands beside a report."""
-    from ..reports import first_line
-
-    return first_line(*comparisons) if len(comparisons) == 1 else _gates_line(comparisons, code)
 
 
 def _gates_line(comparisons: Sequence[Compared], code: int) -> str:

@@ -32,13 +32,7 @@ if TYPE_CHECKING:
     multiple=True,
     type=FILE,
     metavar="FILE",
-    help="Write the report; the ending decides the format. `-`: print it. May be given several times.",
-)
-@click.option(
-    "--format",
-    "form",
-    metavar="NAME",
-    help="text, json, markdown, html, csv or junit, whatever the ending. Without -o it is printed.",
+    help="Write the report: .html, .md, .json or .csv. May be given several times.",
 )
 @click.option(
     "--strategy",
@@ -84,7 +78,6 @@ if TYPE_CHECKING:
 def run(
     paths: tuple[str, ...],
     outputs: tuple[Path, ...],
-    form: str | None,
     strategies: tuple[str, ...],
     model: str | None,
     jobs: int | None,
@@ -106,9 +99,8 @@ def run(
     """
     from ..reports import format_of
 
-    outputs = outputs or ((Path("-"),) if form is not None else ())
     for path in outputs:
-        format_of(path, form)
+        format_of(path)
     scenarios, traces = sorted_paths(paths)
     changed: dict[str, Any] = {"outside": outside, **({"model": model} if model else {})}
     plans = _plans(scenarios, traces, strategies, changed)
@@ -133,7 +125,6 @@ def run(
         files=[plan.path for plan in plans],
         beside=beside,
         lines=lines,
-        form=form,
         verbose=verbose,
         allow_undecided=allow_inconclusive,
     )

@@ -42,12 +42,8 @@ class Against:
     @cached_property
     def both(self) -> set[str]:
         """The ids of the runs that both have: the same recording, asked the same questions."""
-        known = {run.id: (run.facts.sha256, run.questions_sha256) for run in self.then.all}
-        return {
-            run.id
-            for run in self.now.all
-            if known.get(run.id) == (run.facts.sha256, run.questions_sha256)
-        }
+        known = {run.id: run.facts.sha256 for run in self.then.all}
+        return {run.id for run in self.now.all if known.get(run.id) == run.facts.sha256}
 
     @cached_property
     def here(self) -> Runs:

@@ -4,7 +4,6 @@ baseline.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -123,12 +122,6 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """The title and the answer: the fields would fill screens."""
         title, sentence = one_line(self.title)[:80], one_line(self.advice.sentence)[:300]
         return f"<Compared '{title}': {sentence}>"
-
-    def _repr_markdown_(self) -> str:
-        """The first screen, for a notebook."""
-        # Values import no reports.
-        screen: str = import_module("bench.reports").markdown_screen(self)
-        return screen
 
     def to_frame(self, what: Literal["runs", "totals", "gates"] = "runs") -> pd.DataFrame:
         """The comparison as a pandas frame: a row for each strategy, metric and run.

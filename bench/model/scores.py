@@ -128,7 +128,6 @@ class MeasuredRun(Value, frozen=True, kw_only=True):
     id: str
     facts: RunFacts
     scores: tuple[Score, ...] = ()
-    questions_sha256: str = ""
 
     @property
     def as_written(self) -> MeasuredRun:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ..model.advice import TODAY
 from ..model.compared import Compared
-from ..model.errors import BenchError, nearest
+from ..model.errors import BenchError
 from .blocks import Report, plain
 from .gates import failed_sentence
 from .numbers import count, listed, of
@@ -21,18 +21,10 @@ from .panels import answer, changes, judgements, losses, numbers, trust
 from .panels.answer import answer_sentence
 from .reading import Reading
 
-FORMATS = {
-    "html": ("html", (".html", ".htm")),
-    "markdown": ("markdown", (".md",)),
-    "text": ("text", (".txt",)),
-    "json": ("json_file", (".json",)),
-    "csv": ("csv_file", (".csv",)),
-    "junit": ("junit", (".xml",)),
-}
-"""The formats: the module that writes each, and the endings of its files."""
+FORMATS = {".html": "html", ".htm": "html", ".md": "markdown", ".json": "json", ".csv": "csv"}
+"""The format of a file, by its ending."""
 
-_VALUES = ("json", "csv", "junit")  # formats of values, which have no panels
-
+_VALUES = ("json", "csv")  # formats of values, which have no panels
 
 PANELS = (answer, changes, losses, judgements, trust, numbers)
 """The panels of a report in order; each has a function `sections`, which gives what it shows."""
@@ -64,13 +56,6 @@ def first_line(compared: Compared) -> str:
     """The first line of every output: the gates that failed, else the sentence of the advice."""
     reading = Reading(compared)
     return " ".join(failed_sentence(reading)) if reading.failed else plain(answer_sentence(reading))
-
-
-def markdown_screen(compared: Compared) -> str:
-    """The first screen as Markdown, for a notebook: the sentence, the three figures, the table."""
-    from .markdown import markdown
-
-    return markdown(next(answer.sections(Reading(compared))).blocks)
 
 
 def _about(reading: Reading) -> str:
@@ -109,34 +94,27 @@ def reports(comparisons: Sequence[Compared]) -> tuple[Report, ...]:
     )
 
 
-def format_of(path: Path, name: str | None = None, among: Collection[str] = FORMATS.keys()) -> str:
-    """The format of a file by its ending, or the named one. Raises BenchError for none of `among`."""
-    if name is not None:
-        if name not in FORMATS:
-            raise BenchError(f"unknown format {name!r}{nearest(name, FORMATS)}")
-        return name
-    by_ending = {ending: form for form in among for ending in FORMATS[form][1]}
-    named = by_ending.get(path.suffix.lower())
-    if named is None:
-        raise BenchError(
-            f"{path}: no format has this ending — known: {', '.join(sorted(by_ending))}"
-        )
+def format_of(path: Path, among: Collection[str] = FORMATS.values()) -> str:
+    """The format of a file by its ending. Raises BenchError for none of `among`."""
+    named = FORMATS.get(path.suffix.lower())
+    if named is None or named not in among:
+        known = ", ".join(sorted(ending for ending, form in FORMATS.items() if form in among))
+        raise BenchError(f"{path}: no format has this ending — known: {known}")
     return named
 
 
 def pieces(comparisons: Sequence[Compared], form: str) -> Iterator[str]:
     """A report in a format, piece by piece, so that a large one is never in memory at once.
 
-    Raises BenchError where nothing was compared or the format is unknown.
+    Raises BenchError where nothing was compared.
     """
     if not comparisons:
         raise BenchError("nothing to report: no comparison was made")
-    if form not in FORMATS:
-        raise BenchError(f"unknown format {form!r}{nearest(form, FORMATS)}")
-    writer = importlib.import_module(f"{__name__}.{FORMATS[form][0]}")
+    module = f"{form}_file" if form in _VALUES else form
+    writer = importlib.import_module(f"{__name__}.{module}")
     yield from writer.render(comparisons if form in _VALUES else reports(comparisons))
 
 
 def rendered(comparisons: Sequence[Compared], form: str) -> str:
-    """A report in a format: html, markdown, text, json, csv or junit."""
+    """A report in a format: html, markdown, json or csv."""
     return "".join(pieces(comparisons, form))

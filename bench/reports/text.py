@@ -1,7 +1,4 @@
-"""A report as text.
-
-For a terminal, where the answer comes last, and for a file, where it comes first.
-"""
+"""A report as text, for a terminal, where the answer comes last."""
 
 from __future__ import annotations
 
@@ -23,8 +20,8 @@ _FEWEST = 12  # columns of a word that may be broken
 _NAME = 30  # columns of a name or a number that is never broken
 
 
-def render(reports: Sequence[Report]) -> Iterator[str]:
-    """Every section in order, 100 columns wide."""
+def in_full(reports: Sequence[Report]) -> Iterator[str]:
+    """Yields every section in order, 100 columns wide."""
     for report in reports:
         rule = "=" * min(WIDTH, max(3, len(visible(report.title))))
         yield "\n".join(
@@ -50,7 +47,7 @@ def terminal_text(
     from . import reports
 
     all_reports = reports(comparisons)
-    lines = [*"".join(render(all_reports)).splitlines(), ""] if verbose else []
+    lines = [*"".join(in_full(all_reports)).splitlines(), ""] if verbose else []
     if len(comparisons) > 1:
         for compared, report in zip(comparisons, all_reports[1:], strict=True):
             sign = "✕" if _failed(compared) else "·"

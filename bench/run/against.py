@@ -15,7 +15,6 @@ import msgspec
 
 from ..files.git import resolve, top_of, unpack
 from ..files.limits import read_regular
-from ..model import compact_json
 from ..model.compared import Compared
 from ..model.errors import BenchError, ScenarioError, TraceError, one_line
 from ..strategies import Strategy
@@ -30,14 +29,14 @@ _BASELINE = ".baseline.json"
 _POINTER = re.compile(
     rb"version https://git-lfs[^\n]{,100}\n(?:[^\n]{,100}\n){,9}?oid sha256:([0-9a-f]{64})\n"
 )
-_OF_NOW = ("traces", "base", "path", "title", "labels")
-_SETTINGS = ("model", "calibrate", "cache", "max_missed_turns", "min_far_recall")
+_OF_NOW = ("traces", "base", "path", "title")
+_SETTINGS = ("model", "cache", "max_missed_turns", "min_far_recall")
 
 
 @dataclass(frozen=True)
 class Earlier:
     """A scenario as it was at a revision: its settings, strategies and gates of then, on the
-    recordings of now that were there, with the labels of now.
+    recordings of now that were there.
 
     `missing` is a clause on each part that the scenario no longer has, `added` names what it had
     not yet, `new_files` are its recordings that were not there, `imported` are the files of the
@@ -94,7 +93,7 @@ def earlier(plan: Scenario, revision: str, running: Running) -> Iterator[Earlier
             before, now = parts_of(then, plan), parts_of(plan, plan)
             missing = [*_broken(given.strategies, sha), *_stale(given.strategies, top, files)]
             missing += [f"{before[key]} is gone or another one" for key in before if key not in now]
-            new = [key for key in now if key not in before and key[0] in ("recording", "label")]
+            new = [key for key in now if key not in before and key[0] == "recording"]
             yield Earlier(
                 sha,
                 moved,
@@ -158,7 +157,7 @@ def orphaned(plan: Scenario) -> Iterator[str]:
 
 
 def parts_of(plan: Scenario, now: Scenario) -> dict[tuple[object, ...], str]:
-    """A clause on each part of a scenario: settings, labels, questions, recordings, files beside it.
+    """A clause on each part of a scenario: settings, questions, recordings, files beside it.
 
     A part that is another one has another key. The name of a file is no part of the key where its
     bytes say which it is, so that it may be called otherwise `now`.
@@ -167,9 +166,6 @@ def parts_of(plan: Scenario, now: Scenario) -> dict[tuple[object, ...], str]:
         ("setting", name, getattr(plan, name)): f"{name} = {getattr(plan, name)!r}"
         for name in _SETTINGS
     }
-    for run, labels in plan.labels.items():
-        for name, value in labels.items():
-            parts["label", run, name, compact_json(value)] = f"the label {name} of {run}"
     for probe in plan.probes:
         parts["question", repr(probe)] = f"the question {one_line(probe.question)[:60]!r}"
     for file in _recordings(plan):

@@ -15,7 +15,7 @@ from ..comparison.gate_rules import parse_rule
 from ..comparison.rules import Terms
 from ..evidence.false_alarms import false_alarms
 from ..metrics import metric_infos
-from ..model import GateRule, Signature
+from ..model import GateRule, Signature, Trace
 from ..model.advice import TODAY
 from ..model.compared import Compared, Skipped
 from ..model.detail import ReplayDetail
@@ -30,7 +30,7 @@ from ..tokens.prices import prices_date
 from ..tokens.usage import CALIBRATION_VERSION
 from ..traces import Loaded, TraceSource
 from ..version import VERSION
-from .measured_runs import Labelled, MeasuredRuns, Running
+from .measured_runs import MeasuredRuns, Running
 from .measuring import Measuring
 from .scenario import Scenario
 
@@ -97,7 +97,7 @@ class Base(NamedTuple):
 def answered(
     plan: Scenario,
     given: Declared,
-    runs: Labelled,
+    traces: Iterable[Trace],
     source: Loaded | TraceSource,
     running: Running,
     base: Base,
@@ -108,9 +108,9 @@ def answered(
     """
     rules = rules_of(plan.gates, given.names, "" if plan.path is None else str(plan.path))
     everyone = given.with_references
-    measuring = Measuring(everyone, model=plan.model, calibrate=plan.calibrate)
+    measuring = Measuring(everyone, model=plan.model)
     measured_runs = MeasuredRuns(measuring, running)
-    measured = sorted(measured_runs.of(runs), key=lambda run: run.id)
+    measured = sorted(measured_runs.of(traces), key=lambda run: run.id)
     if not measured:
         raise BenchError("no recordings to replay — name at least one")
     strategies = tuple(item.name for item in given.strategies)
@@ -176,7 +176,7 @@ def _signature(runs: Sequence[MeasuredRun], measuring: Measuring) -> Signature:
         bench_version=VERSION,
         facts_version=FACTS_VERSION,
         prices_date=prices_date(),
-        calibration=CALIBRATION_VERSION if measuring.calibrate else "off",
+        calibration=CALIBRATION_VERSION,
         model=measuring.model or "",
         encodings={run.id: run.facts.encoding for run in runs if run.facts.encoding},
     )

@@ -141,11 +141,11 @@ class Kept:
 class KeptAbout:
     """The values kept about one recording, by their names; without `kept` there are none.
 
-    They depend on how the tokens of a trace are counted: by `counting`.
+    They depend on `model`, by which the tokens of one that names no model are counted.
     """
 
-    def __init__(self, kept: Kept | None, trace: Trace, *counting: object) -> None:
-        self._kept, self._trace, self._counting = kept, trace, counting
+    def __init__(self, kept: Kept | None, trace: Trace, model: str) -> None:
+        self._kept, self._trace, self._model = kept, trace, model
 
     def __bool__(self) -> bool:
         return self._kept is not None
@@ -160,7 +160,7 @@ class KeptAbout:
         """A value as it was kept, else as it is made now, which is kept where it `lasts`."""
         if self._kept is None:
             return make()
-        about = name, self._trace.sha256, *self._counting
+        about = name, self._trace.sha256, self._model
         known = self._kept.get(kind, *about)
         if known is not None:
             return known

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import heapq
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, cast
 
@@ -23,9 +23,6 @@ from .measuring import Measuring, RunSession, rare_collection
 
 Progress = Callable[[int, int | None], None]
 """Called with the runs done, and of how many (None: not known yet)."""
-
-Labelled = Iterable[tuple[Trace, Mapping[str, Any]]]
-"""Recordings, each with the labels that a scenario adds."""
 
 MISSED, RUNS_EACH = "needed.missed_turns", 2
 """A report shows prompts of so many runs for each strategy: of those with most of these."""
@@ -58,10 +55,9 @@ class Running:
 
 @dataclass(frozen=True)
 class _Task:
-    """One recording to measure, with the labels of the scenario; its index where it is known."""
+    """One recording to measure; its index where it is known."""
 
     trace: Trace
-    labels: Mapping[str, Any]
     twice: bool
     index: TraceIndex | None = None
 
@@ -72,7 +68,7 @@ class _Task:
 
     def session(self, measuring: Measuring, kept: Kept | None) -> RunSession:
         """The session that measures it."""
-        return RunSession(self.trace, measuring, kept, self.labels, self.index, self.twice)
+        return RunSession(self.trace, measuring, kept, self.index, self.twice)
 
 
 class MeasuredRuns:
@@ -88,7 +84,7 @@ class MeasuredRuns:
         self._in_memory: dict[str, tuple[_Task, dict[str, float]]] = {}  # with the turns missed
         self._shared: dict[str, Any] = {}
 
-    def of(self, recordings: Labelled) -> Iterator[MeasuredRun]:
+    def of(self, recordings: Iterable[Trace]) -> Iterator[MeasuredRun]:
         """Yield every run as it is done. Raises BenchError for two recordings of one name."""
         measured = self._running.workers.results(_work, self._plan, self._tasks(recordings))
         for done, (run, index) in enumerate(measured, 1):
@@ -99,11 +95,11 @@ class MeasuredRuns:
         if self._running.kept is not None:
             self._running.kept.trim()
 
-    def _tasks(self, recordings: Labelled) -> Iterator[_Task]:
+    def _tasks(self, recordings: Iterable[Trace]) -> Iterator[_Task]:
         """Yield each recording as a task."""
         ids: set[str] = set()
         to_repeat = _REPLAYED_TWICE
-        for trace, labels in recordings:
+        for trace in recordings:
             if trace.id in ids:
                 raise BenchError(f"two recordings are called {trace.id!r} — give each its own id")
             ids.add(trace.id)
@@ -112,7 +108,7 @@ class MeasuredRuns:
             if self._running.workers.count > 1 and self._running.kept is None:
                 # A vocabulary that is read here is read in no worker.
                 TokenCounter(encoding_for(trace.model or self._plan[0].model)[0])
-            self._waiting[trace.id] = _Task(trace, labels, twice=to_repeat >= 0)
+            self._waiting[trace.id] = _Task(trace, twice=to_repeat >= 0)
             yield self._waiting[trace.id]
 
     def _measured(self, run: MeasuredRun, index: TraceIndex | None) -> None:

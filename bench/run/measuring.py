@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import hashlib
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import msgspec
 
@@ -18,7 +16,7 @@ from ..evidence.contents import TraceContents
 from ..evidence.detail import detail_of
 from ..evidence.index import index_trace
 from ..evidence.session import TraceSession
-from ..model import Failure, Trace, compact_json
+from ..model import Failure, Trace
 from ..model.advice import TODAY
 from ..model.detail import ReplayDetail
 from ..model.errors import BenchError, one_line
@@ -52,20 +50,18 @@ def rare_collection() -> Iterator[None]:
 class Measuring:
     """The settings with which every run of a comparison is measured.
 
-    `model` is that of runs which name none; without `calibrate` tokens follow the plain rule.
+    `model` is that of runs which name none.
     """
 
     strategies: tuple[Strategy, ...]
     model: str | None = None
-    calibrate: bool = True
 
 
 class RunSession:
     """One recording while it is measured. Its index, replays and evidence are made when asked for.
 
-    `labels` are what a scenario adds to those of the recording (routes, probes): they change what
-    is asked of it. `kept` has what earlier runs gave, `index` is that of the trace where somebody
-    has it. With `twice` user code is replayed a second time, and must answer the same.
+    `kept` has what earlier runs gave, `index` is that of the trace where somebody has it. With
+    `twice` user code is replayed a second time, and must answer the same.
     """
 
     def __init__(
@@ -73,16 +69,11 @@ class RunSession:
         trace: Trace,
         measuring: Measuring,
         kept: Kept | None = None,
-        labels: Mapping[str, Any] | None = None,
         index: TraceIndex | None = None,
         twice: bool = True,
     ) -> None:
-        self.recording, self._labels = trace, labels or {}
-        self.trace = (
-            msgspec.structs.replace(trace, labels={**trace.labels, **labels}) if labels else trace
-        )
-        self._measuring = measuring
-        self._kept = KeptAbout(kept, self.trace, measuring.model or "", measuring.calibrate)
+        self.trace, self._measuring = trace, measuring
+        self._kept = KeptAbout(kept, trace, measuring.model or "")
         self._known_index, self._twice = index, twice
         self._scores: list[tuple[Replay, Score]] = []
 
@@ -95,12 +86,9 @@ class RunSession:
     @cached_property
     def index(self) -> TraceIndex:
         """The index of the trace."""
-        model, calibrate = self._measuring.model, self._measuring.calibrate
 
         def make() -> TraceIndex:
-            return index_trace(
-                self.trace, model=model, calibrate=calibrate, contents=self._contents
-            )
+            return index_trace(self.trace, model=self._measuring.model, contents=self._contents)
 
         return self._known_index or self._kept.once(TraceIndex, "index", make)
 
@@ -197,25 +185,17 @@ class RunSession:
 
     def measured(self) -> MeasuredRun:
         """The recording under every strategy."""
-        facts = self._kept.once(
-            RunFacts, self._facts, lambda: facts_of(self.recording, self.recorded)
-        )
-        questions = hashlib.sha256(
-            compact_json(self._labels).encode("utf-8", "surrogatepass")
-        ).hexdigest()
-        return MeasuredRun(
-            id=self.recording.id,
-            facts=facts,
-            scores=tuple(map(self.score, self._measuring.strategies)),
-            questions_sha256=questions if self._labels else "",
-        )
+        about = "facts", self.trace.source.format
+        facts = self._kept.once(RunFacts, about, lambda: facts_of(self.trace, self.recorded))
+        scores = tuple(map(self.score, self._measuring.strategies))
+        return MeasuredRun(id=self.trace.id, facts=facts, scores=scores)
 
     def details(self, names: Sequence[str]) -> tuple[ReplayDetail, ...]:
         """The details of some strategies, for a report; one that fails has none."""
         strategies = [item for item in self._measuring.strategies if item.name in names]
         if not all(item.shipped for item in strategies):
             return self._details(strategies)
-        about = "details", self.recording.id, *(f"{item.name}={item.spec}" for item in strategies)
+        about = "details", self.trace.id, *(f"{item.name}={item.spec}" for item in strategies)
         kind = tuple[ReplayDetail, ...]
         return self._kept.once(kind, about, lambda: self._details(strategies))
 
@@ -228,7 +208,3 @@ class RunSession:
         today = evidences.pop(TODAY, None)
         others = (evidence for evidence in evidences.values() if evidence.replay.failure is None)
         return () if today is None else tuple(detail_of(evidence, today) for evidence in others)
-
-    @property
-    def _facts(self) -> tuple[str, ...]:
-        return "facts", self.recording.source.format, self.recording.sha256

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,7 +22,6 @@ from ..model import (
     CacheSetting,
     Probe,
     Trace,
-    UserTurn,
     nested,
     too_deep,
 )
@@ -46,22 +45,18 @@ _SHARES = ("max_missed_turns", "min_far_recall")
 class Written(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A scenario as its file has it.
 
-    `strategies` maps a name to its slots (or to a whole spec string, on the command line), `labels`
-    a run to what is known about it. `gates` are tables as written, `probes` questions asked of
-    every strategy. With `calibrate` tokens are counted as the usage that a trace recorded says;
-    `model` is that of traces which name none. A strategy is recommended with at most
-    `max_missed_turns` of turns that miss something, and at least `min_far_recall` of what was
-    needed from far back. Prices are those with the provider's prompt `cache`, or with none. `asks`
-    is the strategy that the title asks about.
+    `strategies` maps a name to its slots (or to a whole spec string, on the command line). `gates`
+    are tables as written, `probes` questions asked of every strategy. `model` is that of traces
+    which name none. A strategy is recommended with at most `max_missed_turns` of turns that miss
+    something, and at least `min_far_recall` of what was needed from far back. Prices are those with
+    the provider's prompt `cache`, or with none. `asks` is the strategy that the title asks about.
     """
 
     title: str = ""
     traces: tuple[str, ...] = ()
     strategies: dict[str, dict[str, Any] | str] = {}
     gates: tuple[dict[str, Any], ...] = ()
-    labels: dict[str, dict[str, Any]] = {}
     probes: tuple[Probe, ...] = ()
-    calibrate: bool = True
     model: str | None = None
     asks: str = ""
     max_missed_turns: Share = MAX_FAULT_RATE
@@ -184,33 +179,25 @@ def checked(name: str, value: Any, wanted: Any) -> Any:
 # ---------------------------------------------------------------- recordings
 
 
-LABELS = ("routes", "scripts", "task")
-"""The labels of a run that a scenario may give: those by step, and the task."""
-
-
 def traces_given(traces: Any, base: Path | None) -> tuple[Iterable[Trace], Loaded | TraceSource]:
     """The traces that somebody passed, and what knows which files were skipped."""
     if isinstance(traces, Loaded):
         return traces.traces, traces
-    if isinstance(traces, str | Path | Trace):
-        traces = [traces]
-    if not isinstance(traces, Iterable):
+    items = [traces] if isinstance(traces, str | Path | Trace) else traces
+    if isinstance(items, list | tuple) and all(isinstance(item, str | Path) for item in items):
+        source = TraceSource([str(item) for item in items], base)
+        return source, source
+    if not isinstance(items, Iterable):
         what = f"traces are paths, Traces, or what bench.load gives; got {type(traces).__name__}"
         raise BenchError(f"{what} — write bench.compare('runs/', …)")
-    items = list(traces) if isinstance(traces, list | tuple) else traces
-    if isinstance(items, list) and not any(isinstance(item, Trace) for item in items):
-        source = TraceSource([str(item) for item in items if isinstance(item, str | Path)], base)
-        if len(source.paths) == len(items):
-            return source, source
     return _only_traces(items), Loaded(())
 
 
 def _only_traces(items: Iterable[Any]) -> Iterator[Trace]:
     for item in items:
         if not isinstance(item, Trace):
-            raise BenchError(
-                f"expected a Trace among the traces, got {type(item).__name__} — load it with bench.load"
-            )
+            what = f"expected a Trace among the traces, got {type(item).__name__}"
+            raise BenchError(f"{what} — load it with bench.load")
         yield item
 
 
@@ -221,49 +208,11 @@ def source_of(plan: Scenario) -> TraceSource:
     return TraceSource(plan.traces, plan.base, still=True)
 
 
-def questioned(plan: Scenario, source: TraceSource) -> Iterator[tuple[Trace, Mapping[str, Any]]]:
-    """Yield each trace with its labels and probes. Raises ScenarioError for those of no trace."""
-    where = str(plan.path or plan.title)
-    questions = Questions(plan.probes, where)
-    ids = set()
-    for trace in source:
-        ids.add(trace.id)
-        labels, probes = plan.labels.get(trace.id, {}), questions.of(trace)
-        _require_about(labels, trace, where)
-        yield trace, {**labels, **({LABEL: probes} if probes else {})}
-    for run in plan.labels:
-        if run not in ids:
-            raise ScenarioError(
-                f"{where}: labels for a run that is not there: {run!r}{nearest(run, ids)}"
-            )
+def questioned(plan: Scenario, traces: Iterable[Trace]) -> Iterator[Trace]:
+    """Yield each trace with its probes among its labels. Raises ScenarioError for those of none."""
+    questions = Questions(plan.probes, str(plan.path or plan.title))
+    for trace in traces:
+        probes = questions.of(trace)
+        labels = {**trace.labels, LABEL: probes}
+        yield msgspec.structs.replace(trace, labels=labels) if probes else trace
     questions.require_asked()
-
-
-def _require_about(labels: Mapping[str, Any], trace: Trace, where: str) -> None:
-    """Raise ScenarioError for a label that would go unread: of another name, or of no step."""
-    place = f"{where}: labels of run {trace.id!r}"
-    for name, label in labels.items():
-        if name not in LABELS:
-            raise ScenarioError(f"{place}: nothing reads {name!r}{nearest(name, LABELS)}")
-        if name != "task":
-            _require_steps(name, label, trace, place)
-
-
-def _require_steps(name: str, label: Any, trace: Trace, place: str) -> None:
-    """Raise ScenarioError for a label by step that is no table, or names a step that is not there.
-
-    `scripts` are of users' turns. -1 is before the first step.
-    """
-    if not isinstance(label, Mapping):
-        raise ScenarioError(
-            f'{place}: {name} = {label!r}: write a table of steps, `4 = "complete"`'
-        )
-    steps = {
-        str(step.index) for step in trace.steps if name == "routes" or isinstance(step, UserTurn)
-    }
-    for step in label:
-        if step not in steps and step != "-1":
-            what = "step" if name == "routes" else "user's turn"
-            raise ScenarioError(
-                f"{place}: {name}: no {what} is {step!r} — `bench show` lists the steps of a trace"
-            )

@@ -55,7 +55,6 @@ def compare(
     jobs: int | Workers = 1,
     base: Path | None = None,
     progress: Progress | None = None,
-    calibrate: bool = True,
     model: str | None = None,
     max_missed_turns: float = MAX_FAULT_RATE,
     min_far_recall: float = MIN_FAR_RECALL,
@@ -81,7 +80,6 @@ def compare(
         title=title,
         gates=tuple(map(dict, gates)),
         model=model,
-        calibrate=calibrate,
         max_missed_turns=checked("max_missed_turns", max_missed_turns, Share),
         min_far_recall=checked("min_far_recall", min_far_recall, Share),
         cache=checked("cache", cache, CacheSetting),
@@ -97,19 +95,16 @@ def compare(
                 "no strategies to compare — name at least one, keep_all for the references alone"
             )
         each, source = traces_given(traces, base)
-        runs = ((trace, dict[str, Any]()) for trace in each)
-        return answered(plan, given, runs, source, running, Base(scores, str(against or "")))
+        return answered(plan, given, each, source, running, Base(scores, str(against or "")))
 
 
-def render(
-    comparisons: Compared | Sequence[Compared], path: Path | str, form: str | None = None
-) -> Path:
-    """Write the report of comparisons; gives the path, whose ending is the format unless given."""
+def render(comparisons: Compared | Sequence[Compared], path: Path | str) -> Path:
+    """Write the report of comparisons; gives the path, whose ending decides the format."""
     from ..reports import format_of, pieces
 
     target = Path(path)
     several = [comparisons] if isinstance(comparisons, Compared) else list(comparisons)
-    parts = pieces(several, format_of(target, form))
+    parts = pieces(several, format_of(target))
     write_together({target: (part.encode("utf-8", "replace") for part in parts)})
     return target
 
@@ -186,8 +181,8 @@ def _ran(
     The recordings in `left_out` are not replayed.
     """
     source = source_of(plan)
-    runs = (run for run in questioned(plan, source) if source.file not in left_out)
-    return answered(plan, given, runs, source, running, base)
+    traces = (trace for trace in source if source.file not in left_out)
+    return answered(plan, given, questioned(plan, traces), source, running, base)
 
 
 def _baseline_of(plan: Scenario, accepting: bool) -> ScoreFile | None:

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 from ..model import Record, ToolResult
-from ..model.errors import BenchError
 from ..plugins.command import Program
 from ..plugins.registry import Plugin
 from .bridge import Bridge
@@ -45,7 +44,6 @@ class OwnFunction:
     def __init__(self, kind: str, form: Form, call: Callable[..., Any]) -> None:
         self._kind, self._form, self._call = kind, form, call
         self._records: list[Record] = []
-        self._has_answered = False
 
     def __call__(self, *given: Any) -> Any:
         if self._kind == "evaluator":
@@ -57,18 +55,18 @@ class OwnFunction:
         return answer
 
     def _answer(self, arguments: list[Any]) -> Any:
-        """The answer of the function. An error of its first call names the other forms."""
+        """The answer of the function. An error about what it was given names the other forms."""
         try:
-            answer = awaited(self._call(*arguments))
-        except BenchError:
-            raise
-        except Exception as error:
-            if not self._has_answered:
+            return awaited(self._call(*arguments))
+        except (AttributeError, TypeError) as error:
+            given = [
+                *arguments,
+                *(item for one in arguments if isinstance(one, list) for item in one),
+            ]
+            if any(type(value).__name__ in str(error) for value in given):
                 others = ", ".join(form for form in FORMS[self._kind] if form != self._form.name)
                 error.add_note(f"it got form={self._form.name}; other forms: {others}")
             raise
-        self._has_answered = True
-        return answer
 
 
 def awaited(answer: Any) -> Any:

@@ -9,7 +9,6 @@ import os
 import re
 import subprocess
 import sys
-import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
@@ -108,14 +107,13 @@ def test_starting_takes_no_longer_than_reading_what_is_asked():
 
 
 def test_an_audit_is_written_in_every_format(tmp_path):
-    written = {ending: tmp_path / f"audit.{ending}" for ending in ("html", "json", "md", "txt")}
+    written = {ending: tmp_path / f"audit.{ending}" for ending in ("html", "json", "md")}
     options = [option for path in written.values() for option in ("-o", path)]
     assert bench("audit", FORMATS / "claude_code", FORMATS / "codex", *options) == 0
     ids = {item["id"] for item in json.loads(written["json"].read_text())["sessions"]}
     assert ids == {item.id for item in load([f"{FORMATS}/claude_code", f"{FORMATS}/codex"]).traces}
     assert "</html>" in written["html"].read_text()
-    for ending in ("md", "txt"):
-        assert all(name[:8] in written[ending].read_text() for name in ids)
+    assert all(name[:8] in written["md"].read_text() for name in ids)
     session = FORMATS / "codex" / "rollout.jsonl"
     before = session.read_bytes()
     assert (bench("audit", session, "-o", tmp_path / "x.pdf"), bench("audit", session, "-o", session)) == (2, 2)
@@ -132,25 +130,24 @@ def test_imported_recordings_are_read_again():
 
 
 def test_every_format_says_what_the_json_says(capsys):
-    names = [f"out/x{ending}" for ending in (".html", ".json", ".md", ".xml", ".csv", ".txt")]
+    names = [f"out/x{ending}" for ending in (".html", ".json", ".md", ".csv")]
     assert bench("run", "one.toml", *[part for name in names for part in ("-o", name)]) == 0
     printed = capsys.readouterr().out
     found = json.loads(Path("out/x.json").read_text())
     sentence = found["advice"]["sentence"]
     assert found["title"] == "By hand"
-    flat = [" ".join(text.split()) for text in (printed, *(Path(f"out/x{end}").read_text() for end in (".txt", ".md")))]
+    flat = [" ".join(text.split()) for text in (printed, Path("out/x.md").read_text())]
     assert all(sentence in text.replace("**", "") for text in flat)
     assert sentence in re.sub(r"<[^>]+>", "", Path("out/x.html").read_text())
     assert printed.splitlines()[-1].endswith("(exit 0)")
     rows = csv.DictReader(io.StringIO(Path("out/x.csv").read_text()))
     assert {row["strategy"] for row in rows} >= {"mine", "recorded", "keep_all"}
-    assert len([*ET.parse("out/x.xml").iter("testcase")]) == len(found["gates"])
     assert str(Path.cwd()) not in Path("out/x.json").read_text()
 
 
 @pytest.mark.slow  # replays twice, in processes
 def test_running_twice_gives_the_same_bytes():
-    endings = (".json", ".html", ".md", ".xml", ".csv")
+    endings = (".json", ".html", ".md", ".csv")
     for name, jobs in (("a", "1"), ("b", "2")):
         assert (
             bench("run", "one.toml", "--jobs", jobs, *[part for end in endings for part in ("-o", f"{name}/x{end}")])
@@ -159,8 +156,7 @@ def test_running_twice_gives_the_same_bytes():
     written = {name: content for name, content in files().items() if name[:2] in ("a/", "b/")}
     assert len(written) == 2 * len(endings)
     for end in endings:
-        one, other = (re.sub(rb' time(stamp)?="[^"]*"', b"", written[f"{name}/x{end}"]) for name in "ab")
-        assert one == other, end
+        assert written[f"a/x{end}"] == written[f"b/x{end}"], end
 
 
 def test_strategies_from_the_command_line():
@@ -191,17 +187,9 @@ def test_without_a_strategy_the_portfolio_is_tried():
         ("native:runs/facts.jsonl", ["facts"]),
     ],
 )
-def test_traces_are_paths_and_patterns(folder, capsys, path, runs):
-    assert bench("run", path, "--strategy", "mask=compactor=mask_observations", "--format", "json") == 0
-    out, err = capsys.readouterr()
-    found = json.loads(out)
-    assert [run["id"] for run in found["runs"]] == runs
-    assert found["advice"]["sentence"] in err
-
-
-def test_a_format_decides_whatever_the_ending(capsys):
-    assert bench("run", "runs", "--strategy", "keep_all", "-o", "x.out", "--format", "csv") == 0
-    assert Path("x.out").read_text().startswith("scenario,strategy,")
+def test_traces_are_paths_and_patterns(path, runs):
+    code, found = report(path, "--strategy", "mask=compactor=mask_observations")
+    assert (code, [run["id"] for run in found["runs"]]) == (0, runs)
 
 
 # ---------------------------------------------------------------- run: gates and exit codes

@@ -151,7 +151,7 @@ def test_the_action_writes_its_reports_and_annotates_what_failed(tmp_path):
     init()
     code, printed = as_the_action(REPORT="out")
     assert (code, printed.count("::error ")) == (0, 0), printed
-    assert {path.name for path in tmp_path.glob("out.*")} == {"out.html", "out.xml", "out.json", "out.md"}
+    assert {path.name for path in tmp_path.glob("out.*")} == {"out.html", "out.json", "out.md"}
     assert Path("summary.md").stat().st_size > 100
     SCENARIO.rename(SCENARIO.with_name("renamed.toml"))
     code, printed = as_the_action()

@@ -152,7 +152,7 @@ WAYS: dict[str, Now] = {
     ),
     "another model is given": lambda: beside(case("a"), signature=msgspec.structs.replace(SIGNED, model="gpt-4o")),
     "the recording is damaged": lambda: beside(skipped=(Skipped(path="a.jsonl", reason="cut", damaged=True),)),
-    "other questions are asked": lambda: beside(msgspec.structs.replace(case("a"), questions_sha256="x")),
+    "other questions are asked": lambda: beside(case("a", sha="with other questions")),
     "the gate's metric is not measured": lambda: beside(BAD, metrics={}),
 }
 

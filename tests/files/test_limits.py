@@ -100,7 +100,7 @@ def test_a_deep_trace_is_an_error_of_its_file_or_stays_text(tmp_path, depth, pla
         run[1]["tool_calls"][0]["function"]["arguments"] = '{"a": ' + deep + "}"
     (trace,) = bench.load([str(put(tmp_path / "a.json", run))]).traces
     Redactor().trace(trace)
-    assert bench.compare([trace], ["mask_observations=compactor=mask_observations"], calibrate=False).runs
+    assert bench.compare([trace], ["mask_observations=compactor=mask_observations"]).runs
     put(tmp_path / "b.json").write_text('{"x": ' + deep + "}")
     with pytest.raises(TraceError, match=f"nested more than {MAX_DEPTH} levels deep|not recognised"):
         bench.load([str(tmp_path / "b.json")])

@@ -134,7 +134,7 @@ def test_another_function_than_the_revision_named_has_no_required_baseline():
 def test_neither_a_new_recording_nor_a_file_named_like_the_revision_hides_a_failure():
     written({MINE: KEEPS})
     commit("whole")
-    bench.render(bench.run_scenario(FILE), "HEAD", "json")
+    bench.render(bench.run_scenario(FILE), "HEAD.json").rename("HEAD")
     written({"gates/easy.jsonl": ORDERS.replace("orders", "easy"), FILE: SCENARIO.replace('"orders.', '"*.')})
     written({MINE: KEEPS.replace("text\n", "text[:60]\n")})
     found = against()

@@ -11,7 +11,7 @@ from orders import ORDERS
 
 import bench
 from bench.model.errors import BenchError, ScenarioError, SpecError, TraceError
-from bench.run.scenario import Written, is_scenario, questioned, read_scenario, source_of
+from bench.run.scenario import Written, is_scenario, read_scenario
 
 WHOLE = """
 title = "A title"
@@ -29,9 +29,6 @@ max_increase = "2%"
 [[probes]]
 question = "how many?"
 expected = 3
-
-[labels.case-1]
-routes = { "3" = "abort" }
 """
 SOUND = 'traces = ["orders.jsonl"]\n[strategies]\nkeep_all = {}\n'
 
@@ -51,7 +48,6 @@ def test_a_whole_scenario(tmp_path):
     }
     assert scenario.gates == ({"metric": "cost.prompt_tokens", "max_increase": "2%"},)
     assert [(probe.question, probe.expected) for probe in scenario.probes] == [("how many?", 3)]
-    assert scenario.labels == {"case-1": {"routes": {"3": "abort"}}}
     assert (scenario.max_missed_turns, scenario.cache) == (0.02, "provider")
     assert (scenario.base, scenario.path) == (tmp_path, tmp_path / "one.toml")
     assert scenario.baseline_path == tmp_path / "one.baseline.json"
@@ -73,8 +69,7 @@ def test_a_whole_scenario(tmp_path):
         ("title = \n" + SOUND, "not TOML"),
         (b"\xff\xfe", "not TOML"),
         ("gates = 3\n" + SOUND, "`gates"),
-        ("labels = 3\n" + SOUND, "`labels"),
-        (f"labels = {'[' * 900}{']' * 900}\n" + SOUND, "nested"),
+        (f"probes = {'[' * 900}{']' * 900}\n" + SOUND, "nested"),
         (f"max_missed_turns = {9**99}\n" + SOUND, "64 bits"),
         ("min_far_recall = 1.5\n" + SOUND, "`min_far_recall"),
         ("min_far_recall = true\n" + SOUND, "`min_far_recall"),
@@ -147,22 +142,3 @@ def test_a_scenario_reads_no_traces_outside_its_repository(tmp_path):
 def test_other_toml_is_no_scenario(tmp_path):
     for text, expected in ((SOUND, True), ("[tool.x]\na = 1\n", False), ("traces = [", False), (f"{SOUND}[", True)):
         assert is_scenario(written(tmp_path, text)) == expected
-
-
-@pytest.mark.parametrize(
-    ("label", "message"),
-    [
-        ('note = "x"', "nothing reads 'note'"),
-        ("route = {}", "did you mean routes"),
-        ('routes = { 9 = "end" }', "no step is '9'"),
-        ("scripts = 3", "write a table of steps"),
-    ],
-)
-def test_a_label_that_nothing_would_read_is_an_error(tmp_path, label, message):
-    (tmp_path / "orders.jsonl").write_text(ORDERS)
-    path = tmp_path / "one.toml"
-    slots = 'strategies.mine = { summarizer = "truncate" }'
-    path.write_text(f'traces = ["orders.jsonl"]\n{slots}\n[labels.orders]\n{label}\n')
-    plan = read_scenario(path)
-    with pytest.raises(ScenarioError, match=message):
-        list(questioned(plan, source_of(plan)))

@@ -139,33 +139,37 @@ def test_a_form_that_is_unknown_or_missing_is_named_before_the_replay(tmp_path, 
 # ---------------------------------------------------------------- errors
 
 
-def test_a_function_that_raises_names_file_and_line_and_the_form_that_it_got(tmp_path, monkeypatch):
+def test_a_function_that_raises_names_file_and_line(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    code = "def f(raw: dict):\n    return deep(raw)\n\ndef deep(raw):\n    return raw['outptu' if raw['output'] == 'y' else 'output']\n"
-    write(tmp_path, code, "agent/mine.py")
-    for texts, hint in (
-        ("y", " — it got form=dict; other forms: ToolResult, str, value"),
-        ("xy", ""),  # it did once, so it is not the form
-    ):
-        steps = [result(text, index=2 + number) for number, text in enumerate(texts)]
-        run = ran(opened(steps), parse_strategy("m=summarizer=agent/mine.py:f"))
-        assert run.failure.error == f"agent/mine.py:5: KeyError: 'outptu'{hint}"
+    write(
+        tmp_path,
+        "def f(raw: dict):\n    return deep(raw)\n\ndef deep(raw):\n    return raw['outptu']\n",
+        "agent/mine.py",
+    )
+    run = ran(opened([result("y", index=2)]), parse_strategy("m=summarizer=agent/mine.py:f"))
+    assert run.failure.error == "agent/mine.py:5: KeyError: 'outptu'"
 
 
 FAILING = {
     "summarizer": (lambda outcome: outcome["output"], "ToolResult"),
     "compactor": (lambda w: w.messages, "openai"),
     "evaluator": (lambda e, h: e["success"], "Record"),
-    "routers": (lambda s: s[-1], "state"),
+    "routers": (lambda s: s.messages, "state"),
     "consumer": (lambda e: e.text, "Execution"),
 }
 
 
 @pytest.mark.parametrize("slot", FAILING)
-def test_a_function_that_fails_on_its_first_call_is_given_the_names_of_forms(slot):
+def test_a_function_that_takes_its_value_for_another_is_given_the_names_of_forms(slot):
     function, form = FAILING[slot]
     run = ran(opened(shell(1, start=2)), compose("m", {slot: function}))
     assert f"form={form}" in run.failure.error
+
+
+def test_another_error_names_no_forms():
+    for wrong in (lambda given: int("x"), lambda given: None + 1, lambda given: {}.text):
+        run = ran(opened(shell(1, start=2)), compose("m", {"summarizer": wrong}))
+        assert "form=" not in run.failure.error
 
 
 def test_a_function_changes_only_its_own_copy_of_what_it_was_given():

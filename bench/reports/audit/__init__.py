@@ -17,7 +17,7 @@ from .costs import cost, dearest, parts, turns
 from .losses import breaks, losses, rereads
 from .sessions import Sessions
 
-FORMATS = "html", "markdown", "text", "json"
+FORMATS = "html", "markdown", "json"
 """The formats of an audit."""
 
 
