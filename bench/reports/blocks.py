@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from .charts import Chart, Mark, Range, Strip
+from .charts import Chart, Mark, Range
 from .numbers import of
 
 Tone = Literal["", "good", "bad", "muted"]
@@ -152,7 +152,7 @@ class Cell:
     note: str = ""
     tone: Tone = ""
     mark: Mark | None = None
-    chart: Range | Strip | None = None
+    chart: Range | None = None
     heat: int | None = None
 
     @property

@@ -37,35 +37,17 @@ class Axis:
 
 @dataclass(frozen=True)
 class Range:
-    """A value and the range that it belongs to, on a scale, in a cell of a table.
-
-    `line` is the value to compare with: today's, or with `bad` a limit and its forbidden side.
-    """
+    """A change and its interval on a scale, in a cell of a table; no change is today's line."""
 
     alt: str
     value: float
     ends: tuple[float, float]
     scale: tuple[float, float]
     mark: Mark
-    line: float | None = None
-    bad: Bad = ""
-
-    @property
-    def other_end(self) -> float:
-        """The end of the range that is not the value."""
-        return self.ends[0] if self.value == self.ends[1] else self.ends[1]
 
     def at(self, value: float) -> float:
-        """The place of a value in percent; what is outside the scale is at its end."""
-        return min(max(Axis(*self.scale).at(value), 0.0), 100.0)
-
-
-@dataclass(frozen=True)
-class Strip:
-    """Counts side by side in a cell of a table, each with its sign (None: the lightest)."""
-
-    alt: str
-    parts: tuple[tuple[int, Mark | None], ...]
+        """The place of a value in percent."""
+        return Axis(*self.scale).at(value)
 
 
 @dataclass(frozen=True)
@@ -163,7 +145,7 @@ class Plot:
             yield f"M{start:.4g},100C{start:.4g},{top:.4g} {end:.4g},{top:.4g} {end:.4g},100", width
 
 
-Chart = Range | Strip | Histogram | Plot
+Chart = Range | Histogram | Plot
 
 
 def centers(many: int) -> list[float]:

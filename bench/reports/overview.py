@@ -11,7 +11,6 @@ from .blocks import (
     TONE_OF,
     Cell,
     Cells,
-    Column,
     Figure,
     Figures,
     Heads,
@@ -23,7 +22,6 @@ from .blocks import (
     number,
     table,
 )
-from .charts import Range
 from .gates import not_passed
 from .numbers import change, count, listed, of, percent
 from .panels.trust import REPLAY_LIMIT
@@ -40,8 +38,6 @@ _GROUPS = {
     ),
 }
 """The groups of scenarios in order, with the verb of one scenario and of several."""
-
-_CHANGES = (-1.0, 0.25)  # the scale of the changes of price
 
 
 def group_of(reading: Reading) -> str:
@@ -141,32 +137,23 @@ def _questions(
         for at in places:
             question = Cell((Span(reports[at].title, href=f"#s{at + 1}"),), reports[at].verdict)
             rows.append((question, *_key_figures(readings[at]), _gates(readings[at])))
-    drawn = Column("against today", card="-")
-    heads: Heads = ["question and answer", number("key figure"), drawn, number("missed turns")]
-    return table("Questions and answers", [*heads, number("gates")], rows)
+    heads: Heads = ["question and answer", *map(number, ("key figure", "missed turns", "gates"))]
+    return table("Questions and answers", heads, rows)
 
 
-def _key_figures(reading: Reading) -> tuple[Cell, Cell, Cell]:
-    """The key figure of a scenario, drawn too, and the turns that its strategy would miss."""
+def _key_figures(reading: Reading) -> tuple[Cell, Cell]:
+    """The key figure of a scenario, and the turns that its strategy would miss."""
     if reading.measured:
         best, value = reading.measured[0]
-        mark, title = reading.mark(best), reading.title(best)
-        chart = Range(f"{title}: {percent(value)}", value, (0.0, value), (0.0, 1.0), mark)
-        return Cell(percent(value), title, TONE_OF[mark]), Cell(chart=chart), Cell("–")
+        return Cell(percent(value), reading.title(best), TONE_OF[reading.mark(best)]), Cell("–")
     item = _key_strategy(reading)
     price = reading.price(item) if item else None
     if item is None or price is None or price.ratio is None:
-        return Cell("–"), Cell(), Cell("–")
-    mark, more = reading.mark(item.strategy), price.ratio - 1
+        return Cell("–"), Cell("–")
+    mark = reading.mark(item.strategy)
     name = f"{item.strategy}, rejected" if mark == "rejected" else item.strategy
-    text = change(price.ratio) or "–"
-    chart = Range(f"{name}: {text}", more, (min(more, 0.0), max(more, 0.0)), _CHANGES, mark, 0.0)
     missed = "–" if item.missed_turns is None else percent(item.missed_turns)
-    return (
-        Cell(text, name, TONE_OF[mark]),
-        Cell(chart=chart),
-        Cell(missed, reading.sample),
-    )
+    return Cell(change(price.ratio) or "–", name, TONE_OF[mark]), Cell(missed, reading.sample)
 
 
 def _key_strategy(reading: Reading) -> Ranked | None:

@@ -208,24 +208,17 @@ def _prices_and_losses(reading: Reading) -> Table:
 
 
 def _measures(reading: Reading) -> Table:
-    """The table of strategies with the measure of a scenario that is not about savings, drawn too.
+    """The table of strategies with the measure of a scenario that is not about savings.
 
     A share has its count over all runs.
     """
     metric, unit = reading.measure, reading.unit(reading.measure)
-    heads: Heads = [number(reading.label(metric)), Column("0 to 100%", card="-")]
 
     def cells(item: Ranked) -> list[Cell]:
-        value = reading.value(item.strategy, metric)
-        if value is None:
-            return [Cell("–"), Cell()]
-        shown = Cell(quantity(value, unit), reading.counts(item.strategy, metric))
-        if unit != "share":
-            return [shown, Cell()]
-        alt, mark = f"{reading.title(item.strategy)}: {percent(value)}", reading.mark(item.strategy)
-        return [shown, Cell(chart=Range(alt, value, (0.0, value), (0.0, 1.0), mark))]
+        value = quantity(reading.value(item.strategy, metric), unit)
+        return [Cell(value, reading.counts(item.strategy, metric))]
 
-    return strategies(reading, heads, cells)
+    return strategies(reading, [number(reading.label(metric))], cells)
 
 
 def _price_cell(reading: Reading, item: Ranked, price: Price | None) -> Cell:
@@ -251,12 +244,12 @@ def _interval_cell(reading: Reading, item: Ranked, scale: tuple[float, float] | 
     if scale is None:
         return Cell()
     if mark == "today":
-        return Cell(chart=Range("today", 0.0, (0.0, 0.0), scale, mark, 0.0))
+        return Cell(chart=Range("today", 0.0, (0.0, 0.0), scale, mark))
     ends = _bounds(reading, price)
     if ends is None or price is None or price.ratio is None:
         return Cell()
     alt = f"{change(1 + ends[0])} to {change(1 + ends[1])}"
-    return Cell(chart=Range(alt, price.ratio - 1, ends, scale, mark, 0.0))
+    return Cell(chart=Range(alt, price.ratio - 1, ends, scale, mark))
 
 
 def _note(reading: Reading) -> str:

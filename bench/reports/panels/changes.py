@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
 from ...comparison.wording import less_or_more
@@ -12,7 +11,6 @@ from ..blocks import (
     Block,
     Cell,
     Cells,
-    Column,
     Figure,
     Figures,
     Fold,
@@ -27,12 +25,11 @@ from ..blocks import (
     number,
     table,
 )
-from ..charts import Range, Strip
 from ..gates import condition, failed_sentence, name_of
 from ..numbers import BASES, count, difference, listed, of, quantity
-from ..reading import MISSED, RATE, Reading
+from ..reading import Reading
 
-_MOVES, _RUNS, _REASONS = 20, 10, 10
+_MOVES, _REASONS = 20, 10
 _OUTCOMES = {
     "fail": "✕ failed",
     "undecided": "✕ undecided",
@@ -42,14 +39,12 @@ _OUTCOMES = {
 
 
 def sections(reading: Reading) -> Iterator[Section]:
-    """The gates, the moves, the runs that got worse; nothing without gates and baseline."""
+    """The gates, the moves, what to do next; nothing without gates and baseline."""
     if not reading.compared.gates and not reading.compared.against:
         return
     yield Section("gates", "Gates", "Gates", tuple(_gates(reading)))
     if reading.compared.moves:
         yield Section("moved", "Changes", "Everything that moved", tuple(_moved(reading)))
-    if worse := tuple(_worse_runs(reading)):
-        yield Section("worse", "Runs", "Runs that got worse", worse)
     if reading.failed:
         yield Section("next", "Next", "Next", tuple(_next(reading)))
 
@@ -119,9 +114,8 @@ def _figures(reading: Reading, first: GateResult) -> Iterator[Figure]:
 
 
 def _gate_table(reading: Reading, name: str, gates: Sequence[GateResult]) -> Table:
-    """A row by gate: before, now and limit as numbers and on a line."""
-    drawn = Column("before → now", card="-")
-    heads: Heads = ["gate", "strategy", number("before"), number("now"), "limit", drawn]
+    """A row by gate: before, now and limit."""
+    heads: Heads = ["gate", "strategy", number("before"), number("now"), "limit"]
     return table(name, heads, [_gate_row(reading, gate) for gate in gates])
 
 
@@ -141,26 +135,6 @@ def _gate_row(reading: Reading, gate: GateResult) -> Cells:
         before,
         Cell(now, moved, "bad" if tone == "bad" else ""),
         Cell(asked, "; ".join(filter(None, notes))),
-        Cell(chart=_gauge(reading, gate)),
-    )
-
-
-def _gauge(reading: Reading, gate: GateResult) -> Range | None:
-    """The value before and now beside the limit; None where there is no number to compare with."""
-    values = [value for value in (gate.before, gate.value, gate.limit) if value is not None]
-    if gate.value is None or len(values) < 2 or not all(map(math.isfinite, values)):
-        return None
-    room = (max(values) - min(values)) * 0.25 or abs(max(values)) * 0.2 or 1.0
-    info, before = reading.info(gate.rule.metric), values[0]
-    names = (("before", gate.before), ("now", gate.value), ("limit", gate.limit))
-    return Range(
-        ", ".join(f"{name} {quantity(it, info.unit)}" for name, it in names if it is not None),
-        gate.value,
-        (min(before, gate.value), max(before, gate.value)),
-        (min(values) - room, max(values) + room),
-        "advised" if gate.outcome == "pass" else "rejected",
-        gate.limit,
-        "below" if info.better == "higher" else "above",
     )
 
 
@@ -199,8 +173,8 @@ def _moved(reading: Reading) -> Iterator[Block]:
         moves,
         key=lambda move: (rank[move.better], -move.regressed_runs, names.index(move.strategy)),
     )
-    titles = ("before", "now", "change", "runs better", "runs worse")
-    heads: Heads = ["number", *map(number, titles), Column("better · unchanged · worse", card="-")]
+    titles = ("before", "now", "change", "runs better", "runs unchanged", "runs worse")
+    heads: Heads = ["number", *map(number, titles)]
     rows = [_move_row(reading, move, len(names) > 1) for move in ordered]
     name = "Everything that moved"
     yield table(name, heads, rows, most=_MOVES, noun="number", note=BASES)
@@ -209,7 +183,6 @@ def _moved(reading: Reading) -> Iterator[Block]:
 def _move_row(reading: Reading, move: Move, several: bool) -> Cells:
     unit = reading.unit(move.metric)
     better, same, worse = move.improved_runs, _unchanged(reading, move), move.regressed_runs
-    alt = f"{count(better)} better, {count(same)} unchanged, {count(worse)} worse"
     moved = difference(move.before, move.after, unit) or "–"
     return (
         Cell(name_of(reading, move.metric), move.strategy if several else move.metric),
@@ -217,42 +190,13 @@ def _move_row(reading: Reading, move: Move, several: bool) -> Cells:
         quantity(move.after, unit),
         (Span(moved, _tone(move.better), strong=True),),
         Cell(count(better), tone="good" if better else ""),
+        count(same),
         Cell(count(worse), tone="bad" if worse else ""),
-        Cell(chart=Strip(alt, ((better, "advised"), (same, None), (worse, "rejected")))),
     )
 
 
 def _tone(better: bool | None) -> Tone:
     return "" if better is None else "good" if better else "bad"
-
-
-def _worse_runs(reading: Reading) -> Iterator[Block]:
-    """The runs in which missed turns, or else what the first failed gate judges, got worse."""
-    failed = [reading.move(gate.strategy, gate.rule.metric) for gate in reading.failed]
-    lost = [
-        move
-        for move in reading.compared.moves
-        if move.metric in (MISSED, RATE) and move.better is False
-    ]
-    moves = [move for move in (*failed, *lost) if move is not None and move.runs]
-    if not moves:
-        return
-    move = next((move for move in moves if move.metric == MISSED), moves[0])
-    unit, lower = reading.unit(move.metric), reading.info(move.metric).better == "lower"
-    rows = [
-        (
-            reading.name(run.run),
-            quantity(run.before, unit),
-            (Span(quantity(run.after, unit), "bad", strong=True),),
-            Cell(difference(run.before, run.after, unit), tone="bad"),
-        )
-        for run in move.runs
-        if run.after != run.before and (run.after > run.before) == lower
-    ]
-    if rows:
-        heads: Heads = ["run", *map(number, ("before", "now", "change"))]
-        name = f"{name_of(reading, move.metric)}, {move.strategy}"
-        yield from headed(table(name, heads, rows, most=_RUNS, noun="run"))
 
 
 def _next(reading: Reading) -> Iterator[Block]:
