@@ -15,13 +15,13 @@ from .saying import say
 if TYPE_CHECKING:
     from ..model import Trace
 
-ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst")
+ENDINGS = (".jsonl", ".jsonl.gz")
 
 
 @click.command(name="import")
 @click.argument("sources", metavar="[FORMAT:]SRC…", nargs=-1, required=True)
 @click.option("-o", "--output", "output", required=True, type=click.Path(path_type=Path), metavar="FILE",
-              help="The file to write: .jsonl, .jsonl.gz or .jsonl.zst.")  # fmt: skip
+              help="The file to write: .jsonl or .jsonl.gz.")  # fmt: skip
 @click.option(
     "--no-redact",
     is_flag=True,

@@ -15,7 +15,7 @@ from ..model.errors import TraceError, nearest
 from ..plugins.registry import entries
 from .documents import Document
 
-_ENDINGS = (".gz", ".zst", ".jsonl", ".ndjson", ".json", ".traj", ".eval", ".yaml", ".yml")
+_ENDINGS = (".gz", ".jsonl", ".ndjson", ".json", ".traj", ".eval", ".yaml", ".yml")
 _BY_PATH = re.compile(r"([^:]+\.py:\w+):(.+)", re.DOTALL)
 
 

@@ -29,8 +29,7 @@ from ..model import (
 from .documents import Document
 from .reader import source_of
 from .records import Unread
-from .tables import data_of
-from .values import filled
+from .values import data_of, filled
 
 Role = Literal["system", "user", "assistant", "tool"]
 _ALONE = "call of a result: the result stands alone"

@@ -65,6 +65,17 @@ def as_id(value: Any) -> str:
     return "" if value is None else str(value)
 
 
+def data_of(text: str) -> Any:
+    """The structured value that a text is from its first to its last character: a JSON object or
+    array; None for any other text.
+
+    >>> data_of('{"count": 36}'), data_of("36"), data_of("36 walls")
+    ({'count': 36}, None, None)
+    """
+    value = strict_json(text) if text.lstrip()[:1] in ("{", "[") else None
+    return value if isinstance(value, dict | list) else None
+
+
 def arguments(value: Any) -> Any:
     """A call's arguments: the decoded JSON, or the recorded text where it is none.
 

@@ -2,7 +2,7 @@
 #   docker build -f worker.Dockerfile -t bench-worker .
 #   docker run --rm bench-worker tcp://SCHEDULER:8786
 FROM python:3.11-slim
-RUN pip install --no-cache-dir "agent-memory-bench[cluster,zstd]" s3fs
+RUN pip install --no-cache-dir "agent-memory-bench[cluster]" s3fs
 # What a strategy is loaded from lies at the same path as where the run is started; its hashes are compared.
 WORKDIR /work
 COPY . /work

@@ -19,7 +19,6 @@ from bench.files.limits import VARIABLE, limits_of
 from bench.model import MAX_DEPTH, Source, SystemTurn, Trace
 from bench.model.errors import BenchError, TraceError
 from bench.text.decode import NothingParsed, decode_strings, parse_json
-from bench.traces.documents import Document
 from bench.traces.redaction import Redactor
 
 RUN = [
@@ -46,25 +45,6 @@ def test_a_bomb_is_refused_before_it_expands(tmp_path, limits):
     (tmp_path / "a.json.gz").write_bytes(gzip.compress(b"[" + b" " * 50_000_000 + b"]"))
     with pytest.raises(TraceError, match=r"expands to more than 1,000,000 bytes — .*--limit size=N"):
         bench.load([str(tmp_path / "a.json.gz")])
-
-
-def test_a_bomb_of_zstd_is_refused(tmp_path, limits):
-    zstandard = pytest.importorskip("zstandard")
-    limits("size=1MB")
-    (tmp_path / "a.zst").write_bytes(zstandard.compress(b"[" + b" " * 50_000_000 + b"]"))
-    with pytest.raises(TraceError, match=r"expands to more than 1,000,000 bytes"):
-        bench.load([str(tmp_path / "a.zst")])
-
-
-def test_many_frames_of_zstd_are_read_as_one(tmp_path):
-    zstandard = pytest.importorskip("zstandard")
-    text = json.dumps(RUN).encode() + b" " * 30_000
-    frames = [zstandard.compress(text[at : at + 1]) for at in range(len(text))]
-    (tmp_path / "a.json.zst").write_bytes(b"".join(frames))
-    assert Document(tmp_path / "a.json.zst").data == text
-    (tmp_path / "cut.zst").write_bytes(b"".join(frames)[:-1])
-    with pytest.raises(TraceError, match="zstd data is damaged or cut short"):
-        _ = Document(tmp_path / "cut.zst").data
 
 
 def test_a_zip_that_expands_to_too_much_is_refused(tmp_path, limits):

@@ -7,7 +7,7 @@ import gzip
 import io
 import re
 from collections.abc import Iterable, Set
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, get_args
 
@@ -19,7 +19,6 @@ from ...model.errors import TraceError, one_line
 from .. import Confidence, Document, Traces, certain_if, register
 from ..lines import KEY, Header, encode_trace as encode_trace, trace_of
 from ..records import Unread
-from ..unpacked import optional_zstandard
 from ..values import as_dict
 
 _PLACE = re.compile(r" - at `(?:key in )?(\$.*?)`$")
@@ -130,8 +129,8 @@ def _misfit(document: Document, number: int, error: msgspec.ValidationError) -> 
 
 
 def write_trace(trace: Trace, path: str | Path) -> None:
-    """Write a trace in the native format, compressed where the name ends in `.gz` or `.zst`; whole
-    or not at all.
+    """Write a trace in the native format, compressed where the name ends in `.gz`; whole or not at
+    all.
 
     The same trace gives the same bytes, no time or name inside. Raises TraceError where the trace
     cannot be written as JSON.
@@ -143,18 +142,11 @@ def write_traces(traces: Iterable[Trace], path: str | Path) -> None:
     """Write several traces into one native file, else as `write_trace`. The traces may come one by
     one; what is kept of them is compressed."""
     target, buffer = Path(path), io.BytesIO()
-    with _packing(target, buffer) as packed:
+    with ExitStack() as stack:
+        file: Any = buffer
+        if target.suffix == ".gz":
+            packed = gzip.GzipFile(filename="", fileobj=buffer, mode="wb", compresslevel=6, mtime=0)
+            file = stack.enter_context(packed)
         for trace in traces:
-            packed.write(encode_trace(trace))
+            file.write(encode_trace(trace))
     write_atomically(target, buffer.getvalue())
-
-
-def _packing(target: Path, buffer: io.BytesIO) -> AbstractContextManager[Any]:
-    """The file that packs bytes into a buffer as the ending of a name says, and leaves the buffer
-    open."""
-    if target.suffix == ".gz":
-        return gzip.GzipFile(filename="", fileobj=buffer, mode="wb", compresslevel=6, mtime=0)
-    if target.suffix == ".zst":
-        compressor = optional_zstandard(target.as_posix()).ZstdCompressor(level=3)
-        return compressor.stream_writer(buffer, closefd=False)  # type: ignore[no-any-return]
-    return nullcontext(buffer)

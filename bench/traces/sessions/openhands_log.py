@@ -16,8 +16,7 @@ from ..intakes.messages import ROLES
 from ..intakes.usage import usage_in
 from ..records import time_of
 from ..steps import Ran, ReadMessage, Steps
-from ..tables import data_of
-from ..values import as_dict, as_list, dict_in, dicts, number, text
+from ..values import as_dict, as_list, data_of, dict_in, dicts, number, text
 from .branches import paired
 
 Event = dict[str, Any]
