@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     "--require-baseline",
     "required",
     is_flag=True,
-    help="Fail without a baseline, and where a gate was loosened or is gone.",
+    help="Fail without a baseline, and where what it judged is gone or replaced.",
 )
 @click.option(
     "--against",

@@ -1,10 +1,11 @@
-"""A comparison against its baseline: the runs that both have, what moved, what was loosened.
+"""A comparison against its baseline: the runs that both have, what moved, what was replaced.
 
 Differences of the same recordings under two versions are exact.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -14,12 +15,11 @@ from msgspec.structs import replace
 
 from ..model.compared import Compared, Move, RunMove
 from ..model.metric import MetricInfo
-from ..model.signature import GateRule
-from ..plugins.spec import parse_spec, split_top
 from .baseline import ScoreFile, stale
-from .gate_rules import as_strict
 from .rules import filled
 from .totals import Runs, value_of
+
+_SETTINGS = re.compile(r":\w+=[^\]]*")
 
 
 @dataclass(frozen=True)
@@ -102,57 +102,18 @@ def moves(against: Against) -> tuple[Move, ...]:
     return tuple(moved)
 
 
-# ---------------------------------------------------------------- what was loosened
+def replaced(against: Against) -> Iterator[str]:
+    """Yields a clause on each strategy with gates in the baseline that is gone or runs other code."""
+    for name, then in sorted(against.base.specs.items()):
+        if any(fnmatchcase(name, rule.strategy) for rule in against.base.rules):
+            now = against.compared.specs.get(name)
+            if now is None:
+                yield f"strategy {name}, which was judged, is gone"
+            elif _code(then) != _code(now):
+                yield f"strategy {name}, which was judged, was {then} and is {now}"
 
 
-def loosened(against: Against) -> Iterator[str]:
-    """A clause on each gate, run and judged strategy that is gone or was loosened."""
-    compared, base = against.compared, against.base
-    judged: set[str] = set()
-    for rule in base.rules:
-        names = [name for name in base.specs if fnmatchcase(name, rule.strategy)]
-        judged.update(names)
-        for name in names or [rule.strategy]:
-            yield from _loosened_gate(rule, name, compared)
-    here = {run.id for run in compared.runs}
-    for run in against.then.all:
-        if run.id not in against.both:
-            gone = "is another recording now" if run.id in here else "is gone"
-            yield f"run {run.id} of the baseline {gone}"
-    for name in sorted(judged):
-        now = compared.specs.get(name)
-        if now is None:
-            yield f"strategy {name}, which was judged, is gone"
-        elif _targets(base.specs[name]) != _targets(now):
-            yield f"strategy {name}, which was judged, was {base.specs[name]} and is {now}"
-
-
-def _loosened_gate(rule: GateRule, name: str, compared: Compared) -> Iterator[str]:
-    """Yields that no gate on a strategy is as strict as one of the baseline; nothing where one is."""
-    known = [
-        now.settings
-        for now in compared.rules
-        if now.metric == rule.metric and fnmatchcase(name, now.strategy)
-    ]
-    if not any(as_strict(settings, rule.settings) for settings in known):
-        wanted = ", ".join(f"{key} = {value}" for key, value in rule.settings.items())
-        yield f"the gate {rule.metric} ({wanted}) on {name} {'allows more' if known else 'is gone'}"
-
-
-def _targets(spec: str) -> list[tuple[str, str, str]]:
-    """The code in each slot of a spec, without its settings, which may change; and the sentences
-    that it may say.
-    """
-    slots = filled(spec)
-    says = slots.pop("says", "")
-    targets = [
-        (slot, part.target, part.attribute or "")
-        for slot, value in slots.items()
-        for part in map(parse_spec, _parts(value))
-    ]
-    return sorted([*targets, ("says", says, "")])
-
-
-def _parts(value: str) -> list[str]:
-    """The specs in a slot: those of a list, else its one, whose settings have commas too."""
-    return split_top(value[1:-1], ",") if value.startswith("[") else [value]
+def _code(spec: str) -> dict[str, str]:
+    """The slots of a spec without their settings, which may change; and the sentences it may say."""
+    slots = filled(spec).items()
+    return {slot: text if slot == "says" else _SETTINGS.sub("", text) for slot, text in slots}

@@ -25,8 +25,8 @@ def decided(
 ) -> Compared:
     """A comparison that holds measured runs, with all that follows from them.
 
-    `base` is the baseline. `required`: a missing one, and what was loosened or is gone since,
-    fails. `accepting`: these runs are the new baseline, so they are judged against themselves.
+    `base` is the baseline. `required`: a missing one, and a strategy that was
+    replaced since, fails. `accepting`: these runs are the new baseline, so they are judged against themselves.
     """
     compared = msgspec.structs.replace(
         measured,

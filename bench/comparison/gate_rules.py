@@ -104,19 +104,3 @@ def allowed(before: float, settings: Mapping[str, Any]) -> float:
     change = amount(settings[key]) or 0.0
     step = abs(before) * change if isinstance(settings[key], str) else change
     return before - step if key == "max_drop" else before + step
-
-
-def as_strict(now: Mapping[str, Any], then: Mapping[str, Any]) -> bool:
-    """True if limits allow no more than earlier ones. A percentage and a number do not compare.
-
-    >>> [as_strict(now, {"max": 2}) for now in ({"max": 1}, {"max": 3}, {}, {"max": "1%"})]
-    [True, False, False, False]
-    """
-    for key, before in then.items():
-        after = now.get(key)
-        if after is None or isinstance(after, str) != isinstance(before, str):
-            return False
-        one, other = amount(after) or 0.0, amount(before) or 0.0
-        if one < other if key == "min" else one > other:
-            return False
-    return True

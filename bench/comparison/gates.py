@@ -1,8 +1,8 @@
 """Gates: each rule on each strategy that it names, on one basis, which is named.
 
-A gate never passes on what was not measured. Runs that only one side has are named, not judged; a
-run that the baseline has and this comparison lacks leaves a gate undecided. Gates that were
-loosened or are gone, and strategies that were replaced, are named.
+A gate never passes on what was not measured. A run that the baseline has and this comparison lacks
+leaves a gate undecided. Gates of the baseline are judged too, whatever became of them; strategies
+that were replaced are named.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any, Literal
 from ..model.compared import Compared, GateResult
 from ..model.metric import MetricInfo
 from ..model.signature import GateRule
-from .against import Against, loosened
+from .against import Against, replaced
 from .gate_rules import LIMITS, allowed, limits, regression
 from .totals import Runs, value_of
 
 JUDGE = GateRule(metric="")
-"""The rule of results that say what was loosened, replaced or removed since the baseline."""
+"""The rule of results that say what was replaced or removed since the baseline."""
 
 _UPDATE = "with `bench run --update-baseline`"
 _NO_BASELINE = f"there is no baseline yet — accept one {_UPDATE}"
@@ -36,8 +36,8 @@ def judge(
 
     Gates of the baseline that are not the same are judged too.
 
-    `required`: that there is no baseline, and that gates, strategies or runs of it are gone or
-    loosened, is a failure.
+    `required`: that there is no baseline, and that a strategy or a run of it is gone or another one,
+    is a failure.
     """
     then = [rule for rule in (against.base.rules if against else ()) if rule not in compared.rules]
     runs = Runs(compared.runs)
@@ -50,7 +50,7 @@ def judge(
     ]
     if against is not None:
         outcome: Outcome = "fail" if required else "skipped"
-        results += [_about(outcome, change) for change in loosened(against)]
+        results += [_about(outcome, change) for change in replaced(against)]
     elif required:
         results.append(_about("fail", _NO_BASELINE))
     if results:
@@ -95,6 +95,8 @@ def _ending(
         return _undecided(f"no strategy is called {name!r}")
     if failed := _not_replayed(name, runs):
         return failed
+    if against is not None and (missing := _not_comparable(name, info, against, required)):
+        return missing
     if {*LIMITS} & rule.settings.keys():
         return _by_limits(rule, name, info, runs, against)
     if against is None:
@@ -102,7 +104,7 @@ def _ending(
     if why := against.stale(info):
         reason = f"the baseline was made otherwise ({why}) — accept a new one {_UPDATE}"
         return {"outcome": "fail" if required else "undecided", "reason": reason}
-    return _not_comparable(name, info, against) or _by_regression(rule, name, info, against)
+    return _by_regression(rule, name, info, against)
 
 
 def _undecided(reason: str, **values: Any) -> Ending:
@@ -163,12 +165,13 @@ def _by_regression(rule: GateRule, name: str, info: MetricInfo, against: Against
     }
 
 
-def _not_comparable(name: str, info: MetricInfo, against: Against) -> Ending | None:
+def _not_comparable(name: str, info: MetricInfo, against: Against, required: bool) -> Ending | None:
     """The result where a run of the baseline, or its number, is here no more; None where all are."""
     here, there = against.here, against.there
     if lost := [run.id for run in against.then.all if run.id not in against.both]:
         names = f"{', '.join(lost[:3])}{' and more' if len(lost) > 3 else ''}"
-        return _undecided(f"not here as in the baseline: {names} — restore, or accept {_UPDATE}")
+        reason = f"not here as in the baseline: {names} — restore, or accept {_UPDATE}"
+        return {"outcome": "fail" if required else "undecided", "reason": reason}
     if not against.both:
         return _undecided("no run of the baseline is here")
     for was, run in zip(there.all, here.all, strict=True):

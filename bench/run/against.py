@@ -15,7 +15,6 @@ import msgspec
 
 from ..files.git import resolve, top_of, unpack
 from ..files.limits import read_regular
-from ..model.compared import Compared
 from ..model.errors import BenchError, ScenarioError, TraceError, one_line
 from ..strategies import Strategy
 from ..strategies.declaring import declaration
@@ -139,14 +138,6 @@ def _imported(strategies: Sequence[Strategy], top: Path) -> set[str]:
 
 
 # ---------------------------------------------------------------- what is gone or other
-
-
-def changed_specs(compared: Compared) -> Iterator[str]:
-    """A line on each strategy whose spec is not that of the baseline."""
-    for name, before in compared.specs_before.items():
-        now = compared.specs.get(name, before)
-        if now != before:
-            yield f"{name} was {before} and is {now}"
 
 
 def orphaned(plan: Scenario) -> Iterator[str]:

@@ -20,7 +20,7 @@ from ..strategies.declaring import declarations
 from ..strategies.portfolio import PORTFOLIO
 from ..strategies.sandboxed import Place
 from ..traces import Loaded, load as read_traces
-from .against import Earlier, changed_specs, earlier, orphaned, strategies_of
+from .against import Earlier, earlier, orphaned, strategies_of
 from .comparing import Base, Declared, answered, declared
 from .executors import Workers, sharing
 from .kept import Kept
@@ -125,8 +125,8 @@ def run_scenario(
     `against` names a git revision, whose scenario with its own files is replayed too and is the
     baseline; or a file that `bench run -o x.json` wrote. `accepting` says that the baseline is
     about to be written anew, so that one that cannot be read is taken for none. `require_baseline`:
-    gates that compare with one fail where there is none, and so does what was loosened or is gone
-    since; nothing that earlier runs kept is read, as the code that is judged may have written it.
+    gates that compare with one fail where there is none, and so does what was replaced or is
+    gone since; nothing that earlier runs kept is read, as the code that is judged may have written it.
     Other settings are those of `compare`.
     """
     plan = scenario if isinstance(scenario, Scenario) else read_scenario(Path(scenario))
@@ -144,7 +144,6 @@ def run_scenario(
         GateResult(rule=JUDGE, strategy="", outcome=outcome, reason=clause)
         for clause in base.missing
     ]
-    notes += changed_specs(result)
     return msgspec.structs.replace(
         result, gates=(*result.gates, *more), notes=(*result.notes, *notes)
     )

@@ -173,8 +173,9 @@ def test_what_vanished_since_a_revision_is_found(capsys):
     code, printed = as_the_action(AGAINST="HEAD")
     assert (code, printed.count("survey.jsonl")) >= (1, 1), printed
     git("checkout", "--quiet", ".")
+    SUMMARIZERS.write_text(WORSE)
     SCENARIO.write_text(SCENARIO.read_text().partition("[[gates]]")[0])
-    assert bench(*since) == 1
+    assert bench(*since) == 1, "the gates of the revision are judged"
     git("checkout", "--quiet", ".")
     SCENARIO.with_name("second.toml").write_bytes(SCENARIO.read_bytes())
     commit("two scenarios")

@@ -108,13 +108,6 @@ def test_a_scenario_has_the_outcome_of_the_command_line_and_names_every_gate_tha
     assert report["first_line"] in printed
 
 
-@pytest.mark.slow  # a session
-def test_a_setting_that_changed_is_named():
-    SCENARIO.write_text(SCENARIO.read_text().replace(":summarize", ":summarize:head=100000"))
-    code, printed = run("scenarios", REQUIRE)
-    assert (code, "head=100000" in printed) == (0, True)
-
-
 @pytest.mark.slow  # four sessions
 def test_gates_against_a_baseline_wait_for_one_and_fail_where_it_is_required():
     BASELINE.unlink()
