@@ -12,7 +12,7 @@ import msgspec
 from ..model import Message, Record, Reply, ToolResult
 from ..model.errors import StrategyError, own_error
 from ..plugins.registry import Plugin
-from ..strategies import Edits, Window, untruncated_record
+from ..strategies import NewHistory, Window, untruncated_record
 from ..strategies.bridge import Bridge
 from ..strategies.functions import own_code
 from ..strategies.messages import OpenAIMessages
@@ -94,12 +94,12 @@ def decision_of(answer: Any, given: Any) -> Decision | None:
     raise StrategyError(f"{what}, got {answer!r:.80}")
 
 
-def edits_of(answer: Any, given: Window) -> Edits | None:
-    """A compactor's answer: messages, ours or OpenAI's, Edits or None. Raises StrategyError."""
-    if answer is None or isinstance(answer, Edits):
+def history_of(answer: Any, given: Window) -> NewHistory | None:
+    """A compactor's answer: messages, ours or OpenAI's, or a NewHistory. Raises StrategyError."""
+    if answer is None or isinstance(answer, NewHistory):
         return answer
     ours = isinstance(answer, list | tuple) and all(isinstance(item, Message) for item in answer)
-    return Edits(messages=answer if ours else Bridge(OpenAIMessages(), given.messages).back(answer))
+    return NewHistory(answer if ours else Bridge(OpenAIMessages(), given.messages).back(answer))
 
 
 _READ: dict[str, Callable[[Any, Any], Any]] = {
@@ -108,7 +108,7 @@ _READ: dict[str, Callable[[Any, Any], Any]] = {
     "consumer": reply_of,
     "evaluator": findings_of,
     "router": decision_of,
-    "compactor": edits_of,
+    "compactor": history_of,
 }
 """By kind of plug-in what makes the value of its slot of an answer and its input."""
 
@@ -130,9 +130,9 @@ def started(plugin: Plugin) -> Callable[..., Any]:
         finally:
             require_answered()
         if isinstance(given[0], Window):
-            edits = read(answer, given[0])
-            _require_messages(edits, given[0])
-            return edits
+            history = read(answer, given[0])
+            _require_messages(history, given[0])
+            return history
         return read(_as_data(answer), given[0])
 
     return called_offline if plugin.own else called
@@ -155,11 +155,10 @@ def _as(kind: type[_Struct], value: _Struct) -> _Struct:
         raise StrategyError(f"its {kind.__name__} cannot be read: {error}") from None
 
 
-def _require_messages(edits: Edits | None, window: Window) -> None:
+def _require_messages(history: NewHistory | None, window: Window) -> None:
     """Raise StrategyError for a new message that is none, or that has values of other types."""
-    new = [] if edits is None else [*(edits.messages or ()), *edits.replace.values(), *edits.append]
-    known = {id(message) for message in (None, *window.messages)}
-    for message in new:
+    known = {id(message) for message in window.messages}
+    for message in () if history is None else history.messages:
         if id(message) in known:
             continue
         if not isinstance(message, Message):

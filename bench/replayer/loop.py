@@ -291,12 +291,12 @@ class Loop:
     def _prompt(self, moment: Moment) -> None:
         """Let the compactor rework the prompt of a turn, and charge its summaries."""
         with in_slot("compactor"):
-            call, edits = self._thread(moment.step.thread).call(moment)
+            call, answer = self._thread(moment.step.thread).call(moment)
             self._out.calls.append(call)
-            if edits is None:
+            if answer is None:
                 return
             charged = bool(self._out.own_calls) and self._out.own_calls[-1].step == call.step
-            for written in () if charged else edits.written:  # not what a model itself said
+            for written in () if charged else answer.written:  # not what a model itself said
                 read = sum(
                     self._numbers.count(item) - item.reasoning_tokens for item in written.read
                 )

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from ..model import ContextEdit, ContextReset, Message
 from ..model.replay import Call
-from ..strategies import Edits, Window
+from ..strategies import NewHistory, Window
 from .numbering import Numbers, alike
 from .recording import Frame, Moment
 
-Compact = Callable[[Window], Edits | None]
+Compact = Callable[[Window], NewHistory | None]
 
 
 class History:
@@ -76,29 +76,29 @@ class Thread:
             self._given.join(message)
         return self._shown.join(message)
 
-    def call(self, turn: Moment) -> tuple[Call, Edits | None]:
-        """The prompt of a model turn, and the compactor's edits (None: it changed nothing)."""
-        edits = self._reworked(turn)
+    def call(self, turn: Moment) -> tuple[Call, NewHistory | None]:
+        """The prompt of a model turn, and the compactor's answer (None: it changed nothing)."""
+        answer = self._reworked(turn)
         keep, prompt = alike(self._last, self._shown.ids), [*self._shown.ids]
-        about, parts = (turn.step.index, turn.step.thread), dict(edits.parts) if edits else {}
+        about, parts = (turn.step.index, turn.step.thread), dict(answer.parts) if answer else {}
         tools = turn.tools_tokens, turn.tools_changed
         call = Call(*about, keep, tuple(prompt[keep:]), *tools, parts)
         self._last = prompt
         self._seen = len(self._given.messages)
         self.resets.clear()
-        return call, edits
+        return call, answer
 
-    def _reworked(self, turn: Moment) -> Edits | None:
-        """The compactor's edits, which the history has from now on."""
+    def _reworked(self, turn: Moment) -> NewHistory | None:
+        """The compactor's answer, which the history is from now on."""
         compact = self._compact or (self._recorded if self.resets else None)
         if compact is None:
             return None
-        edits = compact(self._window(turn))
-        if edits is not None:
-            self._shown.become(edits.applied(self._given.messages))
+        answer = compact(self._window(turn))
+        if answer is not None:
+            self._shown.become(list(answer.messages))
         elif self._given is not self._shown:
             self._shown.become(list(self._given.messages))
-        return edits
+        return answer
 
     def _window(self, turn: Moment) -> Window:
         """The window that the compactor is given before a turn."""

@@ -4,8 +4,8 @@ A plug-in is a function, or a class whose constructor takes the settings and who
 work; its state lives for one run. Settings are keyword-only parameters.
 
 - summarizer, `f(result)` or `summarize`: what the model sees; None for what is stored
-- compactor, `f(window)` or `compact`: the new history, a list of messages or `Edits`; None for the
-  same. With `mode="per_call"` it is given the full history at every call, and makes that one prompt
+- compactor, `f(window)` or `compact`: the new history, a list of messages or a `NewHistory`; None for
+  the same. With `mode="per_call"` it is given the full history at every call, and makes that one prompt
 - store, `f(result)` or `put`: a `Record` or the value that is kept
 - evaluator, `f(record, history)` or `evaluate`: a mapping of findings; None for none
 - router, `f(state)` or `decide`: the route's name, or (route, detail). `at` says where it decides
@@ -28,8 +28,8 @@ from ..plugins.registry import KINDS, Entry, Plugin, build
 from .declaring import Declaration, declaration, name_of, spec_of
 from .functions import with_form
 from .slots import (
-    Edits as Edits,
     Execution as Execution,
+    NewHistory as NewHistory,
     Reply as Reply,
     Window as Window,
     Written as Written,

@@ -11,7 +11,7 @@ from typing import Annotated, Any, dataclass_transform
 
 from ..model import Message, ToolCall
 from ..plugins.registry import OfKind, build
-from . import Edits, Window, Written
+from . import NewHistory, Window, Written
 from .histories import summary_message, with_text
 from .settings import Count, Share
 
@@ -42,8 +42,8 @@ class Compactor(ABC):
         self._known: dict[tuple[Message, str], Message] = {}
 
     @abstractmethod
-    def compact(self, window: Window) -> Edits | list[Message] | None:
-        """The new history, its edits, or None for no change."""
+    def compact(self, window: Window) -> NewHistory | list[Message] | None:
+        """The new history, or None for no change."""
 
     def rewritten(self, message: Message, text: str) -> Message:
         """The message with this text, the same one each time: so the cached prefix holds."""
@@ -63,9 +63,8 @@ class Compactor(ABC):
             len(messages), "main", messages, messages, tokens, max_tokens, lambda item: 4
         )
         answer = self.compact(window)
-        if isinstance(answer, Edits):
-            answer = answer.applied(messages)
-        return [_example_line(message) for message in (messages if answer is None else answer)]
+        given = answer.messages if isinstance(answer, NewHistory) else answer
+        return [_example_line(message) for message in (messages if given is None else given)]
 
 
 _KINDS: dict[str, Any] = {
@@ -120,23 +119,26 @@ class AtShare(Compactor):
 
 
 class Mask(Compactor):
-    """The engine of masks: `old` gives the results that go, `text` what stands in their place."""
+    """The engine of masks: `old` gives the results that go, `text` what stands in their place.
 
+    A view, so that it is always asked about the results as they came.
+    """
+
+    mode = "per_call"
     placeholder = "[tool result cleared]"
 
     @abstractmethod
     def old(self, window: Window) -> Sequence[Message]:
-        """The results that go. One that shows its placeholder already may be among them."""
+        """The results that go."""
 
     def text(self, message: Message) -> str:
         """The text in the place of a result."""
         return self.placeholder
 
-    def compact(self, window: Window) -> Edits | None:
-        texts = {message: self.text(message) for message in self.old(window)}
-        new = {message: text for message, text in texts.items() if message.text != text}
-        instead = {message: self.rewritten(message, text) for message, text in new.items()}
-        return Edits(replace=instead) if instead else None
+    def compact(self, window: Window) -> list[Message] | None:
+        old = set(self.old(window))
+        shown = (self.rewritten(m, self.text(m)) if m in old else m for m in window.messages)
+        return list(shown) if old else None
 
 
 Parts = tuple[Sequence[Message], Sequence[Message], Sequence[Message]]
@@ -174,12 +176,12 @@ class Summary(Summarising):
         """The message that holds a summary: the user's."""
         return summary_message(text)
 
-    def compact(self, window: Window) -> Edits | None:
+    def compact(self, window: Window) -> NewHistory | None:
         parts = self.divided(window)
         if parts is None:
             return None
         before, old, after = parts
         if not old:
-            return Edits(messages=[*before, self.message(self.unread), *after])
+            return NewHistory([*before, self.message(self.unread), *after])
         written = self.write(old)
-        return Edits(messages=[*before, self.message(written.text), *after], written=(written,))
+        return NewHistory([*before, self.message(written.text), *after], written=(written,))

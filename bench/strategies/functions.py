@@ -15,7 +15,7 @@ from .bridge import Bridge
 from .forms import FORMS, Form, SlotCall, execution_mapping, form_of
 from .messages import OpenAIMessages
 from .offloading import offload
-from .slots import Edits, Execution
+from .slots import Execution, NewHistory
 
 
 def with_form(plugin: Plugin) -> Plugin:
@@ -50,9 +50,9 @@ class OwnFunction:
             self._records.append(given[0])
         slot = SlotCall(given, self._records)
         answer = self._answer([build(slot) for build in self._form.builds])
-        if self._kind == "compactor" and slot.bridge is not None and not isinstance(answer, Edits):
-            return slot.bridge.back(answer)
-        return answer
+        if slot.bridge is None or self._kind == "router" or isinstance(answer, NewHistory):
+            return answer
+        return slot.bridge.back(answer)
 
     def _answer(self, arguments: list[Any]) -> Any:
         """The answer of the function. An error about what it was given names the other forms."""

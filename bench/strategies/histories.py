@@ -72,7 +72,9 @@ def with_text(message: Message, text: str) -> Message:
 
 
 def without_inputs(message: Message, cleared: Collection[str | None]) -> Message:
-    """A model's message with empty arguments in these calls, but for those in its text."""
+    """A message with empty arguments in these calls, but for those in its text."""
+    if not any(call.id in cleared for call in message.tool_calls):
+        return message
     calls = (
         msgspec.structs.replace(call, arguments={})
         if call.id in cleared and not call.in_text

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..model import ContextEdit, ContextReset, Message, Record, Reply as Reply, ToolResult
-from ..model.errors import StrategyError
 
 if TYPE_CHECKING:
     from ..evidence.future import Future
@@ -22,36 +21,15 @@ class Written:
 
 
 @dataclass(frozen=True)
-class Edits:
-    """A compactor's answer: the new history as `messages`, or what to `replace`; then `append`.
+class NewHistory:
+    """A compactor's answer: the messages from now on, old ones by identity.
 
-    `replace` has a new message for an old one, or None to remove it; old messages are recognised
-    by identity. `written` are the summaries made on the way, `parts` token counts to keep by name.
+    `written` are the summaries made on the way, `parts` token counts to keep by name.
     """
 
-    messages: Sequence[Message] | None = None
-    replace: Mapping[Message, Message | None] = field(default_factory=dict)
-    append: Sequence[Message] = ()
+    messages: Sequence[Message]
     written: Sequence[Written] = ()
     parts: Mapping[str, int] = field(default_factory=dict)
-
-    def applied(self, history: Sequence[Message]) -> list[Message]:
-        """A history after these edits. Raises StrategyError for a message that is not in it.
-
-        Replaced messages are looked for from the newest on, where compaction works.
-        """
-        if self.messages is not None:
-            return [*self.messages, *self.append]
-        messages, wanted = list(history), dict(self.replace)
-        for place in range(len(messages) - 1, -1, -1):
-            if not wanted:
-                break
-            if messages[place] in wanted:
-                instead = wanted.pop(messages[place])
-                messages[place : place + 1] = [] if instead is None else [instead]
-        if wanted:
-            raise StrategyError("a compactor replaced a message that is not in the history")
-        return [*messages, *self.append]
 
 
 @dataclass(frozen=True)

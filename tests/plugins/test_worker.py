@@ -233,8 +233,8 @@ def test_messages_and_texts_are_counted_in_the_child_as_they_are_here(replayed):
     ],
 )
 def test_what_is_added_to_a_prompt_is_a_message(added, reason, replayed):
-    code = "from bench.model import Message\nfrom bench.strategies import Edits\nf = lambda window: "
-    code += f"Edits(messages=[*window.messages, {added}])\nf.form = 'Window'\n"
+    code = "from bench.model import Message\nfrom bench.strategies import NewHistory\nf = lambda window: "
+    code += f"NewHistory([*window.messages, {added}])\nf.form = 'Window'\n"
     found = replayed(code, "compactor={}:f")
     assert found.failure is not None
     assert found.failure.slot == "compactor"

@@ -15,7 +15,7 @@ from bench.replayer.answers import started
 from bench.replayer.numbering import Numbers
 from bench.replayer.recording import Frame, Moment
 from bench.replayer.thread import Thread
-from bench.strategies import Edits, Window
+from bench.strategies import NewHistory, Window
 from bench.tokens.counting import TokenCounter
 
 
@@ -97,12 +97,7 @@ def after(given: Any, messages: Sequence[Message]) -> list[Message]:
     """What an answer makes of a history."""
     if given is None:
         return list(messages)
-    if not isinstance(given, Edits):
-        return list(given)
-    if given.messages is not None:
-        return [*given.messages, *given.append]
-    shown = [given.replace.get(message, message) for message in messages]
-    return [*(message for message in shown if message is not None), *given.append]
+    return list(given.messages if isinstance(given, NewHistory) else given)
 
 
 def prompts(spec: str, messages: Sequence[Message], max_tokens: int = 128_000) -> list[list[Message]]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from ...evidence.future import Future
 from ...model import Message
 from ...plugins.registry import register
-from .. import Edits, Window
+from .. import Window
 from ..histories import summary_message
 
 
@@ -31,7 +31,7 @@ class Clairvoyant:
     >>> history = [Message(role="tool", text=result.text, kind="result", step=0)]
     >>> future = Replayer(trace, index_trace(trace), len).future
     >>> window = Window(1, "main", history, history, 9, 100, len, future=future)
-    >>> [message.text for message in Clairvoyant().compact(window).messages]
+    >>> [message.text for message in Clairvoyant().compact(window)]
     ['36.5 471']
     """
 
@@ -41,7 +41,7 @@ class Clairvoyant:
         self._about: tuple[tuple[str, ...], tuple[str, ...]] = (), ()
         self._message: list[Message] = []
 
-    def compact(self, window: Window) -> Edits:
+    def compact(self, window: Window) -> list[Message]:
         """The turns that stand, and one message with the facts that this or a later turn needs."""
         future = window.future
         assert future, "given to whoever declares needs_future"
@@ -64,7 +64,7 @@ class Clairvoyant:
             self._about = facts, rules
             lines = *rules, _written(facts, fields, window.count, future)
             self._message = [summary_message("\n".join(lines).strip())] if facts or rules else []
-        return Edits(messages=[*standing, *self._message])
+        return [*standing, *self._message]
 
 
 def _step(message: Message) -> int:

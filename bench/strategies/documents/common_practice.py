@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -12,15 +12,15 @@ from ...model import Message, Record, ToolResult, as_text, lines_of
 from ...plugins.registry import register
 from ...text.decode import NothingParsed, decode_strings, decoded, parse_json
 from ...text.lossless import exact_json, write_tables
-from .. import Edits, Window, untruncated_record
-from ..engines import Compactor, state
-from ..histories import safe_cut, system_count, with_text
+from .. import Window, untruncated_record
+from ..engines import Compactor, Mask, state
+from ..histories import older, safe_cut, system_count
 from ..offloading import offload
 from ..settings import Count, Turns
 
 
 @register("compactor", "mask_observations")
-class MaskObservations(Compactor):
+class MaskObservations(Mask):
     """The last `keep_last` tool results; of each older one a line that says how long it was.
 
     A placeholder keeps role, call and step of the result it stands for. Results are masked at every
@@ -34,35 +34,27 @@ class MaskObservations(Compactor):
 
     keep_last: Count = 10
     every: Turns = 1
-    _verbatim: deque[Message] = state(deque)
     _prompts: int = state(int)
+    _masked: list[Message] = state(list)
 
-    def compact(self, window: Window) -> Edits | None:
-        """Edits that put a placeholder in the place of each older result."""
-        self._verbatim.extend(message for message in window.added if message.kind == "result")
+    def old(self, window: Window) -> Sequence[Message]:
         self._prompts += 1
-        if self._prompts % self.every:
-            return None
-        old = [
-            self._verbatim.popleft() for _ in range(max(0, len(self._verbatim) - self.keep_last))
-        ]
-        return Edits(replace={message: _left_out(message) for message in old}) if old else None
+        if self._prompts % self.every == 0:
+            results = [message for message in window.messages if message.kind == "result"]
+            self._masked = older(results, self.keep_last)
+        return self._masked
 
-
-def _left_out(message: Message) -> Message:
-    text = message.text
-    return with_text(
-        message, f"[tool result left out: {len(text)} characters, {len(text.splitlines())} lines]"
-    )
+    def text(self, message: Message) -> str:
+        size, lines = len(message.text), len(message.text.splitlines())
+        return f"[tool result left out: {size} characters, {lines} lines]"
 
 
 @register("compactor", "repeats")
-class Repeats(Compactor):
+class Repeats(Mask):
     """A line that names the earlier call, for a long result that repeats the one of that call.
 
     The earlier one stays, so nothing is lost and the prefix that a provider has cached holds.
-    Results that differ in one character are no repeats. Where the recorded harness compacted its
-    history, what had gone by then is no earlier result.
+    Results that differ in one character are no repeats.
 
     Source: RFC 3229 (delta encoding in HTTP): an unchanged answer is sent as a reference to the one
     before
@@ -72,22 +64,19 @@ class Repeats(Compactor):
     """
 
     min_chars: Count = 200
+    _first: dict[str, Message] = state(dict)  # the first result of each text
+    _repeats: dict[Message, str] = state(dict)
 
-    def compact(self, window: Window) -> Edits | None:
-        if not any(message.kind == "result" for message in window.added):
-            return None
-        new = set(window.added)
-        first: dict[str, Message] = {}
-        instead: dict[Message, Message] = {}
-        for message in window.messages:
-            if message.kind != "result" or len(message.text) < self.min_chars:
-                continue
-            known = first.setdefault(message.text, message)
-            if known is not message and message in new:
-                instead[message] = with_text(
-                    message, f"[the same result as call {known.call_id} above]"
-                )
-        return Edits(replace=instead) if instead else None
+    def old(self, window: Window) -> Sequence[Message]:
+        for message in window.added:
+            if message.kind == "result" and len(message.text) >= self.min_chars:
+                first = self._first.setdefault(message.text, message)
+                if first is not message:
+                    self._repeats[message] = f"[the same result as call {first.call_id} above]"
+        return [*self._repeats]
+
+    def text(self, message: Message) -> str:
+        return self._repeats[message]
 
 
 @register("compactor", "sliding_window")

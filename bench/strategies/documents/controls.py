@@ -7,7 +7,7 @@ from typing import Any
 
 from ...model import ContextEdit, ContextReset, Message, Record, ToolResult
 from ...plugins.registry import register
-from .. import Edits, Window
+from .. import Window
 from ..histories import summary_message, system_count, with_text
 
 
@@ -38,16 +38,16 @@ def none(window: Window) -> None:
 
 
 @register("compactor", "drop_all")
-def drop_all(window: Window) -> Edits:
+def drop_all(window: Window) -> list[Message]:
     """The system turns alone: the fewest tokens, and the most lost. An empty history stays empty.
 
     Source: the control of an ablation: a prompt without any history
 
     >>> message = Message(role="user", text="go", kind="user")
-    >>> drop_all(Window(0, "main", [message], [message], 9, 100, len)).replace[message] is None
-    True
+    >>> drop_all(Window(0, "main", [message], [message], 9, 100, len))
+    []
     """
-    return Edits(replace={message: None for message in window.added if message.kind != "system"})
+    return [message for message in window.messages if message.kind == "system"]
 
 
 @register("evaluator", "final_only")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ...model import Message
 from ...plugins.registry import register
-from .. import Edits, Window, Written
+from .. import NewHistory, Window, Written
 from ..engines import AtShare, Parts, Summarising, Summary, state
 from ..histories import split_old, summary_message, total, with_text, worth_summarising
 from ..settings import Count, Share
@@ -139,7 +139,7 @@ class SeparateCommands(AtShare, Summarising):
     _full_fits: bool = state(lambda: True)
     _last_history: tuple[Message, ...] = state(tuple)  # the command history of the last prompt
 
-    def compact(self, window: Window) -> Edits | None:
+    def compact(self, window: Window) -> NewHistory:
         """The new command history at the end; at a trigger the summary in front too."""
         self._commands.take(window.added)
         earlier = self._last_history
@@ -150,10 +150,10 @@ class SeparateCommands(AtShare, Summarising):
             if compacted is not None:
                 return compacted
         self._last_history = history
-        parts = parts_of(window, conversation, history)
-        return Edits(replace=dict.fromkeys(earlier), append=history, parts=parts)
+        others = [message for message in window.messages if message not in earlier]
+        return NewHistory([*others, *history], parts=parts_of(window, conversation, history))
 
-    def _compacted(self, window: Window, conversation: int) -> Edits | None:
+    def _compacted(self, window: Window, conversation: int) -> NewHistory | None:
         """The history after a trigger: system, summary, recent messages, command history.
 
         None where nothing is worth a summary.
@@ -170,8 +170,8 @@ class SeparateCommands(AtShare, Summarising):
             summary = [summary_message(written[0].text)]
         self._triggered, self._last_history = True, self._formatted(window)
         conversation += total(window.count, summary) - total(window.count, old)
-        return Edits(
-            messages=[*system, *summary, *recent, *self._last_history],
+        return NewHistory(
+            [*system, *summary, *recent, *self._last_history],
             written=written,
             parts=parts_of(window, conversation, self._last_history),
         )
@@ -234,7 +234,7 @@ class SeparateCommandsDeployed(AtShare, Summarising):
     # What the history holds about commands, after a trigger.
     _standing: tuple[Message, ...] = state(tuple)
 
-    def compact(self, window: Window) -> Edits:
+    def compact(self, window: Window) -> NewHistory:
         """The last commands at the end; at a trigger the new history."""
         self._commands.take(window.added)
         messages = [message for message in window.messages if message not in self._appended]
@@ -247,20 +247,21 @@ class SeparateCommandsDeployed(AtShare, Summarising):
                 return self._compacted(window, system, talk, recent)
         if self._standing:
             conversation = tokens - total(window.count, self._standing)
-            return Edits(parts=parts_of(window, conversation, self._standing))
+            parts = parts_of(window, conversation, self._standing)
+            return NewHistory(window.messages, parts=parts)
         return self._with_last(window, messages, tokens)
 
-    def _with_last(self, window: Window, messages: list[Message], tokens: int) -> Edits:
+    def _with_last(self, window: Window, messages: list[Message], tokens: int) -> NewHistory:
         """The last commands behind everything, unless a message has a command history already."""
-        earlier, self._appended = self._appended, ()
+        self._appended = ()
         if not any("Command History" in message.text for message in messages):
             self._appended = self._formatted(self._commands.entries, self.last)
         parts = parts_of(window, tokens, self._appended)
-        return Edits(replace=dict.fromkeys(earlier), append=self._appended, parts=parts)
+        return NewHistory([*messages, *self._appended], parts=parts)
 
     def _compacted(
         self, window: Window, system: list[Message], talk: list[Message], recent: list[Message]
-    ) -> Edits:
+    ) -> NewHistory:
         """The history after a trigger: two summaries and two tails."""
         entries = self._commands.entries
         older = entries[: max(0, len(entries) - self.keep_commands)]
@@ -275,7 +276,7 @@ class SeparateCommandsDeployed(AtShare, Summarising):
         conversation = window.tokens - total(window.count, window.messages)  # framing and tools
         conversation += total(window.count, (m for m in messages if m not in self._standing))
         parts = parts_of(window, conversation, self._standing)
-        return Edits(messages=messages, written=written, parts=parts)
+        return NewHistory(messages, written, parts)
 
     def _cut(self, message: Message) -> Message:
         """A message as the writer reads it."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ...model import Message
 from ...plugins.registry import register
-from .. import Edits, Window
+from .. import Window
 from ..engines import Compactor
 from ..histories import assistant_message, older
 from ..settings import Count
@@ -29,12 +29,12 @@ class AgentFrameworkToolResult(Compactor):
 
     keep_last_tool_call_groups: Count = 1
 
-    def compact(self, window: Window) -> Edits | None:
-        replace: dict[Message, Message | None] = {}
-        for group in older(calls_of(window.messages), self.keep_last_tool_call_groups):
-            replace |= dict.fromkeys(group)
-            replace[group[0]] = assistant_message(results_line(group))
-        return Edits(replace=replace) if replace else None
+    def compact(self, window: Window) -> list[Message] | None:
+        groups = older(calls_of(window.messages), self.keep_last_tool_call_groups)
+        lines = {group[0]: assistant_message(results_line(group)) for group in groups}
+        gone = {message for group in groups for message in group[1:]}
+        shown = [lines.get(message, message) for message in window.messages if message not in gone]
+        return shown if lines else None
 
 
 def results_line(group: Sequence[Message]) -> str:

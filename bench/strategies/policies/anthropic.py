@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ...model import Message
 from ...plugins.registry import register
-from .. import Edits, Window
+from .. import Window
 from ..engines import Mask
 from ..histories import older, without_inputs
 from ..settings import Count
@@ -16,7 +16,7 @@ from ..settings import Count
 class ClearToolUses(Mask):
     """The last `keep` tool results; above `trigger` prompt tokens the older ones are cleared.
 
-    A view, as the provider has it. With `trigger_tool_uses` the number of tool uses counts instead.
+    With `trigger_tool_uses` the number of tool uses counts instead.
     Results of `exclude_tools` stay and do not count towards `keep`. Where clearing would free fewer
     than `clear_at_least` tokens, nothing is cleared.
 
@@ -27,7 +27,6 @@ class ClearToolUses(Mask):
     ['tool: [tool result cleared]', 'tool: two']
     """
 
-    mode = "per_call"
     trigger: Count = 100_000
     trigger_tool_uses: Count | None = None
     keep: Count = 3
@@ -45,13 +44,13 @@ class ClearToolUses(Mask):
         counted = [m for m in results if names.get(m.call_id or "") not in self.exclude_tools]
         return older(counted, self.keep)
 
-    def compact(self, window: Window) -> Edits | None:
-        edits = super().compact(window)
-        if edits is None:
+    def compact(self, window: Window) -> list[Message] | None:
+        cleared = super().compact(window)
+        if cleared is None:
             return None
-        instead, ids = dict(edits.replace), {message.call_id for message in edits.replace}
-        for message in window.messages if self.clear_tool_inputs else ():
-            if any(call.id in ids for call in message.tool_calls):
-                instead[message] = without_inputs(message, ids)
-        freed = sum(window.count(old) - window.count(new) for old, new in instead.items() if new)
-        return Edits(replace=instead) if freed >= self.clear_at_least else None
+        if self.clear_tool_inputs:
+            ids = {message.call_id for message in self.old(window)}
+            cleared = [without_inputs(message, ids) for message in cleared]
+        pairs = zip(window.messages, cleared, strict=True)
+        freed = sum(window.count(old) - window.count(new) for old, new in pairs if new is not old)
+        return cleared if freed >= self.clear_at_least else None

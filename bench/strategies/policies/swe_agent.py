@@ -18,7 +18,7 @@ from ..settings import Count, Turns
 class SweAgentLastN(Mask):
     """The first observation and the last `n`; of each between them the number of its lines.
 
-    A view. An observation is a tool result; the first is the task, which SWE-agent counts as one
+    An observation is a tool result; the first is the task, which SWE-agent counts as one
     (the first user message here, else the first result). With `polling` above 1 the boundary moves
     only when that many more observations have come, so the cached prefix holds in between.
 
@@ -28,7 +28,6 @@ class SweAgentLastN(Mask):
     ['user: go', 'tool: Old environment output: (1 lines omitted)', 'tool: b']
     """
 
-    mode = "per_call"
     n: Count = 5
     polling: Turns = 1
 
