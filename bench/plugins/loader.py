@@ -89,6 +89,7 @@ def import_from(place: Callable[[str], str]) -> None:
 
 # ---------------------------------------------------------------- modules
 
+
 _FOLDERS: set[str] = set()
 _ALONE = "bench_user_"
 
@@ -149,11 +150,8 @@ def _look_first_in(folder: Path) -> None:
     earlier = tuple(os.path.join(one, "") for one in _FOLDERS - {str(folder)})
     for name, module in [*sys.modules.items()] if earlier else []:
         file = getattr(module, "__file__", None) or ""
-        if (
-            file.startswith(earlier)
-            and not is_installed(file)
-            and not name.startswith(("__main__", _ALONE))
-        ):
+        is_own = file.startswith(earlier) and not is_installed(file)
+        if is_own and not name.startswith(("__main__", _ALONE)):
             del sys.modules[name]
     if str(folder) not in sys.path[:1]:
         sys.path.insert(0, str(folder))
@@ -162,20 +160,16 @@ def _look_first_in(folder: Path) -> None:
 
 
 def _alone(file: Path) -> ModuleType:
-    """The module of a file under a name of its own, in a package of the files beside it."""
-    around = ModuleType(f"{_ALONE}{hashlib.sha256(str(file).encode()).hexdigest()[:16]}")
-    around.__path__ = [str(file.parent)]
-    name = f"{around.__name__}.{file.stem}"
+    """The module of a file under a name that no other module has."""
+    name = f"{_ALONE}{hashlib.sha256(str(file).encode()).hexdigest()[:16]}"
     spec = importlib.util.spec_from_file_location(name, file)
-    if spec is None or not isinstance(spec.loader, machinery.SourceFileLoader):
+    if spec is None or spec.loader is None:
         raise ImportError("not a Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[around.__name__], sys.modules[name] = around, module
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
     except BaseException:
-        for known in [known for known in sys.modules if known.startswith(around.__name__)]:
-            del sys.modules[known]
+        del sys.modules[name]
         raise
     return module
 

@@ -58,7 +58,7 @@ class Limits:
 
     @property
     def answer_bytes(self) -> int:
-        """The longest answer, in bytes: what is read needs up to 32 times as much memory."""
+        """The bytes that a session may answer: what is read needs up to 32 times as much memory."""
         return self.memory_mib << 15
 
     @property
@@ -74,8 +74,8 @@ class Limits:
 
     @property
     def long(self) -> str:
-        """The message for an answer that is too long."""
-        what = f"its answer, or what it counts, has more than {self.answer_bytes:,} bytes"
+        """The message for answers that are too long."""
+        what = f"its answers, and what it counts, have more than {self.answer_bytes:,} bytes"
         return f"{what} — answer less, or raise --limit memory=N"
 
 
@@ -230,6 +230,7 @@ class Session:
         self._pipe, theirs = socket.socketpair()
         self._frames = Frames(self._pipe)
         self._child, self._limits, self._count = child, child.limits, count
+        self._room = child.limits.answer_bytes
         self._code: int | None = None
         self._late = False
         with theirs, contextlib.suppress(OSError):  # the child died: nobody has the other end
@@ -237,11 +238,10 @@ class Session:
 
     def ask(self, request: bytes) -> bytes:
         """The answer to a request, within its limits. Raises NoAnswer."""
-        until, room = time.monotonic() + self._limits.wall_s, self._limits.answer_bytes
+        until = time.monotonic() + self._limits.wall_s
         self.send(request)
         while True:
-            kind, body = self._received(room, until)
-            room -= len(body)
+            kind, body = self._received(until)
             if kind == b"C" and self._count is not None:
                 tokens = self._count(body.decode("utf-8", "surrogatepass"))
                 self.send(tokens.to_bytes(8, "big"))
@@ -265,10 +265,12 @@ class Session:
         self._pipe.close()
         return self._has_ended()
 
-    def _received(self, room: int, until: float) -> tuple[bytes, bytes]:
+    def _received(self, until: float) -> tuple[bytes, bytes]:
         """The next message of the process. Raises NoAnswer for a late or long one, and for none."""
         try:
-            return self._frames.receive(room, until)
+            kind, body = self._frames.receive(self._room, until)
+            self._room -= len(body)
+            return kind, body
         except OverflowError:
             raise NoAnswer(self._limits.long) from None
         except TimeoutError:
