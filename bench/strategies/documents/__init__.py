@@ -1,11 +1,10 @@
-"""Raw script results of documents 000, 001 and 003, and the rule that they share."""
+"""Raw script results, as documents 000, 001 and 003 read them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from ...model import ToolResult, as_text, lines_of
 from ...text.decode import NothingParsed, parse_json
@@ -20,9 +19,6 @@ _NOISE = {
     ),
     "markers": re.compile(r"\s*[✅❌]"),
 }
-
-
-# ---------------------------------------------------------------- raw script results
 
 
 @dataclass(frozen=True)
@@ -45,6 +41,14 @@ class ScriptOutput:
         """The data of each table item, in order."""
         items = (item for item in self.items if isinstance(item, dict))
         return [item.get("data") for item in items if item.get("type") == "table"]
+
+    def rows(self, more_than: int = -1) -> list[Any] | None:
+        """The rows of the first table with more than so many; None where there is none.
+
+        Data that is no list of rows is no table.
+        """
+        read = (rows_of(data) for data in self.tables)
+        return next((rows for rows in read if rows is not None and len(rows) > more_than), None)
 
 
 def script_output(result: ToolResult) -> ScriptOutput:
@@ -82,68 +86,3 @@ def rows_of(data: Any) -> list[Any] | None:
     """
     value = _parsed(data) if isinstance(data, str) else data
     return value if isinstance(value, list) else None
-
-
-# ---------------------------------------------------------------- their summary
-
-
-class Words(NamedTuple):
-    """The words of a summary: the key of its rows, the messages of a table and of a log."""
-
-    rows: str
-    table: str
-    console: str
-
-
-SHOWING = Words(
-    "truncated_rows", "Showing {shown} of {count} rows", "Showing {shown} of {count} lines"
-)
-FIRST = Words(
-    "truncated_rows_json",
-    "Table with {count} rows; first {shown} shown.",
-    "{count} console lines; first {shown} shown.",
-)
-
-
-def summarized(
-    result: ToolResult,
-    max_rows: int,
-    max_lines: int,
-    noise: Noise | None,
-    words: Words | None,
-    *,
-    any_table: bool = False,
-) -> dict[str, Any] | None:
-    """The summary of the first table above `max_rows`, else of a console above `max_lines`.
-
-    With `any_table` of the first table, however short. Without `words` it has the counts alone.
-    Data that is no list of rows is no table.
-    """
-    output = script_output(result)
-    for data in output.tables:
-        rows = rows_of(data)
-        if rows is not None and (any_table or len(rows) > max_rows):
-            return _of_table(rows, max_rows, words)
-    lines = output.lines if noise is None else output.without(noise)
-    return _of_console(lines, max_lines, words) if len(lines) > max_lines else None
-
-
-def _of_table(rows: list[Any], limit: int, words: Words | None) -> dict[str, Any]:
-    """A table as the document describes it: its first rows and their number, or the number alone."""
-    if words is None:
-        return {"type": "table", "row_count": len(rows)}
-    message = words.table.format(count=len(rows), shown=min(limit, len(rows)))
-    return {
-        "type": "table",
-        "message": message,
-        "table": {"row_count": len(rows), words.rows: rows[:limit]},
-    }
-
-
-def _of_console(lines: Sequence[str], limit: int, words: Words | None) -> dict[str, Any]:
-    """A console log in the same way: its first lines and their number, or the number alone."""
-    if words is None:
-        return {"type": "console", "line_count": len(lines)}
-    message = words.console.format(count=len(lines), shown=min(limit, len(lines)))
-    first = {"line_count": len(lines), "truncated_lines": list(lines[:limit])}
-    return {"type": "console", "message": message, "console": first}

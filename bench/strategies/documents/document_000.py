@@ -10,7 +10,7 @@ from ...model.outcome import OUTPUT, PARAMETERS, SELECTED, SUMMARY, TASK_STATE
 from ...plugins.registry import register
 from .. import Execution, Reply
 from ..settings import Count
-from . import FIRST, MARKS, Noise, ScriptOutput, rows_of, script_output, summarized
+from . import MARKS, Noise, ScriptOutput, rows_of, script_output
 
 Value = dict[str, Any] | None
 STATUS = ("✅ Code executed", "❌ Code execution")
@@ -33,7 +33,17 @@ def table_console(
     >>> table_console(result, max_lines=1)["console"]
     {'line_count': 2, 'truncated_lines': ['a']}
     """
-    return summarized(result, max_rows, max_lines, noise, FIRST)
+    output = script_output(result)
+    rows, lines = output.rows(more_than=max_rows), output.without(noise)
+    if rows is not None:
+        message = f"Table with {len(rows)} rows; first {max_rows} shown."
+        table = {"row_count": len(rows), "truncated_rows_json": rows[:max_rows]}
+        return {"type": "table", "message": message, "table": table}
+    if len(lines) <= max_lines:
+        return None
+    message = f"{len(lines)} console lines; first {max_lines} shown."
+    console = {"line_count": len(lines), "truncated_lines": list(lines[:max_lines])}
+    return {"type": "console", "message": message, "console": console}
 
 
 # ---------------------------------------------------------------- two later revisions

@@ -11,7 +11,7 @@ import msgspec
 from ...model import Message, ToolResult, compact_json
 from ...plugins.registry import register
 from ..settings import Count
-from . import SHOWING, summarized
+from . import script_output
 
 
 @register("summarizer", "output_summary")
@@ -27,7 +27,18 @@ def output_summary(result: ToolResult, *, max_rows: Count = 5, max_lines: Count 
     >>> output_summary(ToolResult(index=0, call_id="a", function="f", data=table), max_rows=2)["table"]
     {'row_count': 3, 'truncated_rows': [1, 2]}
     """
-    return summarized(result, max_rows, max_lines, None, SHOWING, any_table=True)
+    output = script_output(result)
+    rows, lines = output.rows(), output.lines
+    if rows is not None:
+        shown = rows[:max_rows]
+        message = f"Showing {len(shown)} of {len(rows)} rows"
+        table = {"row_count": len(rows), "truncated_rows": shown}
+        return {"type": "table", "message": message, "table": table}
+    if len(lines) <= max_lines:
+        return None
+    message = f"Showing {max_lines} of {len(lines)} lines"
+    console = {"line_count": len(lines), "truncated_lines": list(lines[:max_lines])}
+    return {"type": "console", "message": message, "console": console}
 
 
 @register("router", "after_execution", at="after_result")

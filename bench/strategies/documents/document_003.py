@@ -14,7 +14,7 @@ from ...plugins.registry import register
 from ...text.scripts import FUNCTION_WORDS, Script, scripts_of, words_of_name
 from ..routing import current_step_index, is_critical, request_of, selected
 from ..settings import Count
-from . import Noise, summarized
+from . import Noise, script_output
 
 
 @register("summarizer", "count_only")
@@ -31,7 +31,11 @@ def count_only(
     >>> count_only(ToolResult(index=0, call_id="a", function="f", data=table))
     {'type': 'table', 'row_count': 6}
     """
-    return summarized(result, max_rows, max_lines, noise, None)
+    output = script_output(result)
+    rows, lines = output.rows(more_than=max_rows), output.without(noise)
+    if rows is not None:
+        return {"type": "table", "row_count": len(rows)}
+    return {"type": "console", "line_count": len(lines)} if len(lines) > max_lines else None
 
 
 RUN_SCRIPT = "run_script_by_name"
