@@ -52,45 +52,27 @@ class Compactor(ABC):
     def tried(self, *lines: str, tokens: int = 95, max_tokens: int = 100) -> list[str]:
         """The prompt that it makes of a conversation: an example in one line.
 
-        A line is `role: text` (system, user, assistant or tool), or `call NAME` for a tool call; a
-        tool's line answers the latest call. A message counts 4 tokens, the whole prompt `tokens`.
-        Of each text in the answer the first line is given.
+        A line is `role: text` (system, user, assistant or tool), or `call NAME` for a tool call,
+        which the next line answers. A message counts 4 tokens, the whole prompt `tokens`. Of each
+        text in the answer the first line is given.
         """
-        messages: list[Message] = []
-        for line in lines:
-            messages.append(_example(line, messages))
-        window = Window(
-            len(messages), "main", messages, messages, tokens, max_tokens, lambda item: 4
-        )
+        messages = [_example(step, line) for step, line in enumerate(lines)]
+        size = len(messages)
+        window = Window(size, "main", messages, messages, tokens, max_tokens, lambda item: 4)
         answer = self.compact(window)
         given = answer.messages if isinstance(answer, NewHistory) else answer
         return [_example_line(message) for message in (messages if given is None else given)]
 
 
-_KINDS: dict[str, Any] = {
-    "system": "system",
-    "user": "user",
-    "assistant": "model",
-    "tool": "result",
-}
-
-
-def _example(line: str, before: Sequence[Message]) -> Message:
+def _example(step: int, line: str) -> Message:
     """The message that a line of a doctest stands for: `role: text`, or `call NAME`."""
-    step, (role, colon, text) = len(before), line.partition(": ")
+    role, colon, text = line.partition(": ")
     if not colon:
         call = ToolCall(id=f"call {step}", name=role.removeprefix("call "), arguments={})
         return Message(role="assistant", text="", kind="model", step=step, tool_calls=(call,))
-    latest = next(
-        (call.id for message in reversed(before) for call in message.tool_calls), f"call {step}"
-    )
-    return Message(
-        role=role,
-        text=text,
-        kind=_KINDS[role],
-        step=step,
-        call_id=latest if role == "tool" else None,
-    )
+    kinds: dict[str, Any] = {"assistant": "model", "tool": "result"}
+    answered = f"call {step - 1}" if role == "tool" else None
+    return Message(role=role, text=text, kind=kinds.get(role, role), step=step, call_id=answered)
 
 
 def _example_line(message: Message) -> str:
