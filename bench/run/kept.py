@@ -15,7 +15,6 @@ import os
 import sqlite3
 import sys
 import threading
-import time
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -36,13 +35,7 @@ VARIABLE = "BENCH_CACHE"
 
 _PACKAGES = ("tiktoken", "genai-prices", "msgspec", "ahocorasick-rs")
 _SHOWS = {"reports", "cli", "starter", "__pycache__"}
-_KEEP, _LATELY_S = 0.9, 3600.0
-_SIZE = "SELECT coalesce(sum(length(body)), 0) FROM kept"
-_TRIM = """DELETE FROM kept WHERE key IN (SELECT key FROM (
-    SELECT key, sum(length(body)) OVER (ORDER BY used DESC) AS newer FROM kept) WHERE newer > ?)"""
-_SCHEMA = (
-    "CREATE TABLE IF NOT EXISTS kept (key BLOB PRIMARY KEY, body BLOB, used REAL) WITHOUT ROWID"
-)
+_SCHEMA = "CREATE TABLE IF NOT EXISTS value (key BLOB PRIMARY KEY, body BLOB) WITHOUT ROWID"
 
 
 def kept_here(warn: Callable[[str], object]) -> Kept | None:
@@ -95,33 +88,29 @@ class Kept:
 
     def get(self, kind: type[_Value], *about: object) -> _Value | None:
         """The value that is kept about something; None for none, and for a damaged one."""
-        key, now = key_of(*about), time.time()
         with contextlib.suppress(
             sqlite3.Error, OSError, zlib.error, msgspec.DecodeError, UnicodeDecodeError
         ):
             with self._open() as connection:
-                row = connection.execute(
-                    "SELECT body, used FROM kept WHERE key = ?", (key,)
-                ).fetchone()
-                if row is None:
-                    return None
-                if row[1] < now - _LATELY_S:
-                    connection.execute("UPDATE kept SET used = ? WHERE key = ?", (now, key))
-            return msgspec.msgpack.decode(zlib.decompress(row[0]), type=kind)
+                found = "SELECT body FROM value WHERE key = ?", (key_of(*about),)
+                row = connection.execute(*found).fetchone()
+            if row is not None:
+                return msgspec.msgpack.decode(zlib.decompress(row[0]), type=kind)
         return None
 
     def put(self, value: Any, *about: object) -> None:
         """Keep a value; nothing where that is not possible (a full disk, odd texts)."""
         with contextlib.suppress(sqlite3.Error, OSError, UnicodeEncodeError, OverflowError):
-            row = key_of(*about), zlib.compress(msgspec.msgpack.encode(value), 1), time.time()
+            row = key_of(*about), zlib.compress(msgspec.msgpack.encode(value), 1)
             with self._open() as connection:
-                connection.execute("INSERT OR REPLACE INTO kept VALUES (?, ?, ?)", row)
+                connection.execute("INSERT OR REPLACE INTO value VALUES (?, ?)", row)
 
     def trim(self) -> None:
-        """Remove what was not read for longest where the file is larger than `limit("cache")`."""
+        """Remove everything where it is more than `limit("cache")`."""
         with contextlib.suppress(sqlite3.Error, OSError), self._open() as connection:
-            if next(connection.execute(_SIZE))[0] > limit("cache"):
-                connection.execute(_TRIM, (limit("cache") * _KEEP,))
+            (size,) = next(connection.execute("SELECT sum(length(body)) FROM value"))
+            if size and size > limit("cache"):
+                connection.execute("DELETE FROM value")
 
     @contextlib.contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:

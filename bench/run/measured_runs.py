@@ -7,7 +7,7 @@ import heapq
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import msgspec
 
@@ -15,7 +15,7 @@ from ..model import Trace
 from ..model.detail import ReplayDetail
 from ..model.errors import BenchError
 from ..model.index import TraceIndex
-from ..model.scores import Check, MeasuredRun, Number
+from ..model.scores import MeasuredRun
 from ..tokens.counting import TokenCounter, encoding_for
 from .executors import Workers
 from .kept import Kept
@@ -35,8 +35,6 @@ _REPLAYED_TWICE = 3
 
 _MOST_SHARED = 2000
 """The numbers and checks that all runs share: the first ones, most of which come again."""
-
-_Value = TypeVar("_Value", Number, Check)
 
 
 @dataclass(frozen=True)
@@ -142,12 +140,11 @@ class MeasuredRuns:
         )
         return msgspec.structs.replace(run, scores=scores)
 
-    def _one(self, value: _Value) -> _Value:
+    def _one(self, value: Any) -> Any:
         """A value as an earlier run holds it already: 0.0 and -0.0 are two values."""
-        key = repr(value)
-        if len(self._shared) < _MOST_SHARED:
-            return cast(_Value, self._shared.setdefault(key, value))
-        return cast(_Value, self._shared.get(key, value))
+        if len(self._shared) >= _MOST_SHARED:
+            return self._shared.get(repr(value), value)
+        return self._shared.setdefault(repr(value), value)
 
     def details(self, runs: Sequence[str], strategies: tuple[str, ...]) -> Iterator[ReplayDetail]:
         """Yield the details of some strategies on runs that are in memory."""

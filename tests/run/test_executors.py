@@ -129,18 +129,13 @@ def test_a_file_that_is_none_fails_nothing_and_is_named(tmp_path, monkeypatch):
     kept.trim()
 
 
-def test_the_oldest_go_first(tmp_path, monkeypatch):
+def test_nothing_is_left_of_too_much(tmp_path, monkeypatch):
     kept = Kept(tmp_path / "k.sqlite")
-    for number in range(40):
-        kept.put(os.urandom(1000), number)
-    monkeypatch.setattr("bench.run.kept._LATELY_S", -1.0)
-    kept.get(bytes, 0)
-    monkeypatch.setattr("bench.run.kept.limit", lambda name: 20_000)
-    kept.trim()
-    left = [number for number in range(40) if kept.get(bytes, number) is not None]
-    assert 0 in left
-    assert len(left) < 20
-    assert left[1:] == [*range(41 - len(left), 40)]
+    kept.put(os.urandom(1000), "a")
+    for most, is_left in ((2000, True), (500, False)):
+        monkeypatch.setattr("bench.run.kept.limit", lambda name, most=most: most)
+        kept.trim()
+        assert (kept.get(bytes, "a") is not None) == is_left
 
 
 def test_a_replay_has_the_digest_of_what_it_does():
