@@ -75,7 +75,7 @@ def advise(
         for name in [TODAY, *names]
     }
     valid = verdict_of(rules[TODAY]) != "invalid"
-    question = _question(runs, names, answers, terms, saves=valid and answers == "savings")
+    question = _question(runs, names, answers, saves=valid and answers == "savings")
     ranked = [_ranked(question, name, specs.get(name, ""), rules[name]) for name in rules]
     ordered = tuple(sorted(ranked, key=lambda item: _place(item, question)))
     advised = _advised(ordered, question)
@@ -101,12 +101,10 @@ class _Question:
     prices: Mapping[Economy, Mapping[str, Price]]
 
 
-def _question(
-    runs: Runs, names: Sequence[str], answers: Answers, terms: Terms, saves: bool
-) -> _Question:
-    """The question, decided by the price of the terms, else by one that the runs have."""
+def _question(runs: Runs, names: Sequence[str], answers: Answers, saves: bool) -> _Question:
+    """The question, decided by the price with the provider's cache where the runs have one."""
     economies = economies_of(runs)
-    deciding: Economy = terms.basis if terms.basis in economies else economies[0]
+    deciding = economies[0]
     assumed = deciding != "tokens" and any(run.facts.cache_shares == "assumed" for run in runs.all)
     prices = {economy: prices_of(runs, names, economy) for economy in economies}
     return _Question(runs, answers, deciding, assumed, saves, prices)

@@ -106,16 +106,13 @@ _SLOTS = ("summarizer", "store", "compactor", "evaluator", "routers", "says")
 class Terms:
     """The terms of a decision, beside the runs.
 
-    `basis` is the price that decides where there is one. `portfolio`: one was chosen among these
-    strategies, so the price stated for it is the leave-one-task-out one. `rates` are the measured
-    false-alarm rates of the rules that read prose (0 for one that is missing), `limits` what a
-    scenario sets in place of 5 % and 90 %.
+    `portfolio`: one was chosen among these strategies, so the price stated for it is the
+    leave-one-task-out one. `rates` are the measured false-alarm rates of the rules that read prose
+    (0 for one that is missing).
     """
 
-    basis: Literal["cached", "uncached"] = "cached"
     portfolio: bool = False
     rates: Mapping[Rule, FalseAlarms] = field(default_factory=dict)
-    limits: Mapping[Rule, float] = field(default_factory=dict)
 
 
 USUAL = Terms()
@@ -139,7 +136,7 @@ def results_of(
         elif asked.kind != "share":
             results.append(_in_texts(runs, asked, strategy, terms.rates))
         elif not asked.slot or asked.slot in slots:
-            results.append(_share(runs, asked, strategy, terms.limits))
+            results.append(_share(runs, asked, strategy))
     return tuple(result for result in results if result is not None)
 
 
@@ -238,9 +235,7 @@ def _check(runs: Runs, run: MeasuredRun, strategy: str, rule: Rule) -> Check:
     return Check() if score is None else score.checks.get(rule, Check())
 
 
-def _share(
-    runs: Runs, asked: Asked, strategy: str, limits: Mapping[Rule, float]
-) -> RuleResult | None:
+def _share(runs: Runs, asked: Asked, strategy: str) -> RuleResult | None:
     """A rule on a share; None where it has nothing to measure in a slot.
 
     A share that could not be measured does not pass, but that nothing was needed from far back does.
@@ -253,28 +248,26 @@ def _share(
         nothing = share.reason == "nothing to measure"
         passed = nothing and asked.rule == "far"
         findings = () if passed else (Finding(None, share.reason),)
-        limit = limits.get(asked.rule, asked.limit)
-        missing = replace(result, passed=passed, limit=limit, findings=findings)
+        missing = replace(result, passed=passed, limit=asked.limit, findings=findings)
         return None if nothing and asked.slot else missing
-    value, limit = share.value or 0.0, _limit(runs.share(TODAY, metric), asked, limits, lower)
+    value, limit = share.value or 0.0, _limit(runs.share(TODAY, metric), asked)
     worst = runs.worst(strategy, metric, lowest=not lower)
     passed = value <= limit + _ROUNDING if lower else value >= limit - _ROUNDING
     run = worst[0] if worst else ""
     return replace(result, passed=passed, value=value, limit=limit, worst_run=run)
 
 
-def _limit(here: Number, asked: Asked, limits: Mapping[Rule, float], lower: bool) -> float:
-    """The limit of a share: what is set, but never stricter than today's value `here`.
+def _limit(here: Number, asked: Asked) -> float:
+    """The limit of a share: the rule's, but never stricter than today's value `here`.
 
-    A slot must do as well as today. Where today has no value, what is set holds alone.
+    A slot must do as well as today. Where today has no value, the rule's holds alone.
     """
     today = value_of(here)
     if today is None:
-        return limits.get(asked.rule, 0.0 if asked.rule == "routed" else asked.limit)
+        return 0.0 if asked.rule == "routed" else asked.limit
     if asked.slot:
         return today
-    own = limits.get(asked.rule, asked.limit)
-    return max(own, today) if lower else min(own, today)
+    return max(asked.limit, today) if asked.better == "lower" else min(asked.limit, today)
 
 
 def finite(value: float | None) -> float:

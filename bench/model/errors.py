@@ -15,7 +15,6 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 
 class BenchError(Exception):
@@ -134,22 +133,6 @@ def misfit(error: Exception) -> str:
     text = one_line(error)
     wanted = next((name for name in _WRITTEN if text.startswith(f"Expected `{name}")), None)
     return f"{text} — write {_WRITTEN[wanted]}" if wanted else text
-
-
-def unpercent(value: Any) -> Any:
-    """A percentage as a share, anything else as it is.
-
-    >>> unpercent("5%"), unpercent("five%"), unpercent(5)
-    (0.05, 'five%', 5)
-    """
-    try:
-        return (
-            float(value.strip()[:-1]) / 100
-            if isinstance(value, str) and value.strip().endswith("%")
-            else value
-        )
-    except ValueError:
-        return value
 
 
 DEBUG = "BENCH_DEBUG"

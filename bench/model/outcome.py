@@ -155,7 +155,3 @@ class Counting(Value, frozen=True, kw_only=True):
     cache_used: bool = True
     cache_share: float = 1.0
     calibrated: bool = False
-
-
-CacheSetting = Literal["provider", "none"]
-"""The provider's prefix cache as it was recorded or is documented, or no cache at all."""

@@ -29,7 +29,6 @@ _POINTER = re.compile(
     rb"version https://git-lfs[^\n]{,100}\n(?:[^\n]{,100}\n){,9}?oid sha256:([0-9a-f]{64})\n"
 )
 _OF_NOW = ("traces", "base", "path", "title")
-_SETTINGS = ("model", "cache", "max_missed_turns", "min_far_recall")
 
 
 @dataclass(frozen=True)
@@ -154,8 +153,7 @@ def parts_of(plan: Scenario, now: Scenario) -> dict[tuple[object, ...], str]:
     bytes say which it is, so that it may be called otherwise `now`.
     """
     parts: dict[tuple[object, ...], str] = {
-        ("setting", name, getattr(plan, name)): f"{name} = {getattr(plan, name)!r}"
-        for name in _SETTINGS
+        ("setting", "model", plan.model): f"model = {plan.model!r}"
     }
     for probe in plan.probes:
         parts["question", repr(probe)] = f"the question {one_line(probe.question)[:60]!r}"

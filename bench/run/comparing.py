@@ -136,12 +136,7 @@ def answered(
         ),
         notes=tuple(here),
     )
-    terms = Terms(
-        basis="uncached" if plan.cache == "none" else "cached",
-        portfolio=plan.portfolio,
-        rates=false_alarms(),
-        limits={"needed": plan.max_missed_turns, "far": plan.min_far_recall},
-    )
+    terms = Terms(portfolio=plan.portfolio, rates=false_alarms())
     required, accepting = base.required, base.accepting
     result = decided(compared, terms, base.scores, required=required, accepting=accepting)
     details = tuple(_details(result, measured_runs)) if running.details else ()

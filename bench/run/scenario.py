@@ -9,7 +9,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 
@@ -17,9 +17,6 @@ from ..evidence.probes import LABEL, Questions, problem_of
 from ..files.limits import read_regular
 from ..model import (
     MAX_DEPTH,
-    MAX_FAULT_RATE,
-    MIN_FAR_RECALL,
-    CacheSetting,
     Probe,
     Trace,
     nested,
@@ -28,18 +25,13 @@ from ..model import (
 from ..model.errors import (
     BenchError,
     ScenarioError,
-    SpecError,
     misfit,
     nearest,
     nearest_file,
     one_line,
-    unpercent,
 )
 from ..traces import Loaded, TraceSource
 from ..traces.paths import require_inside
-
-Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
-_SHARES = ("max_missed_turns", "min_far_recall")
 
 
 class Written(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -47,9 +39,7 @@ class Written(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     `strategies` maps a name to its slots (or to a whole spec string, on the command line). `gates`
     are tables as written, `probes` questions asked of every strategy. `model` is that of traces
-    which name none. A strategy is recommended with at most `max_missed_turns` of turns that miss
-    something, and at least `min_far_recall` of what was needed from far back. Prices are those with
-    the provider's prompt `cache`, or with none. `asks` is the strategy that the title asks about.
+    which name none. `asks` is the strategy that the title asks about.
     """
 
     title: str = ""
@@ -59,9 +49,6 @@ class Written(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     probes: tuple[Probe, ...] = ()
     model: str | None = None
     asks: str = ""
-    max_missed_turns: Share = MAX_FAULT_RATE
-    min_far_recall: Share = MIN_FAR_RECALL
-    cache: CacheSetting = "provider"
 
 
 class Scenario(Written, frozen=True, kw_only=True):
@@ -83,8 +70,6 @@ class Scenario(Written, frozen=True, kw_only=True):
         return None if self.path is None else self.path.with_suffix(".baseline.json")
 
 
-_MEANT = {"cache": "provider or none", **dict.fromkeys(_SHARES, "a share such as 5% or 0.05")}
-"""Values to write at the keys whose error of msgspec does not name any."""
 _INDEX = re.compile(r"\[(\d+)\]")
 
 
@@ -123,7 +108,7 @@ def _problems(written: Written) -> Iterator[str]:
 
 
 def _table(data: bytes) -> dict[str, Any]:
-    """The TOML of a scenario; its dates as texts, its percentages as shares."""
+    """The TOML of a scenario; its dates as texts."""
     table = tomllib.loads(data.decode("utf-8").replace("\r\n", "\n"))
     if too_deep(table):
         raise RecursionError
@@ -131,14 +116,14 @@ def _table(data: bytes) -> dict[str, Any]:
         if isinstance(value, int) and not -(2**63) <= value < 2**63:
             raise ValueError(f"{one_line(value)[:30]} is no whole number of 64 bits")
     values: dict[str, Any] = msgspec.to_builtins(table)
-    return values | {key: unpercent(values[key]) for key in _SHARES if key in values}
+    return values
 
 
 def _problem(error: msgspec.ValidationError) -> str:
     """The line on a key that is unknown, with the nearest, or on a value that does not fit.
 
     >>> _problem(msgspec.ValidationError("Object contains unknown field `trace`"))
-    "unknown key 'trace' — did you mean traces or cache?"
+    "unknown key 'trace' — did you mean traces?"
     """
     message, _, place = str(error).partition(" - at `$")
     place = _INDEX.sub(lambda index: f"[{int(index[1]) + 1}]", place.strip(".`"))
@@ -147,8 +132,7 @@ def _problem(error: msgspec.ValidationError) -> str:
         known = Probe.__struct_fields__ if place else Written.__struct_fields__
         problem = f"unknown key {key!r}{nearest(key, known)}"
         return f"{place}: {problem}" if place else problem
-    text = f"{message} - at `{place}`" if place else message
-    return f"{text} — write {_MEANT[place]}" if place in _MEANT else misfit(ValueError(text))
+    return misfit(ValueError(f"{message} - at `{place}`" if place else message))
 
 
 def is_scenario(path: Path) -> bool:
@@ -161,19 +145,6 @@ def is_scenario(path: Path) -> bool:
         return False
     keys = ("traces", "strategies")
     return all(re.search(rf"^[ \t]*\[*[ \t]*[\"']?{key}\b", text, re.MULTILINE) for key in keys)
-
-
-def checked(name: str, value: Any, wanted: Any) -> Any:
-    """A setting that is given in Python. Raises SpecError where it does not fit.
-
-    >>> checked("min_far_recall", 1.5, Share)
-    Traceback (most recent call last):
-    bench.model.errors.SpecError: `min_far_recall`: Expected `float` <= 1.0 — write a number
-    """
-    try:
-        return msgspec.convert(value, wanted)
-    except msgspec.ValidationError as error:
-        raise SpecError(f"`{name}`: {misfit(error)}") from None
 
 
 # ---------------------------------------------------------------- recordings

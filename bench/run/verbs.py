@@ -13,7 +13,7 @@ from ..comparison.baseline import ScoreFile, read_scores, score_file_of
 from ..comparison.gates import JUDGE
 from ..files.writing import write_together
 from ..metrics import metric_infos
-from ..model import MAX_FAULT_RATE, MIN_FAR_RECALL, CacheSetting, Trace
+from ..model import Trace
 from ..model.compared import Compared, GateResult
 from ..model.errors import BenchError, ResultsError, named_in_errors
 from ..strategies.declaring import declarations
@@ -25,7 +25,7 @@ from .comparing import Base, Declared, answered, declared
 from .executors import Workers, sharing
 from .kept import Kept
 from .measured_runs import Progress, Running
-from .scenario import Scenario, Share, checked, questioned, read_scenario, source_of, traces_given
+from .scenario import Scenario, questioned, read_scenario, source_of, traces_given
 
 Traces = str | Path | Trace | Loaded | Iterable[str | Path | Trace]
 """Recordings as people pass them: a path or several, one Trace or several, or what `load` gives."""
@@ -56,9 +56,6 @@ def compare(
     base: Path | None = None,
     progress: Progress | None = None,
     model: str | None = None,
-    max_missed_turns: float = MAX_FAULT_RATE,
-    min_far_recall: float = MIN_FAR_RECALL,
-    cache: str = "provider",
     kept: Kept | None = None,
     against: Path | str | None = None,
     debug: bool = False,
@@ -70,19 +67,14 @@ def compare(
     of name → one of these, or of slots → specs or functions; None: the portfolio. `gates` are
     tables as a scenario has them. `jobs` processes (or Workers, which several comparisons may
     share) measure runs; the result is the same. Somebody's own code runs in processes of its own;
-    with `debug` functions run in this one. Without `details` reports show no
-    prompts. `model` is that of recordings which name none. A strategy may leave `max_missed_turns`
-    of the turns without something they used, and must keep `min_far_recall` of what was needed from
-    far back. `cache` "none" decides by the price without a cache. `against` is a score file. Raises
-    SpecError for two strategies of one name, BenchError for no recordings or strategies.
+    with `debug` functions run in this one. Without `details` reports show no prompts. `model` is
+    that of recordings which name none. `against` is a score file. Raises SpecError for two
+    strategies of one name, BenchError for no recordings or strategies.
     """
     plan = Scenario(
         title=title,
         gates=tuple(map(dict, gates)),
         model=model,
-        max_missed_turns=checked("max_missed_turns", max_missed_turns, Share),
-        min_far_recall=checked("min_far_recall", min_far_recall, Share),
-        cache=checked("cache", cache, CacheSetting),
         portfolio=strategies is None,
     )
     scores = None if against is None else read_scores(Path(against), title)

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bench.comparison.advice import advise
-from bench.comparison.rules import Terms
 from bench.model.compared import Compared
 from bench.model.metric import MetricInfo
 from bench.model.scores import Check, MeasuredRun, Number, RunFacts, Score
@@ -108,12 +107,10 @@ def situations() -> dict[str, list[MeasuredRun]]:
 
 
 def sentences() -> str:
-    """The sentence about each of them, by the price with the provider's cache and without."""
+    """The sentence about each of them."""
     lines = []
     for about, runs in situations().items():
         names = {item.strategy for one in runs for item in one.scores} - {"recorded"}
         specs = {"mine": "mine=store=truncate"} if about == "a store" else {}
-        terms = [Terms(basis=basis) for basis in ("cached", "uncached")]
-        both = [advise(runs, [*names], specs=specs, terms=each_terms).sentence for each_terms in terms]
-        lines += [about, *(f"    {text}" for text in dict.fromkeys(both))]
+        lines += [about, f"    {advise(runs, [*names], specs=specs).sentence}"]
     return "\n".join(lines) + "\n"

@@ -10,13 +10,12 @@ from hypothesis import given, strategies as st
 from orders import ORDERS
 
 import bench
-from bench.model.errors import BenchError, ScenarioError, SpecError, TraceError
+from bench.model.errors import BenchError, ScenarioError, TraceError
 from bench.run.scenario import Written, is_scenario, read_scenario
 
 WHOLE = """
 title = "A title"
 traces = ["native:runs/*.jsonl", "b.json"]
-max_missed_turns = "2%"
 
 [strategies]
 keep_all = {}
@@ -48,7 +47,6 @@ def test_a_whole_scenario(tmp_path):
     }
     assert scenario.gates == ({"metric": "cost.prompt_tokens", "max_increase": "2%"},)
     assert [(probe.question, probe.expected) for probe in scenario.probes] == [("how many?", 3)]
-    assert (scenario.max_missed_turns, scenario.cache) == (0.02, "provider")
     assert (scenario.base, scenario.path) == (tmp_path, tmp_path / "one.toml")
     assert scenario.baseline_path == tmp_path / "one.baseline.json"
     assert read_scenario(written(tmp_path, SOUND)).title == "one"
@@ -70,11 +68,7 @@ def test_a_whole_scenario(tmp_path):
         (b"\xff\xfe", "not TOML"),
         ("gates = 3\n" + SOUND, "`gates"),
         (f"probes = {'[' * 900}{']' * 900}\n" + SOUND, "nested"),
-        (f"max_missed_turns = {9**99}\n" + SOUND, "64 bits"),
-        ("min_far_recall = 1.5\n" + SOUND, "`min_far_recall"),
-        ("min_far_recall = true\n" + SOUND, "`min_far_recall"),
-        ('max_missed_turns = "-1%"\n' + SOUND, "`max_missed_turns"),
-        ('cache = "some"\n' + SOUND, "`cache"),
+        (f"title = {9**99}\n" + SOUND, "64 bits"),
         ('asks = "kep_all"\n' + SOUND, "did you mean keep_all?"),
         (SOUND + "[[probes]]\nquestoin = 'x'\n", "did you mean question?"),
         (SOUND + "[[probes]]\nquestion = 'x'\n", "probes[1]"),
@@ -107,20 +101,6 @@ def test_any_value_is_read_or_refused(tmp_path_factory, key, value):
 def test_a_gate_that_cannot_be_used_is_named_before_anything_is_replayed(tmp_path, gate):
     with pytest.raises(ScenarioError, match=r"one\.toml: gates\[1\]"):
         bench.run_scenario(written(tmp_path, f"{SOUND}[[gates]]\n{gate}\n"))
-
-
-def test_the_limits_of_a_scenario_decide(tmp_path):
-    (tmp_path / "orders.jsonl").write_text(ORDERS)
-    keeps_little = '\n[strategies.cut]\nsummarizer = "truncate:limit=60"\n'
-    rules = {}
-    for share in ("0", "1"):
-        found = bench.run_scenario(written(tmp_path, f"max_missed_turns = {share}\n{SOUND}{keeps_little}"))
-        (ranked,) = (item for item in found.advice.ranked if item.strategy == "cut")
-        rules[share] = {rule.rule: rule.passed for rule in ranked.rules}.get("needed")
-    assert rules == {"0": False, "1": True}
-    for settings in ({"max_missed_turns": 2}, {"cache": "some"}):
-        with pytest.raises(SpecError, match=next(iter(settings))):
-            bench.compare(tmp_path / "orders.jsonl", ["keep_all"], **settings)
 
 
 def test_code_is_asked_twice_in_the_first_three_recordings():
