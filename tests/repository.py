@@ -17,6 +17,7 @@ SUMMARIZERS = Path("scenarios/summarizers.py")
 SCENARIO = Path("scenarios/summaries.toml")
 BASELINE = Path("scenarios/summaries.baseline.json")
 TRACES = Path("scenarios/traces")
+RECORDED = Path(__file__).parent / "data" / "starter"
 
 WORSE = "def summarize(result):\n    return result.text[:100]\n"
 BETTER = "def summarize(result):\n    return result.text\n"
@@ -49,8 +50,9 @@ def _starter() -> Path:
     """A folder with what `bench init` writes; made once a process, because it replays."""
     folder = Path(tempfile.mkdtemp())
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    shutil.copytree(RECORDED, folder / TRACES)
     with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()):
-        assert bench("init") == 0
+        assert bench("init", TRACES) == 0
     return folder
 
 

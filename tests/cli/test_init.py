@@ -12,12 +12,12 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from repository import BASELINE, BETTER, SCENARIO, SUMMARIZERS, TRACES, WORSE, bench, commit, git, init
+from repository import BASELINE, BETTER, RECORDED, SCENARIO, SUMMARIZERS, TRACES, WORSE, bench, commit, git, init
 
-from bench.cli.starter_files import _FILES, requirement
+from bench.cli.starter_files import OWN, WORKFLOW, requirement
 
 ROOT = Path(__file__).parents[2]
-WRITTEN = {*map(Path, _FILES), BASELINE}
+WRITTEN = {SCENARIO, BASELINE, Path(OWN), Path(WORKFLOW)}
 GATED = [
     "prompt.invalid",
     "faithful.changed",
@@ -46,8 +46,11 @@ def judged(*arguments):
 
 @pytest.mark.slow  # replays eight times
 def test_what_is_written_runs_green_with_every_gate_judged_and_refuses_harm():
-    assert bench("init") == 0
-    assert files() == WRITTEN
+    shutil.copytree(RECORDED, "runs")
+    recorded = files()
+    assert bench("init", "native:runs") == 0
+    assert files() - recorded == WRITTEN
+    assert tomllib.loads(SCENARIO.read_text())["traces"] == ["native:../runs"]
     assert judged(SCENARIO, "--require-baseline") == (0, {(metric, "mine"): "pass" for metric in GATED})
     harms = {
         WORSE: "needed.missed_turn_rate",
@@ -67,23 +70,16 @@ def test_a_file_that_is_there_is_not_overwritten_unasked():
     for path in WRITTEN:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("mine")
-        assert bench("init") == 2
+        assert bench("init", RECORDED) == 2
         assert files() == {path}
         assert path.read_text() == "mine"
         path.unlink()
 
 
 @pytest.mark.slow  # replays
-def test_what_is_written_is_recorded_and_holds_together(capsys):
-    Path("taken").write_text("")
-    assert bench("init", "taken") == 2
-    Path("taken").unlink()
-    assert bench("init") == 0
-    for path in TRACES.iterdir():
-        lines = path.read_text(encoding="utf-8").splitlines()
-        recorded = (ROOT / "traces" / "building_model" / path.name).read_text(encoding="utf-8").splitlines()
-        assert lines[1:] == recorded[1 : len(lines)]
-        assert "cut" in json.loads(lines[0])["meta"]
+def test_what_is_written_holds_together(capsys):
+    assert bench("init") == 2
+    assert bench("init", RECORDED) == 0
     scenario = tomllib.loads(SCENARIO.read_text())
     assert scenario["strategies"]["mine"] == {"summarizer": f"{SUMMARIZERS.name}:summarize"}
     workflow = Path(".github/workflows/bench.yml").read_text()
@@ -96,30 +92,12 @@ def test_what_is_written_is_recorded_and_holds_together(capsys):
     assert set(re.findall(r"options\+?=\((--[a-z-]+)", action)) <= known
 
 
-@pytest.mark.slow  # the portfolio is tried
-def test_a_scenario_of_ones_own_recordings_holds_what_is_advised(capsys):
-    Path("runs").mkdir()
-    for path in sorted((ROOT / "traces" / "inventories").glob("*.jsonl"))[:6]:  # the fewest that can be certain
-        shutil.copy(path, "runs")
-    before = files()
-    assert bench("init", "--traces", "runs") == 0
-    advised, baseline = Path("scenarios/advised.toml"), Path("scenarios/advised.baseline.json")
-    assert files() - before == {advised, baseline, SUMMARIZERS, Path(".github/workflows/bench.yml")}
-    scenario = tomllib.loads(advised.read_text())
-    assert scenario["traces"] == ["../runs"]
-    name, mine = scenario["strategies"]
-    assert mine == "mine"
-    assert f"Ship {name}: " in capsys.readouterr().out
-    found = judged(advised, "--require-baseline")
-    assert found == (0, {(metric, of): "pass" for metric in GATED for of in (name, mine)})
-
-
 def test_recordings_outside_the_repository_are_refused_before_any_work(tmp_path_factory, monkeypatch):
     elsewhere = tmp_path_factory.mktemp("elsewhere") / "survey.jsonl"
     elsewhere.write_bytes((ROOT / "traces/building_model/survey.jsonl").read_bytes())
     git("init", "--quiet")
-    monkeypatch.setattr("bench.compare", lambda *given, **named: pytest.fail("replayed"), raising=False)
-    assert bench("init", "--traces", elsewhere) == 2
+    monkeypatch.setattr("bench.run_scenario", lambda *given, **named: pytest.fail("replayed"), raising=False)
+    assert bench("init", elsewhere) == 2
     assert not Path("scenarios").exists()
 
 
