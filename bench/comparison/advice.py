@@ -28,8 +28,8 @@ from .totals import Runs
 def answers_of(specs: Iterable[str]) -> Answers:
     """The terms of an answer: savings, unless no strategy fills a slot that shapes prompts.
 
-    Then the first of store, evaluator and routers that differs among the strategies, or that is
-    filled at all.
+    Then the first of store, evaluator, routers and consumer that differs among the strategies, or
+    that is filled at all.
 
     >>> answers_of(["a=store=full+evaluator=one", "b=store=full+evaluator=other"])
     'judged'
@@ -45,6 +45,7 @@ def answers_of(specs: Iterable[str]) -> Answers:
         "store": "stored",
         "evaluator": "judged",
         "routers": "routed",
+        "consumer": "routed",
     }
     differing = [name for name in names if len({slot.get(name) for slot in slots}) > 1]
     present = [name for name in names if any(name in slot for slot in slots)]

@@ -56,8 +56,9 @@ QUALITY = {
     "findings.agreement": "leads to the same judgement for {} of the results",
     "routing.accuracy": "takes the expected route in {} of the decisions",
     "routing.selection_top1": "ranks the expected script first for {} of the requests",
+    "routing.unreset_states": "leaves the task's state uncleared after {} replies a run",
 }
-"""The words for the shares of stores, evaluators and routers, after the name of a strategy."""
+"""The words for the measures of stores, evaluators, routers and consumers, after a strategy's name."""
 
 
 _FEW = 0.1  # of the tasks; a saving of which so few make up half is theirs
@@ -101,8 +102,18 @@ def rule_failed(result: RuleResult) -> str:
         return f"{words.refusal or words.measure}: {why}"
     if value == limit:  # as far as it was rounded
         value = f"{result.value:.3%}"
-    shown = f"{words.refusal} {value}" if words.refusal else QUALITY[result.metric].format(value)
-    return f"{shown}, {'above' if result.rule == 'needed' else 'below'} {limit}"
+    shown = f"{words.refusal} {value}" if words.refusal else quality(result)
+    return f"{shown}, {'above' if (result.value or 0) > (result.limit or 0) else 'below'} {limit}"
+
+
+def quality(result: RuleResult) -> str:
+    """The measure of a store, an evaluator, routers or a consumer in words.
+
+    >>> quality(RuleResult(rule="routed", passed=False, value=0.5, metric="routing.unreset_states"))
+    "leaves the task's state uncleared after 0.5 replies a run"
+    """
+    value = count(result.value) if "replies" in QUALITY[result.metric] else percent(result.value)
+    return QUALITY[result.metric].format(value)
 
 
 def _example(result: RuleResult) -> str:

@@ -28,7 +28,8 @@ Kind = Literal["ran", "count", "prose", "share", "cheaper"]
 class Asked:
     """One rule: how it counts, and its verdict.
 
-    A rule on a share has its metrics, of which the first that was measured counts, and its limit.
+    A rule on a share (or a mean) has its metrics, of which the first that was measured counts, and
+    its limit.
 
     A share with a `slot` is asked only of strategies that fill it; its limit is today's value.
     """
@@ -70,6 +71,9 @@ TABLE: tuple[Asked, ...] = (
         ("routing.accuracy", "routing.selection_top1"),
         slot="routers",
     ),
+    Asked(
+        "routed", "share", "loses too much", ("routing.unreset_states",), "lower", slot="consumer"
+    ),
     Asked("cheaper", "cheaper", "not certain"),
 )
 """The table.
@@ -99,7 +103,7 @@ def filled(spec: str) -> dict[str, str]:
     return slots
 
 
-_SLOTS = ("summarizer", "store", "compactor", "evaluator", "routers", "says")
+_SLOTS = ("summarizer", "store", "compactor", "evaluator", "routers", "consumer", "says")
 
 
 @dataclass(frozen=True)

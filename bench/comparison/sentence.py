@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from ..model.advice import TODAY, Advice, Ranked, Verdict
 from ..text.wording import counted, listed, percent
 from .prices import is_saving, price_of
-from .reasons import QUALITY, reason_of, unit_of
+from .reasons import quality, reason_of, unit_of
 from .wording import less_or_more, money, priced_by
 
 Answers = Literal["savings", "stored", "judged", "routed"]
@@ -160,11 +160,10 @@ def _of_quality(advice: Advice, answers: str) -> str:
     for item in advice.ranked:
         known = [rule for rule in item.rules if rule.rule == answers and rule.value is not None]
         if known and item.strategy != TODAY:
-            words = QUALITY[known[0].metric].format(percent(known[0].value))
-            parts.append((item, known[0], f"{item.strategy} {words}"))
+            parts.append((item, known[0], f"{item.strategy} {quality(known[0])}"))
     if not parts:
         return "Nothing that these strategies fill could be measured."
-    parts.sort(key=lambda part: (-(part[1].value or 0.0), part[0].strategy))
+    parts.sort(key=lambda part: (not part[1].passed, -(part[1].value or 0.0), part[0].strategy))
     passed = [part for part in parts if part[0].verdict == "ship"]
     named = [part for part in passed if part[0].strategy == advice.advised]
     best, worst = (named or passed or parts)[0], parts[-1]

@@ -23,7 +23,7 @@ from .blocks import (
     table,
 )
 from .gates import not_passed
-from .numbers import change, count, listed, of, percent
+from .numbers import change, count, listed, of, percent, quantity
 from .panels.trust import REPLAY_LIMIT
 from .reading import REFUSED, Reading
 
@@ -145,7 +145,8 @@ def _key_figures(reading: Reading) -> tuple[Cell, Cell]:
     """The key figure of a scenario, and the turns that its strategy would miss."""
     if reading.measured:
         best, value = reading.measured[0]
-        return Cell(percent(value), reading.title(best), TONE_OF[reading.mark(best)]), Cell("–")
+        shown = quantity(value, reading.unit(reading.measure))
+        return Cell(shown, reading.title(best), TONE_OF[reading.mark(best)]), Cell("–")
     item = _key_strategy(reading)
     price = reading.price(item) if item else None
     if item is None or price is None or price.ratio is None:

@@ -242,7 +242,8 @@ class Reading:
         values = [
             (name, value) for name in names if (value := self.value(name, self.measure)) is not None
         ]
-        return sorted(values, key=lambda pair: -pair[1])
+        sign = 1 if self.info(self.measure).better == "lower" else -1
+        return sorted(values, key=lambda pair: sign * pair[1])
 
     @property
     def everyone(self) -> tuple[str, ...]:
