@@ -94,16 +94,26 @@ _FOLDERS: set[str] = set()
 _ALONE = "bench_user_"
 
 
-def load_module(name: str) -> Any:
-    """A module by its name. Raises SpecError where it cannot be imported."""
+@contextlib.contextmanager
+def refused(why: Callable[[BaseException], str]) -> Iterator[None]:
+    """Inside the block any error is a SpecError that says why, an EndedError what ends a process."""
     try:
-        return importlib.import_module(name)
-    except (BenchError, KeyboardInterrupt, MemoryError):
+        yield
+    except (BenchError, MemoryError):
         raise
     except BaseException as error:
         kind = SpecError if isinstance(error, Exception) else EndedError
-        what = f"module {name!r} cannot be imported: {type(error).__name__}: {one_line(error)}"
-        raise kind(what) from error
+        raise kind(why(error)) from error
+
+
+def load_module(name: str) -> Any:
+    """A module by its name. Raises SpecError where it cannot be imported."""
+
+    def why(error: BaseException) -> str:
+        return f"module {name!r} cannot be imported: {type(error).__name__}: {one_line(error)}"
+
+    with refused(why):
+        return importlib.import_module(name)
 
 
 @functools.cache
@@ -120,14 +130,8 @@ def load_file(path: str, written: str) -> ModuleType:
         raise SpecError(
             f"{what} — paths are relative to the scenario, else to this folder"
         ) from None
-    try:
+    with refused(lambda error: _not_imported(error, path, written)):
         return _imported(Path(path))
-    except MemoryError:
-        raise
-    except BaseException as error:
-        ended = isinstance(error, EndedError) or not isinstance(error, Exception)
-        kind = EndedError if ended else SpecError
-        raise kind(_not_imported(error, path, written)) from error
 
 
 def _imported(file: Path) -> ModuleType:

@@ -17,9 +17,9 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from ..model.errors import BenchError, EndedError, SpecError, misfit, nearest, one_line
+from ..model.errors import SpecError, misfit, nearest, one_line
 from .command import TARGET, program_class
-from .loader import load_module, loaded, method_of, require_child
+from .loader import load_module, loaded, method_of, refused, require_child
 from .spec import RawValue, Spec, parse_spec
 
 _Target = TypeVar("_Target")
@@ -277,9 +277,6 @@ def _arguments(target: Entry, params: Sequence[tuple[str, RawValue]], base: Path
             takes = nearest(key, known) if known else " — it takes none"
             raise SpecError(f"{name} has no parameter {key!r}{takes}")
         arguments[key] = _converted(f"{name} parameter {key}", raw, known[key].type, base)
-    for item in known.values():  # a default may name a plug-in, which is built too
-        if item.name not in arguments and _kind_of(item.type) and not item.required:
-            arguments[item.name] = _converted("", item.default, item.type, base)
     missing = [item.name for item in known.values() if item.required and item.name not in arguments]
     if missing:
         raise SpecError(f"{name} needs parameter {', '.join(missing)}")
@@ -309,14 +306,9 @@ def _kind_of(wanted: Any) -> str:
 
 def _require_constructed(plugin: Plugin) -> None:
     """Raise SpecError where a constructor refuses its values: better before a replay than in it."""
-    try:
+    what = f"{plugin.entry.kind} {str(plugin.spec)!r}"
+    with refused(lambda error: f"{what}: {one_line(error) or type(error).__name__}"):
         plugin.start()
-    except (BenchError, KeyboardInterrupt, MemoryError):
-        raise
-    except BaseException as error:
-        kind = SpecError if isinstance(error, Exception) else EndedError
-        problem = one_line(error) or type(error).__name__
-        raise kind(f"{plugin.entry.kind} {str(plugin.spec)!r}: {problem}") from error
 
 
 def _resolve(kind: str, spec: Spec, base: Path) -> Entry:

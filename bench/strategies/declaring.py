@@ -34,7 +34,6 @@ class Declaration:
     name: str
     slots: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     says: tuple[str, ...] = ()
-    reference: bool = False
 
     @property
     def spec(self) -> str:
@@ -47,7 +46,7 @@ class Declaration:
         )
 
     def __str__(self) -> str:
-        return self.name if self.reference else f"{self.name}={self.spec}"
+        return f"{self.name}={self.spec}"
 
 
 def _text_of(item: Any) -> str:
@@ -107,9 +106,7 @@ def _of_text(text: str, name: str | None) -> Declaration:
         raise SpecError(f"strategy {text!r}: a name is missing — {HOW}")
     if not equals:
         body = _reference(written)
-    declared = _of_slots(written, _slots_in(body, text))
-    is_reference = not equals and name in (None, written)
-    return replace(declared, name=name or written, reference=is_reference)
+    return _of_slots(name or written, _slots_in(body, text))
 
 
 def _of_slots(name: str, slots: Mapping[str, Any]) -> Declaration:

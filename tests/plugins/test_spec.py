@@ -116,8 +116,8 @@ def test_slots_print_in_the_order_of_the_flow_whatever_order_they_were_written_i
     assert str(parse_strategy("m=store=full+summarizer=untruncated")) == "m=summarizer=untruncated+store=full"
 
 
-def test_a_reference_prints_as_its_bare_name():
-    assert str(parse_strategy("recorded")) == "recorded"
+def test_a_reference_is_the_strategy_of_its_slots():
+    assert parse_strategy("keep_all") == parse_strategy("keep_all=summarizer=untruncated+compactor=none")
     assert parse_strategy("recorded").plugins == {}
     assert parse_strategy("mine=") == Strategy(Declaration("mine"))
 

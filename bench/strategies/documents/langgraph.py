@@ -35,7 +35,7 @@ class LangGraphRouter:
     bench.model.errors.SpecError: module 'no_agent' cannot be imported: ModuleNotFoundError: No module named 'no_agent'
     """
 
-    def __init__(self, *, graph: Annotated[Any, OfKind(OBJECT)] = "graph.py:app") -> None:
+    def __init__(self, *, graph: Annotated[Any, OfKind(OBJECT)]) -> None:
         given = graph.entry.target
         compiled = given() if callable(given) else given
         if not hasattr(compiled, "builder"):
