@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -36,24 +35,24 @@ class Earlier:
     """A scenario as it was at a revision: its settings, strategies and gates of then, on the
     recordings of now that were there.
 
-    `missing` is a clause on each part that the scenario no longer has, `added` names what it had
-    not yet, `new_files` are its recordings that were not there, `imported` are the files of the
-    repository at `top` that its code imports.
+    `missing` is a clause on each part that the scenario no longer has, `new_files` are its
+    recordings that were not there, `imported` are the files of the repository at `top` that its
+    code imports.
     """
 
     sha: str
     plan: Scenario
     given: Declared
     missing: tuple[str, ...]
-    added: tuple[str, ...]
     new_files: frozenset[Path]
     imported: frozenset[str]
     top: Path
 
     def notes(self, now: Sequence[Strategy]) -> Iterator[str]:
         """A line on what is new, and one on the files that are no longer imported."""
+        new = sorted(f"recording {file.name}" for file in self.new_files)
         unused = sorted(self.imported - _imported(now, self.top))
-        for what, names in (("new", self.added), ("no longer imported", unused)):
+        for what, names in (("new", new), ("no longer imported", unused)):
             if names:
                 yield f"{what}: {', '.join(names)}"
 
@@ -88,17 +87,14 @@ def earlier(plan: Scenario, revision: str, running: Running) -> Iterator[Earlier
         moved = msgspec.structs.replace(then, **{name: getattr(plan, name) for name in _OF_NOW})
         given = strategies_of(moved, running, Place(then.base, top, files), tolerant=True)
         try:
-            before, now = parts_of(then, plan), parts_of(plan, plan)
             missing = [*_broken(given.strategies, sha), *_stale(given.strategies, top, files)]
-            missing += [f"{before[key]} is gone or another one" for key in before if key not in now]
-            new = [key for key in now if key not in before and key[0] == "recording"]
+            missing += [f"{part} is gone or another one" for part in _gone(then, plan)]
             yield Earlier(
                 sha,
                 moved,
                 given,
                 tuple(missing),
-                tuple(now[key] for key in new),
-                new_recordings(plan, then),
+                _new_recordings(then, plan),
                 frozenset(_imported(given.strategies, files)),
                 top,
             )
@@ -146,55 +142,45 @@ def orphaned(plan: Scenario) -> Iterator[str]:
             yield f"{file.name} is a baseline whose scenario is gone"
 
 
-def parts_of(plan: Scenario, now: Scenario) -> dict[tuple[object, ...], str]:
-    """A clause on each part of a scenario: settings, questions, recordings, files beside it.
-
-    A part that is another one has another key. The name of a file is no part of the key where its
-    bytes say which it is, so that it may be called otherwise `now`.
-    """
-    parts: dict[tuple[object, ...], str] = {
-        ("setting", "model", plan.model): f"model = {plan.model!r}"
-    }
-    for probe in plan.probes:
-        parts["question", repr(probe)] = f"the question {one_line(probe.question)[:60]!r}"
-    for file in _recordings(plan):
-        parts["recording", _sha256(file)] = f"recording {file.name}"
-    for file in sorted(plan.base.glob("*.toml")):
-        if is_scenario(file):
-            is_here = (now.base / file.name).exists()
-            if is_here:
-                parts["scenario", file.name] = f"scenario {file.name}"
-            if plan is now or not is_here:
-                parts["scenario", _sha256(file)] = f"scenario {file.name}"
-    if plan.baseline_path and plan.baseline_path.exists():
-        parts["baseline",] = plan.baseline_path.name
-    return parts
+def _gone(then: Scenario, now: Scenario) -> Iterator[str]:
+    """A clause on each part of a scenario, and scenario beside it, that is gone or another one now."""
+    if then.model != now.model:
+        yield f"model = {then.model!r}"
+    asked = [probe.question for probe in then.probes if probe not in now.probes]
+    yield from (f"the question {one_line(question)[:60]!r}" for question in asked)
+    recordings = _recordings(now)
+    for sha256, file in _recordings(then).items():
+        if sha256 not in recordings:
+            yield f"recording {file.name}"
+    beside = set(map(_sha256, now.base.glob("*.toml")))
+    for file in sorted(then.base.glob("*.toml")):
+        is_here = (now.base / file.name).exists() or _sha256(file) in beside
+        if is_scenario(file) and not is_here:
+            yield f"scenario {file.name}"
+    baseline = then.baseline_path
+    if baseline and baseline.exists() and not (now.base / baseline.name).exists():
+        yield baseline.name
 
 
-def new_recordings(plan: Scenario, then: Scenario) -> frozenset[Path]:
-    """The recordings that were not there, neither their bytes nor a file of that path.
+def _new_recordings(then: Scenario, now: Scenario) -> frozenset[Path]:
+    """The recordings that were not there.
 
     They have no value before, so what they would add to a mean on both sides hides no loss on the
     others. Empty where no recording was there, as nothing would be left to compare.
     """
-    hashes = {_sha256(file) for file in _recordings(then)}
-    paths = {os.path.relpath(file, then.base) for file in _recordings(then)}
-    new = {
-        file: _sha256(file) not in hashes and os.path.relpath(file, plan.base) not in paths
-        for file in _recordings(plan)
-    }
-    return frozenset() if all(new.values()) else frozenset(file for file in new if new[file])
+    known, files = _recordings(then), _recordings(now)
+    new = frozenset(file for sha256, file in files.items() if sha256 not in known)
+    return new if len(new) < len(files) else frozenset()
 
 
-def _recordings(plan: Scenario) -> Iterator[Path]:
-    """Yield the files of a scenario's recordings; none for a path that cannot be read."""
+def _recordings(plan: Scenario) -> dict[str | None, Path]:
+    """The files of a scenario's recordings by their hash; none for a path that cannot be read."""
+    files: dict[str | None, Path] = {}
     for text in plan.traces:
         with contextlib.suppress(TraceError):
-            yield from (
-                file.path
-                for file in given_files(text, plan.base).files
-                if isinstance(file.path, Path)
-            )
+            given = (file.path for file in given_files(text, plan.base).files)
+            files |= {_sha256(path): path for path in given if isinstance(path, Path)}
+    return files
 
 
 def _sha256(file: Path) -> str | None:
