@@ -113,8 +113,30 @@ def parts_of(window: Window, conversation: int, commands: Iterable[Message]) -> 
     }
 
 
+class SinceTrigger(AtShare, Summarising):
+    """Base of a view of what the last trigger left of the history, and of the messages since."""
+
+    mode = "per_call"
+    threshold: Share = 0.8
+    keep_last: Count = 8
+    _commands: CommandHistory = state(CommandHistory)
+    _left: Sequence[Message] = state(tuple)  # of the history, by the last trigger
+    _since: int = state(int)  # the messages before the last trigger
+
+    def history(self, window: Window) -> tuple[Sequence[Message], int]:
+        """The history without commands at its end, and the tokens of a prompt that holds it."""
+        self._commands.take(window.added)
+        messages = [*self._left, *window.messages[self._since :]]
+        framing = window.tokens - total(window.count, window.messages)
+        return messages, framing + total(window.count, messages)
+
+    def leave(self, window: Window, messages: Sequence[Message]) -> None:
+        """Let the history be these messages from now on, and those that follow."""
+        self._left, self._since = messages, len(window.messages)
+
+
 @register("compactor", "separate_commands")
-class SeparateCommands(AtShare, Summarising):
+class SeparateCommands(SinceTrigger):
     """`[system, summary, later messages, command history]`: commands are never summarised.
 
     A command is a tool call or `execute: <command>`; it and its result are left out of what is
@@ -129,52 +151,34 @@ class SeparateCommands(AtShare, Summarising):
     ['tool: a.txt', 'user: Command History:']
     """
 
-    threshold: Share = 0.8
-    keep_last: Count = 8
     full_below: Count = 2000
     last: Count = 20
     result_chars: Count = 200
-    _commands: CommandHistory = state(CommandHistory)
-    _triggered: bool = state(bool)
     _full_fits: bool = state(lambda: True)
-    _last_history: tuple[Message, ...] = state(tuple)  # the command history of the last prompt
 
     def compact(self, window: Window) -> NewHistory:
         """The new command history at the end; at a trigger the summary in front too."""
-        self._commands.take(window.added)
-        earlier = self._last_history
-        history = self._formatted(window) if self._triggered else ()
-        conversation = window.tokens - total(window.count, earlier)
-        if conversation + total(window.count, history) >= self.limit(window):
-            compacted = self._compacted(window, conversation)
-            if compacted is not None:
-                return compacted
-        self._last_history = history
-        others = [message for message in window.messages if message not in earlier]
-        return NewHistory([*others, *history], parts=parts_of(window, conversation, history))
-
-    def _compacted(self, window: Window, conversation: int) -> NewHistory | None:
-        """The history after a trigger: system, summary, recent messages, command history.
-
-        None where nothing is worth a summary.
-        """
-        messages = [message for message in window.messages if message not in self._last_history]
-        system, old, recent = split_old(messages, self.keep_last)
-        if not worth_summarising(old):
-            return None
-        talk = [message for message in old if message not in self._commands.messages]
-        summary = [message for message in talk if message.kind == "made"]  # an earlier one stays
+        messages, tokens = self.history(window)
+        commands = self._formatted(window) if self._since else ()
         written: tuple[Written, ...] = ()
-        if worth_summarising(talk):
-            written = (self.write(talk),)
-            summary = [summary_message(written[0].text)]
-        self._triggered, self._last_history = True, self._formatted(window)
-        conversation += total(window.count, summary) - total(window.count, old)
-        return NewHistory(
-            [*system, *summary, *recent, *self._last_history],
-            written=written,
-            parts=parts_of(window, conversation, self._last_history),
-        )
+        if tokens + total(window.count, commands) >= self.limit(window):
+            system, old, recent = split_old(messages, self.keep_last)
+            if worth_summarising(old):
+                summary, written = self._summary(old)
+                messages = [*system, *summary, *recent]
+                self.leave(window, messages)
+                commands = self._formatted(window)
+                tokens += total(window.count, summary) - total(window.count, old)
+        parts = parts_of(window, tokens, commands)
+        return NewHistory([*messages, *commands], written, parts)
+
+    def _summary(self, old: Sequence[Message]) -> tuple[list[Message], tuple[Written, ...]]:
+        """The summary of old messages that are no commands; where there are none, the earlier one."""
+        talk = [message for message in old if message not in self._commands.messages]
+        if not worth_summarising(talk):
+            return talk, ()
+        written = self.write(talk)
+        return [summary_message(written.text)], (written,)
 
     def _formatted(self, window: Window) -> tuple[Message, ...]:
         """The command history as the next prompt shows it; none where nothing was executed."""
@@ -197,7 +201,7 @@ _EXECUTE_LINE = re.compile(r"execute:[^\n]*")
 
 
 @register("compactor", "separate_commands_deployed")
-class SeparateCommandsDeployed(AtShare, Summarising):
+class SeparateCommandsDeployed(SinceTrigger):
     """Everything and the last `last` commands, until a trigger; then two summaries and two tails.
 
     That is `[system, summary, summary of commands, last keep_last, last keep_commands commands]`.
@@ -218,8 +222,6 @@ class SeparateCommandsDeployed(AtShare, Summarising):
     ['call ls', 'tool: a.txt', 'user: Command History:']
     """
 
-    threshold: Share = 0.8
-    keep_last: Count = 8
     more_than: Count = 10
     rise: Share = 0.1
     last: Count = 20
@@ -228,17 +230,12 @@ class SeparateCommandsDeployed(AtShare, Summarising):
     message_chars: Count = 500
     old_result_chars: Count = 1000
     around_chars: Count = 50
-    _commands: CommandHistory = state(CommandHistory)
     _due_at: float = state(float)  # the tokens that the next trigger needs
-    _appended: tuple[Message, ...] = state(tuple)  # the command message of the last prompt
-    # What the history holds about commands, after a trigger.
-    _standing: tuple[Message, ...] = state(tuple)
+    _standing: Sequence[Message] = state(tuple)  # about commands, in the history since a trigger
 
     def compact(self, window: Window) -> NewHistory:
         """The last commands at the end; at a trigger the new history."""
-        self._commands.take(window.added)
-        messages = [message for message in window.messages if message not in self._appended]
-        tokens = window.tokens - total(window.count, self._appended)
+        messages, tokens = self.history(window)
         if tokens >= max(self.limit(window), self._due_at) and len(messages) > self.more_than:
             system, old, recent = split_old(messages, self.keep_last)
             talk = [message for message in old if not is_command(message, self.around_chars)]
@@ -247,17 +244,11 @@ class SeparateCommandsDeployed(AtShare, Summarising):
                 return self._compacted(window, system, talk, recent)
         if self._standing:
             conversation = tokens - total(window.count, self._standing)
-            parts = parts_of(window, conversation, self._standing)
-            return NewHistory(window.messages, parts=parts)
-        return self._with_last(window, messages, tokens)
-
-    def _with_last(self, window: Window, messages: list[Message], tokens: int) -> NewHistory:
-        """The last commands behind everything, unless a message has a command history already."""
-        self._appended = ()
+            return NewHistory(messages, parts=parts_of(window, conversation, self._standing))
+        commands: Sequence[Message] = ()
         if not any("Command History" in message.text for message in messages):
-            self._appended = self._formatted(self._commands.entries, self.last)
-        parts = parts_of(window, tokens, self._appended)
-        return NewHistory([*messages, *self._appended], parts=parts)
+            commands = self._formatted(self._commands.entries, self.last)
+        return NewHistory([*messages, *commands], parts=parts_of(window, tokens, commands))
 
     def _compacted(
         self, window: Window, system: list[Message], talk: list[Message], recent: list[Message]
@@ -271,10 +262,11 @@ class SeparateCommandsDeployed(AtShare, Summarising):
             written.append(self.write([Message(role="user", kind="result", text=t) for t in texts]))
         of_older = [summary_message(one.text) for one in written[1:]]
         of_last = self._formatted(entries[len(older) :], self.keep_commands)
-        self._standing, self._appended = (*of_older, *of_last), ()
+        self._standing = (*of_older, *of_last)
         messages = [*system, summary_message(written[0].text), *of_older, *recent, *of_last]
         conversation = window.tokens - total(window.count, window.messages)  # framing and tools
         conversation += total(window.count, (m for m in messages if m not in self._standing))
+        self.leave(window, messages)
         parts = parts_of(window, conversation, self._standing)
         return NewHistory(messages, written, parts)
 
