@@ -39,9 +39,18 @@ class Field:
     height: int
     wide: bool
 
-    def place(self, x: float, y: float) -> tuple[float, float]:
-        """The place of a mark in pixels."""
-        return x * self.width / 100, y * self.height / 100
+    def around(self, point: Point) -> Box:
+        """The box of a mark."""
+        x, y = point.x * self.width / 100, point.y * self.height / 100
+        return x - 7, y - 7, x + 7, y + 7
+
+    def beside(self, name: Name) -> Box:
+        """The box of a name."""
+        wide = width_of(name.text)
+        left = name.x * self.width / 100 + name.dx
+        left -= {"start": 0.0, "middle": wide / 2, "end": wide}[name.anchor]
+        top = name.y * self.height / 100 + name.dy
+        return left, top, left + wide, top + 17
 
 
 FIELDS = Field(634, 320, True), Field(284, 290, False)
@@ -51,72 +60,41 @@ FIELDS = Field(634, 320, True), Field(284, 290, False)
 def names(
     points: Sequence[Point], field: Field, today: float | None, limit: Line | None
 ) -> list[Name]:
-    """The names of marks, the advised one first; a mark where no text has room gets none.
+    """The names of marks, the advised one first, else the numbers of their rows.
 
-    `today` is the place of today's line; the name of the limit stands above it at the left.
+    A mark where neither has room gets none. `today` is the place of today's line; the name of the
+    limit stands above it at the left.
     """
-    groups = _groups(points, field)
-    taken = [_around(*field.place(group[0].x, group[0].y)) for group in groups]
+    taken = [field.around(point) for point in points]
     if today is not None:
-        x, _ = field.place(today, 0)
+        x = today * field.width / 100
         taken.append((x - 2, 0, x + 2, field.height))
     if limit is not None:
-        _, y = field.place(0, limit.at)
+        y = limit.at * field.height / 100
         taken += [(0, y - 2, field.width, y + 2), (0, y - 20, width_of(limit.name) + 6, y)]
-    found: list[Name] = []
-    for group in groups:
-        own = _around(*field.place(group[0].x, group[0].y))
-        others = [box for box in taken if box != own]
-        tries = [
-            Name(text, group[0].x, group[0].y, dx, dy, anchor, group[0].mark, field.wide)
-            for text, (dx, dy, anchor) in product(_texts(group, field.width // 12), _BESIDE)
-        ]
-        if name := next((one for one in tries if _is_free(one, field, others)), None):
-            found.append(name)
-            taken.append(_box(name, field))
-    return found
+    placed: list[Name] = []
+    for point in sorted(points, key=lambda point: (_ORDER.index(point.mark), point.row)):
+        others = [box for box in taken if box != field.around(point)]
+        for text, (dx, dy, anchor) in product(_texts(point, field.width // 12), _BESIDE):
+            name = Name(text, point.x, point.y, dx, dy, anchor, point.mark, field.wide)
+            box = field.beside(name)
+            if _is_inside(box, field) and not any(_overlap(box, other) for other in others):
+                placed.append(name)
+                taken.append(box)
+                break
+    return placed
 
 
-def _groups(points: Sequence[Point], field: Field) -> list[list[Point]]:
-    """The marks at one place, which share a name; the advised one and today's first."""
-    groups: dict[tuple[int, int, Mark], list[Point]] = {}
-    for point in points:
-        x, y = field.place(point.x, point.y)
-        groups.setdefault((round(x / 5), round(y / 5), point.mark), []).append(point)
-    return sorted(groups.values(), key=lambda group: (_ORDER.index(group[0].mark), group[0].row))
+def _texts(point: Point, most: int) -> list[str]:
+    """The texts to try for a mark: its name in at most so many letters, then its row."""
+    name = point.name if len(point.name) <= most else point.name[: most - 1] + "…"
+    texts = [f"{name}: ship", name] if point.mark == "advised" else [name]
+    return [*texts, str(point.row)] if point.row else texts
 
 
-def _texts(group: Sequence[Point], most: int) -> list[str]:
-    """The texts to try for marks at one place: names of at most so many letters, then rows."""
-    first = group[0].name if len(group[0].name) <= most else group[0].name[: most - 1] + "…"
-    texts = [f"{first}: ship", first] if group[0].mark == "advised" else [first]
-    if len(group) > 1:
-        every = ", ".join(point.name for point in group)
-        texts = [*([every] if len(every) <= most else []), f"{first} and {len(group) - 1} more"]
-    rows = sorted(point.row for point in group if point.row)
-    if not rows:
-        return texts
-    return [*texts, f"{rows[0]}–{rows[-1]}" if len(rows) > 1 else str(rows[0])]
-
-
-def _around(x: float, y: float) -> Box:
-    """The box of a mark."""
-    return x - 7, y - 7, x + 7, y + 7
-
-
-def _box(name: Name, field: Field) -> Box:
-    """The box of a name."""
-    x, y = field.place(name.x, name.y)
-    wide = width_of(name.text)
-    left = x + name.dx - {"start": 0.0, "middle": wide / 2, "end": wide}[name.anchor]
-    return left, y + name.dy, left + wide, y + name.dy + 17
-
-
-def _is_free(name: Name, field: Field, taken: Sequence[Box]) -> bool:
-    """True if a name stands inside of the plot and covers nothing that is taken."""
-    left, top, right, bottom = box = _box(name, field)
-    inside = left >= 0 and top >= 0 and right < field.width + 14 and bottom <= field.height + 22
-    return inside and not any(_overlap(box, other) for other in taken)
+def _is_inside(box: Box, field: Field) -> bool:
+    left, top, right, bottom = box
+    return left >= 0 and top >= 0 and right < field.width + 14 and bottom <= field.height + 22
 
 
 def _overlap(one: Box, other: Box) -> bool:

@@ -27,17 +27,14 @@ from .numbers import change, count, listed, of, percent, quantity
 from .panels.trust import REPLAY_LIMIT
 from .reading import REFUSED, Reading
 
-_GROUPS = {
-    "Gates failed": ("fails a gate", "fail a gate"),
-    "Ship": ("ships a strategy", "ship a strategy"),
-    "More runs needed": ("needs more runs", "need more runs"),
-    "Keep what runs today": ("keeps what runs today", "keep what runs today"),
-    "Stores, evaluators and routers": (
-        "is about stores, evaluators or routers",
-        "are about stores, evaluators or routers",
-    ),
-}
-"""The groups of scenarios in order, with the verb of one scenario and of several."""
+_GROUPS = (
+    "Gates failed",
+    "Ship",
+    "More runs needed",
+    "Keep what runs today",
+    "Stores, evaluators and routers",
+)
+"""The groups of scenarios in order."""
 
 
 def group_of(reading: Reading) -> str:
@@ -81,16 +78,12 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
 def _sentence(
     readings: Sequence[Reading], groups: dict[str, list[int]], names: list[str]
 ) -> tuple[Span, str]:
-    """The gates that failed or what to ship, then what the other scenarios say."""
+    """The gates that failed or what to ship, then the number of scenarios in each group."""
     ship = f"Ship {listed(names)}." if names else "Nothing to ship."
     gates = sum(len(one.decided) for one in readings)
     failed = [gate for one in readings for gate in one.failed]
-    given = [(len(places), _GROUPS[name]) for name, places in groups.items() if places]
-    parts = listed([f"{count(many)} {verbs[many > 1]}" for many, verbs in given])
-    others = f" Of {of(len(readings), 'scenario')}, {parts}."
-    if len(given) == 1:
-        every = "Both" if len(readings) == 2 else f"All {count(len(readings))}"
-        others = f" {every} scenarios {given[0][1][True]}."
+    parts = [f"{name.lower()} ({count(len(places))})" for name, places in groups.items() if places]
+    others = f" Of {of(len(readings), 'scenario')}: {', '.join(parts)}."
     if failed:
         head = Span(not_passed(failed, gates), "bad", strong=True)
         return head, (f" {ship}" if names else "") + others

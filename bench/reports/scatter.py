@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Sequence
 
 from ..model.advice import Ranked
@@ -83,7 +82,7 @@ def _plot(
 
 def _notes(plot: Plot, points: Sequence[Point]) -> Iterator[str]:
     yield "Left is cheaper, low is safer."
-    if any(re.fullmatch(r"\d+(–\d+)?", name.text) for name in plot.names):
+    if any(name.text.isdigit() for name in plot.names):
         yield "A number is a row of the table."
     limit = plot.line.at if plot.line else 0.0
     below = [point.name for point in points if point.mark == "rejected" and point.y >= limit]

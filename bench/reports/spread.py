@@ -80,8 +80,8 @@ def _histogram(
 # ---------------------------------------------------------------- sweeps
 
 
-def swept(reading: Reading) -> tuple[tuple[str, Mapping[float, str]], ...]:
-    """The settings in which alone three or more strategies differ, each with these by value."""
+def swept(reading: Reading) -> tuple[str, Mapping[float, str]]:
+    """The setting in which alone most strategies differ, three or more, with these by value."""
     groups: dict[tuple[str, str], dict[float, str]] = {}
     for strategy in reading.compared.strategies:
         spec = reading.spec(strategy)
@@ -93,7 +93,7 @@ def swept(reading: Reading) -> tuple[tuple[str, Mapping[float, str]], ...]:
         for (name, rest), values in groups.items()
         if len(values) > 2
     ]
-    return tuple(sorted(large, key=lambda item: -len(item[1]))[:2])
+    return max(large, key=lambda item: len(item[1]), default=("", {}))
 
 
 def _owner(rest: str) -> str:
@@ -106,18 +106,17 @@ def _owner(rest: str) -> str:
     return names[-1] if names else rest.split("=")[0]
 
 
-def sweep_sections(reading: Reading) -> Iterator[Section]:
-    """Both prices, missed turns and old facts kept over each setting that is swept."""
-    for place, (setting, strategies) in enumerate(swept(reading), 1):
-        known = [(value, name) for value, name in strategies.items() if name in reading.by_name]
-        items = [(f"{value:g}", reading.by_name[name]) for value, name in known]
-        if plots := tuple(_plots(reading, setting, items)):
-            within = [value for value, item in items if item.verdict not in REFUSED]
-            none = "No setting is within all limits."
-            text = f"Within all limits: {listed(within)}." if within else none
-            name = f"Sweep {place}" if place > 1 else "Sweep"
-            blocks = (Prose(text), Gallery(plots, wide=True))
-            yield Section(f"sweep{place}", name, f"Sweep of {setting}", blocks)
+def sweep_section(reading: Reading) -> Iterator[Section]:
+    """Both prices, missed turns and old facts kept over the setting that is swept."""
+    setting, strategies = swept(reading)
+    known = [(value, name) for value, name in strategies.items() if name in reading.by_name]
+    items = [(f"{value:g}", reading.by_name[name]) for value, name in known]
+    if plots := tuple(_plots(reading, setting, items)):
+        within = [value for value, item in items if item.verdict not in REFUSED]
+        none = "No setting is within all limits."
+        text = f"Within all limits: {listed(within)}." if within else none
+        blocks = (Prose(text), Gallery(plots, wide=True))
+        yield Section("sweep", "Sweep", f"Sweep of {setting}", blocks)
 
 
 def _plots(

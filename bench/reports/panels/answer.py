@@ -33,7 +33,7 @@ from ..charts import Range
 from ..numbers import change, count, percent, quantity, rule_out, sentence_case
 from ..reading import RATE, REFUSED, Reading
 from ..scatter import MISSED_TURNS, scatter
-from ..spread import per_run_section, sweep_sections
+from ..spread import per_run_section, sweep_section
 from ..strategies import strategies
 
 _VERDICT = re.compile(r"(Ship .+?|Keep what runs today)[.:](?=\s|$)", re.DOTALL)
@@ -45,7 +45,7 @@ def sections(reading: Reading) -> Iterator[Section]:
     yield Section("answer", "Answer", "Answer", tuple(_blocks(reading)))
     if reading.compared.answers == "savings":
         yield from per_run_section(reading)
-        yield from sweep_sections(reading)
+        yield from sweep_section(reading)
 
 
 def _blocks(reading: Reading) -> Iterator[Block]:

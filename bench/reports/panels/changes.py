@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...comparison.wording import less_or_more
-from ...model.base import grouped
 from ...model.compared import GateResult, Move
 from ..blocks import (
     Block,
@@ -29,13 +28,12 @@ from ..gates import condition, failed_sentence, name_of
 from ..numbers import BASES, count, difference, listed, of, quantity
 from ..reading import Reading
 
-_MOVES, _REASONS = 20, 10
-_OUTCOMES = {
-    "fail": "✕ failed",
-    "undecided": "✕ undecided",
-    "skipped": "not judged",
-    "pass": "✓ passed",
+_MOVES, _GATES = 20, 30
+_SIGNS: dict[str, Span] = {
+    "pass": Span("✓ ", "good", strong=True),
+    "skipped": Span("– not judged: ", "muted"),
 }
+_FAILED = Span("✕ ", "bad", strong=True)
 
 
 def sections(reading: Reading) -> Iterator[Section]:
@@ -53,39 +51,24 @@ def sections(reading: Reading) -> Iterator[Section]:
 
 
 def _gates(reading: Reading) -> Iterator[Block]:
-    failed, passed = reading.failed, [gate for gate in reading.decided if gate.outcome == "pass"]
+    failed, others = (
+        reading.failed,
+        [gate for gate in reading.compared.gates if gate not in reading.failed],
+    )
     numbers = [gate for gate in failed if gate.value is not None]
     if failed:
         head, rest = failed_sentence(reading)
         yield Prose((Span(head, "bad", strong=True), f" {rest}"), "lead")
         if numbers:
             yield Figures(tuple(_figures(reading, numbers[0])))
-    elif well := tuple(_all_well(reading, len(passed))):
+    elif well := tuple(_all_well(reading, len(reading.decided))):
         yield Prose(well)
     yield from _changed_specs(reading)
-    if numbers:
-        yield from headed(_gate_table(reading, "Failed gates", numbers))
-    yield from _without_number(reading)
-    if passed:
-        passes = f"{of(len(passed), 'gate')} {'passes' if len(passed) == 1 else 'pass'}"
-        title = passes if failed else "Values and limits"
-        yield Fold(title, (_gate_table(reading, "Gates that pass", passed),))
-
-
-def _without_number(reading: Reading) -> Iterator[Block]:
-    """The gates that have no number, and what is said of the baseline: each reason once."""
-    gates = [gate for gate in reading.compared.gates if gate.value is None]
-    by_reason = grouped(
-        ((_OUTCOMES[gate.outcome], gate.reason), name_of(reading, gate.rule.metric))
-        for gate in gates
-    )
-    rows = [
-        (outcome, reason, listed([*dict.fromkeys(names)], 3))
-        for (outcome, reason), names in by_reason.items()
-    ]
-    if rows:
-        heads: Heads = ["outcome", "reason", "gates"]
-        yield from headed(table("Without a number", heads, rows, most=_REASONS))
+    if failed:
+        yield from headed(_gate_table(reading, "Failed gates", failed))
+    if others:
+        title = f"{of(len(others), 'gate')} that did not fail" if failed else "Values and limits"
+        yield Fold(title, (_gate_table(reading, "Other gates", others),))
 
 
 def _all_well(reading: Reading, passed: int) -> Iterator[str | Span]:
@@ -116,24 +99,25 @@ def _figures(reading: Reading, first: GateResult) -> Iterator[Figure]:
 def _gate_table(reading: Reading, name: str, gates: Sequence[GateResult]) -> Table:
     """A row by gate: before, now and limit."""
     heads: Heads = ["gate", "strategy", number("before"), number("now"), "limit"]
-    return table(name, heads, [_gate_row(reading, gate) for gate in gates])
+    rows = [_gate_row(reading, gate) for gate in gates]
+    return table(name, heads, rows, most=_GATES, noun="gate")
 
 
 def _gate_row(reading: Reading, gate: GateResult) -> Cells:
     metric, unit = gate.rule.metric, reading.unit(gate.rule.metric)
-    tone: Tone = "good" if gate.outcome == "pass" else "bad"
-    sign = Span("✓ " if tone == "good" else "✕ ", tone, strong=True)
+    bad = gate in reading.failed
     moved = "" if gate.before == gate.value else difference(gate.before, gate.value, unit)
     limit = quantity(gate.limit, unit)
     asked = condition(gate, unit)
     notes = [f"limit {limit}"] if gate.limit is not None and limit not in asked else []
-    notes += [f"worst run: {reading.name(gate.run)}"] if gate.run and tone == "bad" else []
+    notes += [f"worst run: {reading.name(gate.run)}"] if gate.run and bad else []
+    notes += [gate.reason]
     before, now = ("–" if it is None else quantity(it, unit) for it in (gate.before, gate.value))
     return (
-        Cell((sign, name_of(reading, metric)), metric),
+        Cell((_SIGNS.get(gate.outcome, _FAILED), name_of(reading, metric)), metric),
         gate.strategy or "–",
         before,
-        Cell(now, moved, "bad" if tone == "bad" else ""),
+        Cell(now, moved, "bad" if bad else ""),
         Cell(asked, "; ".join(filter(None, notes))),
     )
 

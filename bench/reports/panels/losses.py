@@ -36,13 +36,15 @@ from ..reading import MISSED, Reading
 _RUNS, _STRATEGIES, _ROWS, _VALUES, _EACH = 12, 6, 10, 8, 2
 _PHONE = 340  # pixels of the arcs on a phone
 _HEAT = (0.0, 0.15, 0.35)
-_TEXTS: tuple[Rule, ...] = ("valid", "instructed", "changed", "misattributed", "invented", "hidden")
+_TEXTS: tuple[Rule, ...] = (
+    "ran", "valid", "instructed", "changed", "misattributed", "invented", "hidden",
+)  # fmt: skip
 """The rules whose findings are texts; what the others find is in the heat table."""
 
 
 def sections(reading: Reading) -> Iterator[Section]:
     """Nothing where no turn needed anything and no rule found anything."""
-    if blocks := (*_heat(reading), *_failures(reading), *_findings(reading)):
+    if blocks := (*_heat(reading), *_findings(reading)):
         yield Section("losses", "Losses", "Losses", blocks)
     if details := tuple(_details(reading)):
         yield Section("run", "One run", "One run in detail", details)
@@ -106,22 +108,7 @@ def _heat_cell(value: float | None, turns: int) -> Cell:
     return Cell(count(value), heat=sum(share > edge for edge in _HEAT))
 
 
-# ---------------------------------------------------------------- failures and findings
-
-
-def _failures(reading: Reading) -> Iterator[Block]:
-    rows: list[Sequence[Text]] = []
-    for run in reading.runs:
-        for score in run.scores:
-            error: Text = ""
-            if score.failure is not None:
-                error = code(score.failure.text[:300], "bad")
-            elif score.unstable_at is not None:
-                error = f"another result when replayed again, from step {score.unstable_at}"
-            rows += [(score.strategy, reading.name(run.id), error)] if error else []
-    if rows:
-        heads: Heads = ["strategy", "run", "error"]
-        yield from headed(table("Runs that failed", heads, rows, most=_RUNS, noun="run"))
+# ---------------------------------------------------------------- findings
 
 
 def _findings(reading: Reading) -> Iterator[Block]:

@@ -1,15 +1,13 @@
-"""Trust: what was read, left out and assumed; the limits; how it was decided."""
+"""Trust: what was read, left out and assumed; the limits."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ...comparison.reasons import RULES, rule_value
-from ...model.advice import TODAY, RuleResult
 from ...model.compared import Skipped
-from ...model.scores import Rule, RunFacts
-from ..blocks import Block, Cell, Fold, Heads, Prose, Section, Table, code, headed, number, table
+from ...model.scores import RunFacts
+from ..blocks import Block, Fold, Heads, Prose, Section, Table, code, table
 from ..numbers import count, listed, of, percent, sentence_case
 from ..reading import Reading, shared
 
@@ -29,8 +27,6 @@ def sections(reading: Reading) -> Iterator[Section]:
     if files := reading.compared.skipped:
         blocks.append(Fold(f"{of(len(files), 'file')} not read", (files_not_read(files),)))
     blocks += [Prose("Measured with", "heading"), Prose(_measured_with(reading))]
-    if any(item.rules for item in reading.ranked):
-        blocks += headed(_rules(reading))
     blocks += _constant_texts(reading)
     yield Section("trust", "Trust", "Trust", tuple(blocks))
 
@@ -113,33 +109,6 @@ def _difference_of_counts(facts: Sequence[RunFacts]) -> str:
         return ""
     side = "above" if counted > reported else "below"
     return f"Counted prompt tokens are {percent(abs(counted / reported - 1))} {side} what providers reported."
-
-
-def _rules(reading: Reading) -> Table:
-    """A row by rule: its measure, its limit, the value of what is advised, and whom it rejects."""
-    chosen = reading.by_name.get(reading.advice.advised or "") or reading.by_name.get(TODAY)
-    mine = {result.rule: result for result in chosen.rules} if chosen else {}
-    rows = []
-    for rule, words in RULES.items():
-        asked = [(item, result) for item in reading.ranked for result in item.rules]
-        results = {item.strategy: result for item, result in asked if result.rule == rule}
-        if not results:
-            continue
-        refused = [strategy for strategy, result in results.items() if not result.passed]
-        limit = _limit(rule, [*results.values()])
-        own = rule_value(rule, mine[rule].value) or "–" if rule in mine else "–"
-        rejects = Cell(listed(refused, 4) if refused else "none", tone="bad" if refused else "")
-        rows.append((rule, words.measure, limit, own, rejects))
-    name = reading.title(chosen.strategy) if chosen else "value"
-    heads: Heads = ["rule", "measure", number("limit"), number(name), "rejects"]
-    return table("How it was decided", heads, rows)
-
-
-def _limit(rule: Rule, results: list[RuleResult]) -> str:
-    if rule == "cheaper":
-        return "below 0%"
-    limit = next((result.limit for result in results if result.limit is not None), None)
-    return rule_value(rule, limit) or ("0" if RULES[rule].noun else "–")
 
 
 def _constant_texts(reading: Reading) -> Iterator[Block]:
