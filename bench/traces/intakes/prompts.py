@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
@@ -20,15 +20,14 @@ _OPENING = 500
 
 
 class Conversation:
-    """Messages in order, each with its key and its step (None: it is none), a hash of each
-    beginning, and how many there are up to the first user's (None without one)."""
+    """Messages in order, each with its key and its step (None: it is none). `opening` are the keys
+    up to the first message of a user, which is its task; empty without one."""
 
     def __init__(self, messages: Iterable[ReadMessage] = ()) -> None:
         self.messages: list[ReadMessage] = []
         self.keys: list[Hashable] = []
         self.steps: list[int | None] = []
-        self.beginnings = [0]
-        self.task: int | None = None
+        self.opening: tuple[Hashable, ...] = ()
         for message in messages:
             self.add(message)
 
@@ -37,9 +36,12 @@ class Conversation:
         self.messages.append(message)
         self.keys.append(key_of(message))
         self.steps.append(step)
-        self.beginnings.append(hash((self.beginnings[-1], self.keys[-1])))
-        if self.task is None and message.role == "user":
-            self.task = len(self.keys)
+        if not self.opening and message.role == "user":
+            self.opening = tuple(self.keys)
+
+    def begins(self, other: Conversation) -> bool:
+        """True if another conversation begins with this one."""
+        return other.keys[: len(self.keys)] == self.keys
 
 
 @dataclass(eq=False)
@@ -52,23 +54,16 @@ class Thread:
     conversation: Conversation = field(default_factory=Conversation)
     answer: Hashable = None
 
-    def marks(self) -> Iterator[Hashable]:
-        """The marks under which a prompt finds this conversation."""
-        yield "all", self.group, self.conversation.beginnings[-1]
-        yield "answer", self.answer
-        if self.conversation.task is not None:
-            yield "task", self.group, self.conversation.beginnings[self.conversation.task]
-
 
 class Threads:
-    """The conversations of a run in their order, found by their marks, so that a prompt need not be
-    compared with all of them."""
+    """The conversations of a run in their order. They are listed by opening and by last answer, so
+    that a prompt need not be compared with all of them."""
 
     def __init__(self) -> None:
         self._all: list[Thread] = []
         self._begun: Counter[str] = Counter()  # by the name that they are numbered under
-        # Those that were given a mark, some of which may have changed since.
-        self._marked: dict[Hashable, dict[Thread, None]] = {}
+        # What a list is of may have changed since.
+        self._listed: dict[Hashable, dict[Thread, None]] = {}
 
     def begin(self, group: str) -> Thread:
         """A new conversation: the first is `main`, others are named after their group."""
@@ -85,37 +80,29 @@ class Threads:
 
     def changed(self, thread: Thread) -> None:
         """List a conversation that has grown or was cut."""
-        for mark in thread.marks():
-            self._marked.setdefault(mark, {})[thread] = None
+        for name in ((thread.group, thread.conversation.opening), thread.answer):
+            self._listed.setdefault(name, {})[thread] = None
+
+    def _under(self, names: Iterable[Hashable]) -> list[Thread]:
+        threads = {thread for name in names for thread in self._listed.get(name, ())}
+        return sorted(threads, key=lambda thread: thread.number)
 
     def continued(self, group: str, prompt: Conversation) -> Thread | None:
         """The conversation that a prompt goes on with: the longest that the prompt begins with,
         else the last whose answer it holds, else the last of which it has the task and goes on
         otherwise. None where it begins one."""
-        for beginning in reversed(prompt.beginnings):
-            if whole := self._with([("all", group, beginning)]):
-                return whole[0]
-        answered = self._with([("answer", key) for key in set(prompt.keys)])
+        alike = self._under([(group, ()), (group, prompt.opening)])
+        begun = [thread for thread in alike if thread.conversation.begins(prompt)]
+        if begun:
+            return max(begun, key=lambda thread: len(thread.conversation.keys))
+        answered = [one for one in self._under(set(prompt.keys)) if one.answer in prompt.keys]
         own = [thread for thread in answered if thread.group == group]
         # known by the ids of its calls, an answer is handed over to another group, too
         own = own or [thread for thread in answered if has_ids(thread.answer)]
-        size, task = len(prompt.keys), prompt.task
-        if own or task is None or task == size:
-            return own[-1] if own else None
-        same_task = self._with([("task", group, prompt.beginnings[task])])
-        return next(
-            (one for one in same_task[::-1] if one.conversation.keys[:size] != prompt.keys), None
-        )
-
-    def _with(self, marks: Iterable[Hashable]) -> list[Thread]:
-        """The conversations that have one of some marks, in order."""
-        listed = {
-            thread
-            for mark in marks
-            for thread in self._marked.get(mark, ())
-            if mark in thread.marks()
-        }
-        return sorted(listed, key=lambda thread: thread.number)
+        if not own and len(prompt.keys) > len(prompt.opening) > 0:
+            same_task = [one for one in alike if one.conversation.opening == prompt.opening]
+            own = [one for one in same_task if not prompt.begins(one.conversation)]
+        return own[-1] if own else None
 
 
 def has_ids(key: Hashable) -> bool:
