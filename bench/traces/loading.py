@@ -110,7 +110,8 @@ class TraceSource:
             raise
         except TraceError as error:
             is_damaged = not isinstance(error, PartOf | _NotRecognised)
-            if given.named and given.format and is_damaged and (meant := readers.surest(document)):
+            meant = readers.surest(document) if given.named and given.format else []
+            if meant and given.format not in meant:
                 short = str(error).partition(" — ")[0]
                 instead = f"recognised as {meant[0]}: write {meant[0]}:{document.name}"
                 raise TraceError(f"{short} — {instead}") from None

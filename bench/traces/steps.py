@@ -3,7 +3,7 @@ understood is counted."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
@@ -27,7 +27,7 @@ from ..model import (
     text_of,
 )
 from .documents import Document
-from .reader import source_of
+from .reader import NoRun, source_of
 from .records import Unread
 from .values import data_of, filled
 
@@ -110,7 +110,9 @@ class Steps:
     def __init__(self) -> None:
         self.steps: list[AnyStep] = []
         self.unread = Unread()
-        self.session_id: str | None = None
+        self.id = ""
+        self.labels: dict[str, Any] = {}
+        self.meta: dict[str, Any] = {}
         self.cost_usd = 0.0  # as far as it is recorded
         self.model: str | None = None
         self.ran: dict[str, Ran] = {}
@@ -286,22 +288,34 @@ class Steps:
             **place if ran.t is None else place | {"t": ran.t},
         )
 
-    def trace(self, document: Document, reader: str, **own: Any) -> Trace:
-        """The run as a trace; `own` are id, labels, and meta beside session and cost. Labels and
-        meta that hold nothing are left out. TraceError where nothing was recorded."""
-        if not self.spoke:
-            raise document.fail(
-                "expected a message, a model call or a result, got none — nothing was recorded"
-            )
-        known = {"session_id": self.session_id, "cost_usd": self.cost_usd or None}
+    def trace(self, document: Document, reader: str) -> Trace:
+        """The run as a trace; labels and meta that hold nothing are left out."""
         return Trace(
-            id=own.get("id", ""),
+            id=self.id,
             source=source_of(document, reader),
             steps=tuple(self.steps),
-            labels=filled(own.get("labels", {})),
-            meta=filled(known | own.get("meta", {})),
+            labels=filled(self.labels),
+            meta=filled({"cost_usd": self.cost_usd or None, **self.meta}),
             left_out=self.unread.counts,
         )
+
+
+def traces_of(
+    document: Document, reader: str, runs: Iterable[Steps], unread: Unread | None = None
+) -> Iterator[Trace]:
+    """The traces of a file's runs in their order. Runs in which nothing was said, and what was left
+    out of the file, are counted on the first. NoRun where there is none."""
+    every = list(runs)
+    spoken = [run for run in every if run.spoke]
+    if not spoken:
+        what = "holds no message, model call or result that can be read — nothing was recorded"
+        raise NoRun(str(document.fail(what)))
+    first = spoken[0].unread
+    first.add("run in which nothing was said", len(every) - len(spoken))
+    for what, count in unread.counts.items() if unread else ():
+        first.add(what, count)
+    for run in spoken:
+        yield run.trace(document, reader)
 
 
 def _made_id(index: int, at: int) -> str:

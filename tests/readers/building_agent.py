@@ -8,7 +8,7 @@ from typing import Any
 from bench.model import ToolResult
 from bench.traces import Confidence, Document, Traces
 from bench.traces.intakes.messages import messages as read_messages
-from bench.traces.steps import ReadMessage, Steps
+from bench.traces.steps import ReadMessage, Steps, traces_of
 from bench.traces.values import dicts
 
 _RAW = "raw_execution_result"
@@ -47,9 +47,9 @@ class BuildingAgent:
                 steps.add(ToolResult, **_result(steps, message))
             else:
                 steps.tell(read_messages([message], steps.unread))
-        meta = {key: whole[key] for key in ("source", "manifest") if key in whole}
-        labels = whole.get("labels", {})
-        yield steps.trace(document, "building_agent", id=whole.get("id") or "", labels=labels, meta=meta)
+        steps.meta = {key: whole[key] for key in ("source", "manifest") if key in whole}
+        steps.id, steps.labels = whole.get("id") or "", whole.get("labels", {})
+        return traces_of(document, "building_agent", [steps])
 
 
 def _result(steps: Steps, message: dict[str, Any]) -> dict[str, Any]:

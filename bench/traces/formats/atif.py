@@ -11,7 +11,7 @@ from ..intakes.content import call_in, content_of, result_of
 from ..intakes.usage import usage_in
 from ..records import Kinds, fields_of, time_of
 from ..sessions.claude_code_files import tool_run
-from ..steps import ReadMessage, Steps
+from ..steps import ReadMessage, Steps, traces_of
 from ..values import as_dict, as_list, dict_in, dicts, number, text
 
 _VERSION = re.compile(r"(?:ATIF-)?v?1(?:\.\d+)*")
@@ -60,7 +60,7 @@ class Atif:
         run.trajectory(value, "main", "agent")
         total = number(dict_in(value, "final_metrics").get("total_cost_usd"))
         run.cost_usd = run.cost_usd if total is None else total
-        yield run.trace(document, "atif")
+        return traces_of(document, "atif", [run])
 
 
 class _Trajectories(Steps):

@@ -13,7 +13,7 @@ from ..intakes.messages import message
 from ..records import fields_of, objects_of, time_of
 from ..sessions.branches import paired, way_to
 from ..sessions.claude_code_files import agent_files, agent_name, refuse_part, session_id, tool_run
-from ..steps import ReadMessage, Steps
+from ..steps import ReadMessage, Steps, traces_of
 from ..values import as_list, dict_in, dicts, number, text
 
 _NOT_IN_PROMPTS = {
@@ -71,7 +71,7 @@ class ClaudeCode:
 
     def read(self, document: Document) -> Traces:
         """The file's one session."""
-        yield _Session(document).trace(document, "claude_code")
+        return traces_of(document, "claude_code", [_Session(document)])
 
 
 class _Session(Steps):
@@ -128,9 +128,9 @@ class _Session(Steps):
             return None
         if uuid is not None:
             self.parents[uuid] = line.get("parentUuid") or line.get("logicalParentUuid")
-        named = self.session_id or line.get("sessionId") or line.get("session_id")
-        self.session_id, cost = named, line.get("total_cost_usd", 0.0)
-        self.cost_usd = self.cost_usd or cost
+        if session := line.get("sessionId") or line.get("session_id"):
+            self.meta.setdefault("session_id", session)
+        self.cost_usd = self.cost_usd or line.get("total_cost_usd", 0.0)
         blocks = dicts(dict_in(line, "message").get("content"))
         for block in blocks:
             if block.get("type") == "tool_use":

@@ -14,7 +14,7 @@ from ..intakes.messages import is_answers, is_item, messages
 from ..intakes.usage import usage_in
 from ..markers import cut_in
 from ..records import fields_of, objects_of, time_of
-from ..steps import Ran, ReadMessage, Steps
+from ..steps import Ran, ReadMessage, Steps, traces_of
 from ..values import as_dict, as_list, dict_in, text
 
 _ENDS = ("exec_command_end", "mcp_tool_call_end", "patch_apply_end")
@@ -57,7 +57,7 @@ class Codex:
 
     def read(self, document: Document) -> Traces:
         """The file's one session."""
-        yield _Rollout(document).trace(document, "codex")
+        return traces_of(document, "codex", [_Rollout(document)])
 
 
 class _Rollout(Steps):
@@ -99,9 +99,9 @@ class _Rollout(Steps):
             self.unread.kind("line", kind)
 
     def _session(self, meta: dict[str, Any]) -> None:
-        if self.session_id:  # a session that another was forked from
+        if self.meta:  # a session that another was forked from
             return
-        self.session_id = str(meta.get("id"))
+        self.meta["session_id"] = str(meta.get("id"))
         if instructions := text(dict_in(meta, "base_instructions").get("text")):
             self.say(ReadMessage("system", instructions))
         self.tools(as_list(meta.get("dynamic_tools")))

@@ -9,7 +9,7 @@ from typing import Any
 from .. import Confidence, Document, Traces, certain_if, register
 from ..intakes.content import call_in
 from ..records import Unread, fields_of, objects_of, time_of
-from ..steps import ReadMessage, Steps
+from ..steps import ReadMessage, Steps, traces_of
 from ..values import as_list, dict_in, dicts, text
 
 _FRAME = {"requesterUsername", "responderUsername", "sessionId", "version", "creationDate"}
@@ -49,8 +49,8 @@ class Copilot:
         chat = _replayed(objects, run.unread) if objects else {}
         for value in dicts(chat.get("requests")):
             run.request(value)
-        run.session_id = text(chat.get("sessionId"))
-        yield run.trace(document, "copilot")
+        run.meta["session_id"] = chat.get("sessionId")
+        return traces_of(document, "copilot", [run])
 
 
 def _replayed(objects: list[dict[str, Any]], unread: Unread) -> dict[str, Any]:

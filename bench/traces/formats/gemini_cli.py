@@ -12,7 +12,7 @@ from ..intakes.content import Blocks, blocks_of, call_in
 from ..intakes.messages import message
 from ..intakes.usage import usage_in
 from ..records import Kinds, fields_of, objects_of, time_of
-from ..steps import Ran, ReadMessage, Steps
+from ..steps import Ran, ReadMessage, Steps, traces_of
 from ..values import dict_in, dicts, filled, text
 
 _TURNS = ("user", "gemini")
@@ -59,7 +59,7 @@ class GeminiCLI:
         run = _Session()
         objects = objects_of(document, run.unread)
         (run.stream if any(map(_begins, objects)) else run.session)(objects)
-        yield run.trace(document, "gemini_cli")
+        return traces_of(document, "gemini_cli", [run])
 
 
 class _Session(Steps):
@@ -74,7 +74,7 @@ class _Session(Steps):
         """Add a recorded session: its header with messages, or a header and a line for each
         message."""
         header = objects[0] if objects else {}
-        self.session_id = text(header.get("sessionId"))
+        self.meta["session_id"] = header.get("sessionId")
         by_id: dict[Any, dict[str, Any]] = {}
         # A line may write a message anew.
         for value in [*dicts(header.get("messages")), *objects[1:]]:
@@ -155,7 +155,7 @@ class _Session(Steps):
                 self.turn.results.append(self._streamed_result(line))
             elif kind in ("init", "result"):
                 self.model = text(line.get("model")) or self.model
-                self.session_id = text(line.get("session_id")) or self.session_id
+                self.meta["session_id"] = line.get("session_id") or self.meta.get("session_id")
             else:
                 self.unread.kind("event", kind)
         self._end_turn()

@@ -8,14 +8,14 @@ from dataclasses import replace
 from typing import Any
 
 from ...model.errors import TraceError
-from .. import Confidence, Document, NoRun, Traces, certain_if, register
+from .. import Confidence, Document, Traces, certain_if, register
 from ..intakes.content import content_of
 from ..intakes.messages import message
 from ..intakes.prompts import Prompts
 from ..intakes.tree import inherited
 from ..intakes.usage import usage_in
 from ..records import time_of
-from ..steps import Ran, ReadMessage
+from ..steps import Ran, ReadMessage, traces_of
 from ..unpacked import ZipEntries
 from ..values import as_dict, as_list, dict_in, dicts, text
 
@@ -72,16 +72,8 @@ class Inspect:
         else:
             header = as_dict(document.json)
             samples = dicts(header.get("samples"))
-        runs = [(sample, _Sample(sample)) for sample in samples]
-        complete = [(sample, run) for sample, run in runs if run.spoke]
-        if not complete:
-            what = "holds no samples — they were not logged, or the run ended before the first; run it again"
-            raise NoRun(str(document.fail(what)))
-        complete[0][1].unread.add("sample in which nothing was said", len(runs) - len(complete))
-        for sample, run in complete:
-            task = text(dict_in(header, "eval").get("task")) or ""
-            labels = {"task": f"{task} {sample.get('id')}".strip()}
-            yield run.trace(document, "inspect", labels=labels)
+        task = text(dict_in(header, "eval").get("task")) or ""
+        return traces_of(document, "inspect", [_Sample(sample, task) for sample in samples])
 
 
 def _packed(document: Document) -> ZipEntries | None:
@@ -98,8 +90,9 @@ def _entry(document: Document, packed: ZipEntries, name: str) -> dict[str, Any]:
 class _Sample(Prompts):
     """One sample on its way to a trace, with the texts that it keeps once put where they belong."""
 
-    def __init__(self, sample: dict[str, Any]) -> None:
+    def __init__(self, sample: dict[str, Any], task: str) -> None:
         super().__init__()
+        self.labels["task"] = f"{task} {sample.get('id')}".strip()
         self.attachments = dict_in(sample, "attachments")
         pool = dicts(dict_in(sample, "events_data").get("messages"))
         self.pool = [self._messages_of(value) for value in pool]

@@ -8,9 +8,10 @@ from typing import Any
 from ...model import compact_json
 from .. import Confidence, Document, Traces, certain_if, register
 from ..intakes.messages import ROLES
-from ..intakes.tree import Span, langchain_in, span_of, traces_of
+from ..intakes.tree import Span, langchain_in, span_of, trees_of
 from ..intakes.usage import usage_in
 from ..records import Unread, objects_of
+from ..steps import traces_of
 from ..values import as_dict, dicts, first_of, opened, text
 
 _KINDS = {"GENERATION": "call", "TOOL": "tool", "SPAN": "chain", "CHAIN": "chain", "AGENT": "chain",
@@ -49,7 +50,7 @@ class Langfuse:
         frames, items = _frames_and_observations(objects_of(document, unread))
         only = frames[0] if len(set(frames)) == 1 else None
         spans = [(str(first_of(item, _TRACES) or only), _span(item, unread)) for item in items]
-        yield from traces_of(document, "langfuse", spans, unread)
+        return traces_of(document, "langfuse", trees_of(spans), unread)
 
 
 def _frames_and_observations(

@@ -19,7 +19,7 @@ from ..decoded import strict_json
 from ..intakes.messages import is_langchain, message, unwrapped
 from ..intakes.prompts import Prompts
 from ..records import Unread, objects_of, time_of
-from ..steps import point_after
+from ..steps import point_after, traces_of
 from ..values import as_dict, as_list, dict_in, dicts, first_of, number, text
 
 State = dict[str, Any]
@@ -66,13 +66,7 @@ class LangGraph:
         threads = grouped(
             (_configured(state, "thread_id"), state) for state in sorted(states, key=_order)
         )
-        graphs = list(map(_Graph, threads.values()))
-        for graph in graphs:
-            if graph.spoke or not any(other.spoke for other in graphs):
-                for what, count in unread.counts.items():
-                    graph.unread.add(what, count)
-                unread = Unread()
-                yield graph.trace(document, "langgraph")
+        return traces_of(document, "langgraph", map(_Graph, threads.values()), unread)
 
 
 def _values(state: State) -> State:

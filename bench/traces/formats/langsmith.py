@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from .. import Confidence, Document, Traces, certain_if, register
-from ..intakes.tree import Span, inherited, langchain_in, span_of, traces_of
+from ..intakes.tree import Span, inherited, langchain_in, span_of, trees_of
 from ..intakes.usage import usage_in
 from ..records import Unread, objects_of
+from ..steps import traces_of
 from ..values import as_id, dict_in, dicts, first_of, text
 
 _KINDS = {"llm": "call", "tool": "tool", "chain": "chain", "prompt": "", "parser": ""}
@@ -48,7 +49,7 @@ class LangSmith:
         parents = {span.id: span.parent for span in spans}
         top: dict[str, str] = inherited(parents, lambda name, above: above or name)
         named = [(as_id(records[span.id].get("trace_id")) or top[span.id], span) for span in spans]
-        yield from traces_of(document, "langsmith", named, unread)
+        return traces_of(document, "langsmith", trees_of(named), unread)
 
 
 def _merged(values: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -10,8 +10,8 @@ from ..intakes.exchange import instructions_in, tools_in
 from ..intakes.messages import is_item, is_langchain, is_message, messages
 from ..records import Unread, objects_of
 from ..sessions.commands import is_observation
-from ..steps import Steps
-from ..values import dict_in, dicts, text
+from ..steps import Steps, traces_of
+from ..values import as_id, dicts, text
 
 _FRAME = {"messages", "tools", "functions", "tool_choice", "parallel_tool_calls", "model", "id", "metadata", "usage", "temperature",
           "top_p", "max_tokens", "max_completion_tokens", "response_format", "seed", "system", "top_k", "stream", "thinking",
@@ -59,16 +59,8 @@ class Messages:
         objects = objects_of(document, unread)
         framed = [item for item in objects if isinstance(item.get("messages"), list)]
         unread.add("object that is no conversation", (len(objects) - len(framed)) * bool(framed))
-        runs = [(frame, _run_of(frame)) for frame in framed or [{"messages": objects}]]
-        spoken = [(frame, steps) for frame, steps in runs if steps.spoke]
-        if not spoken:
-            raise document.fail("holds no message that can be read — nothing was recorded")
-        unread.add("conversation without a message", len(runs) - len(spoken))
-        for what, count in unread.counts.items():
-            spoken[0][1].unread.add(what, count)
-        for frame, steps in spoken:
-            own, meta = frame.get("id"), dict_in(frame, "metadata")
-            yield steps.trace(document, "messages", id="" if own is None else str(own), meta=meta)
+        runs = map(_run_of, framed or [{"messages": objects}])
+        return traces_of(document, "messages", runs, unread)
 
 
 def _is_observed(item: dict[str, Any]) -> bool:
@@ -86,6 +78,7 @@ def _has_calls(item: dict[str, Any]) -> bool:
 def _run_of(frame: dict[str, Any]) -> Steps:
     """The steps of a conversation: its tools, instructions and messages."""
     steps = Steps()
+    steps.id = as_id(frame.get("id"))
     steps.unread.extra_keys(frame, _FRAME, "a conversation")
     steps.tools(tools_in(frame) or [])
     steps.tell(instructions_in(frame, steps.unread))

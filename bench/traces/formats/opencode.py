@@ -9,7 +9,7 @@ from .. import Confidence, Document, Traces, certain_if, register
 from ..intakes.content import Blocks, joined, part_of
 from ..intakes.usage import usage_in
 from ..records import Kinds, Unread, fields_of, time_of
-from ..steps import Ran, ReadMessage, Steps
+from ..steps import Ran, ReadMessage, Steps, traces_of
 from ..values import as_dict, dict_in, dicts, text
 
 _CLEARED = "[Old tool result content cleared]"
@@ -63,8 +63,8 @@ class Opencode:
         info = dict_in(session, "info")
         for item in dicts(session.get("messages")):
             run.message(dict_in(item, "info"), dicts(item.get("parts")))
-        run.session_id = str(info.get("id"))
-        yield run.trace(document, "opencode")
+        run.meta["session_id"] = str(info.get("id"))
+        return traces_of(document, "opencode", [run])
 
 
 class _Session(Steps):

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
-from ...model import Trace
 from .. import Confidence, Document, PartOf, Traces, certain_if, register
 from ..records import Unread, objects_of
 from ..sessions.openhands_log import SDK_EVENTS, EventLog
-from ..values import as_dict, dicts, text
+from ..steps import traces_of
+from ..values import as_dict, as_id, dicts, text
 
 _LISTS = ("history", "trajectory", "items", "events")
 _FRAME = {*_LISTS, "instance_id", "test_result", "error", "git_patch", "metrics", "instance", "metadata", "instruction", "llm_completions", "attempt",
@@ -54,11 +51,12 @@ class OpenHands:
         objects = objects_of(document, unread)
         framed = [(value, events) for value in objects if (events := _events_in(value)) is not None]
         if framed:
-            yield from (_trace(document, events, Unread(), value) for value, events in framed)
+            runs = [_run(events, value) for value, events in framed]
         elif len(objects) == 1 and isinstance(document.head, dict):
-            yield _conversation(document, objects[0])
+            runs = [_conversation(document, objects[0])]
         else:
-            yield _trace(document, objects, unread, {})
+            runs = [_run(objects, {})]
+        return traces_of(document, "openhands", runs, unread)
 
 
 def _events_in(value: dict[str, Any]) -> list[Any] | None:
@@ -71,22 +69,21 @@ def _is_event(event: dict[str, Any]) -> bool:
     return acted or str(event.get("kind")) in SDK_EVENTS
 
 
-def _trace(document: Document, listed: list[Any], unread: Unread, frame: dict[str, Any]) -> Trace:
+def _run(listed: list[Any], frame: dict[str, Any]) -> EventLog:
     """The run of a list of events; `frame` is an evaluation's record of it, or the conversation's
     state."""
     events, steps = dicts(listed), EventLog()
-    steps.unread = unread
-    unread.add("event that is no object", len(listed) - len(events))
+    steps.unread.add("event that is no object", len(listed) - len(events))
     for event in events:
         steps.event(event)
     steps.note_state(frame)
     steps.end()
-    unread.extra_keys({} if frame.keys() >= _STATE else frame, _FRAME, "the file")
-    labels = {"task": str(frame.get("instance_id") or "")}
-    return steps.trace(document, "openhands", id=text(frame.get("id")) or "", labels=labels)
+    steps.unread.extra_keys({} if frame.keys() >= _STATE else frame, _FRAME, "the file")
+    steps.id, steps.labels["task"] = text(frame.get("id")) or "", as_id(frame.get("instance_id"))
+    return steps
 
 
-def _conversation(document: Document, only: dict[str, Any]) -> Trace:
+def _conversation(document: Document, only: dict[str, Any]) -> EventLog:
     """The run of a folder of events, given its first file."""
     if only.keys() >= _STATE:
         state = "the state of the conversation whose events are in the folder 'events' beside it"
@@ -100,7 +97,4 @@ def _conversation(document: Document, only: dict[str, Any]) -> Trace:
     path = document.path.parent.parent / "base_state.json"
     frame = as_dict(Document(path).json) if path.is_file() else {}
     files = [Document(mate, Path(document.name).with_name(mate.name).as_posix()) for mate in mates]
-    trace = _trace(document, [file.json for file in files], Unread(), frame)
-    digest = hashlib.sha256(b"".join(file.disk_bytes for file in files)).hexdigest()
-    source = msgspec.structs.replace(trace.source, sha256=digest)
-    return msgspec.structs.replace(trace, source=source)
+    return _run([file.json for file in files], frame)

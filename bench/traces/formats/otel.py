@@ -10,10 +10,10 @@ from .. import Confidence, Document, Traces, certain_if, register
 from ..intakes.exchange import instructions_in
 from ..intakes.messages import message, messages
 from ..intakes.spans import OtelSpan, spans_of
-from ..intakes.tree import Span, langchain_in, traces_of
+from ..intakes.tree import Span, langchain_in, trees_of
 from ..intakes.usage import usage_in
 from ..records import Unread, objects_of
-from ..steps import ReadMessage
+from ..steps import ReadMessage, traces_of
 from ..values import as_dict, as_list, dicts, first_of, opened
 
 _CALLS = {"llm", "call_llm", "chat", "text_completion", "generate_content", "completion", "responses",
@@ -70,7 +70,7 @@ class Otel:
             if (talk := span.text("gen_ai.conversation.id", "session.id"))
         }
         runs = [(named.get(span.trace, span.trace), _span(span, unread)) for span in spans]
-        yield from traces_of(document, "otel", runs, unread)
+        return traces_of(document, "otel", trees_of(runs), unread)
 
 
 def _span(span: OtelSpan, unread: Unread) -> Span:

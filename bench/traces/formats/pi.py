@@ -11,8 +11,8 @@ from ..intakes.content import Blocks, blocks_of, content_of
 from ..intakes.usage import usage_in
 from ..records import fields_of, objects_of, time_of
 from ..sessions.branches import paired, way_to
-from ..steps import Ran, ReadMessage, Steps
-from ..values import dict_in, number, text
+from ..steps import Ran, ReadMessage, Steps, traces_of
+from ..values import dict_in, number
 
 _NOT_IN_PROMPTS = {"model_change", "thinking_level_change", "custom", "label", "session_info",
                    "ephemeral"}  # fmt: skip
@@ -60,7 +60,7 @@ class Pi:
 
     def read(self, document: Document) -> Traces:
         """The file's one session."""
-        yield _Session(document).trace(document, "pi")
+        return traces_of(document, "pi", [_Session(document)])
 
 
 class _Session(Steps):
@@ -75,7 +75,7 @@ class _Session(Steps):
         last: str | None = None
         for at, line in enumerate(objects_of(document, self.unread)):
             if line.get("type") == "session":
-                self.session_id = text(line.get("id"))
+                self.meta["session_id"] = line.get("id")
                 continue
             entry = fields_of(line, _ENTRY, self.unread)
             own, t = entry.get("id") or f"line {at}", time_of(entry.get("timestamp"), self.unread)

@@ -14,8 +14,8 @@ from ..intakes.messages import messages
 from ..intakes.usage import usage_in
 from ..records import Kinds, fields_of
 from ..sessions.commands import calls_in, is_observation, observation, observation_text
-from ..sessions.swe_agent import trace_of
-from ..steps import Ran, ReadMessage, Steps
+from ..sessions.swe_agent import run_of
+from ..steps import Ran, ReadMessage, Steps, traces_of
 from ..values import as_dict, dict_in, dicts, number, text
 
 _FORMATS = (None, "mini-swe-agent-1", "mini-swe-agent-1.1")
@@ -67,15 +67,14 @@ class Swe:
         fields = as_dict(document.json)
         listed = fields.get("messages") if fields else document.json
         if not isinstance(listed, list):
-            yield trace_of(document, fields)
-            return
+            return traces_of(document, "swe", [run_of(document, fields)])
         steps = _MiniRun(dict_in(fields, "info"), listed)
         if fields.get("trajectory_format") not in _FORMATS:
             steps.unread.kind("trajectory", fields["trajectory_format"])
         path = document.path.with_name(_GRADED)
         graded = as_dict(Document(path).json) if document.path != path and path.is_file() else {}
-        labels = {"task": text(fields.get("instance_id")) or text(graded.get("task"))}
-        yield steps.trace(document, "swe", labels=labels)
+        steps.labels["task"] = text(fields.get("instance_id")) or text(graded.get("task"))
+        return traces_of(document, "swe", [steps])
 
 
 def _is_typical(message: dict[str, Any]) -> bool:

@@ -6,18 +6,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import msgspec
-
-from ...model import Trace
-from .. import Confidence, Document, NoRun, Traces, certain_if, register
+from .. import Confidence, Document, Traces, certain_if, register
 from ..intakes.messages import messages
-from ..intakes.usage import usage_in
 from ..records import Unread, objects_of, time_of
-from ..steps import Steps
-from ..values import as_id, as_list, dict_in, dicts, number, text
+from ..steps import Steps, traces_of
+from ..values import as_dict, as_id, as_list, dict_in, dicts, number, text
 
-_RUN = {"task_id", "reward", "info", "traj", "trial", "records"}
-_INFO = {"task", "source", "user_cost", "reward_info"}
+_RUN = {"id", "task_id", "trial", "info", "traj", "messages", "records", "reward", "reward_info", "seed", "timestamp",
+        "start_time", "end_time", "duration", "termination_reason", "agent_cost", "user_cost"}  # fmt: skip
+_BESIDE = {"id", "requestor", "error", "turn_idx", "timestamp", "cost", "raw_data"}
+"""What tau2 notes of a message beside it."""
 _FAILED = "Error:"
 
 
@@ -50,71 +48,44 @@ class Tau:
     def read(self, document: Document) -> Traces:
         """The file's runs in order."""
         unread = Unread()
-        values = objects_of(document, unread)
-        if any("traj" in run for run in values):
-            runs = [run for run in values if dicts(run.get("traj"))]
-            unread.add("run without messages", len(values) - len(runs))
-            traces = [_tau_bench(document, run) for run in runs]
-        else:
-            traces = [trace for value in values for trace in _simulations(document, value)]
-        if not traces:
-            where = "they lie in files of their own beside it; give those"
-            raise NoRun(str(document.fail(f"holds no simulations — {where}")))
-        left_out = {**traces[0].left_out, **unread.counts}
-        yield from (msgspec.structs.replace(traces[0], left_out=left_out), *traces[1:])
+        runs = [
+            _run(run, dict_in(value, "info"))
+            for value in objects_of(document, unread)
+            for run in (dicts(value["simulations"]) if "simulations" in value else [value])
+        ]
+        return traces_of(document, "tau", runs, unread)
 
 
-def _tau_bench(document: Document, run: dict[str, Any]) -> Trace:
-    """A run of tau-bench as a trace."""
-    steps, info, task = Steps(), dict_in(run, "info"), dict_in(run, "info", "task")
-    steps.unread.extra_keys(run, _RUN, "a run")
-    steps.unread.extra_keys(info, _INFO, "a run's info")
-    for message in messages(run["traj"], steps.unread):
-        failed = message.role == "tool" and message.text.startswith(_FAILED)
-        steps.say(replace(message, failed=True, error=message.text) if failed else message)
-    # the numbers begin at 0 in each domain
-    named = (as_id(run.get("task_id")), text(task.get("user_id")) or "")
-    labels = {"task": " ".join(filter(None, named))} if named[0] else {}
-    return steps.trace(document, "tau", labels=labels)
-
-
-# ---------------------------------------------------------------- tau2-bench
-
-
-def _simulations(document: Document, value: dict[str, Any]) -> list[Trace]:
-    """The simulations of a file of results; a file may also be one simulation alone."""
-    are_results = "info" in value or "simulations" in value
-    runs = dicts(value.get("simulations")) if are_results else [value]
-    return [_simulation(document, run, dict_in(value, "info")) for run in runs]
-
-
-def _simulation(document: Document, run: dict[str, Any], info: dict[str, Any]) -> Trace:
-    """A simulation of tau2 as a trace."""
+def _run(run: dict[str, Any], info: dict[str, Any]) -> Steps:
+    """A run; `info` is that of its own in tau-bench, and that of the file in tau2."""
     steps, world = Steps(), dict_in(info, "environment_info")
+    steps.unread.extra_keys(run, _RUN, "a run")
     steps.tools(as_list(world.get("tool_defs")))
-    model = text(dict_in(info, "agent_info").get("llm"))
-    for value in dicts(run.get("messages")):
-        for inner in dicts(value.get("tool_messages")) or [value]:
-            _say(steps, inner, model)
-    domain, task_id = text(world.get("domain_name")), str(run.get("task_id"))
-    labels = {"task": " ".join(filter(None, (domain, task_id)))}
-    steps.cost_usd = number(run.get("agent_cost")) or 0.0
-    return steps.trace(document, "tau", id=text(run.get("id")) or "", labels=labels)
+    steps.model = text(dict_in(info, "agent_info").get("llm"))
+    for value in as_list(run.get("traj") or run.get("messages")):
+        for inner in dicts(as_dict(value).get("tool_messages")) or [value]:
+            _say(steps, inner)
+    if "task_id" in run:  # the numbers begin at 0 in each domain
+        named = (world.get("domain_name"), run["task_id"], dict_in(info, "task").get("user_id"))
+        steps.labels["task"] = " ".join(filter(None, map(as_id, named)))
+    steps.id, steps.cost_usd = as_id(run.get("id")), number(run.get("agent_cost")) or 0.0
+    return steps
 
 
-def _say(steps: Steps, value: dict[str, Any], model: str | None) -> None:
-    """Add a message; calls and results of the simulated user are counted."""
-    role, theirs = value.get("role"), value.get("requestor") == "user"
-    calls = dicts(value.get("tool_calls")) if role == "user" else []
+def _say(steps: Steps, value: Any) -> None:
+    """Add a message; calls and results of tau2's simulated user are counted."""
+    fields = as_dict(value)
+    theirs = fields.get("requestor") == "user"
+    calls = dicts(fields.get("tool_calls")) if fields.get("role") == "user" else []
     steps.unread.add("call or result of the simulated user's own", len(calls) or int(theirs))
-    if theirs or (calls and not value.get("content")):
+    if theirs or (calls and not fields.get("content")):
         return
-    fields = {key: value[key] for key in ("role", "content", "tool_calls", "name") if key in value}
-    usage = usage_in(value.get("usage"), steps.unread) if role == "assistant" else None
-    for message in messages([fields], steps.unread):
+    spoken = {key: fields[key] for key in fields if key not in _BESIDE} or value
+    t = time_of(fields.get("timestamp"), steps.unread)
+    for message in messages([spoken], steps.unread):
+        failed = fields.get("error") is True or message.text.startswith(_FAILED)
         if message.role == "tool":
-            error = (message.text or None) if value.get("error") is True else None
-            call_id, failed = text(value.get("id")) or "", value.get("error") is True
-            message = replace(message, call_id=call_id, failed=failed, error=error)
-        t = time_of(value.get("timestamp"), steps.unread)
-        steps.say(message.with_known(model=model if usage else None, usage=usage), t=t)
+            call_id, error = as_id(fields.get("id")), message.text or None
+            message = message.with_known(call_id=message.call_id or call_id, failed=failed)
+            message = replace(message, error=error if failed else None)
+        steps.say(message, t=t)

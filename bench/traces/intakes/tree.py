@@ -3,12 +3,11 @@ and tools make a trace."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from ...model import Trace, Usage, grouped
-from ..documents import Document
+from ...model import Usage, grouped
 from ..records import Unread, time_of
 from ..steps import Ran, ReadMessage
 from ..values import arguments, as_dict, as_id, first_of, text
@@ -226,22 +225,8 @@ def langchain_in(metadata: Mapping[str, Any]) -> dict[str, str]:
     return {"agent": str(agent or ""), "node": str(node or "")}
 
 
-def traces_of(
-    document: Document,
-    reader: str,
-    spans: Iterable[tuple[str, Span]],
-    unread: Unread,
-) -> Iterator[Trace]:
-    """The traces of a file's runs, each given with the name of its tree, in the order in which the
-    trees began. What was left out of the file, and trees without a message, are counted on the
-    first. TraceError where there is none."""
+def trees_of(spans: Iterable[tuple[str, Span]]) -> list[Tree]:
+    """The runs of a file, whose spans are each given with the name of its tree, in the order in
+    which they began."""
     trees = grouped(sorted(spans, key=lambda item: item[1].start or 0.0))
-    runs = list(map(Tree, trees.values()))
-    spoken = [run for run in runs if run.spoke]
-    if not spoken:
-        raise document.fail("holds no model call or tool that said anything — nothing was recorded")
-    unread.add("tree without a model's or a tool's message", len(runs) - len(spoken))
-    for what, count in unread.counts.items():
-        spoken[0].unread.add(what, count)
-    for run in spoken:
-        yield run.trace(document, reader)
+    return list(map(Tree, trees.values()))

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ...model import Content, ContextEdit, ModelTurn, ToolCall, Trace, text_of
+from ...model import Content, ContextEdit, ModelTurn, ToolCall, text_of
 from ..decoded import strict_json
 from ..documents import Document
 from ..intakes.content import blocks_of, content_of
@@ -28,15 +28,15 @@ _ACTION: Kinds = {"action": str, "observation": str, "execution_time": float, "q
 Fields = dict[str, Any]
 
 
-def trace_of(document: Document, run: Fields) -> Trace:
-    """A run as a trace, with its instance as label `task`."""
+def run_of(document: Document, run: Fields) -> Steps:
+    """The steps of a run, with its instance as label `task`."""
     steps = _History(run)
     steps.cost_usd = number(dict_in(run, "info", "model_stats").get("instance_cost")) or 0.0
     instance = _INSTANCE.match(case_id(document.path.name))
     stated = text(dict_in(steps.config, "problem_statement").get("id"))
-    labels = {"task": stated or (instance.group() if instance else None)}
-    labels["prompts"] = None if steps.prompts_known else "unknown"
-    return steps.trace(document, "swe", labels=labels)
+    steps.labels["task"] = stated or (instance.group() if instance else None)
+    steps.labels["prompts"] = None if steps.prompts_known else "unknown"
+    return steps
 
 
 class _History(Steps):
