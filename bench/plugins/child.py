@@ -21,7 +21,6 @@ import time
 
 # Bound here, before that code is imported, which may put others in their places.
 from os import WNOHANG, _exit, close, fork, getpid, kill, killpg, setpgid, waitpid
-from pathlib import Path
 from signal import SIG_DFL, SIGCHLD, SIGKILL, setitimer
 from socket import recv_fds, socket
 from typing import Any, NoReturn
@@ -30,8 +29,7 @@ from ..model.errors import own_error
 from .worker import CODE, Answer, Frames, Limits
 
 _libc = ctypes.CDLL(None)
-_pidfd_open: Any = getattr(os, "pidfd_open", None)
-_poll, _GLANCE_MS = select.poll, 50
+_GLANCE_MS = 50
 _DEATH_SIGNAL, _SUBREAPER, _NO_NEW_PRIVILEGES = 1, 36, 38
 _CREATE_RULES, _RESTRICT_SELF = 444, 446
 
@@ -87,22 +85,14 @@ def main(number: int) -> NoReturn:
 
 def _awaited(number: int, control: socket) -> int:
     """The exit code of a process. Where the bench is gone this one ends, with all below it."""
-    events = _poll()
+    events = select.poll()
     events.register(control.fileno(), 0)  # no event but that its other end was closed
-    handle = None
-    if _pidfd_open is not None:
-        handle = _pidfd_open(number)
-        events.register(handle, select.POLLIN)
-    while True:
-        ready = [file for file, _ in events.poll(_GLANCE_MS if handle is None else None)]
-        if control.fileno() in ready:
-            _end_below(frozenset())
-            _leave(0)
+    while not events.poll(_GLANCE_MS):
         ended, status = waitpid(number, WNOHANG)
         if ended:
-            if handle is not None:
-                close(handle)
             return os.waitstatus_to_exitcode(status)
+    _end_below(frozenset())
+    _leave(0)
 
 
 def _end_below(spared: frozenset[int]) -> None:
@@ -148,21 +138,20 @@ def _serve(control: socket, limits: Limits, prepare: bytes) -> NoReturn:
             control.close()
             _answer(socket(fileno=files[0]), ready, limits)
         close(files[0])
-        code = _awaited(number, control)
+        _, status = waitpid(number, 0)
         with contextlib.suppress(OSError):
             killpg(number, SIGKILL)
         _end_below(spared)
-        control.send(CODE.pack(code))
+        control.send(CODE.pack(os.waitstatus_to_exitcode(status)))
 
 
 def _prepared(prepare: bytes, limits: Limits) -> Any:
     """The value of `prepare()`, which imports the code, within the limits of one request."""
-    _limit_memory(limits)
+    _limit_memory(limits.memory_mib << 20)
     _limit_call(limits.call_s)
     ready = pickle.loads(prepare)()
     for timer in (signal.ITIMER_PROF, signal.ITIMER_REAL, signal.ITIMER_VIRTUAL):
         setitimer(timer, 0.0)
-    _limit_memory(limits, firmly=True)
     signal.signal(SIGCHLD, SIG_DFL)
     gc.collect()
     gc.freeze()  # so that a fork copies few pages
@@ -210,19 +199,12 @@ def _limit_call(seconds: float) -> None:
     setitimer(signal.ITIMER_PROF, seconds)
 
 
-def _limit_memory(limits: Limits, *, firmly: bool = False) -> None:
-    """Let this process hold so much beside what it holds, where the system has such a limit.
-
-    `firmly`: no code may raise it again.
-    """
-    with contextlib.suppress(OSError, ValueError, StopIteration):
-        status = Path("/proc/self/status").read_text(encoding="utf-8", errors="replace")
-        line = next(line for line in status.splitlines() if line.startswith("VmData:"))
-        wanted = int(line.split()[1]) * 1024 + (limits.memory_mib << 20)
+def _limit_memory(size: int) -> None:
+    """Let this process, and each below it, hold so many bytes, where the system has such a limit."""
+    with contextlib.suppress(OSError, ValueError):
         hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-        if hard != resource.RLIM_INFINITY:
-            wanted = min(hard, wanted)
-        resource.setrlimit(resource.RLIMIT_DATA, (wanted, wanted if firmly else hard))
+        most = size if hard == resource.RLIM_INFINITY else min(hard, size)
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
 
 def _confine() -> None:
