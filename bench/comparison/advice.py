@@ -218,7 +218,6 @@ def _advice(
         runs=len(runs.all),
         cannot_rule_out=cannot_rule_out(len(runs.tasks)) if answers == "savings" else None,
         cheapest_rejected=_cheapest_rejected(ordered, deciding),
-        disagree=_disagree(ordered, advised),
         theoretical_minimum=None
         if least is None or not runs.all
         else math.fsum(least) / len(runs.all),
@@ -236,22 +235,3 @@ def _cheapest_rejected(ordered: tuple[Ranked, ...], deciding: Economy) -> str | 
         if (price := price_of(item, deciding)) and is_saving(price)
     ]
     return min(priced, default=(0.0, None))[1]
-
-
-def _disagree(ordered: tuple[Ranked, ...], advised: str | None) -> bool:
-    """True if a strategy saves with the cache and not without it, or the other way round.
-
-    That is the advised strategy, else the first one that only its price refuses.
-    """
-    about = [
-        item
-        for item in ordered
-        if item.strategy == advised
-        or (
-            advised is None
-            and item.verdict in ("not certain", "no saving")
-            and "inactive" not in item.marks
-        )
-    ]
-    prices = [price for item in about[:1] for price in (item.cached, item.uncached)]
-    return len({is_saving(price) for price in prices if price and price.ratio is not None}) > 1

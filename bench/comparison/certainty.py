@@ -126,9 +126,17 @@ def lowest_rate(hits: int, of: int) -> float:
     (0.0, 0.00256, 0.0553)
     """
     hits = min(hits, of)
-    return (
-        0.0 if hits <= 0 else _root(lambda p: beta_share(p, hits, of - hits + 1) - _RISK, 0.0, 1.0)
-    )
+    return 0.0 if hits <= 0 else _root(lambda rate: _chance(hits, of, rate) - _RISK, 0.0, 1.0)
+
+
+def _chance(hits: int, of: int, rate: float) -> float:
+    """The chance of at least so many hits at a rate between 0 and 1: the binomial distribution."""
+    fewer = (
+        math.lgamma(of + 1) - math.lgamma(k + 1) - math.lgamma(of - k + 1)
+        + k * math.log(rate) + (of - k) * math.log1p(-rate)
+        for k in range(hits)
+    )  # fmt: skip
+    return 1 - math.fsum(map(math.exp, fewer))
 
 
 # ---------------------------------------------------------------- distributions
@@ -139,9 +147,19 @@ def t_share(t: float, freedom: int) -> float:
 
     >>> round(t_share(-2.4469, 6), 4), round(t_share(2.0, 59), 4), t_share(0.0, 5)
     (0.025, 0.9749, 0.5)
+
+    Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.3 and 26.7.4
     """
-    tail = beta_share(freedom / (freedom + t * t), freedom / 2, 0.5) / 2
-    return tail if t < 0 else 1 - tail
+    angle = math.atan(t / math.sqrt(freedom))
+    odd = freedom % 2
+    term = math.cos(angle) if odd else 1.0
+    total = 0.0
+    for place in range(1 + odd, freedom, 2):
+        total += term
+        term *= math.cos(angle) ** 2 * place / (place + 1)
+    central = math.sin(angle) * total
+    central = 2 / math.pi * (angle + central) if odd else central
+    return min(max((1 + central) / 2, 0.0), 1.0)
 
 
 @lru_cache(maxsize=256)
@@ -165,42 +183,3 @@ def _root(function: Callable[[float], float], low: float, high: float) -> float:
             break
         low, high = (middle, high) if function(middle) < 0 else (low, middle)
     return (low + high) / 2
-
-
-def beta_share(x: float, a: float, b: float) -> float:
-    """The regularized incomplete beta function, by its continued fraction.
-
-    Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.5.8; evaluated by Lentz's
-    method
-    """
-    if x <= 0 or x >= 1:
-        return 0.0 if x <= 0 else 1.0
-    if x > (a + 1) / (a + b + 2):
-        return 1 - beta_share(1 - x, b, a)
-    front = (
-        math.exp(
-            math.lgamma(a + b)
-            - math.lgamma(a)
-            - math.lgamma(b)
-            + a * math.log(x)
-            + b * math.log1p(-x)
-        )
-        / a
-    )
-    tiny = 1e-300
-    c, d = 1.0, 1 / max(1 - (a + b) * x / (a + 1), tiny)
-    value = d
-    for m in range(1, 1000):
-        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
-        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
-        for term in (even, odd):
-            d, c = 1 / _away_from_zero(1 + term * d, tiny), _away_from_zero(1 + term / c, tiny)
-            value *= d * c
-        if abs(d * c - 1) < 1e-15:
-            break
-    return min(1.0, front * value)
-
-
-def _away_from_zero(value: float, tiny: float) -> float:
-    """The value, or `tiny` where a division by it would overflow."""
-    return value if abs(value) > tiny else tiny

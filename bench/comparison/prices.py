@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -51,14 +50,12 @@ def prices_of(runs: Runs, names: Sequence[str], economy: Economy) -> dict[str, P
     unit: Literal["usd", "tokens"] = "tokens" if economy == "tokens" else "usd"
     prices: dict[str, Price] = {}
     ratios: dict[str, Ratio] = {}
-    halves: dict[str, int] = {}
     for name in (TODAY, *names):
         costs = runs.by_task(name, METRICS[economy])
         if costs is not None:
             prices[name] = Price(unit=unit, per_run=math.fsum(costs) / count)
             if name != TODAY and today and (ratio := ratio_of_totals(today, costs)):
                 ratios[name] = ratio
-                halves[name] = half_of([old - new for old, new in zip(today, costs, strict=True)])
     corrected = holm({name: ratios.get(name, Ratio(1.0)).p for name in names})
     for name, ratio in ratios.items():
         prices[name] = replace(
@@ -66,21 +63,9 @@ def prices_of(runs: Runs, names: Sequence[str], economy: Economy) -> dict[str, P
             ratio=ratio.ratio,
             high=ratio.high if math.isfinite(ratio.high) else None,
             p=corrected[name],
-            half=halves[name],
             certain=ratio.ratio < 1 - NOISE and certain(corrected[name], len(runs.tasks)),
         )
     return prices
-
-
-def half_of(savings: Sequence[float]) -> int:
-    """The least number of tasks that make up half of a saving; 0 where nothing is saved.
-
-    >>> half_of([9.0, 0.0, 1.0]), half_of([1.0, 1.0, 1.0]), half_of([1.0, -2.0])
-    (1, 2, 0)
-    """
-    total = math.fsum(savings)
-    sums = itertools.accumulate(sorted(savings, reverse=True)) if total > 0 else []
-    return next((many for many, part in enumerate(sums, 1) if part >= total / 2), 0)
 
 
 def stated_apart(ranked: Sequence[Ranked], advised: str, runs: Runs) -> tuple[Ranked, ...]:

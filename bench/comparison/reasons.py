@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..model.advice import Advice, Ranked, RuleResult
 from ..model.scores import Rule
 from ..text.wording import count, counted, percent
-from .certainty import EQUAL, FEWEST
+from .certainty import FEWEST
 from .prices import is_saving, price_of
 from .wording import change, less_or_more, quoted
 
@@ -45,7 +45,6 @@ RULES: dict[Rule, RuleWords] = {
     "stored": RuleWords("fields kept in the store, questions answered"),
     "judged": RuleWords("evaluations and extractions that stay the same"),
     "routed": RuleWords("routes and selections as expected"),
-    "cheaper": RuleWords("upper bound of the price against today"),
 }
 """The words of each rule, in the order in which they are asked. Those with a noun count."""
 
@@ -61,17 +60,14 @@ QUALITY = {
 """The words for the measures of stores, evaluators, routers and consumers, after a strategy's name."""
 
 
-_FEW = 0.1  # of the tasks; a saving of which so few make up half is theirs
-
-
 def rule_value(rule: Rule, value: float | None) -> str:
     """The value or the limit of a rule; "" where there is none.
 
-    >>> rule_value("needed", 0.05), rule_value("changed", 3.0), rule_value("cheaper", 0.935)
-    ('5%', '3', '−6.5%')
+    >>> rule_value("needed", 0.05), rule_value("changed", 3.0)
+    ('5%', '3')
     """
-    if value is None or rule == "cheaper":
-        return change(value)
+    if value is None:
+        return ""
     return count(value) if RULES[rule].noun else percent(value)
 
 
@@ -124,7 +120,7 @@ def _example(result: RuleResult) -> str:
 
 
 def reason_of(item: Ranked, advice: Advice) -> str:
-    """The reason of a strategy's verdict; "" for what is advised, and for what runs today."""
+    """The reason of a strategy's verdict; "" for what may be shipped, and for what runs today."""
     if "inactive" in item.marks:
         return "changed nothing"
     failed = [rule for rule in item.rules if not rule.passed]
@@ -138,7 +134,7 @@ def reason_of(item: Ranked, advice: Advice) -> str:
         return ": ".join(
             filter(None, ["not checked", item.unchecked_text and quoted(item.unchecked_text)])
         )
-    return _why_second(item, advice)
+    return ""
 
 
 def _too_dear(item: Ranked, cheaper: RuleResult, advice: Advice) -> str:
@@ -150,26 +146,10 @@ def _too_dear(item: Ranked, cheaper: RuleResult, advice: Advice) -> str:
         return f"needs {counted(FEWEST, unit_of(advice))}"
     if price is None or cheaper.value is None:
         return "not priced"
-    if 0 < price.half <= max(1, advice.tasks * _FEW):
-        return f"saves half of that on {counted(price.half, unit_of(advice))}"
     if cheaper.value > 1:
         more = change(cheaper.value).lstrip("+")
         return "may cost as much" if more == "≈0%" else f"may cost up to {more} more"
     return f"may be chance, as one of {count(len(advice.ranked) - 1)} tried"
-
-
-def _why_second(item: Ranked, advice: Advice) -> str:
-    """The reason why a strategy that may be shipped is not the one that is advised."""
-    if (
-        item.verdict != "ship"
-        or advice.advised in (None, item.strategy)
-        or advice.basis == "quality"
-    ):
-        return ""
-    prices = {one.strategy: price_of(one, advice.basis) for one in advice.ranked}
-    price, best = prices[item.strategy], prices[advice.advised or ""]
-    is_near = price and best and price.ratio and best.ratio and price.ratio <= best.ratio + EQUAL
-    return f"{'about as cheap as' if is_near else 'saves less than'} {advice.advised}"
 
 
 def unit_of(advice: Advice) -> str:

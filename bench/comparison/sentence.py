@@ -148,8 +148,10 @@ def _economy(advice: Advice, assumed: bool) -> str:
 def _other_economy(advice: Advice, item: Ranked | None) -> str:
     """A second sentence where the other economy says the opposite."""
     other = "uncached" if advice.basis == "cached" else "cached"
-    price = None if item is None or advice.basis == "tokens" else price_of(item, other)
-    if not advice.disagree or price is None or item is None:
+    if item is None:
+        return ""
+    price, here = price_of(item, other), price_of(item, advice.basis)
+    if price is None or price.ratio is None or here is None or is_saving(price) == is_saving(here):
         return ""
     return f" {_ECONOMY[other].capitalize()} {item.strategy} costs {less_or_more(price)}."
 

@@ -44,7 +44,6 @@ class Price(Value, frozen=True, kw_only=True):
 
     `unit` is usd, or tokens where nothing is priced. `high` is the upper end of the one-sided 97.5
     % interval of the ratio; the saving is certain where it is below 1 after Holm over all settings.
-    `half` is the number of tasks that make up half of the saving; 0 where there is none.
     """
 
     unit: Literal["usd", "tokens"]
@@ -53,7 +52,6 @@ class Price(Value, frozen=True, kw_only=True):
     high: float | None = None
     p: float | None = None
     certain: bool = False
-    half: int = 0
 
 
 class Ranked(Value, frozen=True, kw_only=True):
@@ -92,7 +90,6 @@ class Advice(Value, frozen=True, kw_only=True):
     runs: int
     cannot_rule_out: float | None = None
     cheapest_rejected: str | None = None
-    disagree: bool = False
     theoretical_minimum: float | None = None
     ranked: tuple[Ranked, ...] = ()
 
