@@ -1,7 +1,7 @@
 """Scenarios as pytest tests, one item a scenario.
 
-`pytest scenarios/` collects every scenario TOML below the folder; `pytest some/where/x.toml` that
-one. One that is broken is an error. Under pytest-xdist each item replays its scenario once.
+Every TOML file with traces and strategies is one; one that is broken is an error. Under
+pytest-xdist each item replays its scenario once.
 Modules of the bench are imported on use, so that loading the plugin costs nothing.
 
 Baselines are written, and undecided gates allowed, only where the command line says so: `addopts`
@@ -23,9 +23,6 @@ from .model.errors import BenchError, sayable
 
 if TYPE_CHECKING:
     from .model.compared import Compared
-
-FOLDER = "scenarios"
-"""The name of a folder below which, at any depth, scenarios are collected without being named."""
 
 _BASELINE = ".baseline.json"
 _Code = int | pytest.ExitCode | None
@@ -86,38 +83,16 @@ def _is_required(config: pytest.Config) -> bool:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ScenarioFile | None:
-    if file_path.suffix != ".toml" or file_path.name == "pyproject.toml":
-        return None
-    if not _is_scenario(file_path, parent.config, named=_is_named(file_path, parent.config)):
+    if not _is_scenario(file_path):
         return None
     return ScenarioFile.from_parent(parent, path=file_path)
 
 
-def _is_scenario(path: Path, config: pytest.Config, *, named: bool) -> bool:
-    """True if a TOML file is to be collected: a scenario that is named, or lies in a folder
-    `scenarios`.
-    """
+def _is_scenario(path: Path) -> bool:
+    """True for a TOML file with traces and strategies, and for one that is gone from its baseline."""
     from .run.scenario import is_scenario
 
-    return (named or _is_below(path, config)) and is_scenario(path)
-
-
-def _is_below(path: Path, config: pytest.Config) -> bool:
-    """True if a file lies in a folder `scenarios`: the project's own, or one below that or below
-    where pytest was run.
-    """
-    tops = config.rootpath.parent, config.invocation_params.dir
-    return any(
-        FOLDER in path.parent.relative_to(top).parts for top in tops if path.is_relative_to(top)
-    )
-
-
-def _is_named(path: Path, config: pytest.Config) -> bool:
-    """True if an argument of the command line is this file, or an item in it."""
-    return any(
-        (config.invocation_params.dir / argument.partition("::")[0]).resolve() == path
-        for argument in config.args
-    )
+    return path.suffix == ".toml" and path.name != "pyproject.toml" and is_scenario(path)
 
 
 class ScenarioFile(pytest.File):
@@ -245,16 +220,16 @@ def _required(config: pytest.Config) -> list[Path]:
     asked = config.invocation_params
     arguments = [text for text in config.args if text in asked.args] or [str(config.rootpath)]
     places = [Path(asked.dir, text.partition("::")[0]).resolve() for text in arguments]
-    return list(dict.fromkeys(path for place in places for path in _scenarios(place, config)))
+    return list(dict.fromkeys(path for place in places for path in _scenarios(place)))
 
 
-def _scenarios(place: Path, config: pytest.Config) -> Iterator[Path]:
+def _scenarios(place: Path) -> Iterator[Path]:
     """The scenarios at or below a path.
 
     Hidden folders and those of packages are left out. A baseline without its scenario counts as
     one.
     """
-    if place.suffix == ".toml" and _is_scenario(place, config, named=True):
+    if _is_scenario(place):
         yield place
     seen: set[Path] = set()  # by their real names: a link may lead back
     for folder, inside, files in os.walk(place, followlinks=True):
@@ -263,10 +238,5 @@ def _scenarios(place: Path, config: pytest.Config) -> Iterator[Path]:
         ]
         inside[:] = [name for name in inside if Path(folder, name).resolve() not in seen]
         seen.update(Path(folder, name).resolve() for name in inside)
-        names = {name for name in files if name.endswith(".toml")} - {"pyproject.toml"}
-        names |= {
-            f"{name.removesuffix(_BASELINE)}.toml" for name in files if name.endswith(_BASELINE)
-        }
-        for path in (Path(folder, name) for name in sorted(names)):
-            if _is_scenario(path, config, named=False):
-                yield path
+        names = {name.replace(_BASELINE, ".toml") for name in files}
+        yield from filter(_is_scenario, (Path(folder, name) for name in sorted(names)))

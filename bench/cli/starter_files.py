@@ -26,6 +26,7 @@ BASELINE = "scenarios/summaries.baseline.json"
 OWN = "scenarios/summarizers.py"
 WORKFLOW = ".github/workflows/bench.yml"
 _STARTER = Path(__file__).parents[1] / "starter"
+_FILES = {SCENARIO: "summaries.toml.in", OWN: "summarizers.py", WORKFLOW: "workflow.yml"}
 
 
 @click.command()
@@ -77,11 +78,11 @@ def starter(traces: Sequence[str], folder: Path) -> dict[str, bytes]:
     for text in traces:
         form, colon, path = text.rpartition(":")
         paths.append(f"{form}{colon}{Path(os.path.relpath(path, folder)).as_posix()}")
-    files = {name: (_STARTER / Path(name).name).read_text("utf-8") for name in (SCENARIO, OWN)}
-    files[SCENARIO] = files[SCENARIO].replace("@TRACES@", json.dumps(paths))
-    workflow = (_STARTER / "workflow.yml").read_text("utf-8")
-    files[WORKFLOW] = workflow.replace("@REQUIREMENT@", requirement())
-    return {name: text.encode() for name, text in files.items()}
+    files: dict[str, bytes] = {}
+    for name, source in _FILES.items():
+        text = (_STARTER / source).read_text("utf-8").replace("@TRACES@", json.dumps(paths))
+        files[name] = text.replace("@REQUIREMENT@", requirement()).encode()
+    return files
 
 
 def require_free(contents: Mapping[str, bytes]) -> None:

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from repository import BASELINE, BETTER, RECORDED, SCENARIO, SUMMARIZERS, TRACES, WORSE, bench, commit, git, init
 
-from bench.cli.starter_files import OWN, WORKFLOW, requirement
+from bench.cli.starter_files import _FILES, requirement
 
 ROOT = Path(__file__).parents[2]
-WRITTEN = {SCENARIO, BASELINE, Path(OWN), Path(WORKFLOW)}
+WRITTEN = {BASELINE, *map(Path, _FILES)}
 GATED = [
     "prompt.invalid",
     "faithful.changed",

@@ -38,7 +38,7 @@ def collected(*arguments: str) -> list[str]:
 
 
 @pytest.mark.slow  # seven sessions
-def test_scenarios_below_the_folder_and_named_ones_are_collected():
+def test_toml_files_with_traces_and_strategies_are_collected():
     deep = SCENARIO.parent / "deep" / "er" / "today.toml"
     deep.parent.mkdir(parents=True)
     deep.write_bytes(SCENARIO.read_bytes())
@@ -51,17 +51,16 @@ def test_scenarios_below_the_folder_and_named_ones_are_collected():
         deep.with_name(name).write_text(text)
     Path("elsewhere").mkdir()
     Path("elsewhere/named.toml").write_bytes(SCENARIO.read_bytes())
-    assert collected() == [f"{path}::gates" for path in (deep, SCENARIO)]
+    assert collected() == [f"{path}::gates" for path in ("elsewhere/named.toml", deep, SCENARIO)]
     assert collected("elsewhere/named.toml") == ["elsewhere/named.toml::gates"]
 
 
 @pytest.mark.slow  # a session
-def test_folders_above_the_project_and_toml_of_other_tools_are_left_alone(tmp_path_factory):
-    project = tmp_path_factory.mktemp("above") / "scenarios" / "theirs"
+def test_toml_of_other_tools_is_left_alone(tmp_path_factory):
+    project = tmp_path_factory.mktemp("theirs")
     (project / "scenarios").mkdir(parents=True)
     (project / "pytest.ini").write_text("[pytest]\n")
     (project / "test_theirs.py").write_text("def test_theirs():\n    pass\n")
-    (project / "load.toml").write_text("traces = 3\n[strategies]\nround_robin = 1\n")
     (project / "scenarios/one.toml").write_text("[strategies]\nround_robin = 1\n")
     (project / "scenarios/two.toml").write_text("traces = true\nprobes = 4\n")
     assert outcomes(str(project), "--rootdir", str(project)) == (0, {"test_theirs": "pass"})
