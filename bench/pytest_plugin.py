@@ -5,7 +5,7 @@ pytest-xdist each item replays its scenario once.
 Modules of the bench are imported on use, so that loading the plugin costs nothing.
 
 Baselines are written, and undecided gates allowed, only where the command line says so: `addopts`
-cannot. Under `--bench-require-baseline` every scenario below the paths of the command line is
+changes nothing. Under `--bench-require-baseline` every scenario below the paths of the command line is
 judged after the session, whatever that had collected, deselected or marked.
 """
 
@@ -56,18 +56,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         UNDECIDED, action="store_true", help="pass where a gate could not decide instead of failing"
     )
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_configure(config: pytest.Config) -> None:
-    for option, name in (
-        (UPDATE, "bench_update_baseline"),
-        (UNDECIDED, "bench_allow_inconclusive"),
-    ):
-        if config.getoption(name) and not _is_asked(config, option):
-            raise pytest.UsageError(
-                f"{option} is taken from the command line alone, not from addopts"
-            )
 
 
 def _is_asked(config: pytest.Config, option: str) -> bool:

@@ -59,28 +59,18 @@ of_model = click.option(
 # ---------------------------------------------------------------- outputs
 
 
-_REPORTS = (".html", ".htm", ".md", ".csv")
 _BEGINS = b'"first_line"'  # stands at the beginning of each report in JSON
 
 
 def require_reports(outputs: Sequence[Path]) -> None:
-    """Raise BenchError where a report would take the place of a file that is none.
-
-    Such is JSON that is no report of bench, and what has an ending that no report has: a recording,
-    say, a scenario or a baseline.
-    """
-    for path in outputs:
-        if outputs.count(path) > 1:
-            raise BenchError(f"{path}: is given twice as an output — leave one out")
+    """Raise BenchError where a report would take the place of JSON that is none: a recording, say."""
     require_place(outputs)
     for path in outputs:
-        if path.is_file() and not _is_report(path):
+        if path.suffix.lower() == ".json" and path.is_file() and _BEGINS not in _beginning(path):
             what = "is no report, and writing one there would destroy it"
             raise BenchError(f"{path}: {what} — give another file")
 
 
-def _is_report(path: Path) -> bool:
+def _beginning(path: Path) -> bytes:
     with path.open("rb") as file:
-        begins = file.read(40)
-    is_json = begins.lstrip()[:1] in (b"{", b"[")
-    return _BEGINS in begins or (path.suffix.lower() in _REPORTS and not is_json)
+        return file.read(40)

@@ -1,4 +1,4 @@
-"""The end of a command that judges: print, write, annotate, exit with the code of the gates."""
+"""The end of a command that judges: what is printed, and the exit code of the gates."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,37 +24,25 @@ class Concluded(SystemExit):
     """The end of a command that judged, with the exit code of the gates."""
 
 
-def finish(
-    comparisons: Sequence[Compared],
-    outputs: Sequence[Path],
-    *,
-    files: Sequence[Path | None],
-    beside: Mapping[Path, bytes],
-    lines: Sequence[str],
-    verbose: bool,
-    allow_undecided: bool,
-) -> None:
-    """Print the comparisons, write the reports, and exit with the code of the gates.
-
-    The reports and `beside` (baselines that were accepted) are made before any is written, and
-    written together. `lines` are about these. `files` are where the comparisons were declared, for
-    annotations.
+def screen(comparisons: Sequence[Compared], *, verbose: bool) -> str:
+    """The comparisons as standard output shows them, in its width; in colour on a terminal that shows
+    colours, unless NO_COLOR is set.
     """
-    from ..comparison.gates import exit_code
-    from ..files.writing import write_together
-    from ..reports import format_of, pieces
     from ..reports.text import terminal_text
 
-    code = exit_code(comparisons, allow_undecided=allow_undecided)
     width = min(max(shutil.get_terminal_size((WIDTH, 24)).columns, NARROWEST), WIDEST)
-    text = terminal_text(comparisons, verbose=verbose, width=width, colour=_in_colour())
-    reports = {
-        output: (part.encode("utf-8", "replace") for part in pieces(comparisons, format_of(output)))
-        for output in outputs
-    }
-    write_together({**beside, **reports})
-    for line in (*lines, *(f"wrote {output}" for output in outputs)):
-        say(line)
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    colour = sys.stdout.isatty() and not plain
+    return terminal_text(comparisons, verbose=verbose, width=width, colour=colour)
+
+
+def print_outcome(
+    comparisons: Sequence[Compared], files: Sequence[Path | None], text: str, code: int
+) -> None:
+    """Print the notes, the text of the comparisons and their gates; in GitHub Actions annotate too.
+
+    `files` are where the comparisons were declared.
+    """
     for note in dict.fromkeys(note for item in comparisons for note in item.notes):
         say(f"note: {note}", err=True)
     with quoted_output():
@@ -65,7 +53,6 @@ def finish(
         append_summary(comparisons)
     if len(comparisons) > 1 or comparisons[0].gates:
         say(_gates_line(comparisons, code))
-    raise Concluded(code)
 
 
 def _gates_line(comparisons: Sequence[Compared], code: int) -> str:
@@ -74,10 +61,3 @@ def _gates_line(comparisons: Sequence[Compared], code: int) -> str:
     words = {"fail": "failed", "undecided": "undecided", "pass": "passed", "skipped": "skipped"}
     counts = [f"{outcomes[outcome]} {word}" for outcome, word in words.items() if outcomes[outcome]]
     return f"Gates: {', '.join(counts) or 'none declared'} (exit {code})"
-
-
-def _in_colour() -> bool:
-    """True if standard output is a terminal that shows colours, and NO_COLOR is not set."""
-    return (
-        sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +14,8 @@ from ..files.writing import require_place
 from ..model.errors import ScenarioError, SpecError
 from .github import inside_actions
 from .options import FILE, of_model, require_reports, warn_unlisted
-from .outcome import finish
-from .saying import progress_line, warn
+from .outcome import Concluded, print_outcome, screen
+from .saying import progress_line, say, warn
 
 if TYPE_CHECKING:
     from ..model.compared import Compared
@@ -97,10 +97,11 @@ def run(
 
     Reports and baselines are written at the end, all or none of them.
     """
-    from ..reports import format_of
+    from ..comparison.gates import exit_code
+    from ..files.writing import write_together
+    from ..reports import format_of, pieces
 
-    for path in outputs:
-        format_of(path)
+    forms = {path: format_of(path) for path in outputs}
     scenarios, traces = sorted_paths(paths)
     changed: dict[str, Any] = {"outside": outside, **({"model": model} if model else {})}
     plans = _plans(scenarios, traces, strategies, changed)
@@ -118,16 +119,22 @@ def run(
     }
     with _workers(engine, jobs or os.cpu_count() or 1) as workers:
         comparisons = _compared(plans, workers, settings)
-    beside, lines = _accept(plans, comparisons) if accept else ({}, [])
-    finish(
-        comparisons,
-        outputs,
-        files=[plan.path for plan in plans],
-        beside=beside,
-        lines=lines,
-        verbose=verbose,
-        allow_undecided=allow_inconclusive,
-    )
+    baselines = _baselines(plans, comparisons) if accept else {}
+    reports = {path: _encoded(pieces(comparisons, form)) for path, form in forms.items()}
+    text = screen(comparisons, verbose=verbose)
+    write_together({**baselines, **reports})
+    for line in (
+        *(f"accepted {path.name}" for path in baselines),
+        *(f"wrote {it}" for it in forms),
+    ):
+        say(line)
+    code = exit_code(comparisons, allow_undecided=allow_inconclusive)
+    print_outcome(comparisons, [plan.path for plan in plans], text, code)
+    raise Concluded(code)
+
+
+def _encoded(pieces: Iterable[str]) -> Iterator[bytes]:
+    return (piece.encode("utf-8", "replace") for piece in pieces)
 
 
 def _compared(
@@ -210,23 +217,10 @@ def sorted_paths(texts: Sequence[str]) -> tuple[tuple[Path, ...], tuple[str, ...
         if inside:
             scenarios += inside
         elif text.lower().endswith(".toml"):
-            scenarios += _matching(text)
+            scenarios.append(Path(text))
         else:
             traces.append(text)
-    for path in scenarios:
-        if scenarios.count(path) > 1:
-            raise ScenarioError(f"{path}: is given twice — leave one out")
     return tuple(scenarios), tuple(traces)
-
-
-def _matching(text: str) -> list[Path]:
-    """The files that a pattern matches; a path without a star is itself."""
-    if "*" not in text or Path(text).is_absolute():
-        return [Path(text)]
-    matches = sorted(Path().glob(text))
-    if not matches:
-        raise ScenarioError(f"{text}: no file matches — check the folder or the pattern")
-    return matches
 
 
 def _workers(engine: str, jobs: int) -> Workers:
@@ -252,37 +246,22 @@ def _require_sense(
 
     `named`: a scenario file is given, beside which a baseline is kept.
     """
-    if accept and model:
-        raise ScenarioError(
-            "--update-baseline with --model: write it into the scenario, then accept"
+    if (accept or required) and not named:
+        option = "--update-baseline" if accept else "--require-baseline"
+        raise ScenarioError(f"{option} needs a scenario file: the baseline is kept beside it")
+    if accept and (model or against is not None):
+        other = (
+            "--model: write it into the scenario" if model else "--against, which needs no baseline"
         )
-    for option, given in (("--update-baseline", accept), ("--require-baseline", required)):
-        if given and not named:
-            raise ScenarioError(f"{option} needs a scenario file: the baseline is kept beside it")
-    if accept and against is not None:
-        raise ScenarioError(
-            "--update-baseline accepts a run as the baseline, --against needs none: give one of them"
-        )
+        raise ScenarioError(f"--update-baseline with {other}")
 
 
-def _accept(
-    plans: Sequence[Scenario], comparisons: Sequence[Compared]
-) -> tuple[dict[Path, bytes], list[str]]:
-    """The new baselines by their files, and a line on each gated number that moved."""
+def _baselines(plans: Sequence[Scenario], comparisons: Sequence[Compared]) -> dict[Path, bytes]:
+    """The new baselines by their files."""
     from ..comparison.baseline import score_bytes, score_file_of
-    from ..reports.numbers import quantity
 
-    baselines: dict[Path, bytes] = {}
-    lines: list[str] = []
-    for plan, compared in zip(plans, comparisons, strict=True):
-        path = plan.baseline_path
-        if path is None:
-            raise ScenarioError(f"{plan.title}: no scenario file, so no place for a baseline")
-        baselines[path] = score_bytes(score_file_of(compared))
-        for move in compared.moves:
-            if any(move.metric == rule.metric for rule in compared.rules):
-                unit = compared.metrics[move.metric].unit
-                before, after = (quantity(value, unit) for value in (move.before, move.after))
-                lines.append(f"accepted {move.strategy} {move.metric}: {before} → {after}")
-        lines.append(f"accepted {path.name}")
-    return baselines, lines
+    return {
+        plan.baseline_path: score_bytes(score_file_of(compared))
+        for plan, compared in zip(plans, comparisons, strict=True)
+        if plan.baseline_path is not None
+    }

@@ -54,7 +54,6 @@ MISTAKES = [
     ("run nameless.toml", "name"),
     ("run probe.toml", "probes[1]: unknown key 'expect' — did you mean expected"),
     ("run bad_baseline.toml", "--update-baseline"),
-    ("run one.toml one.toml", "one.toml"),
     ("run none/*.toml", "none/*.toml"),
     ("run runs/facts.jsonl,runs/shell.jsonl --strategy keep_all", "runs/facts.jsonl,runs/shell.jsonl"),
     ("run rusn --strategy keep_all", "runs"),
@@ -98,7 +97,6 @@ MISTAKES = [
     # outputs
     (f"{RUN} -o report.pdf", ".html"),
     (f"{RUN} -o one.toml/x.json", "x.json"),
-    (f"{RUN} -o a.html -o a.html", "a.html"),
     ("audit runs -o x.csv", "html"),
     ("import runs -o runs", ".jsonl"),
     # options and commands
