@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
@@ -19,7 +19,6 @@ from ..strategies.messages import OpenAIMessages
 from .cassettes import require_answered
 from .plain import plain_data
 
-_Struct = TypeVar("_Struct", bound=msgspec.Struct)
 Decision = tuple[str, dict[str, Any]]
 """A route, and its detail."""
 
@@ -133,26 +132,9 @@ def started(plugin: Plugin) -> Callable[..., Any]:
             history = read(answer, given[0])
             _require_messages(history, given[0])
             return history
-        return read(_as_data(answer), given[0])
+        return read(plain_data(answer), given[0])
 
     return called_offline if plugin.own else called
-
-
-def _as_data(answer: Any) -> Any:
-    """An answer of somebody's own code as plain data; a record or a reply, with fields of their
-    types, has such in it.
-    """
-    if isinstance(answer, Record | Reply):
-        return _as(type(answer), answer)
-    return plain_data(answer)
-
-
-def _as(kind: type[_Struct], value: _Struct) -> _Struct:
-    """A value of some kind, its fields checked. Raises StrategyError for one of another type."""
-    try:
-        return msgspec.convert(plain_data(value), kind)
-    except msgspec.ValidationError as error:
-        raise StrategyError(f"its {kind.__name__} cannot be read: {error}") from None
 
 
 def _require_messages(history: NewHistory | None, window: Window) -> None:
@@ -164,7 +146,10 @@ def _require_messages(history: NewHistory | None, window: Window) -> None:
         if not isinstance(message, Message):
             kind = type(message).__name__
             raise StrategyError(f"a compactor's messages must be Message values, got {kind}")
-        _as(Message, message)
+        try:
+            msgspec.convert(plain_data(message), Message)
+        except msgspec.ValidationError as error:
+            raise StrategyError(f"its Message cannot be read: {error}") from None
 
 
 # ---------------------------------------------------------------- errors
