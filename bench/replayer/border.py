@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import json
 import pickle
 from collections.abc import Iterable, Iterator, Sequence, Set
@@ -12,15 +10,15 @@ import msgspec
 
 from ..model import Failure, ModelTurn, ToolResult
 from ..model.errors import StrategyError, one_line, own_error
-from ..plugins.worker import Answer, NoAnswer
+from ..plugins.worker import NoAnswer
 from ..strategies import Strategy
 from ..tokens.counting import TokenCounter
-from .loop import Loop, Outcomes
+from .loop import Outcomes
 from .recording import Frame, Moment
-from .serving import answer, open_replay
+from .serving import open_replay
 
 
-def outcomes_of_own_code(
+def outcomes_of_child(
     strategy: Strategy,
     frame: Frame,
     counter: TokenCounter,
@@ -28,36 +26,21 @@ def outcomes_of_own_code(
     *,
     ended: bool,
 ) -> Outcomes:
-    """The outcomes of some moments under a strategy with somebody's own code; `ended`: and of the
-    end.
-
-    Code that cannot be sent to a child is replayed here, in the same way.
-    """
-    checked = CheckedOutcomes()
-    with _answering(strategy, frame, counter) as answering:
+    """The outcomes of some moments under a strategy that a child replays; `ended`: and of the end."""
+    checked, sandbox = CheckedOutcomes(), strategy.sandbox
+    given = sandbox.number, frame, counter.encoding, counter.counting
+    with sandbox.child.session(open_replay, *given, count=counter.encoded) as session:
         for portion, is_last in _portions(strategy, moments):
             request = pickle.dumps((portion, is_last and ended), pickle.HIGHEST_PROTOCOL)
             try:
-                checked.take(portion, answering(request))
-            except (NoAnswer, StrategyError, MemoryError) as error:
+                checked.take(portion, session.ask(request))
+            except (NoAnswer, StrategyError) as error:
                 at = portion[-1].step.index if portion else -1
                 slot = "strategy" if len(strategy.own_slots) > 1 else min(strategy.own_slots)
                 checked.out.failure = Failure(step=at, slot=slot, error=_reason(error))
             if checked.out.failure is not None:
                 break
     return checked.out
-
-
-@contextlib.contextmanager
-def _answering(strategy: Strategy, frame: Frame, counter: TokenCounter) -> Iterator[Answer]:
-    """What answers during one replay: a session of the strategy's child, or this process."""
-    if strategy.sandbox is None:
-        yield functools.partial(answer, Loop(strategy, frame, counter))
-        return
-    child, number = strategy.sandbox.child, strategy.sandbox.number
-    given = number, frame, counter.encoding, counter.counting
-    with child.session(open_replay, *given, count=counter.encoded) as session:
-        yield session.ask
 
 
 def _portions(strategy: Strategy, moments: Iterable[Moment]) -> Iterator[tuple[list[Moment], bool]]:

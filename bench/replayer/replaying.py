@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import functools
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -25,9 +27,9 @@ from ..text.scripts import expected_scripts
 from ..tokens.counting import TokenCounter
 from . import unstable
 from .answers import Broken, in_slot
-from .border import outcomes_of_own_code
+from .border import outcomes_of_child
 from .loop import Loop, Outcomes, ResultOutcome, read_back
-from .recording import frame_of, moments_of
+from .recording import Moment, frame_of, moments_of
 
 
 class Replayer:
@@ -97,12 +99,17 @@ class Replayer:
         )
 
     def _outcomes(self, strategy: Strategy, before: int | None) -> Outcomes:
-        moments = (each for each in self._moments if before is None or each.step.index < before)
-        if strategy.own:
+        moments: Iterable[Moment] = (
+            each for each in self._moments if before is None or each.step.index < before
+        )
+        if strategy.sandbox is not None:
             given = strategy, self._frame, self.counter, moments
-            return outcomes_of_own_code(*given, ended=before is None)
-        reads_on = _reads_future(strategy)
-        frame = self._frame._replace(future=self.future) if reads_on else self._frame
+            return outcomes_of_child(*given, ended=before is None)
+        frame = self._frame
+        if _reads_future(strategy):
+            frame = frame._replace(future=self.future)
+        elif strategy.own:  # which may change what it is handed
+            frame, moments = copy.deepcopy(frame), map(copy.deepcopy, moments)
         return Loop(strategy, frame, self.counter).outcomes(moments, ended=before is None)
 
     def _number(self, number: int) -> int:
