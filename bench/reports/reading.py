@@ -186,26 +186,13 @@ class Reading:
         return {value for name in self.everyone if (value := self.value(name, metric)) is not None}
 
     def counts(self, strategy: str, metric: str) -> str:
-        """A share as a count over all runs, "251 of 364".
-
-        "" where it is no share, or where that of some strategy does not come out even: its weight
-        is then no number of things.
-        """
-        if self.unit(metric) != "share":
-            return ""
-        both = {name: self._hits(name, metric) for name in self.everyone}
-        even = all(abs(hits - round(hits)) < 1e-6 for hits, _ in both.values())
-        hits, size = both.get(strategy, (0.0, 0.0))
-        return f"{count(round(hits))} of {count(size)}" if even and size > 1 else ""
-
-    def _hits(self, strategy: str, metric: str) -> tuple[float, float]:
+        """A share as a count over all runs, "251 of 364"; "" where it is no share of whole things."""
         numbers = (self.known.number(run, strategy, metric) for run in self.runs)
-        pairs = [
-            (value, one.weight) for one in numbers if one and (value := value_of(one)) is not None
-        ]
-        return math.fsum(value * weight for value, weight in pairs), math.fsum(
-            weight for _, weight in pairs
-        )
+        known = [one for one in numbers if one and value_of(one) is not None]
+        size = math.fsum(one.weight for one in known)
+        hits = math.fsum((one.value or 0.0) * one.weight for one in known)
+        even = self.unit(metric) == "share" and abs(hits - round(hits)) < 1e-6
+        return f"{count(round(hits))} of {count(size)}" if even and size > 1 else ""
 
     def info(self, metric: str) -> MetricInfo:
         """The declaration of a metric; an unknown one is a count of which less is better."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from ..model.compared import Compared
 from ..model.errors import visible
@@ -117,16 +117,6 @@ def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
 # ---------------------------------------------------------------- tables
 
 
-class _Column(NamedTuple):
-    """A column as text. `width` is that in which nothing in it is broken, None where it may be."""
-
-    title: str
-    number: bool
-    texts: list[str]
-    width: int | None
-    least: int
-
-
 def _table(table: Table, width: int) -> Iterator[str]:
     """The table as rich lays it out, without the columns that only a page draws or has room for."""
     from rich.box import SIMPLE_HEAD
@@ -134,17 +124,21 @@ def _table(table: Table, width: int) -> Iterator[str]:
     from rich.table import Table as RichTable
     from rich.text import Text as RichText
 
-    fitting = [_column(table, at) for at in table.in_texts]
-    more = 0
-    while len(fitting) > 2 and sum(column.least + _GAP for column in fitting) - _GAP > width:
-        fitting.pop()
-        more += 1
     drawn = RichTable(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for column in fitting:
+    columns: list[list[str]] = []
+    room = width
+    for at in table.in_texts:
+        column, texts = table.columns[at], _texts(table, at)
+        widest = max(map(len, [*texts, *textwrap.wrap(column.title, _HEAD)]), default=0)
+        is_kept = (at == 0 or column.number) and widest <= _NAME  # else its words may be broken
+        room -= (widest if is_kept else _NAME if at == 0 else _FEWEST) + _GAP
+        if len(columns) >= 2 and room < -_GAP:
+            break
         justify: Literal["left", "right"] = "right" if column.number else "left"
-        title = RichText(column.title)
-        drawn.add_column(title, justify=justify, overflow="fold", width=column.width)
-    for cells in zip(*(column.texts for column in fitting), strict=True):
+        fixed = widest if is_kept else None
+        drawn.add_column(RichText(column.title), justify=justify, overflow="fold", width=fixed)
+        columns.append(texts)
+    for cells in zip(*columns, strict=True):
         drawn.add_row(*map(RichText, cells))
     console = Console(
         file=io.StringIO(), width=width, color_system=None, legacy_windows=False, _environ={}
@@ -152,20 +146,18 @@ def _table(table: Table, width: int) -> Iterator[str]:
     with console.capture() as capture:
         console.print(drawn)
     yield from (line.rstrip() for line in capture.get().splitlines())
+    more = len(table.in_texts) - len(columns)
     note = f"{of(more, 'more column')} on the page (-o report.html). " if more else ""
     yield from _wrapped(note + table.caption, width)
 
 
-def _column(table: Table, at: int) -> _Column:
-    """A column of a table: names and numbers of a usual length are not broken, words are."""
-    title, number, first = table.columns[at].title, table.columns[at].number, at == 0
-    texts = [
+def _texts(table: Table, at: int) -> list[str]:
+    """The cells of a column as texts; the heading of a group of rows stands in the first."""
+    first, number = at == 0, table.columns[at].number
+    return [
         (row if first else "") if isinstance(row, str) else _cell(row[at], number, first)
         for row in table.rows
     ]
-    widest = max(map(len, [*texts, *textwrap.wrap(title, _HEAD)]), default=0)
-    width = widest if (first or number) and widest <= _NAME else None
-    return _Column(title, number, texts, width, width or (_NAME if first else _FEWEST))
 
 
 def _cell(cell: Cell, number: bool, first: bool) -> str:

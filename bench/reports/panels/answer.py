@@ -121,14 +121,8 @@ def _savings(reading: Reading) -> Figures:
         note = f"95% interval {change(1 + bounds[0])} to {change(1 + bounds[1])}" if bounds else ""
         first = Figure(name, change(price.ratio), "good" if advised else "", line, note)
     else:
-        now = reading.money(price)
-        first = Figure(
-            "Tokens today" if reading.counts_tokens else "Price today",
-            now,
-            "",
-            reading.priced_by[1],
-            reading.economy,
-        )
+        name = "Tokens today" if reading.counts_tokens else "Price today"
+        first = Figure(name, reading.money(price), "", reading.priced_by[1], reading.economy)
     return Figures((first, _missed(reading, item), _rejected(reading)), scatter(reading))
 
 
@@ -143,22 +137,20 @@ def _missed(reading: Reading, item: Ranked) -> Figure:
 
 
 def _rejected(reading: Reading) -> Figure:
+    """The cheapest rejected strategy, with the theoretical minimum beside it."""
     least, today = reading.advice.theoretical_minimum, _today(reading)
     item = reading.by_name.get(reading.advice.cheapest_rejected or "")
-    floor = less = ""
+    note = ""
     if least is not None and today is not None and today.per_run:
-        less = change(least / today.per_run)
         floor = f"{reading.money(Price(unit=today.unit, per_run=least))} {reading.priced_by[1]}"
-    if item is not None:
-        price = reading.price(item)
-        value = change(price.ratio) if price and price.ratio is not None else item.verdict
-        note = f"theoretical minimum: {floor} ({less})" if floor else ""
-        why = item.reason or item.verdict
-        return Figure(f"Cheapest rejected: {item.strategy}", value, "bad", why, note)
-    if floor:
-        return Figure("Theoretical minimum", less, "", floor, "with perfect foresight")
-    tried = sum(entry.strategy != TODAY for entry in reading.ranked)
-    return Figure("Rejected", "none", "", f"of {count(tried)} tried")
+        note = f"theoretical minimum: {floor} ({change(least / today.per_run)})"
+    if item is None:
+        tried = sum(entry.strategy != TODAY for entry in reading.ranked)
+        return Figure("Cheaper ones rejected", "none", "", f"of {count(tried)} tried", note)
+    price = reading.price(item)
+    value = change(price.ratio) if price and price.ratio is not None else item.verdict
+    why = item.reason or item.verdict
+    return Figure(f"Cheapest rejected: {item.strategy}", value, "bad", why, note)
 
 
 def _measured(reading: Reading) -> Iterator[Figure]:

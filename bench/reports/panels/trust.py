@@ -9,7 +9,7 @@ from ...model.compared import Skipped
 from ...model.scores import RunFacts
 from ..blocks import Block, Fold, Heads, Prose, Section, Table, code, table
 from ..numbers import count, listed, of, percent, sentence_case
-from ..reading import Reading, shared
+from ..reading import Reading
 
 REPLAY_LIMIT = (
     "Replay keeps the recorded actions fixed: it measures what each strategy would have shown to the model, "
@@ -69,18 +69,10 @@ def not_understood(skipped: Iterable[Mapping[str, int]]) -> Iterator[str]:
 
 
 def files_not_read(files: Sequence[Skipped]) -> Table:
-    """The files that were not read, with the reasons; the folder that they share stands once."""
-    folders = [item.path.split("/")[:-1] for item in files]
-    folder = "/".join(folders[0][: shared(folders, min(map(len, folders)))])
-    texts = ((item.path, item.reason) for item in files)
-    if folder:
-        texts = (
-            (path.removeprefix(f"{folder}/"), why.replace(f"{folder}/", "")) for path, why in texts
-        )
-    rows = [(code(path), reason) for path, reason in texts]
+    """The files that were not read, with the reasons."""
+    rows = [(code(item.path), item.reason) for item in files]
     heads: Heads = ["file not read", "reason"]
-    note = f"In {folder}." if folder else ""
-    return table("Files not read", heads, rows, look="plain", most=_FILES, noun="file", note=note)
+    return table("Files not read", heads, rows, look="plain", most=_FILES, noun="file")
 
 
 def _measured_with(reading: Reading) -> str:
