@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
-from ..comparison.rules import filled
 from ..model.advice import Ranked
-from ..model.errors import SpecError
 from .blocks import TONE_OF, Cell, Cells, Column, Heads, Span, Table, table
 from .numbers import listed, of
 from .reading import Reading
@@ -30,25 +27,7 @@ def strategies(reading: Reading, heads: Heads, cells: Callable[[Ranked], Sequenc
 
 def _row(reading: Reading, item: Ranked, cells: Sequence[Cell]) -> Cells:
     mark, place = reading.mark(item.strategy), reading.rows.get(item.strategy)
-    about = "what runs today" if mark == "today" else spec_in_words(reading.spec(item.strategy))
+    about = "what runs today" if mark == "today" else reading.spec(item.strategy)
     name = f"{place} {reading.title(item.strategy)}" if place else reading.title(item.strategy)
     verdict = (Span(item.verdict, TONE_OF[mark], strong=True),)
     return Cell(name, about, mark=mark), *cells, Cell(verdict, item.reason)
-
-
-def spec_in_words(spec: str) -> str:
-    """A spec to read: the plug-ins with their settings, and slots that a plug-in does not tell.
-
-    >>> spec_in_words("summarizer=csv_table+compactor=mask_observations:keep_last=5,every=10")
-    'csv_table + mask_observations keep_last=5, every=10'
-    >>> spec_in_words("store=truncate:limit=5")
-    'store: truncate limit=5'
-    """
-    try:
-        slots = filled(f"x={spec}")
-    except SpecError:
-        return spec
-    named = ("summarizer", "compactor")
-    parts = [value if slot in named else f"{slot}: {value}" for slot, value in slots.items()]
-    joined = " + ".join(parts) or spec
-    return re.sub(r",(?=\w+=)", ", ", re.sub(r"(?<=\w):(?=\w+=)", " ", joined))

@@ -145,13 +145,9 @@ def _moved(reading: Reading) -> Iterator[Block]:
     """Yields the number of moves in words, and a row for each, the worse ones first."""
     moves = reading.compared.moves
     names = list(dict.fromkeys(move.strategy for move in moves))
-    rest = [reading.title(name) for name in reading.compared.strategies if name not in names]
     better, worse = (count(sum(move.better is side for move in moves)) for side in (True, False))
-    text = f"{of(len(moves), 'number')} of {listed(names)} moved: {better} improved, {worse} regressed."
-    same = (
-        f" {listed(rest)} {'has' if len(rest) == 1 else 'have'} the same values as in the baseline."
-    )
-    yield Prose(text + (same if rest else ""))
+    moved = f"{of(len(moves), 'number')} of {listed(names)} moved"
+    yield Prose(f"{moved}: {better} improved, {worse} regressed.")
     rank = {False: 0, True: 1, None: 2}
     ordered = sorted(
         moves,

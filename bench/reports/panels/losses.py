@@ -54,7 +54,7 @@ def sections(reading: Reading) -> Iterator[Section]:
 
 
 def _heat(reading: Reading) -> Iterator[Block]:
-    """Yields a sentence on the strategies, and the runs that lose most as a table."""
+    """Yields the runs that lose most as a table, or that with every strategy none does."""
     acting = [item.strategy for item in reading.ranked if "inactive" not in item.marks]
     names = [name for name in acting if name != TODAY]
     missed = {
@@ -68,14 +68,8 @@ def _heat(reading: Reading) -> Iterator[Block]:
     if not losing:
         yield Prose("With every strategy each turn would still have had everything that it used.")
         return
-    safe = [name for name in names if not total[name]]
-    worst, runs = losing[0], sum(bool(values[losing[0]]) for values in missed.values())
-    lose = "loses" if len(safe) == 1 else "lose"
-    lead = f"{listed(safe)} {lose} nothing that a turn used. " if safe else ""
-    turns = f"{of(round(total[worst]), 'turn')} of {of(runs, 'run')}"
-    yield Prose(f"{lead}With {worst} {turns} would have missed something.")
     best = reading.candidate.strategy if reading.candidate else ""
-    most = [*([best] if best in safe else []), *losing][:_STRATEGIES]
+    most = [best, *(name for name in losing if name != best)][:_STRATEGIES]
     yield from _heat_table(reading, missed, [name for name in names if name in most])
 
 
