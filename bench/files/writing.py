@@ -38,17 +38,12 @@ def require_place(paths: Iterable[Path]) -> None:
             raise BenchError(f"{path}: {what} — give another name")
 
 
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file so that a reader finds the old one or the complete new one.
+def write_together(files: Mapping[Path, bytes | Iterable[bytes]]) -> None:
+    """Write files so that a reader finds the old one or the complete new one: all or none.
 
-    Its folder is made; its permissions are those of the old file, else what the umask says. Raises
+    Folders are made; the permissions are those of the old file, else what the umask says. Raises
     BenchError where that is not possible, and as `require_place` does.
     """
-    write_together({path: data})
-
-
-def write_together(files: Mapping[Path, bytes | Iterable[bytes]]) -> None:
-    """Write several files, each as `write_atomically` does: none of them before all are complete."""
     require_place(files)
     temporary: dict[Path, str] = {}
     path = Path()

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from bench.cli import main
-from bench.files.writing import write_atomically, write_together
+from bench.files.writing import write_together
 from bench.model.errors import BenchError
 
 
 def test_a_file_is_written_whole_and_its_folder_made(tmp_path):
     path = tmp_path / "new" / "folder" / "x.txt"
-    write_atomically(path, b"one")
-    write_atomically(path, b"two")
+    write_together({path: b"one"})
+    write_together({path: b"two"})
     assert path.read_bytes() == b"two"
     assert [item.name for item in path.parent.iterdir()] == ["x.txt"]
 
@@ -24,23 +24,23 @@ def test_a_file_is_written_whole_and_its_folder_made(tmp_path):
 def test_what_cannot_be_written_is_said_and_leaves_nothing(tmp_path):
     (tmp_path / "file").write_text("a file")
     with pytest.raises(BenchError, match="cannot be written"):
-        write_atomically(tmp_path / "file" / "x.txt", b"one")
+        write_together({tmp_path / "file" / "x.txt": b"one"})
     (tmp_path / "folder").mkdir()
     with pytest.raises(BenchError, match="cannot be written"):
-        write_atomically(tmp_path / "folder", b"one")
+        write_together({tmp_path / "folder": b"one"})
     assert sorted(item.name for item in tmp_path.iterdir()) == ["file", "folder"]
 
 
 def test_a_write_that_breaks_off_leaves_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "x.txt"
-    write_atomically(path, b"old")
+    write_together({path: b"old"})
 
     def full(source, target):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.replace", full)
     with pytest.raises(BenchError, match=r"x\.txt: cannot be written: No space left on device"):
-        write_atomically(path, b"new")
+        write_together({path: b"new"})
     assert path.read_bytes() == b"old"
     assert [item.name for item in tmp_path.iterdir()] == ["x.txt"]
 
@@ -49,12 +49,12 @@ def test_permissions_are_those_of_the_old_file_else_what_the_umask_says(tmp_path
     path = tmp_path / "x.txt"
     before = os.umask(0o027)
     try:
-        write_atomically(path, b"new")
+        write_together({path: b"new"})
     finally:
         os.umask(before)
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
     path.chmod(0o604)
-    write_atomically(path, b"newer")
+    write_together({path: b"newer"})
     assert stat.S_IMODE(path.stat().st_mode) == 0o604
 
 
@@ -64,7 +64,7 @@ def everything(folder):
 
 def test_no_file_takes_its_place_where_one_cannot_be_completed(tmp_path):
     for name in ("a", "b"):
-        write_atomically(tmp_path / name, b"old")
+        write_together({tmp_path / name: b"old"})
     before = everything(tmp_path)
     (tmp_path / "c").mkdir()
     with pytest.raises(BenchError):
@@ -85,7 +85,7 @@ def test_nothing_is_removed_that_this_process_did_not_make(tmp_path, monkeypatch
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("mine")
     before = everything(tmp_path)
-    write_atomically(Path("x.txt"), b"one")
+    write_together({Path("x.txt"): b"one"})
     write_together({Path("x.txt"): b"two", Path("y.txt"): b"two"})
     with pytest.raises(SystemExit):
         main(["list", "store"])

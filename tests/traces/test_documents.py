@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.files.writing import write_atomically
+from bench.files.writing import write_together
 from bench.model.errors import BenchError, TraceError
 from bench.traces.documents import Document
 from bench.traces.records import Unread, time_of
@@ -100,14 +100,14 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target = tmp_path / "a.json"
-    write_atomically(target, b"old")
+    write_together({target: b"old"})
 
     def full(source: object, destination: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", full)
     with pytest.raises(BenchError, match=r"a\.json: cannot be written: No space left on device"):
-        write_atomically(target, b"new")
+        write_together({target: b"new"})
     assert target.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [target]
 

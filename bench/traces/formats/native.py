@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 import msgspec
 
-from ...files.writing import write_atomically
+from ...files.writing import write_together
 from ...model import SCHEMA_VERSION, AnyStep, Trace
 from ...model.errors import TraceError, one_line
 from .. import Confidence, Document, Traces, certain_if, register
@@ -149,4 +149,4 @@ def write_traces(traces: Iterable[Trace], path: str | Path) -> None:
             file = stack.enter_context(packed)
         for trace in traces:
             file.write(encode_trace(trace))
-    write_atomically(target, buffer.getvalue())
+    write_together({target: buffer.getvalue()})
