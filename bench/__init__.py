@@ -19,20 +19,16 @@ from .version import VERSION
 if TYPE_CHECKING:
     from .evidence.index import index_trace as index_trace
     from .run.audits import audit as audit
-    from .run.verbs import (
-        compare as compare,
-        load as load,
-        render as render,
-        run_scenario as run_scenario,
-    )
+    from .run.verbs import compare as compare, render as render, run_scenario as run_scenario
     from .strategies.offloading import offload as offload
+    from .traces import load as load
 
 __version__ = VERSION
 _PLACES = {
     "audit": ".run.audits",
     "compare": ".run.verbs",
     "index_trace": ".evidence.index",
-    "load": ".run.verbs",
+    "load": ".traces",
     "offload": ".strategies.offloading",
     "render": ".run.verbs",
     "run_scenario": ".run.verbs",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ from ..model import Trace
 from ..model.audit import SessionAudit
 from ..model.errors import BenchError
 from ..strategies import parse_strategy
-from ..traces import TraceSource
+from ..traces import Paths, TraceSource
 from ..traces.markers import cut_in
 from .measuring import Measuring, RunSession, rare_collection
 
@@ -29,7 +29,7 @@ class Audits:
 
 
 def audit(
-    paths: str | Path | Sequence[str | Path],
+    paths: Paths,
     base: Path | None = None,
     *,
     model: str | None = None,
@@ -44,8 +44,7 @@ def audit(
     >>> audited(example().trace).charges.prompt_tokens
     40
     """
-    several = [paths] if isinstance(paths, str | Path) else paths
-    source = TraceSource([str(path) for path in several], base)
+    source = TraceSource(paths, base)
     silent: list[tuple[str, str]] = []
 
     def each() -> Iterator[SessionAudit]:

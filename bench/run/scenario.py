@@ -156,7 +156,7 @@ def traces_given(traces: Any, base: Path | None) -> tuple[Iterable[Trace], Loade
         return traces.traces, traces
     items = [traces] if isinstance(traces, str | Path | Trace) else traces
     if isinstance(items, list | tuple) and all(isinstance(item, str | Path) for item in items):
-        source = TraceSource([str(item) for item in items], base)
+        source = TraceSource(items, base)
         return source, source
     if not isinstance(items, Iterable):
         what = f"traces are paths, Traces, or what bench.load gives; got {type(traces).__name__}"

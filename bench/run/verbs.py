@@ -1,4 +1,4 @@
-"""The verbs: load, compare, run a scenario, render."""
+"""The verbs: compare, run a scenario, render."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..model.errors import BenchError, ResultsError, named_in_errors
 from ..strategies.declaring import declarations
 from ..strategies.portfolio import PORTFOLIO
 from ..strategies.sandboxed import Place
-from ..traces import Loaded, load as read_traces
+from ..traces import Loaded
 from .against import Earlier, earlier, orphaned, strategies_of
 from .comparing import Base, Declared, answered, declared
 from .executors import Workers, sharing
@@ -32,18 +32,6 @@ Traces = str | Path | Trace | Loaded | Iterable[str | Path | Trace]
 
 Strategies = str | Callable[..., Any] | Iterable[Any] | Mapping[str, Any]
 """Strategies as people pass them: one, several, or names with these or with slots."""
-
-
-def load(
-    paths: str | Path | Sequence[str | Path],
-    base: Path | None = None,
-) -> Loaded:
-    """The recordings of paths (`format:path` or a path), and what was skipped.
-
-    Raises TraceError for a path that cannot be read.
-    """
-    several = [paths] if isinstance(paths, str | Path) else paths
-    return read_traces([str(path) for path in several], base or Path())
 
 
 def compare(

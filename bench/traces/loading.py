@@ -19,6 +19,9 @@ from .own_reader import NotOpened, OwnReader
 from .paths import GivenPath, InputFile, case_id, given_files, with_distinct_names
 from .reader import Confidence, PartOf, Reader
 
+Paths = str | Path | Sequence[str | Path]
+"""Paths as people pass them: one or several."""
+
 
 @dataclass(frozen=True)
 class Loaded:
@@ -30,7 +33,7 @@ class Loaded:
     damaged: tuple[str, ...] = ()
 
 
-def load(paths: Sequence[str], base: Path | None = None) -> Loaded:
+def load(paths: Paths, base: Path | None = None) -> Loaded:
     """Every trace of some paths, in the order given; a folder's or pattern's in the order of their
     names.
 
@@ -59,10 +62,9 @@ class TraceSource:
     was given comes from.
     """
 
-    def __init__(
-        self, paths: Sequence[str], base: Path | None = None, *, still: bool = False
-    ) -> None:
-        self.paths, self.base, self.still = tuple(paths), base or Path(), still
+    def __init__(self, paths: Paths, base: Path | None = None, *, still: bool = False) -> None:
+        several = [paths] if isinstance(paths, str | Path) else paths
+        self.paths, self.base, self.still = tuple(map(str, several)), base or Path(), still
         self.skipped: list[tuple[str, str]] = []
         self.damaged: list[str] = []
         self.file = Path()
