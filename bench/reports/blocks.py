@@ -105,10 +105,9 @@ class Figures:
 
 @dataclass(frozen=True)
 class Gallery:
-    """Small charts side by side; two in a row where they are `wide`."""
+    """Small charts side by side."""
 
     items: tuple[Drawing, ...]
-    wide: bool = False
 
     @property
     def texts(self) -> Iterator[Text]:

@@ -15,9 +15,6 @@ Mark = Literal["advised", "today", "rejected", "other"]
 Anchor = Literal["start", "middle", "end"]
 """The part of a text that stands at a place."""
 
-Bad = Literal["", "above", "below"]
-"""The side of a limit that is forbidden; "" for what is no limit."""
-
 
 @dataclass(frozen=True)
 class Axis:
@@ -91,11 +88,10 @@ class Histogram:
 
 @dataclass(frozen=True)
 class Line:
-    """A value to compare with, by its place from the top: today's, or a limit and its bad side."""
+    """A limit by its place from the top, with its name; what is above is forbidden."""
 
     at: float
     name: str
-    bad: Bad = ""
 
 
 @dataclass(frozen=True)
@@ -117,9 +113,9 @@ class Name:
 
 @dataclass(frozen=True)
 class Plot:
-    """Marks, joined by a line or by arcs, in percent from the left and from the top.
+    """Marks, some joined by a curve or by arcs, in percent from the left and from the top.
 
-    `scale` and `axis` are lines and labels at the left and below, `line` and `today` the values to
+    `scale` and `axis` are lines and labels at the left and below, `limit` and `today` the values to
     compare with across and down. A plot with `names` is large.
     """
 
@@ -129,17 +125,17 @@ class Plot:
     axis_title: str
     scale: tuple[tuple[float, str], ...] = ()
     scale_title: str = ""
-    line: Line | None = None
+    limit: Line | None = None
     today: float | None = None
-    joined: bool = False
+    curve: tuple[tuple[float, float], ...] = ()
     arcs: tuple[tuple[float, float, int], ...] = ()
     names: tuple[Name, ...] = ()
 
     @property
     def paths(self) -> Iterator[tuple[str, int]]:
         """Yields each line as SVG draws it on a box of 100 by 100, with its width."""
-        if self.joined:
-            yield "M" + " ".join(f"{x:.4g},{y:.4g}" for x, y, *_ in self.marks), 1
+        if self.curve:
+            yield "M" + " ".join(f"{x:.4g},{y:.4g}" for x, y in self.curve), 1
         for start, end, width in self.arcs:
             top = 84 - 1.1 * abs(end - start)  # the curve reaches three quarters of the way there
             yield f"M{start:.4g},100C{start:.4g},{top:.4g} {end:.4g},{top:.4g} {end:.4g},100", width

@@ -1,9 +1,13 @@
-"""Price against missed turns: a mark for each strategy, with its name or the number of its row."""
+"""Price against missed turns: a mark for each strategy, with its name or the number of its row.
+
+A line joins the settings of a sweep.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..model.advice import Ranked
 from .blocks import Drawing
@@ -14,6 +18,7 @@ from .reading import Reading
 
 MISSED_TURNS = "turns that would have missed something"
 """The name of the measure on the vertical axis."""
+_SETTING = re.compile(r"(\w+)=(-?\d+(?:\.\d+)?)(?=$|[^\w.])")
 
 
 def scatter(reading: Reading) -> Drawing | None:
@@ -33,9 +38,12 @@ def scatter(reading: Reading) -> Drawing | None:
         )
         for name, (price, missed) in places.items()
     ]  # fmt: skip
-    plot = _plot(reading, points, across, down, limit)
+    setting, strategies = swept(reading)
+    joined = [places[name] for name in strategies.values() if name in places]
+    curve = tuple((across.at(price), down.at(missed)) for price, missed in joined)
+    plot = _plot(reading, points, across, down, limit, curve)
     measure = "Tokens" if reading.counts_tokens else "Price"
-    return Drawing(plot, f"{measure} against missed turns", " ".join(_notes(plot, points)))
+    return Drawing(plot, f"{measure} against missed turns", " ".join(_notes(plot, points, setting)))
 
 
 def _places(reading: Reading) -> Iterator[tuple[str, tuple[float, float]]]:
@@ -55,13 +63,18 @@ def _title(reading: Reading, item: Ranked) -> str:
 
 
 def _plot(
-    reading: Reading, points: Sequence[Point], across: Axis, down: Axis, limit: float | None
+    reading: Reading,
+    points: Sequence[Point],
+    across: Axis,
+    down: Axis,
+    limit: float | None,
+    curve: tuple[tuple[float, float], ...],
 ) -> Plot:
-    """The marks with their names, today's line and the limit."""
+    """The marks with their names, today's line, the limit, and the line of a sweep."""
     today = next((point.x for point in points if point.mark == "today"), None)
     line = None
     if limit is not None:
-        line = Line(down.at(limit), f"above {percent(limit)}: loses too much", "above")
+        line = Line(down.at(limit), f"above {percent(limit)}: loses too much")
     price = count if reading.counts_tokens else dollars
     costs = [(across.at(cost), price(cost)) for cost in ticks(across.first, across.last, 4)]
     if all(text.endswith(".00") for _, text in costs):
@@ -76,16 +89,48 @@ def _plot(
         MISSED_TURNS,
         line,
         today,
+        curve,
         names=tuple(name for field in FIELDS for name in names(points, field, today, line)),
     )
 
 
-def _notes(plot: Plot, points: Sequence[Point]) -> Iterator[str]:
+def _notes(plot: Plot, points: Sequence[Point], setting: str) -> Iterator[str]:
     yield "Left is cheaper, low is safer."
+    if len(plot.curve) > 2:
+        yield f"The line joins the values of {setting}."
     if any(name.text.isdigit() for name in plot.names):
         yield "A number is a row of the table."
-    limit = plot.line.at if plot.line else 0.0
+    limit = plot.limit.at if plot.limit else 0.0
     below = [point.name for point in points if point.mark == "rejected" and point.y >= limit]
-    if below and plot.line:
+    if below and plot.limit:
         verb = "is" if len(below) == 1 else "are"
         yield f"{listed(below, 3)} {verb} rejected for other reasons; the table says which."
+
+
+# ---------------------------------------------------------------- sweeps
+
+
+def swept(reading: Reading) -> tuple[str, Mapping[float, str]]:
+    """The setting in which alone most strategies differ, three or more, with these by value."""
+    groups: dict[tuple[str, str], dict[float, str]] = {}
+    for strategy in reading.compared.strategies:
+        spec = reading.spec(strategy)
+        for match in _SETTING.finditer(spec):
+            rest = f"{spec[: match.start(2)]}*{spec[match.end(2) :]}"
+            groups.setdefault((match[1], rest), {})[float(match[2])] = strategy
+    large = [
+        (f"{name} of {_owner(rest)}", dict(sorted(values.items())))
+        for (name, rest), values in groups.items()
+        if len(values) > 2
+    ]
+    return max(large, key=lambda item: len(item[1]), default=("", {}))
+
+
+def _owner(rest: str) -> str:
+    """The plug-in that a setting belongs to: the last name before the star.
+
+    >>> _owner("store=csv+compactor=mask_observations:keep_last=*")
+    'mask_observations'
+    """
+    names = re.findall(r"=?([\w.]+)(?=:)", rest.split("*")[0])
+    return names[-1] if names else rest.split("=")[0]

@@ -1,4 +1,4 @@
-"""The answer: a sentence, three figures, a chart, a table; then changes by run and setting."""
+"""The answer: a sentence, three figures, a chart, a table; then the changes by run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from ..charts import Range
 from ..numbers import change, count, percent, quantity, rule_out, sentence_case
 from ..reading import RATE, REFUSED, Reading
 from ..scatter import MISSED_TURNS, scatter
-from ..spread import per_run_section, sweep_section
+from ..spread import per_run_section
 from ..strategies import strategies
 
 _VERDICT = re.compile(r"(Ship .+?|Keep what runs today)[.:](?=\s|$)", re.DOTALL)
@@ -41,11 +41,10 @@ _FIRST_CLAUSE = re.compile(r".+?[.:;?](?=\s|$)", re.DOTALL)
 
 
 def sections(reading: Reading) -> Iterator[Section]:
-    """The first screen, then the change by run and by setting where there are such."""
+    """The first screen, then the change by run where there are several."""
     yield Section("answer", "Answer", "Answer", tuple(_blocks(reading)))
     if reading.compared.answers == "savings":
         yield from per_run_section(reading)
-        yield from sweep_section(reading)
 
 
 def _blocks(reading: Reading) -> Iterator[Block]:
