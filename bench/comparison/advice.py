@@ -75,8 +75,16 @@ def advise(
         )
         for name in [TODAY, *names]
     }
-    valid = verdict_of(rules[TODAY]) != "invalid"
-    question = _question(runs, names, answers, saves=valid and answers == "savings")
+    economies = economies_of(runs)
+    assumed = any(run.facts.cache_shares == "assumed" for run in runs.all)
+    question = _Question(
+        runs=runs,
+        answers=answers,
+        deciding=economies[0],
+        assumed=assumed and economies[0] != "tokens",
+        saves=answers == "savings" and verdict_of(rules[TODAY]) != "invalid",
+        prices={economy: prices_of(runs, names, economy) for economy in economies},
+    )
     ranked = [_ranked(question, name, specs.get(name, ""), rules[name]) for name in rules]
     ordered = tuple(sorted(ranked, key=lambda item: _place(item, question)))
     advised = _advised(ordered, question)
@@ -100,15 +108,6 @@ class _Question:
     assumed: bool
     saves: bool
     prices: Mapping[Economy, Mapping[str, Price]]
-
-
-def _question(runs: Runs, names: Sequence[str], answers: Answers, saves: bool) -> _Question:
-    """The question, decided by the price with the provider's cache where the runs have one."""
-    economies = economies_of(runs)
-    deciding = economies[0]
-    assumed = deciding != "tokens" and any(run.facts.cache_shares == "assumed" for run in runs.all)
-    prices = {economy: prices_of(runs, names, economy) for economy in economies}
-    return _Question(runs, answers, deciding, assumed, saves, prices)
 
 
 # ---------------------------------------------------------------- one strategy

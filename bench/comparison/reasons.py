@@ -24,10 +24,7 @@ class RuleWords:
 RULES: dict[Rule, RuleWords] = {
     "ran": RuleWords("runs and gates that failed, replays that differ", "failed", "run"),
     "valid": RuleWords("prompts a provider would refuse", "a provider would refuse", "prompt"),
-    "instructed": RuleWords(
-        "prompts without the system prompt, the task or a standing instruction",
-        "of prompts lack an instruction",
-    ),
+    "instructed": RuleWords("prompts without an instruction", "of prompts lack an instruction"),
     "changed": RuleWords("values shown otherwise than the tool returned them", "changed", "value"),
     "misattributed": RuleWords(
         "sentences that give a value to another record", "of sentences misattribute a value"
@@ -36,12 +33,8 @@ RULES: dict[Rule, RuleWords] = {
         "generated texts that state something new", "of generated texts state something new"
     ),
     "hidden": RuleWords("failed results shown without their failure", "hidden", "error"),
-    "needed": RuleWords(
-        "turns that would have missed something they used, mean over tasks", "missed turns"
-    ),
-    "far": RuleWords(
-        "needed facts from six or more turns back that are kept, mean over tasks", "old facts kept"
-    ),
+    "needed": RuleWords("missed turns"),
+    "far": RuleWords("old facts kept"),
     "stored": RuleWords("fields kept in the store, questions answered"),
     "judged": RuleWords("evaluations and extractions that stay the same"),
     "routed": RuleWords("routes and selections as expected"),
@@ -91,14 +84,14 @@ def rule_failed(result: RuleResult) -> str:
         # A failed run has a finding.
         noun = "gate" if result.rule == "ran" and not result.findings else words.noun
         return f"{counted(result.value or 0, noun)} {words.refusal}{_example(result)}"
-    if words.refusal.startswith("of "):
+    if words.refusal:
         return f"{value} {words.refusal}{_example(result)}"
     if not value:
         why = "; ".join(item.text for item in result.findings) or "not measured"
-        return f"{words.refusal or words.measure}: {why}"
+        return f"{words.measure}: {why}"
     if value == limit:  # as far as it was rounded
         value = f"{result.value:.3%}"
-    shown = f"{words.refusal} {value}" if words.refusal else quality(result)
+    shown = quality(result) if result.metric in QUALITY else f"{words.measure} {value}"
     return f"{shown}, {'above' if (result.value or 0) > (result.limit or 0) else 'below'} {limit}"
 
 

@@ -35,12 +35,12 @@ class Asked:
     """
 
     rule: Rule
-    kind: Kind
-    verdict: Verdict
+    kind: Kind = "share"
+    verdict: Verdict = "loses too much"
     metrics: tuple[str, ...] = ()
-    better: Literal["lower", "higher"] = "higher"
     limit: float = 1.0
     slot: str = ""
+    better: Literal["lower", "higher"] = "higher"
 
 
 TABLE: tuple[Asked, ...] = (
@@ -51,29 +51,13 @@ TABLE: tuple[Asked, ...] = (
     Asked("misattributed", "prose", "unfaithful"),
     Asked("invented", "prose", "unfaithful"),
     Asked("hidden", "count", "unfaithful"),
-    Asked(
-        "needed", "share", "loses too much", ("needed.missed_turn_rate",), "lower", MAX_FAULT_RATE
-    ),
-    Asked("far", "share", "loses too much", ("needed.recall.far",), "higher", MIN_FAR_RECALL),
-    Asked(
-        "stored",
-        "share",
-        "loses too much",
-        ("loss.leaf_recall.stored", "loss.fact_recall.stored"),
-        slot="store",
-    ),
-    Asked("stored", "share", "loses too much", ("probes.recall",), slot="store"),
-    Asked("judged", "share", "loses too much", ("findings.agreement",), slot="evaluator"),
-    Asked(
-        "routed",
-        "share",
-        "loses too much",
-        ("routing.accuracy", "routing.selection_top1"),
-        slot="routers",
-    ),
-    Asked(
-        "routed", "share", "loses too much", ("routing.unreset_states",), "lower", slot="consumer"
-    ),
+    Asked("needed", metrics=("needed.missed_turn_rate",), limit=MAX_FAULT_RATE, better="lower"),
+    Asked("far", metrics=("needed.recall.far",), limit=MIN_FAR_RECALL),
+    Asked("stored", metrics=("loss.leaf_recall.stored", "loss.fact_recall.stored"), slot="store"),
+    Asked("stored", metrics=("probes.recall",), slot="store"),
+    Asked("judged", metrics=("findings.agreement",), slot="evaluator"),
+    Asked("routed", metrics=("routing.accuracy", "routing.selection_top1"), slot="routers"),
+    Asked("routed", metrics=("routing.unreset_states",), slot="consumer", better="lower"),
     Asked("cheaper", "cheaper", "not certain"),
 )
 """The table.

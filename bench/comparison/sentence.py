@@ -89,12 +89,8 @@ def _why_none(advice: Advice, others: Sequence[Ranked], assumed: bool) -> str:
     if not acting:
         none = "no strategy changed anything" if others else "nothing was tried"
         return f"{others[0].strategy} changed nothing." if len(others) == 1 else f"{none}."
-    asked = {
-        item.strategy: price_of(item, advice.basis)
-        for item in acting
-        if item.verdict != "no saving"
-    }
-    cheaper = [item for item in acting if (price := asked.get(item.strategy)) and is_saving(price)]
+    tried = [item for item in acting if item.verdict != "no saving"]
+    cheaper = [it for it in tried if (price := price_of(it, advice.basis)) and is_saving(price)]
     unsure = next((item for item in cheaper if item.verdict == "not certain"), None)
     if unsure is not None:
         return _why_unsure(advice, unsure, assumed)
