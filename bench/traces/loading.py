@@ -16,7 +16,7 @@ from ..plugins.registry import build, entries
 from .documents import Document
 from .markers import with_marked_cuts
 from .own_reader import NotOpened, OwnReader
-from .paths import GivenPath, InputFile, case_id, given_files, with_distinct_names
+from .paths import GivenPath, InputFile, case_id, given_files
 from .reader import Confidence, PartOf, Reader
 
 Paths = str | Path | Sequence[str | Path]
@@ -42,8 +42,8 @@ def load(paths: Paths, base: Path | None = None) -> Loaded:
     A named file must be recognised and complete. In a folder, what no reader recognises and what is
     damaged is left out and listed with the reason; a folder without a trace is an error, and so is
     a file that two readers are equally sure of. Of several files, one that holds no run, or what
-    another has given, is left out and listed. Cases are named by their files, those of one name by
-    what tells their paths apart. No paths give no traces. A reader of somebody's own
+    another has given, is left out and listed. Cases are named by their files, a second
+    one of a name by its path. No paths give no traces. A reader of somebody's own
     (`mine.py:Reader:runs/`) runs in a process of its own, within limits for each file; whatever it
     does there is an error of that file. Raises TraceError, one line with the place and what to do.
     """
@@ -76,7 +76,7 @@ class TraceSource:
 
     def _each(self, readers: _Readers) -> Iterator[Trace]:
         """Yield the recordings of all paths, each once; note the files that are left out, with reasons."""
-        everything = with_distinct_names([given_files(text, self.base) for text in self.paths])
+        everything = [given_files(text, self.base) for text in self.paths]
         for name in dict.fromkeys(given.format for given in everything if given.format is not None):
             readers.open(name)
         files = [file for given in everything for file in given.files]
@@ -236,7 +236,7 @@ class _Known:
         if own in self._outlines and (other := self._other("id", own, file)):
             if self._outlines[own] == outline:
                 return trace, f"holds run {own!r}, which {other} has given already"
-            own = file.below if own == case_id(file.below) else f"{file.below}:{own}"
+            own = file.name if own == case_id(file.below) else f"{file.name}:{own}"
             trace = msgspec.structs.replace(trace, id=own)
         if own in self._outlines:
             what = f"run id {own[:200]!r} is taken twice: by {self._first['id', own].name}"

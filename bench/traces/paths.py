@@ -5,8 +5,8 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -74,32 +74,6 @@ def case_id(path: str) -> str:
     while (ending := PurePosixPath(name).suffix) in _ENDINGS:
         name = name.removesuffix(ending)
     return f"{folder}{slash}{name}"
-
-
-def with_distinct_names(given: Sequence[GivenPath]) -> list[GivenPath]:
-    """The given paths, files of several of them that have one name named by their places below the
-    folder that holds them all.
-
-    >>> files = [InputFile(Path(path), path, "a.json") for path in ("runs/x/a.json", "runs/y/a.json")]
-    >>> [path.files[0].below for path in with_distinct_names([GivenPath(file.name, None, (file,), True) for file in files])]
-    ['x/a.json', 'y/a.json']
-    """
-    # By the name of a case: the places of its files, and the path that gave each.
-    named: dict[str, dict[str, str]] = {}
-    for path in given:
-        for file in path.files:
-            places = named.setdefault(case_id(file.below), {})
-            places.setdefault(os.path.abspath(file.path), path.text)
-
-    def renamed(file: InputFile) -> InputFile:
-        places = named[case_id(file.below)]
-        if len(set(places.values())) == 1:
-            return file
-        shared = os.path.commonpath(map(os.path.dirname, places))
-        below = os.path.relpath(os.path.abspath(file.path), shared)
-        return file._replace(below=Path(below).as_posix())
-
-    return [replace(path, files=tuple(map(renamed, path.files))) for path in given]
 
 
 def require_inside(
