@@ -82,7 +82,7 @@ class _Writer:
     def next(self, thread: str) -> dict[str, Any]:
         """The fields every step has."""
         t = self.draw(st.none() | st.just(1_700_000_000.5 + len(self.steps)))
-        return {"index": len(self.steps), "thread": thread, "agent": "agent" if thread == "main" else thread, "t": t}
+        return {"index": len(self.steps), "thread": thread, "t": t}
 
     def fact(self, thread: str) -> str:
         """A fact that this thread has seen, or a new one."""
@@ -175,9 +175,7 @@ def _extra(writer: _Writer, thread: str) -> AnyStep:
     return writer.draw(
         st.sampled_from(
             (
-                RouteDecision(
-                    **head, at="after_result", taken="continue", options=("continue", "abort"), state={"k": 1}
-                ),
+                RouteDecision(**head, at="after_result", taken="continue", state={"k": 1}),
                 Approval(**head, call_id="call_1", approved=False),
                 ToolsChanged(**head, tools=({"name": "query", "parameters": {"type": "object"}},)),
                 ContextReset(**head, summary="so far: nothing", kept=(0,)),

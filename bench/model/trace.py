@@ -114,7 +114,6 @@ class Step(Value, frozen=True, kw_only=True, tag_field="kind"):
     """
 
     index: int
-    agent: str = "agent"
     thread: str = "main"
     t: float | None = None
 
@@ -189,14 +188,11 @@ class ToolResult(Step, frozen=True, kw_only=True, tag="result"):
 
 
 class RouteDecision(Step, frozen=True, kw_only=True, tag="route"):
-    """A recorded choice of where the run goes next: the decision point, the route, its options and
-    state.
-    """
+    """A recorded choice of where the run goes next: the decision point, the route and its state."""
 
     at: str
     taken: str
     router: str | None = None
-    options: tuple[str, ...] = ()
     state: dict[str, Any] = {}
 
 

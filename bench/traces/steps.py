@@ -60,9 +60,8 @@ class Ran:
 
 @dataclass(frozen=True)
 class ReadMessage:
-    """One message of a run. `calls`, `reasoning`, `model` and `usage` are a
-    model's answer's, `name` its agent where it has one; `call_id`, `name`, `failed`, `error` and
-    `ran` are a tool message's."""
+    """One message of a run. `calls`, `reasoning`, `model` and `usage` are a model's answer's;
+    `call_id`, `name`, `failed`, `error` and `ran` are a tool message's."""
 
     role: Role
     content: Content = ""
@@ -89,11 +88,10 @@ class ReadMessage:
 
 
 class _KnownCall(NamedTuple):
-    """A call that results may answer, with its thread and agent."""
+    """A call that results may answer, with its thread."""
 
     call: ToolCall
     thread: str = "main"
-    agent: str = "agent"
 
     def fits(self, result: ReadMessage) -> bool:
         """True if a result has the id of the call; of one without an id, if it names no other
@@ -139,25 +137,19 @@ class Steps:
         self.steps.append(kind(index=self.index, **fields))
         return self.index - 1
 
-    def tools(self, definitions: list[Any], thread: str = "main", agent: str = "agent") -> None:
+    def tools(self, definitions: list[Any], thread: str = "main") -> None:
         """The tool definitions from here on in a thread; nothing where they are as before, or none
         were ever given."""
         if definitions != self._tools.get(thread, []):
             self._tools[thread] = definitions
-            self.add(ToolsChanged, agent=agent, thread=thread, tools=tuple(definitions))
+            self.add(ToolsChanged, thread=thread, tools=tuple(definitions))
 
-    def say(
-        self,
-        message: ReadMessage,
-        thread: str = "main",
-        agent: str = "agent",
-        t: float | None = None,
-    ) -> int:
+    def say(self, message: ReadMessage, thread: str = "main", t: float | None = None) -> int:
         """Append a message as a step; gives its index. A tool message is the result of the call
         whose id it names, else of the thread's earliest call that waits for one (of that name,
         where it has one). A call without an id gets one from the index."""
         self.unread.parts(message.content)
-        place: dict[str, Any] = {"agent": agent, "thread": thread, "t": t}
+        place: dict[str, Any] = {"thread": thread, "t": t}
         if message.role == "system":
             return self.add(SystemTurn, content=message.content, **place)
         if message.role == "user":
@@ -170,7 +162,7 @@ class Steps:
             call if call.id else msgspec.structs.replace(call, id=_made_id(self.index, at))
             for at, call in enumerate(message.calls)
         )
-        self.called(calls, thread, agent)
+        self.called(calls, thread)
         return self.add(
             ModelTurn,
             content=message.content,
@@ -179,44 +171,33 @@ class Steps:
             reasoning=message.reasoning or None,
             reasoning_resent=message.reasoning_resent and bool(message.reasoning),
             usage=message.usage,
-            **place | {"agent": message.name or agent},
+            **place,
         )
 
-    def tell(
-        self,
-        messages: Iterable[ReadMessage],
-        thread: str = "main",
-        agent: str = "agent",
-        t: float | None = None,
-    ) -> None:
+    def tell(self, messages: Iterable[ReadMessage], t: float | None = None) -> None:
         """Append several messages, each as `say` does."""
         for message in messages:
-            self.say(message, thread, agent, t)
+            self.say(message, t=t)
 
-    def route(
-        self, taken: str, router: str | None, agent: str = "agent", *, at: str = "", **fields: Any
-    ) -> None:
+    def route(self, taken: str, router: str | None, *, at: str = "", **fields: Any) -> None:
         """A decision that was recorded: where the run goes next, after the last step if `at` names
         no other point."""
         where = at or point_after(self.steps[-1] if self.steps else None)
-        self.add(RouteDecision, agent=agent, at=where, taken=taken, router=router, **fields)
+        self.add(RouteDecision, at=where, taken=taken, router=router, **fields)
 
     def approve(self, call_id: str, approved: bool, t: float | None = None) -> None:
         """A person's yes or no to a call."""
         call = self._known.get(call_id, _KnownCall(ToolCall(id=call_id, name="unknown")))
-        place: dict[str, Any] = {"agent": call.agent, "thread": call.thread, "t": t}
-        self.add(Approval, call_id=call_id, approved=approved, **place)
+        self.add(Approval, thread=call.thread, t=t, call_id=call_id, approved=approved)
 
     # ---- calls and their results
 
-    def called(
-        self, calls: tuple[ToolCall, ...], thread: str = "main", agent: str = "agent"
-    ) -> None:
+    def called(self, calls: tuple[ToolCall, ...], thread: str = "main") -> None:
         """Calls that results may answer from here on."""
         for call in calls:
             if call.id not in self.ran and (run := self._unnamed_run(call)) is not None:
                 self.ran[call.id] = run
-            self._known[call.id] = _KnownCall(call, thread, agent)
+            self._known[call.id] = _KnownCall(call, thread)
             self._waiting.setdefault(thread, []).append(self._known[call.id])
         self.unread.add("id of a call used twice", len(calls) - len({call.id for call in calls}))
 
@@ -260,8 +241,7 @@ class Steps:
                 self.unread.add(_UNASKED)
                 continue
             self._waiting[call.thread].remove(call)
-            place: dict[str, Any] = {"thread": call.thread, "agent": call.agent, "t": None}
-            self._add_result(call.call, ran, None, **place)
+            self._add_result(call.call, ran, None, thread=call.thread, t=None)
         self.unread.add(_UNASKED, sum(map(len, self._unnamed.values())))
         self.ran.clear()
 

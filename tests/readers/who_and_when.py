@@ -12,7 +12,6 @@ from bench.model import AnyStep, ContextReset, ModelTurn, RouteDecision, ToolCal
 from bench.traces import Confidence, Document, Traces, source_of
 from bench.traces.values import as_dict, dicts
 
-ROUTES = ("next", "replan", "satisfied", "terminated")
 _ORCHESTRATOR = re.compile(r"(\w*Orchestrator) \((.*)\)", re.DOTALL)
 _OUTCOMES = {"stalled": "replan", "request satisfied": "satisfied", "replan counter exceeded": "terminated"}
 _NEXT_SPEAKER = re.compile(r"Next speaker (\w+)")
@@ -112,30 +111,28 @@ class _Orchestrated:
         if match is None:
             call = self.waiting
             if call is None or call.name != role:
-                return UserTurn(index=index, agent=role, content=text)
+                return UserTurn(index=index, content=text)
             self.waiting = None
-            return _result(index, role, call, text)
-        agent, part = match.groups()
+            return _result(index, call, text)
+        part = match.group(2)
         if part.startswith("->"):
             name = part.removeprefix("->").strip()
             self.waiting = ToolCall(id=f"text{index}", name=name, arguments={"instruction": text}, in_text=True)
-            return self._turn(index, agent, self.waiting)
+            return self._turn(index, self.waiting)
         if part == "termination condition":
-            return self._turn(index, agent) if "FINAL ANSWER" in text else _announced(index, agent, "END")
+            return self._turn(index) if "FINAL ANSWER" in text else _announced(index, "END")
         if text.startswith(_LEDGER):
             ledger, self.ledger = self._ledger(index)
-            decided = _announced(index, agent, self._taken(index))
-            return msgspec.structs.replace(
-                decided, at="before_model", router="ledger", options=ROUTES, state={"ledger": ledger}
-            )
+            decided = _announced(index, self._taken(index))
+            return msgspec.structs.replace(decided, at="before_model", router="ledger", state={"ledger": ledger})
         if speaker := _NEXT_SPEAKER.match(text):
-            return _announced(index, agent, speaker.group(1))
+            return _announced(index, speaker.group(1))
         outcome = _outcome(text)
         if outcome == "replan" and self._is_plan(index + 1):
-            return self._turn(index, agent, said=index + 1)
+            return self._turn(index, said=index + 1)
         if self._is_plan(index) and _outcome(self.texts[index - 1]) == "replan":
-            return ContextReset(index=index, agent=agent, kept=(0, index - 1))
-        return self._turn(index, agent) if outcome is None else _announced(index, agent, outcome)
+            return ContextReset(index=index, kept=(0, index - 1))
+        return self._turn(index) if outcome is None else _announced(index, outcome)
 
     def _is_plan(self, index: int) -> bool:
         return index < len(self.texts) and self.texts[index].startswith("New plan")
@@ -168,10 +165,10 @@ class _Orchestrated:
                 return outcome
         return ""
 
-    def _turn(self, index: int, agent: str, *calls: ToolCall, said: int | None = None) -> ModelTurn:
+    def _turn(self, index: int, *calls: ToolCall, said: int | None = None) -> ModelTurn:
         text, model = self.texts[index if said is None else said], self.model
         reasoning, self.ledger = self.ledger, None
-        return ModelTurn(index=index, agent=agent, content=text, tool_calls=calls, model=model, reasoning=reasoning)
+        return ModelTurn(index=index, content=text, tool_calls=calls, model=model, reasoning=reasoning)
 
 
 class _GroupChat:
@@ -192,11 +189,11 @@ class _GroupChat:
     def _step(self, index: int) -> AnyStep:
         text, name = self.texts[index], self.names[index]
         if self._ran(index):
-            return _result(index, name, self._call(index - 1), text)
+            return _result(index, self._call(index - 1), text)
         if index == 0 or name == _TERMINAL:
-            return UserTurn(index=index, agent=name, content=text)
+            return UserTurn(index=index, content=text)
         calls = (self._call(index),) if self._ran(index + 1) else ()
-        return ModelTurn(index=index, agent=name, content=text, tool_calls=calls)
+        return ModelTurn(index=index, content=text, tool_calls=calls)
 
 
 def _outcome(text: str) -> str | None:
@@ -204,18 +201,17 @@ def _outcome(text: str) -> str | None:
     return next((route for start, route in _OUTCOMES.items() if said.startswith(start)), None)
 
 
-def _announced(index: int, agent: str, taken: str) -> RouteDecision:
+def _announced(index: int, taken: str) -> RouteDecision:
     """A log line that says where the run goes; nothing is decided there."""
-    return RouteDecision(index=index, agent=agent, at="after_model", router="orchestrator", taken=taken)
+    return RouteDecision(index=index, at="after_model", router="orchestrator", taken=taken)
 
 
-def _result(index: int, agent: str, call: ToolCall, text: str) -> ToolResult:
+def _result(index: int, call: ToolCall, text: str) -> ToolResult:
     """An agent's answer to a call. It failed where its first line has an exit code other than 0, or says that the browser broke down."""
     code = _EXIT_CODE.match(text)
     failed = text.startswith("Web surfing error") or (code is not None and int(code.group(1)) != 0)
     return ToolResult(
         index=index,
-        agent=agent,
         call_id=call.id,
         function=call.name,
         arguments=call.arguments,

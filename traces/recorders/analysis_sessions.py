@@ -100,12 +100,12 @@ class Session:
 
     def _add(self, kind: Any, **values: Any) -> int:
         index = len(self.steps)
-        self.steps.append(kind(index=index, agent=values.pop("agent", "analyst"), t=BASE_T + 11.0 * index, **values))
+        self.steps.append(kind(index=index, t=BASE_T + 11.0 * index, **values))
         return index
 
     def _run(self) -> None:
         names = ", ".join(step.function_name for step in self.plan) or "nothing, the question needs no analysis"
-        self._add(ModelTurn, content=f"The plan: {names}.", agent="planner")
+        self._add(ModelTurn, content=f"The plan: {names}.")
         if not self.plan:
             self._route("executor", "after_result", 0, executed=False, evaluation=None, expected="complete")
         for number, step in enumerate(self.plan):
@@ -117,7 +117,7 @@ class Session:
             if route == "abort":
                 break
         sentences = [sentence for sentence in self.final(self.memory, self.results) if sentence]
-        self._add(ModelTurn, content=" ".join(sentences), agent="response_generator")
+        self._add(ModelTurn, content=" ".join(sentences))
 
     def _execute(self, number: int, step: Planned) -> dict[str, Any]:
         said = self.remarks[number](self.memory, self.results) if number in self.remarks else []
@@ -136,7 +136,6 @@ class Session:
         self.memory.texts.append(seen)
         self._add(
             ToolResult,
-            agent="executor",
             call_id=call.id,
             function=call.name,
             arguments=call.arguments,
@@ -165,15 +164,11 @@ class Session:
             },
         }
         if evaluation is None:
-            taken, options = (
-                "step_evaluate" if executed and done <= total else "complete",
-                ("step_evaluate", "complete"),
-            )
+            taken = "step_evaluate" if executed and done <= total else "complete"
         else:
             state["last_step_evaluation"] = evaluation
             taken = "abort" if evaluation["critical_failure"] else "complete" if done >= total else "continue"
-            options = ("continue", "complete", "abort")
-        index = self._add(RouteDecision, agent=router, at=at, router=router, taken=taken, options=options, state=state)
+        index = self._add(RouteDecision, at=at, router=router, taken=taken, state=state)
         self.expected[str(index)] = expected
         return taken
 

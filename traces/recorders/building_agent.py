@@ -126,7 +126,7 @@ class Session:
     def add(self, kind: Any, **values: Any) -> int:
         """Append one step, seven seconds after the one before; gives its index."""
         index = len(self.steps)
-        self.steps.append(kind(index=index, agent="rap-agent", t=BASE_T + 7.0 * index, **values))
+        self.steps.append(kind(index=index, t=BASE_T + 7.0 * index, **values))
         return index
 
     def user(self, text: str, script: str | None = None) -> None:

@@ -57,7 +57,7 @@ class Atif:
         run.unread.extra_keys(value, _TRAJECTORY, "the trajectory")
         continued = value.get("continued_trajectory_ref") is not None
         run.unread.add("continuation of the trajectory in another file", continued)
-        run.trajectory(value, "main", "agent")
+        run.trajectory(value, "main")
         total = number(dict_in(value, "final_metrics").get("total_cost_usd"))
         run.cost_usd = run.cost_usd if total is None else total
         return traces_of(document, "atif", [run])
@@ -67,13 +67,13 @@ class _Trajectories(Steps):
     """A trajectory on its way to a trace: its own steps, and those of sub-agents, each in a
     thread."""
 
-    def trajectory(self, value: Fields, thread: str, agent: str) -> None:
-        """Add the steps of a trajectory as those of an agent, those of sub-agents before the result
+    def trajectory(self, value: Fields, thread: str) -> None:
+        """Add the steps of a trajectory, those of sub-agents before the result
         that refers to them, or last where none does."""
         listed, about = dicts(value.get("subagent_trajectories")), dict_in(value, "agent")
         sub_agents = {str(one.get("trajectory_id")): one for one in listed}
         if tools := as_list(about.get("tool_definitions")):
-            self.tools(tools, thread, agent)
+            self.tools(tools, thread)
         for given in dicts(value.get("steps")):
             step = fields_of(given, _STEP, self.unread, "a step")
             t = time_of(step.get("timestamp"), self.unread)
@@ -82,7 +82,7 @@ class _Trajectories(Steps):
             if message is not None and (
                 message.role == "assistant" or message.content or not results
             ):
-                self.say(message, thread, agent, t)
+                self.say(message, thread, t)
             for observed in results:
                 result = fields_of(observed, _RESULT, self.unread, "an observation")
                 for reference in dicts(result.get("subagent_trajectory_ref")):
@@ -90,13 +90,10 @@ class _Trajectories(Steps):
                     self.unread.add(
                         "sub-agent's trajectory in another file", name not in sub_agents
                     )
-                    self._sub_agent(sub_agents.pop(name, {}), name)
-                self.say(self._result(result, step), thread, agent, t)
+                    self.trajectory(sub_agents.pop(name, {}), name)
+                self.say(self._result(result, step), thread, t)
         for name, inner in sub_agents.items():
-            self._sub_agent(inner, name)
-
-    def _sub_agent(self, value: Fields, thread: str) -> None:
-        self.trajectory(value, thread, text(dict_in(value, "agent").get("name")) or "sub-agent")
+            self.trajectory(inner, name)
 
     def _message(self, step: Fields, model: str | None) -> ReadMessage | None:
         """The message of a step: an answer with its usage, whose cost is noted, or what was said;

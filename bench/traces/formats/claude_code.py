@@ -14,7 +14,7 @@ from ..records import fields_of, objects_of, time_of
 from ..sessions.branches import paired, way_to
 from ..sessions.claude_code_files import agent_files, agent_name, refuse_part, session_id, tool_run
 from ..steps import ReadMessage, Steps, traces_of
-from ..values import as_list, dict_in, dicts, number, text
+from ..values import as_list, dict_in, number, text
 
 _NOT_IN_PROMPTS = {
     "summary", "file-history-snapshot", "queue-operation", "ai-title", "custom-title", "last-prompt", "progress",
@@ -31,7 +31,7 @@ _NOTES = {
 }  # fmt: skip
 """Subtypes of system lines that the model does not see; nor does it see those without one (1.0)."""
 _CLEARED = "[Old tool result content cleared]"
-_MAIN, _SUB_AGENT = "main", "sub-agent"
+_MAIN = "main"
 
 
 _LINE = {"type": str, "subtype": str, "uuid": str, "parentUuid": str, "logicalParentUuid": str,
@@ -82,8 +82,6 @@ class _Session(Steps):
         super().__init__()
         # Lines not yet read, by thread and answer.
         self.answers: dict[tuple[str, str], list[Line]] = {}
-        # A sub-agent's name, by the call it came from and by its own id.
-        self.agents: dict[str, str] = {}
         self.boundary: Line | None = None  # the mark of compaction that waits for its summary
         self.parents: dict[str, str | None] = {}
         self.step_of: dict[str, int] = {}
@@ -114,14 +112,14 @@ class _Session(Steps):
             if name in agents:
                 yield from ((own, name) for own in objects_of(agents.pop(name), self.unread))
             within = line.get("isSidechain") is True and not alone
-            thread = text(line.get("parent_tool_use_id")) or (_SUB_AGENT if within else _MAIN)
+            thread = text(line.get("parent_tool_use_id")) or ("sub-agent" if within else _MAIN)
             yield line, thread
         for name, file in agents.items():
             yield from ((own, name) for own in objects_of(file, self.unread))
 
     def _noted(self, raw: Line, thread: str) -> Line | None:
         """A line's known members; None for one that a session which is taken up again repeats. Its
-        parent, its sub-agents and the answer that it is of are noted."""
+        parent and the answer that it is of are noted."""
         line = fields_of(raw, _LINE, self.unread)
         uuid = line.get("uuid")
         if uuid in self.parents:
@@ -131,14 +129,6 @@ class _Session(Steps):
         if session := line.get("sessionId") or line.get("session_id"):
             self.meta.setdefault("session_id", session)
         self.cost_usd = self.cost_usd or line.get("total_cost_usd", 0.0)
-        blocks = dicts(dict_in(line, "message").get("content"))
-        for block in blocks:
-            if block.get("type") == "tool_use":
-                name = text(dict_in(block, "input").get("subagent_type")) or _SUB_AGENT
-                self.agents[str(block.get("id"))] = name
-        agent = text(dict_in(line, "toolUseResult").get("agentId"))
-        if agent and blocks:
-            self.agents[agent] = self.agents.get(str(blocks[0].get("tool_use_id")), _SUB_AGENT)
         if line.get("type") == "assistant":
             self.answers.setdefault((thread, _answer_id(line)), []).append(line)
         return line
@@ -162,9 +152,7 @@ class _Session(Steps):
             self.unread.kind("line", kind or None)
 
     def _say(self, line: Line, thread: str, message: ReadMessage) -> int:
-        """Append the message that a line has."""
-        agent = "agent" if thread == _MAIN else self.agents.get(thread, _SUB_AGENT)
-        return self.say(message, thread, agent, self._time(line))
+        return self.say(message, thread, self._time(line))
 
     def _time(self, line: Line) -> float | None:
         return time_of(line.get("timestamp"), self.unread)

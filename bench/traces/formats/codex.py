@@ -114,8 +114,7 @@ class _Rollout(Steps):
             if message.role == "tool":
                 end = self.ends.get(message.call_id, {})
                 self.ran[message.call_id] = _tool_run(message.text, end)
-            author = message.name if message.role == "user" else ""
-            self.say(message, agent=author or "agent", t=t)
+            self.say(message, t=t)
 
     def _end_answer(self) -> None:
         """Add the answer that is being read as a turn, and the results that came within it."""

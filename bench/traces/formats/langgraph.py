@@ -113,7 +113,6 @@ class _Graph(Prompts):
 
     def __init__(self, states: list[State]) -> None:
         super().__init__()
-        self.ran_last: dict[str, str | None] = {}  # the node that ran before, by graph
         graphs = grouped((_configured(state, "checkpoint_ns"), state) for state in states)
         following = {id(one): then for mine in graphs.values() for one, then in pairwise(mine)}
         outer = {_identity(value) for state in graphs.get("", ()) for value in _messages_in(state)}
@@ -132,11 +131,10 @@ class _Graph(Prompts):
         group = space.split("|")[-1].split(":")[0] or "agent"
         before, t, thread = self.index, _time(state), "main"
         if messages or group == "agent":
-            thread = self.hold(messages, group=group, agent=self.ran_last.get(space), t=t)
+            thread = self.hold(messages, group=group, t=t)
         taken = _taken(state, following)
         if taken is None:
             return
-        self.ran_last[space] = taken[0] if len(taken) == 1 else None
         where = point_after(self.steps[-1] if self.index > before else None) if taken else "end"
         kept = {
             key: value
@@ -144,7 +142,7 @@ class _Graph(Prompts):
             if not key.startswith(_INNER) and not _has_messages(value)
         }
         names = "+".join(taken) or "__end__"
-        self.route(names, "langgraph", group, thread=thread, t=t, at=where, state=kept)
+        self.route(names, "langgraph", thread=thread, t=t, at=where, state=kept)
 
 
 def _interrupts(state: State) -> int:

@@ -63,6 +63,8 @@ class Native:
             yield trace_of(lines.counted(header), steps)
 
 
+_RETIRED = {"outcome", "agent", "options", "finish_reason", "duration_s"}
+"""Members that earlier versions wrote, and that nothing ever read."""
 _HEADER = set(Header.__struct_fields__)
 _STEPS = {
     step.__struct_config__.tag: {"kind", *step.__struct_fields__} for step in get_args(AnyStep)
@@ -109,7 +111,7 @@ class _Lines:
         """The value on a line as one of a kind, which has these members (None: it is of no kind
         that is known). TraceError with the place of a misfit."""
         if members is not None:
-            self.unread.extra_keys(value, members, "a native trace")
+            self.unread.extra_keys(value, members | _RETIRED, "a native trace")
             value = {key: value[key] for key in value if key in members}
         try:
             return msgspec.convert(value, kind, str_keys=True)

@@ -124,8 +124,7 @@ def _other_item(item: dict[str, Any], unread: Unread) -> list[ReadMessage]:
     """The messages that an item stands for which is not of an answer."""
     kind = item.get("type")
     if kind == "agent_message":
-        name, content = text(item.get("author")) or "", content_of(item.get("content"), unread)
-        return [ReadMessage("user", content, name=name)]
+        return [ReadMessage("user", content_of(item.get("content"), unread))]
     return message(item, unread) if kind in ("message", None) else blocks_of(item, unread).results
 
 
@@ -165,12 +164,11 @@ def message(
     blocks = blocks_of(first_of(fields, ("content", "parts")), unread)
     if not blocks.parts:
         blocks.add_all(text(fields.get("refusal")), unread)
-    name = text(fields.get("name")) or ""
     if role == "assistant":
-        return [_answer(fields, blocks, name, unread), *blocks.results]
+        return [_answer(fields, blocks, unread), *blocks.results]
     if blocks.results and not blocks.parts:
         return blocks.results
-    rest = ReadMessage(role, blocks.content, name=name)
+    rest = ReadMessage(role, blocks.content, name=text(fields.get("name")) or "")
     return [*blocks.results, _with_result(rest, fields) if role == "tool" else rest]
 
 
@@ -186,7 +184,7 @@ def _with_result(shown: ReadMessage, fields: dict[str, Any]) -> ReadMessage:
     )
 
 
-def _answer(fields: dict[str, Any], blocks: Blocks, name: str, unread: Unread) -> ReadMessage:
+def _answer(fields: dict[str, Any], blocks: Blocks, unread: Unread) -> ReadMessage:
     """An answer out of its fields and blocks, with reasoning, calls, model and usage. LangChain
     keeps what a provider adds in `additional_kwargs` and `response_metadata`."""
     extra, meta = as_dict(fields.get("additional_kwargs")), as_dict(fields.get("response_metadata"))
@@ -199,7 +197,6 @@ def _answer(fields: dict[str, Any], blocks: Blocks, name: str, unread: Unread) -
     reported = first_of(fields, ("usage_metadata", "usage"))
     blocks.calls = calls_beside(fields, unread) or calls_beside(extra, unread) or blocks.calls
     return blocks.answer(
-        name=name,
         model=text(fields.get("model") or first_of(meta, ("model_name", "model", "model_id"))),
         usage=usage_in(reported or first_of(meta, ("token_usage", "usage")), unread),
     )

@@ -135,25 +135,22 @@ class Prompts(Steps):
         *,
         results: Sequence[ReadMessage] = (),
         group: str = "agent",
-        agent: str | None = None,
         tools: list[Any] | None = None,
         asked: float | None = None,
         answered: float | None = None,
     ) -> str:
         """Add one model call: its prompt, the tools it was offered (None: not recorded), its
-        answer, and the results of tools that the server ran in it. Gives the name of its thread.
-        `agent` is who answers, where that is not what the group is called."""
-        who = agent or group
+        answer, and the results of tools that the server ran in it. Gives the name of its thread."""
         sent = Conversation(self._rejoined(prompt))
         thread = self._threads.continued(group, sent) or self._threads.begin(group)
-        self._update(thread, sent, who, asked)
+        self._update(thread, sent, asked)
         if tools is not None:
-            self.tools(tools, thread.name, who)
+            self.tools(tools, thread.name)
         if len(answer.calls) > 1:
             self._answers |= {call.id: answer for call in answer.calls if call.id}
         thread.answer = key_of(answer)
         for message in (answer, *results):
-            thread.conversation.add(message, self.say(message, thread.name, who, answered))
+            thread.conversation.add(message, self.say(message, thread.name, answered))
         self._threads.changed(thread)
         return thread.name
 
@@ -162,13 +159,12 @@ class Prompts(Steps):
         messages: Sequence[ReadMessage],
         *,
         group: str = "agent",
-        agent: str | None = None,
         t: float | None = None,
     ) -> str:
-        """Add what is new in the conversation of a group as it stands at some time, as messages of
-        `agent`. Gives its thread."""
+        """Add what is new in the conversation of a group as it stands at some time. Gives its
+        thread."""
         thread = self._threads.first(group)
-        self._update(thread, Conversation(messages), agent or group, t)
+        self._update(thread, Conversation(messages), t)
         self._threads.changed(thread)
         return thread.name
 
@@ -188,7 +184,7 @@ class Prompts(Steps):
                 joined.append(answer)
         return joined
 
-    def _update(self, thread: Thread, prompt: Conversation, agent: str, t: float | None) -> None:
+    def _update(self, thread: Thread, prompt: Conversation, t: float | None) -> None:
         """Add what is new in a prompt; where it holds less than the conversation, first a reset
         with what was kept."""
         known = thread.conversation
@@ -199,7 +195,6 @@ class Prompts(Steps):
             summary = _summary(prompt.messages, places, len(known.keys))
             self.add(
                 ContextReset,
-                agent=thread.group,
                 thread=thread.name,
                 t=t,
                 summary="\n".join(prompt.messages[at].text for at in summary) or None,
@@ -211,7 +206,7 @@ class Prompts(Steps):
                 reworded = message.content != before.content and message.role != "assistant"
                 self.unread.add(_REWORDED, reworded and message.text.strip() != before.text.strip())
             elif at not in summary:
-                prompt.steps[at] = self.say(message, thread.name, agent, t)
+                prompt.steps[at] = self.say(message, thread.name, t)
         thread.conversation = prompt
 
 

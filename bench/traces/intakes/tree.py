@@ -143,7 +143,7 @@ class Tree(Prompts):
         if chosen and isinstance(output, str | list) and self.nodes.issuperset(chosen):
             thread = self.steps[-1].thread if self.steps else "main"
             router = function_name(span.name) or None
-            self.route("+".join(chosen), router, self._agent(span), thread=thread, t=span.end)
+            self.route("+".join(chosen), router, thread=thread, t=span.end)
 
     def _call(self, span: Span, prompt: list[ReadMessage], answers: list[ReadMessage]) -> None:
         """Add a model call, with what is not known of it counted."""

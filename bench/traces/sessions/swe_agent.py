@@ -61,7 +61,7 @@ class _History(Steps):
         self.entry_steps: list[int] = []  # the step of each entry
         for at, entry in enumerate(entries):
             if self.prompts_known and at in queries:
-                self._edit(self._place(entry), queries[at])
+                self._edit(self._thread(entry), queries[at])
             self.entry_steps.append(self.index)
             self._add(entry)
         self.unread.add("trajectory step that is not in the history", len(self.actions))
@@ -71,36 +71,35 @@ class _History(Steps):
             what = "prompt of which the file does not tell what stood for old messages"
             self.unread.add(what, turns)
 
-    def _edit(self, place: tuple[str, str], query: list[Any]) -> None:
+    def _edit(self, thread: str, query: list[Any]) -> None:
         """Note which earlier messages a prompt words otherwise than the one before it."""
         texts, known = list(map(_text_of, query)), self.entry_texts
         changed = [at for at, text in enumerate(texts) if text != known[at]]
         known[: len(texts)] = texts
         if edits := {self.entry_steps[at]: texts[at] for at in changed}:
-            self.add(ContextEdit, thread=place[0], shown=edits)
+            self.add(ContextEdit, thread=thread, shown=edits)
 
-    def _place(self, entry: Fields) -> tuple[str, str]:
-        """The thread and the agent of a message."""
-        agent = entry.get("agent", "agent")
-        return ("main" if agent == self.first else agent), agent
+    def _thread(self, entry: Fields) -> str:
+        agent: str = entry.get("agent", "agent")
+        return "main" if agent == self.first else agent
 
     def _add(self, entry: Fields) -> None:
         """Add a message of the history by its role."""
-        role, place = ROLES.get(entry.get("role", "")), self._place(entry)
+        role, thread = ROLES.get(entry.get("role", "")), self._thread(entry)
         content = content_of(entry.get("content"), self.unread)
         if role is None:
             self.unread.kind("message", entry.get("role"))
         elif entry.get("is_demo") and role != "system":
             self.unread.add("call shown in a demonstration", len(entry.get("tool_calls", ())))
-            self.say(ReadMessage("user", content), place[0], "demonstration")
+            self.say(ReadMessage("user", content), thread)
         elif role == "assistant":
-            self._answer(entry, content, place)
-        elif role == "tool" or (role == "user" and self.waiting(place[0])):
-            self._result(content, entry.get("tool_call_ids", []), place)
+            self._answer(entry, content, thread)
+        elif role == "tool" or (role == "user" and self.waiting(thread)):
+            self._result(content, entry.get("tool_call_ids", []), thread)
         else:
-            self.say(ReadMessage(role, content), *place)
+            self.say(ReadMessage(role, content), thread)
 
-    def _answer(self, entry: Fields, content: Content, place: tuple[str, str]) -> None:
+    def _answer(self, entry: Fields, content: Content, thread: str) -> None:
         """Add an answer, and note the output that the trajectory has of its action."""
         command, calls = entry.get("action", ""), calls_beside(entry, self.unread)
         if not calls and command.strip():
@@ -112,22 +111,22 @@ class _History(Steps):
             "tool_calls" in entry,
         )
         turn = ReadMessage("assistant", content, tuple(calls), reasoning, reasoning_resent=resent)
-        self.say(turn, *place)
+        self.say(turn, thread)
         same = (at for at, action in enumerate(self.actions) if action.get("action", "") == command)
         if (at := next(same, None)) is not None:  # those before it are in no history
             action = self.actions.pop(at)
             ran = Ran(output=action.get("observation", ""))
             self.ran |= {call.id: ran for call in calls[:1]}
 
-    def _result(self, content: Content, call_ids: list[Any], place: tuple[str, str]) -> None:
+    def _result(self, content: Content, call_ids: list[Any], thread: str) -> None:
         """Add a message as the result of a call, with the output that it clips."""
-        waiting, seen = self.waiting(place[0]), text_of(content)
+        waiting, seen = self.waiting(thread), text_of(content)
         call_id = next(filter(None, map(text, call_ids)), waiting[0].id if waiting else "")
         if ran := self.ran.get(call_id):
             clipped = len(ran.output) > len(seen) and ran.output.strip() not in seen
             full = ran.output if clipped else None
             self.ran[call_id] = Ran(full=full)
-        self.say(ReadMessage("tool", content, call_id=call_id), *place)
+        self.say(ReadMessage("tool", content, call_id=call_id), thread)
 
 
 def _text_of(entry: Any) -> str:
