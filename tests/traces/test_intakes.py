@@ -70,7 +70,7 @@ def test_keys_of_newer_models_are_known() -> None:
     note = {"type": "agent_message", "author": "planner", "content": [{"type": "input_text", "text": "go"}]}
     assert is_item(note)
     read = messages([item, use, note], unread := Unread())
-    assert [(said.role, said.text, said.name) for said in read] == [("assistant", "a", ""), ("assistant", "", ""), ("user", "go", "planner")]  # fmt: skip
+    assert [(said.role, said.text) for said in read] == [("assistant", "a"), ("assistant", ""), ("user", "go")]  # fmt: skip
     assert unread.counts == {}
 
 
