@@ -43,7 +43,7 @@ def policies() -> dict[str, str]:
         for slot in SLOTS
         for entry in entries(slot).values()
         if ".policies." in f"{getattr(entry.target, '__module__', '')}."
-        and not any(item.required for item in entry.parameters.values())
+        and not any(item.default is item.empty for item in entry.parameters.values())
     }
 
 

@@ -103,8 +103,8 @@ def table(head: tuple[str, ...], rows: list[tuple[object, ...]]) -> Iterator[str
 def settings(entry: Entry) -> str:
     """The settings of a plug-in, each with its default as it is written in a spec, else with its type."""
     return ", ".join(
-        f"`{item.name}`: {type_name(item.type)}"
-        if item.required or item.default is None
+        f"`{item.name}`: {type_name(item.annotation)}"
+        if item.default is item.empty or item.default is None
         else f"`{item.name}={default_text(item.default)}`"
         for item in entry.parameters.values()
     )

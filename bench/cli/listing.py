@@ -113,7 +113,7 @@ def _summary(doc: str) -> str:
 
 def _parameters(entry: Any) -> str:
     settings = [
-        f"{item.name}={'required' if item.required else default_text(item.default)} ({type_name(item.type)})"
+        f"{item.name}={'required' if item.default is item.empty else default_text(item.default)} ({type_name(item.annotation)})"
         for item in entry.parameters.values()
     ]
     return f"  [{', '.join(settings)}]" if settings else ""

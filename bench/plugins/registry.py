@@ -58,26 +58,6 @@ class OfKind:
 
 
 @dataclass(frozen=True)
-class Parameter:
-    """One setting of a plug-in: its name, type, default (None where `required`)."""
-
-    name: str
-    type: Any
-    default: Any
-    required: bool
-
-    @classmethod
-    def of(cls, item: inspect.Parameter) -> Parameter:
-        """A parameter as a setting. One without a type that is known here has that of its default."""
-        required = item.default is item.empty
-        default = None if required else item.default
-        kind = Any if default is None else type(default)
-        if item.annotation is not item.empty and not isinstance(item.annotation, str):
-            kind = item.annotation
-        return cls(item.name, kind, default, required)
-
-
-@dataclass(frozen=True)
 class Entry:
     """One plug-in: a function or class (None in another process), and what it declared.
 
@@ -103,8 +83,8 @@ class Entry:
         return " ".join(self.doc.partition("Source:")[2].partition("\n\n")[0].split())
 
     @functools.cached_property
-    def parameters(self) -> dict[str, Parameter]:
-        """The settings by name: keyword-only parameters of the function or of the constructor.
+    def parameters(self) -> dict[str, inspect.Parameter]:
+        """The settings by name, typed: keyword-only parameters of the function or constructor.
 
         Of somebody's own also all with a default, and all that a constructor takes.
         """
@@ -115,8 +95,15 @@ class Entry:
             if self.own and item.kind is item.POSITIONAL_OR_KEYWORD:
                 is_setting = is_class or (place > 0 and item.default is not item.empty)
             if is_setting:
-                settings[item.name] = Parameter.of(item)
+                settings[item.name] = item.replace(annotation=_type_of(item))
         return settings
+
+
+def _type_of(item: inspect.Parameter) -> Any:
+    """The type of a setting: its annotation; without one that is known here that of its default."""
+    if item.annotation is not item.empty and not isinstance(item.annotation, str):
+        return item.annotation
+    return Any if item.default is item.empty or item.default is None else type(item.default)
 
 
 def declared_parameters(code: Any) -> list[inspect.Parameter] | None:
@@ -276,8 +263,9 @@ def _arguments(target: Entry, params: Sequence[tuple[str, RawValue]], base: Path
         if key not in known:
             takes = nearest(key, known) if known else " — it takes none"
             raise SpecError(f"{name} has no parameter {key!r}{takes}")
-        arguments[key] = _converted(f"{name} parameter {key}", raw, known[key].type, base)
-    missing = [item.name for item in known.values() if item.required and item.name not in arguments]
+        arguments[key] = _converted(f"{name} parameter {key}", raw, known[key].annotation, base)
+    required = (item.name for item in known.values() if item.default is item.empty)
+    missing = [name for name in required if name not in arguments]
     if missing:
         raise SpecError(f"{name} needs parameter {', '.join(missing)}")
     return arguments

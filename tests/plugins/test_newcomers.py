@@ -166,7 +166,9 @@ def test_a_plugin_says_what_it_is_shows_it_and_names_its_source(kind: str) -> No
         assert entry.source, name
         assert kind in ("reader", "number") or ">>>" in entry.doc, name
         if name != "langgraph":  # it needs the graph of somebody
-            assert all(item.type is not Any and not item.required for item in entry.parameters.values()), name
+            assert all(
+                item.annotation is not Any and item.default is not item.empty for item in entry.parameters.values()
+            ), name
 
 
 def test_the_table_has_every_kind() -> None:

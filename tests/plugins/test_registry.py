@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
+
 import pytest
 
 from bench.model.errors import SpecError
 from bench.plugins import registry
-from bench.plugins.registry import KINDS, Entry, Parameter, build, entries, entry, register
+from bench.plugins.registry import KINDS, Entry, build, entries, entry, register
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +52,8 @@ def test_an_entry_says_what_its_docstring_says():
     item = Entry("store", "documented", documented)
     assert item.doc.splitlines()[0] == "First sentence."
     assert item.source == "000 §3"
-    assert [*item.parameters.values()] == [Parameter("limit", int, 3, False), Parameter("name", str, None, True)]
+    settings = [(each.name, each.annotation, each.default) for each in item.parameters.values()]
+    assert settings == [("limit", int, 3), ("name", str, inspect.Parameter.empty)]
     assert Entry("store", "bare", lambda result: None).doc == ""
     assert Entry("store", "bare", lambda result: None).source == ""
     assert Entry("store", "bare", object).parameters == {}
