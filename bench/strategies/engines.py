@@ -38,16 +38,9 @@ class Compactor(ABC):
     def __init_subclass__(cls) -> None:
         dataclass(kw_only=True)(cls)
 
-    def __post_init__(self) -> None:
-        self._known: dict[tuple[Message, str], Message] = {}
-
     @abstractmethod
     def compact(self, window: Window) -> NewHistory | list[Message] | None:
         """The new history, or None for no change."""
-
-    def rewritten(self, message: Message, text: str) -> Message:
-        """The message with this text, the same one each time: so the cached prefix holds."""
-        return self._known.setdefault((message, text), with_text(message, text))
 
     def tried(self, *lines: str, tokens: int = 95, max_tokens: int = 100) -> list[str]:
         """The prompt that it makes of a conversation: an example in one line.
@@ -103,24 +96,27 @@ class AtShare(Compactor):
 class Mask(Compactor):
     """The engine of masks: `old` gives the results that go, `text` what stands in their place.
 
-    A view, so that it is always asked about the results as they came.
+    A view, so that it is asked about the results as they came. What goes once stays away wherever
+    anything does.
     """
 
     mode = "per_call"
+    _instead: dict[Message, Message] = state(dict)  # what stands in the place of each
     placeholder = "[tool result cleared]"
 
     @abstractmethod
     def old(self, window: Window) -> Sequence[Message]:
-        """The results that go."""
+        """The results that go; none where all are shown."""
 
     def text(self, message: Message) -> str:
         """The text in the place of a result."""
         return self.placeholder
 
     def compact(self, window: Window) -> list[Message] | None:
-        old = set(self.old(window))
-        shown = (self.rewritten(m, self.text(m)) if m in old else m for m in window.messages)
-        return list(shown) if old else None
+        old, instead = self.old(window), self._instead
+        for message in set(old) - instead.keys():
+            instead[message] = with_text(message, self.text(message))
+        return [instead.get(message, message) for message in window.messages] if old else None
 
 
 Parts = tuple[Sequence[Message], Sequence[Message], Sequence[Message]]
@@ -133,7 +129,6 @@ class Summarising(Compactor):
     writer: Annotated[Any, OfKind("writer")] = "extractive"
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         writer = build("writer", self.writer) if isinstance(self.writer, str) else self.writer
         self._write: Callable[..., str] = writer.start()[1]
 

@@ -35,13 +35,14 @@ class MaskObservations(Mask):
     keep_last: Count = 10
     every: Turns = 1
     _prompts: int = state(int)
+    _results: list[Message] = state(list)
     _masked: list[Message] = state(list)
 
     def old(self, window: Window) -> Sequence[Message]:
         self._prompts += 1
+        self._results += (message for message in window.added if message.kind == "result")
         if self._prompts % self.every == 0:
-            results = [message for message in window.messages if message.kind == "result"]
-            self._masked = older(results, self.keep_last)
+            self._masked = older(self._results, self.keep_last)
         return self._masked
 
     def text(self, message: Message) -> str:

@@ -122,17 +122,18 @@ class SinceTrigger(AtShare, Summarising):
     _commands: CommandHistory = state(CommandHistory)
     _left: Sequence[Message] = state(tuple)  # of the history, by the last trigger
     _since: int = state(int)  # the messages before the last trigger
+    _saved: int = state(int)  # the tokens that it took away
 
     def history(self, window: Window) -> tuple[Sequence[Message], int]:
         """The history without commands at its end, and the tokens of a prompt that holds it."""
         self._commands.take(window.added)
         messages = [*self._left, *window.messages[self._since :]]
-        framing = window.tokens - total(window.count, window.messages)
-        return messages, framing + total(window.count, messages)
+        return messages, window.tokens - self._saved
 
     def leave(self, window: Window, messages: Sequence[Message]) -> None:
         """Let the history be these messages from now on, and those that follow."""
         self._left, self._since = messages, len(window.messages)
+        self._saved = total(window.count, window.messages) - total(window.count, messages)
 
 
 @register("compactor", "separate_commands")

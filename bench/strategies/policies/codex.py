@@ -10,7 +10,7 @@ from ...model import Message, ToolResult
 from ...plugins.registry import register
 from .. import Window
 from ..engines import AtShare, Parts, Summary
-from ..histories import summary_message, system_count
+from ..histories import summary_message, system_count, with_text
 from ..settings import Count, Factor
 
 
@@ -75,7 +75,7 @@ class Codex(Summary, AtShare):
                 break
             tokens = math.ceil(len(message.text.encode("utf-8", "surrogatepass")) / 4)
             if tokens > room:
-                message = self.rewritten(message, middle_cut(message.text, 4 * room, "tokens"))
+                message = with_text(message, middle_cut(message.text, 4 * room, "tokens"))
             kept.append(message)
             room -= tokens
         return kept[::-1]
