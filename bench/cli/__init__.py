@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
+from click.exceptions import NoSuchCommand, NoSuchOption
 
 from .. import __version__
 from ..model.errors import BenchError, debugged, defect, one_line
 from .audit import audit
 from .importing import import_
 from .listing import list_
-from .mistakes import mistake_line
 from .options import every_command
 from .outcome import Concluded
 from .run import run
@@ -52,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except click.exceptions.Exit as done:
         raise SystemExit(done.exit_code) from None
     except click.ClickException as error:
-        _fail(mistake_line(error), 2)
+        _fail(_mistake(error), 2)
     except (click.Abort, KeyboardInterrupt):
         _fail("interrupted", 130)
     except Concluded:
@@ -68,6 +69,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except BaseException as error:  # exit code 1 says that a gate failed, and 0 that all hold
         debugged(error)
         _fail(defect(error), 2)
+
+
+def _mistake(error: click.ClickException) -> str:
+    """One line on a mistake that click found, with what to write instead."""
+    context = getattr(error, "ctx", None) or click.get_current_context(silent=True)
+    path = context.command_path if context else "bench"
+    text = one_line(error.format_message())
+    if isinstance(error, NoSuchCommand) and Path(error.command_name).exists():
+        text += f" Did you mean 'bench run {error.command_name}'?"
+    elif isinstance(error, NoSuchCommand | NoSuchOption) and not error.possibilities:
+        text += f" `{path} --help` has them all"
+    return f"{path}: {text}"
 
 
 def _fail(message: str, code: int) -> None:

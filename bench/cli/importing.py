@@ -23,16 +23,11 @@ ENDINGS = (".jsonl", ".jsonl.gz")
 @click.option("-o", "--output", "output", required=True, type=click.Path(path_type=Path), metavar="FILE",
               help="The file to write: .jsonl or .jsonl.gz.")  # fmt: skip
 @click.option(
-    "--no-redact",
-    is_flag=True,
-    help="Keep secrets (keys, tokens, passwords in URLs, cookies); they are removed otherwise.",
-)
-@click.option(
     "--redact-personal",
     is_flag=True,
     help="Remove e-mail addresses and user names in home paths too.",
 )
-def import_(sources: tuple[str, ...], output: Path, no_redact: bool, redact_personal: bool) -> None:
+def import_(sources: tuple[str, ...], output: Path, redact_personal: bool) -> None:
     """Convert recordings into native traces, without their secrets."""
     from ..model.errors import visible
     from ..traces import TraceSource
@@ -41,16 +36,13 @@ def import_(sources: tuple[str, ...], output: Path, no_redact: bool, redact_pers
     from ..traces.summary import ReadSummary, summary_of
 
     _require_free(output, sources)
-    if no_redact and redact_personal:
-        what = "--no-redact keeps everything, --redact-personal removes more"
-        raise BenchError(f"{what} — give one of them")
     source, total = TraceSource(sources), ReadSummary()
-    redactor = None if no_redact else Redactor(emails=redact_personal, homes=redact_personal)
+    redactor = Redactor(emails=redact_personal, homes=redact_personal)
 
     def converted() -> Iterator[Trace]:
         nonlocal total
         for trace in source:
-            clean = trace if redactor is None else redactor.trace(trace)
+            clean = redactor.trace(trace)
             summary = summary_of([clean])
             total += summary
             say(f"{visible(trace.id)} ({trace.source.format}): {summary.line()}")
@@ -61,8 +53,6 @@ def import_(sources: tuple[str, ...], output: Path, no_redact: bool, redact_pers
         say(f"left out {visible(file)}: {visible(reason)}")
     if total.traces > 1:
         say((total + summary_of([], source.skipped)).line())
-    if no_redact:
-        say("secrets were kept, as --no-redact says")
     say(f"wrote {output}")
 
 

@@ -168,6 +168,7 @@ def _plans(
 
     from ..run.scenario import Scenario, read_scenario
     from ..strategies.portfolio import PORTFOLIO
+    from ..text.wording import listed
 
     if scenarios and (traces or strategies):
         raise ScenarioError("give scenario files, or traces with --strategy, not both")
@@ -184,24 +185,9 @@ def _plans(
     if slots:
         return [Scenario(title="", traces=traces, strategies=slots, **changed)]
     portfolio: dict[str, Any] = {name: f"{name}={spec}" for name, spec in PORTFOLIO.items()}
-    title = f"Which strategy is cheapest for {_names(traces)}?"
+    names = listed([*dict.fromkeys(Path(text).name for text in traces)], 3)
+    title = f"Which strategy is cheapest for {names}?"
     return [Scenario(title=title, traces=traces, strategies=portfolio, portfolio=True, **changed)]
-
-
-def _names(traces: Sequence[str]) -> str:
-    """The names of some recordings in a title, without folders and endings.
-
-    >>> _names(["codex:runs/a.jsonl", "claude/*.jsonl"])
-    'a and claude'
-    """
-    from ..text.wording import listed
-    from ..traces import case_id
-
-    names = []
-    for text in traces:
-        path = Path(text.rpartition(":")[2]).absolute()
-        names.append(case_id((path.parent if "*" in path.name else path).name))
-    return listed([*dict.fromkeys(names)], 3)
 
 
 def sorted_paths(texts: Sequence[str]) -> tuple[tuple[Path, ...], tuple[str, ...]]:

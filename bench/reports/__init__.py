@@ -30,7 +30,7 @@ PANELS = (answer, changes, losses, judgements, trust, numbers)
 """The panels of a report in order; each has a function `sections`, which gives what it shows."""
 
 
-def report(compared: Compared, title: str = "") -> Report:
+def report(compared: Compared) -> Report:
     """A comparison as a report: its panels in order, those with nothing to show left out.
 
     The changes come first where a gate failed or something moved.
@@ -39,7 +39,7 @@ def report(compared: Compared, title: str = "") -> Report:
     begins = changes if reading.failed or compared.moves else answer
     panels = sorted(PANELS, key=lambda panel: panel is not begins)
     sections = tuple(section for panel in panels for section in panel.sections(reading))
-    return Report(title or title_of(compared), _about(reading), first_line(compared), sections)
+    return Report(title_of(compared), _about(reading), first_line(compared), sections)
 
 
 def title_of(compared: Compared) -> str:
@@ -75,23 +75,9 @@ def _about(reading: Reading) -> str:
 
 
 def reports(comparisons: Sequence[Compared]) -> tuple[Report, ...]:
-    """The report of one comparison.
-
-    Of several an overview, then each of them; equal titles are numbered.
-    """
-    titles: Counter[str] = Counter()
-    all_reports = []
-    for compared in comparisons:
-        title = title_of(compared)
-        titles[title] += 1
-        all_reports.append(
-            report(compared, title if titles[title] == 1 else f"{title} ({titles[title]})")
-        )
-    return (
-        tuple(all_reports)
-        if len(all_reports) == 1
-        else (overview(comparisons, all_reports), *all_reports)
-    )
+    """The report of one comparison; of several an overview, then each of them."""
+    each = tuple(map(report, comparisons))
+    return each if len(each) == 1 else (overview(comparisons, each), *each)
 
 
 def format_of(path: Path, among: Collection[str] = FORMATS.values()) -> str:

@@ -13,7 +13,7 @@ from ..model.advice import Ranked
 from .blocks import Drawing
 from .charts import Axis, Line, Plot, spaced, ticks
 from .naming import FIELDS, Point, names
-from .numbers import count, dollars, listed, percent, sentence_case
+from .numbers import count, dollars, percent, sentence_case
 from .reading import Reading
 
 MISSED_TURNS = "turns that would have missed something"
@@ -43,7 +43,7 @@ def scatter(reading: Reading) -> Drawing | None:
     curve = tuple((across.at(price), down.at(missed)) for price, missed in joined)
     plot = _plot(reading, points, across, down, limit, curve)
     measure = "Tokens" if reading.counts_tokens else "Price"
-    return Drawing(plot, f"{measure} against missed turns", " ".join(_notes(plot, points, setting)))
+    return Drawing(plot, f"{measure} against missed turns", " ".join(_notes(plot, setting)))
 
 
 def _places(reading: Reading) -> Iterator[tuple[str, tuple[float, float]]]:
@@ -94,17 +94,12 @@ def _plot(
     )
 
 
-def _notes(plot: Plot, points: Sequence[Point], setting: str) -> Iterator[str]:
+def _notes(plot: Plot, setting: str) -> Iterator[str]:
     yield "Left is cheaper, low is safer."
     if len(plot.curve) > 2:
         yield f"The line joins the values of {setting}."
     if any(name.text.isdigit() for name in plot.names):
         yield "A number is a row of the table."
-    limit = plot.limit.at if plot.limit else 0.0
-    below = [point.name for point in points if point.mark == "rejected" and point.y >= limit]
-    if below and plot.limit:
-        verb = "is" if len(below) == 1 else "are"
-        yield f"{listed(below, 3)} {verb} rejected for other reasons; the table says which."
 
 
 # ---------------------------------------------------------------- sweeps

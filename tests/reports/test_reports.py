@@ -20,7 +20,7 @@ from reports_gold import GOLD, current
 from bench.model.audit import SessionAudit
 from bench.model.compared import Compared, Skipped
 from bench.model.errors import BenchError
-from bench.reports import FORMATS, PANELS, first_line, format_of, rendered, report, reports
+from bench.reports import FORMATS, PANELS, first_line, format_of, rendered, report
 from bench.reports.audit import audit_rendered, audit_report
 from bench.reports.audit.losses import UNSEEN
 from bench.reports.blocks import Section, Table, plain
@@ -183,11 +183,6 @@ def test_an_ending_that_is_no_format_is_refused() -> None:
             format_of(Path(path))
     with pytest.raises(BenchError):
         rendered([], "html")
-
-
-def test_reports_of_one_title_have_names_of_their_own() -> None:
-    found = reports([comparison(1, 2), comparison(1, 2)])
-    assert len({item.title for item in found}) == 3
 
 
 def test_hostile_text_is_shown_as_text() -> None:
