@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..comparison.certainty import FEWEST
 from ..model.advice import Ranked
 from ..model.compared import Compared
 from .blocks import (
@@ -61,18 +60,12 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
     head, rest = _sentence(readings, groups, names)
     figures = Figures(tuple(_figures(readings, advised)))
     questions = _questions(readings, groups, reports)
-    sections = (
-        Section("answer", "Answer", "Answer", (Prose((head, rest), "lead"), figures, questions)),
-        Section("trust", "Trust", "Trust", (Prose(_limits(readings)),)),
-    )
+    blocks = (Prose((head, rest), "lead"), figures, questions)
     runs, gates = sum(len(one.runs) for one in readings), sum(len(one.decided) for one in readings)
-    sizes = [
-        of(runs, "run"),
-        of(len(readings), "scenario"),
-        *([of(gates, "gate")] if gates else []),
-    ]
+    sizes = [of(runs, "run"), of(len(readings), "scenario"), of(gates, "gate")]
     title = f"{count(len(readings))} questions about what an agent remembers"
-    return Report(title, " · ".join(sizes), head.text + rest, sections)
+    answer = Section("answer", "Answer", "Answer", blocks)
+    return Report(title, " · ".join(sizes), head.text + rest, (answer,))
 
 
 def _sentence(
@@ -113,13 +106,6 @@ def _figures(
     yield Figure("Gates", passed, "bad" if failed else "good" if gates else "")
 
 
-def _limits(readings: Sequence[Reading]) -> str:
-    few = sum(reading.tasks < FEWEST for reading in readings)
-    verb = "has" if few == 1 else "have"
-    tasks = f" {of(few, 'scenario')} {verb} fewer than six tasks: enough to refuse a strategy, too few to be certain."
-    return REPLAY_LIMIT + (tasks if few else "")
-
-
 def _questions(
     readings: Sequence[Reading], groups: dict[str, list[int]], reports: Sequence[Report]
 ) -> Table:
@@ -131,7 +117,7 @@ def _questions(
             question = Cell((Span(reports[at].title, href=f"#s{at + 1}"),), reports[at].verdict)
             rows.append((question, *_key_figures(readings[at]), _gates(readings[at])))
     heads: Heads = ["question and answer", *map(number, ("key figure", "missed turns", "gates"))]
-    return table("Questions and answers", heads, rows)
+    return table("Questions and answers", heads, rows, note=REPLAY_LIMIT)
 
 
 def _key_figures(reading: Reading) -> tuple[Cell, Cell]:

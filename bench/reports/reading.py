@@ -104,14 +104,9 @@ class Reading:
         return of(runs, "run") + tasks + (f" and {of(copies, 'copy', 'copies')}" if copies else "")
 
     @property
-    def noun(self) -> str:
-        """The thing that certainty counts: a task, or a run where each is a task of its own."""
-        return "task" if self.tasks < len(self.runs) else "run"
-
-    @property
     def sample(self) -> str:
         """The number of tasks, or of runs where each is a task of its own."""
-        return of(self.tasks, self.noun)
+        return of(self.tasks, "task" if self.tasks < len(self.runs) else "run")
 
     def limit(self, rule: Rule) -> float | None:
         """The limit of a rule, the same for every strategy; None where it was not asked."""

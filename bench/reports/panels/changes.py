@@ -51,10 +51,8 @@ def sections(reading: Reading) -> Iterator[Section]:
 
 
 def _gates(reading: Reading) -> Iterator[Block]:
-    failed, others = (
-        reading.failed,
-        [gate for gate in reading.compared.gates if gate not in reading.failed],
-    )
+    failed = reading.failed
+    others = [gate for gate in reading.compared.gates if gate not in failed]
     numbers = [gate for gate in failed if gate.value is not None]
     if failed:
         head, rest = failed_sentence(reading)

@@ -54,7 +54,7 @@ def sections(reading: Reading) -> Iterator[Section]:
 
 
 def _heat(reading: Reading) -> Iterator[Block]:
-    """Yields the runs that lose most as a table, or that with every strategy none does."""
+    """Yields the missed turns of each run under the strategies that miss any, the worst runs first."""
     acting = [item.strategy for item in reading.ranked if "inactive" not in item.marks]
     names = [name for name in acting if name != TODAY]
     missed = {
@@ -62,37 +62,22 @@ def _heat(reading: Reading) -> Iterator[Block]:
     }
     total = {name: sum(values[name] or 0 for values in missed.values()) for name in names}
     losing = sorted(filter(total.get, names), key=lambda name: -total[name])
-    measured = any(value is not None for values in missed.values() for value in values.values())
-    if not measured or (not losing and reading.measure):
-        return
     if not losing:
-        yield Prose("With every strategy each turn would still have had everything that it used.")
         return
     best = reading.candidate.strategy if reading.candidate else ""
     most = [best, *(name for name in losing if name != best)][:_STRATEGIES]
-    yield from _heat_table(reading, missed, [name for name in names if name in most])
-
-
-def _heat_table(
-    reading: Reading, missed: dict[str, dict[str, float | None]], names: Sequence[str]
-) -> Iterator[Block]:
-    """Yields the table of some strategies under its heading, the runs that lose most first."""
-    turns = {run.id: run.facts.turns for run in reading.runs}
-    losing = [run for run, values in missed.items() if any(values.values())]
-    losing.sort(key=lambda run: (-sum(missed[run][name] or 0 for name in names), run))
-    rows: list[Cells] = []
-    for run in losing[:_RUNS]:
-        cells = [_heat_cell(missed[run][name], turns[run]) for name in names]
-        rows.append((reading.name(run), *cells, count(turns[run])))
-    sums = [count(sum(bool(values[name]) for values in missed.values())) for name in names]
-    rows.append(("runs that miss any", *sums, count(len(missed))))
-    many, more = min(_RUNS, len(losing)), len(losing) - _RUNS
-    title = "The run that loses most" if many == 1 else f"The {count(many)} runs that lose most"
-    scale = "Darker: above 15% and above 35% of the turns of the run."
-    yield from (Prose(title, "heading"), muted(f"Turns that would have missed something. {scale}"))
-    miss = "misses" if more == 1 else "miss"
-    note = f"{of(more, 'more run')} {miss} something." if more > 0 else ""
-    yield table(title, ["run", *map(number, (*names, "turns"))], rows, look="grid", note=note)
+    shown = [name for name in names if name in most]
+    sums = [count(sum(bool(values[name]) for values in missed.values())) for name in shown]
+    rows: list[Cells] = [("runs that miss any", *sums, count(len(missed)))]
+    for run in sorted(reading.runs, key=lambda run: -sum(missed[run.id][it] or 0 for it in shown)):
+        if any(missed[run.id].values()):
+            turns = run.facts.turns
+            cells = [_heat_cell(missed[run.id][name], turns) for name in shown]
+            rows.append((reading.name(run.id), *cells, count(turns)))
+    heads: Heads = ["run", *map(number, (*shown, "turns"))]
+    note = "Darker: above 15% and above 35% of the turns of the run."
+    title = "Turns that would have missed something"
+    yield from headed(table(title, heads, rows, look="grid", most=_RUNS + 1, noun="run", note=note))
 
 
 def _heat_cell(value: float | None, turns: int) -> Cell:
