@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
 
-from msgspec.structs import replace
-
 from ..model.compared import Compared, Move, RunMove
 from ..model.metric import MetricInfo
 from .baseline import ScoreFile, stale
@@ -41,22 +39,14 @@ class Against:
 
     @cached_property
     def both(self) -> set[str]:
-        """The ids of the runs that both have: the same recording, asked the same questions."""
+        """The ids of the runs that both have: the same recording with the same labels."""
         known = {run.id: run.facts.sha256 for run in self.then.all}
         return {run.id for run in self.now.all if known.get(run.id) == run.facts.sha256}
 
     @cached_property
     def here(self) -> Runs:
-        """The runs of now that both have, each with its task of then.
-
-        Another label of a task must not change the weight of a run.
-        """
-        tasks = {run.id: run.facts.task for run in self.then.all}
-        return Runs(
-            replace(run, facts=replace(run.facts, task=tasks[run.id]))
-            for run in self.now.all
-            if run.id in self.both
-        )
+        """The runs of now that both have."""
+        return Runs(run for run in self.now.all if run.id in self.both)
 
     @cached_property
     def there(self) -> Runs:

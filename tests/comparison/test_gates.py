@@ -108,7 +108,7 @@ WAYS: dict[str, Now] = {
     ),
     "easy runs share the bad one's task": lambda: beside(BAD, case("d", task="a"), case("e", task="a")),
     "the bad run is labelled as a trial of a good one": lambda: built(
-        case("a", numbers(0.7, 1300.0, 1.0), task="t"), case("b", task="t"), case("c", task="u")
+        case("a", numbers(0.7, 1300.0, 1.0), task="t", sha="of a with a label"), case("b"), case("c")
     ),
     "a copy of a good run stands in for it": lambda: beside(case("a", sha="b")),
     "the strategy raises": lambda: beside(case("a", failure=FAILED)),
