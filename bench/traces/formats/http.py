@@ -9,11 +9,12 @@ import zlib
 from typing import Any
 from urllib.parse import unquote
 
-from ...text.wording import counted
-from .. import Confidence, Document, NoRun, Traces, certain_if, register
-from ..intakes.calls import Calls
+from .. import Confidence, Document, Traces, certain_if, register
+from ..intakes.calls import runs_of
 from ..intakes.exchange import request_in
-from ..values import as_dict, dict_in, dicts, first_of
+from ..records import Unread
+from ..steps import traces_of
+from ..values import as_dict, dict_in, dicts
 
 _BEGINS = re.compile(r"^interactions:\n\s*- request:\n", re.MULTILINE)
 _ASKS = re.compile(rb"""\b(?:messages?|contents|input|inputText|prompt)\\?["']?:""")
@@ -43,17 +44,9 @@ class Http:
 
     def read(self, document: Document) -> Traces:
         """The recording's runs in the order in which they began."""
-        calls = Calls(document, "http")
+        unread = Unread()
         listed_in = _listed_in_json if document.problem is None else _listed_in_yaml
-        records = listed_in(document)
-        calls.add_records(records)
-        if not calls.runs:
-            asked = dict_in(records[0], "request") if records else {"url": "none"}
-            first = str(first_of(asked, ("uri", "url")))[:80]
-            requests = f"{counted(len(records), 'request')} (the first: {first})"
-            what = f"no call of a chat with an answer to read among {requests}"
-            raise NoRun(str(document.fail(what)))
-        yield from calls.traces()
+        return traces_of(document, "http", runs_of(listed_in(document), unread), unread)
 
 
 def _listed_in_json(document: Document) -> list[dict[str, Any]]:

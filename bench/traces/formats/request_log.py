@@ -6,9 +6,10 @@ from __future__ import annotations
 from typing import Any
 
 from .. import Confidence, Document, PartOf, Traces, register
-from ..intakes.calls import Calls
+from ..intakes.calls import runs_of
 from ..intakes.exchange import answer_in, request_in
-from ..records import objects_of
+from ..records import Unread, objects_of
+from ..steps import traces_of
 
 _SAMPLE = 20
 
@@ -43,12 +44,11 @@ class RequestLog:
 
     def read(self, document: Document) -> Traces:
         """The file's runs in the order in which they began."""
-        calls = Calls(document, "request_log")
-        records = objects_of(document, calls.skipped)
+        unread = Unread()
+        records = objects_of(document, unread)
         if len(records) == 1 and len(document.beside) > 1:
             records += _others(document)
-        calls.add_records(records)
-        yield from calls.traces()
+        return traces_of(document, "request_log", runs_of(records, unread), unread)
 
 
 def _others(document: Document) -> list[dict[str, Any]]:

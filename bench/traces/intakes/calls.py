@@ -3,16 +3,15 @@ interface's form."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
 
-from ...model import AnyStep, ContextReset, Trace, grouped
-from ..documents import Document
+from ...model import AnyStep, ContextReset, grouped
 from ..records import Unread, time_of
-from ..steps import ReadMessage
+from ..steps import ReadMessage, Steps
 from ..values import as_dict, as_list, number, text
 from .exchange import (  # fmt: skip
     answer_in,
@@ -45,44 +44,44 @@ class _Call:
     unread: Unread
 
 
-class Calls:
-    """Runs out of the calls of a log: one trace a session where calls share one, else one a
-    conversation that grows."""
+def runs_of(records: list[dict[str, Any]], unread: Unread) -> list[Steps]:
+    """The runs of the calls among records of a log, in the order of their times: one a session
+    where calls share one, else one a conversation that grows. Other records are counted."""
+    calls = [call for call in map(_call_in, records) if call is not None]
+    skipped = len(records) - len(calls)
+    unread.add("request that is no model call, or has no answer", skipped)
+    if all(call.asked is not None for call in calls):
+        calls.sort(key=lambda call: call.asked or 0.0)
+    sessions = [session_in(call.record) for call in calls]
+    shared = Counter(sessions)
+    runs: dict[str, _Session] = {}
+    kept: dict[str, list[ReadMessage]] = {}
+    for call, session in zip(calls, sessions, strict=True):
+        name = session if shared[session] > 1 else ""
+        runs.setdefault(name, _Session()).add_call(call, kept)
+    return [part for name, run in runs.items() for part in run.parts(whole=name != "")]
 
-    def __init__(self, document: Document, reader: str) -> None:
-        self.document, self.reader = document, reader
-        self.runs: dict[str, Prompts] = {}  # by session
-        self.skipped = Unread()
-        # By an answer's name: the conversation that the server keeps.
-        self._kept: dict[str, list[ReadMessage]] = {}
-        self._unread: dict[str, Counter[str]] = {}  # by session
-        self._usd: dict[tuple[str, str], float] = {}  # by session and thread
 
-    def add_records(self, records: list[dict[str, Any]]) -> None:
-        """Add the calls among records of a log, in the order of their times, each to the run of its
-        session."""
-        calls = [call for call in map(_call_in, records) if call is not None]
-        skipped = len(records) - len(calls)
-        self.skipped.add("request that is no model call, or has no answer", skipped)
-        if all(call.asked is not None for call in calls):
-            calls.sort(key=lambda call: call.asked or 0.0)
-        sessions = [session_in(call.record) for call in calls]
-        shared = Counter(sessions)
-        for call, session in zip(calls, sessions, strict=True):
-            self._add(call, session if shared[session] > 1 else "")
+class _Session(Prompts):
+    """The calls of one session, or of none."""
 
-    def _add(self, call: _Call, session: str) -> None:
-        """Add a call to the run of a session, after what the server kept of the conversation."""
-        run, request, record = self.runs.setdefault(session, Prompts()), call.request, call.record
+    def __init__(self) -> None:
+        super().__init__()
+        self._usd: defaultdict[str, float] = defaultdict(float)  # by thread
+        self._unread_in_call: Counter[str] = Counter()
+
+    def add_call(self, call: _Call, kept: dict[str, list[ReadMessage]]) -> None:
+        """Add a call, after what the server `kept` of its conversation, by the name of the last
+        answer there."""
+        request, record = call.request, call.record
         before = text(request.get("previous_response_id"))
-        lost = before is not None and before not in self._kept
-        run.unread.add("call whose earlier conversation is not in the file", lost)
-        known = self._kept.get(before or "", [])
-        conversation = [*known, *conversation_in(request, call.unread)]
+        lost = before is not None and before not in kept
+        self.unread.add("call whose earlier conversation is not in the file", lost)
+        conversation = [*kept.get(before or "", []), *conversation_in(request, call.unread)]
         offered = as_list(as_dict(record.get("model_parameters")).get("tools")) or None
         model = text(request.get("model")) or text(record.get("model"))
         turn, *results = call.answer
-        thread = run.ask(
+        thread = self.ask(
             [*instructions_in(request, call.unread), *conversation],
             replace(turn, model=turn.model or model),
             results=results,
@@ -91,28 +90,26 @@ class Calls:
             answered=call.answered,
         )
         if name := text(as_dict(call.response).get("id")):
-            self._kept[name] = [*conversation, *call.answer]
-        cost = number(record.get("response_cost")) or 0.0
-        self._usd[session, thread] = self._usd.get((session, thread), 0.0) + cost
+            kept[name] = [*conversation, *call.answer]
+        self._usd[thread] += number(record.get("response_cost")) or 0.0
         # prompts repeat what was there before: the most of one call
-        self._unread[session] = self._unread.get(session, Counter()) | Counter(call.unread.counts)
+        self._unread_in_call |= Counter(call.unread.counts)
 
-    def traces(self) -> list[Trace]:
-        """The runs as traces, without ids; where calls share no session each thread is one. What
-        was skipped is counted on the first. TraceError where there is none."""
-        traces: list[Trace] = []
-        for session, run in self.runs.items():
-            for what, count in self._unread.get(session, {}).items():
-                run.unread.add(what, count)
-            trace = run.trace(self.document, self.reader)
-            usd = {thread: cost for (own, thread), cost in self._usd.items() if own == session}
-            traces += [_with_cost(trace, sum(usd.values()))] if session else _apart(trace, usd)
-        if not traces:
-            raise self.document.fail(
-                "expected a call with its answer, got none — log requests and responses whole"
-            )
-        left_out = {**traces[0].left_out, **self.skipped.counts}
-        return [msgspec.structs.replace(traces[0], left_out=left_out), *traces[1:]]
+    def parts(self, *, whole: bool) -> list[Steps]:
+        """The session as one run, or a run a thread; what was left out is counted on the first."""
+        for what, count in self._unread_in_call.items():
+            self.unread.add(what, count)
+        self.cost_usd = round(sum(self._usd.values()), 9)
+        if whole:
+            return [self]
+        parts = []
+        for thread, own in grouped((step.thread, step) for step in self.steps).items():
+            part, index = Steps(), {step.index: at for at, step in enumerate(own)}
+            part.steps = [_numbered(step, index) for step in own]
+            part.cost_usd = round(self._usd[thread], 9)
+            parts.append(part)
+        parts[0].unread = self.unread
+        return parts
 
 
 def _call_in(record: dict[str, Any]) -> _Call | None:
@@ -136,26 +133,9 @@ def _first_time(record: dict[str, Any], keys: tuple[str, ...], unread: Unread) -
     return next((time for time in times if time is not None), None)
 
 
-def _apart(trace: Trace, usd: dict[str, float]) -> list[Trace]:
-    """A trace a thread, its steps numbered anew; what was left out is counted on the first."""
-    traces: list[Trace] = []
-    for thread, own in grouped((step.thread, step) for step in trace.steps).items():
-        index = {step.index: at for at, step in enumerate(own)}
-        steps = tuple(_numbered(step, index) for step in own)
-        left_out = {} if traces else trace.left_out
-        part = msgspec.structs.replace(trace, steps=steps, left_out=left_out)
-        traces.append(_with_cost(part, usd.get(thread, 0.0)))
-    return traces
-
-
 def _numbered(step: AnyStep, index: dict[int, int]) -> AnyStep:
     """A step of the one thread that a trace has, with its new index."""
     changes: dict[str, Any] = {"index": index[step.index], "thread": "main"}
     if isinstance(step, ContextReset):
         changes["kept"] = tuple(index[kept] for kept in step.kept if kept in index)
     return msgspec.structs.replace(step, **changes)
-
-
-def _with_cost(trace: Trace, usd: float) -> Trace:
-    meta = {**trace.meta, "cost_usd": round(usd, 9)}
-    return msgspec.structs.replace(trace, meta=meta) if usd else trace
