@@ -114,27 +114,24 @@ _READ: dict[str, Callable[[Any, Any], Any]] = {
 
 def started(plugin: Plugin) -> Callable[..., Any]:
     """What takes and gives the values of a slot; a new instance starts with the first call."""
-    read = _READ[plugin.entry.kind]
+    kind, is_own = plugin.entry.kind, plugin.own
 
     @functools.cache
     def code() -> Callable[..., Any]:
         return own_code(plugin) if plugin.entry.own else plugin.start()[1]
 
     def called(*given: Any) -> Any:
-        return read(code()(*given), given[0])
-
-    def called_offline(*given: Any) -> Any:
         try:
             answer = code()(*given)
         finally:
             require_answered()
-        if isinstance(given[0], Window):
-            history = read(answer, given[0])
-            _require_messages(history, given[0])
-            return history
-        return read(plain_data(answer), given[0])
+        answer = plain_data(answer) if is_own and kind != "compactor" else answer
+        value = _READ[kind](answer, given[0])
+        if is_own and kind == "compactor":
+            _require_messages(value, given[0])
+        return value
 
-    return called_offline if plugin.own else called
+    return called
 
 
 def _require_messages(history: NewHistory | None, window: Window) -> None:

@@ -34,6 +34,7 @@ from ..model.replay import Call
 from ..plugins.registry import build
 from ..strategies import AT_DEFAULT, RECORDED, Execution, Strategy, untruncated_record
 from ..strategies.forms import execution_mapping
+from ..strategies.histories import with_text
 from ..strategies.offloading import offloaded_to
 from ..strategies.routing import decides_here
 from ..tokens.counting import TokenCounter
@@ -275,7 +276,7 @@ class Loop:
         else:
             return (seen if self._summarize is None else untruncated), untruncated
         is_all = text == untruncated.text
-        return untruncated if is_all else _with_text(untruncated, text), untruncated
+        return untruncated if is_all else with_text(untruncated, text), untruncated
 
     def _put(self, step: ToolResult) -> tuple[Record, Any]:
         """The record that the store keeps, and the value that can be read back."""
@@ -363,7 +364,3 @@ def read_back(record: Record, stored: Any) -> Record:
         return record
     result_type = "structured" if isinstance(stored, dict | list) else record.result_type
     return msgspec.structs.replace(record, value=stored, result_type=result_type)
-
-
-def _with_text(message: Message, text: str) -> Message:
-    return msgspec.structs.replace(message, text=text)
