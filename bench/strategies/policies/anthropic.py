@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ...model import Message
 from ...plugins.registry import register
 from .. import Window
-from ..engines import Mask
+from ..engines import Mask, state
 from ..histories import older, without_inputs
 from ..settings import Count
 
@@ -34,23 +34,31 @@ class ClearToolUses(Mask):
     exclude_tools: tuple[str, ...] = ()
     clear_tool_inputs: bool = False
     placeholder: str = "[tool result cleared]"
+    _names: dict[str | None, str] = state(dict)  # of the tools, by call
+    _uses: int = state(int)
+    _results: list[Message] = state(list)  # but of excluded tools
 
     def old(self, window: Window) -> Sequence[Message]:
-        results = [message for message in window.messages if message.kind == "result"]
+        for message in window.added:
+            self._names.update((call.id, call.name) for call in message.tool_calls)
+            if message.kind == "result":
+                self._uses += 1
+                if self._names.get(message.call_id) not in self.exclude_tools:
+                    self._results.append(message)
         uses = self.trigger_tool_uses
-        if (window.tokens <= self.trigger) if uses is None else (len(results) <= uses):
+        if (window.tokens <= self.trigger) if uses is None else (self._uses <= uses):
             return []
-        names = {call.id: call.name for message in window.messages for call in message.tool_calls}
-        counted = [m for m in results if names.get(m.call_id or "") not in self.exclude_tools]
-        return older(counted, self.keep)
+        return older(self._results, self.keep)
 
     def compact(self, window: Window) -> list[Message] | None:
         cleared = super().compact(window)
         if cleared is None:
             return None
         if self.clear_tool_inputs:
-            ids = {message.call_id for message in self.old(window)}
+            ids = {message.call_id for message in self._instead}
             cleared = [without_inputs(message, ids) for message in cleared]
+        if not self.clear_at_least:
+            return cleared
         pairs = zip(window.messages, cleared, strict=True)
         freed = sum(window.count(old) - window.count(new) for old, new in pairs if new is not old)
         return cleared if freed >= self.clear_at_least else None
