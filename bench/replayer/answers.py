@@ -97,8 +97,9 @@ def history_of(answer: Any, given: Window) -> NewHistory | None:
     """A compactor's answer: messages, ours or OpenAI's, or a NewHistory. Raises StrategyError."""
     if answer is None or isinstance(answer, NewHistory):
         return answer
-    ours = isinstance(answer, list | tuple) and all(isinstance(item, Message) for item in answer)
-    return NewHistory(answer if ours else Bridge(OpenAIMessages(), given.messages).back(answer))
+    if isinstance(answer, list | tuple) and (not answer or isinstance(answer[0], Message)):
+        return NewHistory(answer)
+    return NewHistory(Bridge(OpenAIMessages(), given.messages).back(answer))
 
 
 _READ: dict[str, Callable[[Any, Any], Any]] = {

@@ -20,6 +20,7 @@ class History:
         self.messages: list[Message] = []
         self.ids: list[int] = []
         self._numbers = numbers
+        self._counted, self._total = 0, 0  # the first messages, and their tokens
 
     def join(self, message: Message) -> int:
         """Let a message join; its number."""
@@ -31,12 +32,17 @@ class History:
     def become(self, messages: list[Message]) -> None:
         """Take other messages."""
         same = alike(self.messages, messages)
+        if same < self._counted:
+            self._total -= sum(map(self._numbers.tokens, self.ids[same : self._counted]))
+            self._counted = same
         self.ids[same:] = map(self._numbers.of, messages[same:])
         self.messages = messages
 
     def tokens(self) -> int:
         """The tokens of the messages together."""
-        return sum(map(self._numbers.tokens, self.ids))
+        self._total += sum(map(self._numbers.tokens, self.ids[self._counted :]))
+        self._counted = len(self.ids)
+        return self._total
 
 
 class Thread:
