@@ -1,4 +1,4 @@
-"""The rules of gates: reading one from its table, and judging by limits or regression."""
+"""The rules of gates: reading one from its table, and the values that it allows."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def parse_rule(table: Mapping[str, Any], where: str, infos: Mapping[str, MetricI
 
 
 def _problems(settings: Mapping[str, Any], info: MetricInfo) -> Iterator[str]:
-    """Yields what is wrong with the limits of a gate."""
+    """Yields what is wrong with the limit of a gate."""
     for key, value in settings.items():
         size = amount(value)
         if key not in (*LIMITS, *REGRESSION):
@@ -48,12 +48,10 @@ def _problems(settings: Mapping[str, Any], info: MetricInfo) -> Iterator[str]:
             yield f"{key} = {value!r}: write a number"
         elif key in REGRESSION and (size is None or size < 0):
             yield f"{key} = {value!r}: write a number from 0 up, or a text like 2%"
-    limits_set, changes_set = {*LIMITS} & settings.keys(), {*REGRESSION} & settings.keys()
-    if bool(limits_set) == bool(changes_set):
-        yield "write min, max, or both; or max_drop or max_increase"
-    for key in ("max", "max_increase") if info.better == "higher" else ("min", "max_drop"):
-        if key in settings:
+        if (key in ("min", "max_drop")) != (info.better == "higher"):
             yield f"{key} judges the better direction of {info.name} — {info.better} is better"
+    if len(settings) != 1:
+        yield "write one of min, max, max_drop and max_increase"
     if info.unit == "share" and (settings.get("min", 1) <= 0 or settings.get("max", 0) >= 1):
         yield f"no value of {info.name} can fail that"
 
@@ -73,34 +71,23 @@ def amount(value: Any) -> float | None:
     return float(number) if is_number and math.isfinite(number) else None
 
 
-def limits(value: float, settings: Mapping[str, Any]) -> float | None:
-    """The limit that a value breaks; None where it keeps all.
+def allowed(settings: Mapping[str, Any], before: float = 0.0) -> float:
+    """The last value that a gate allows, by the value before where it is relative.
 
-    >>> limits(0.8, {"min": 0.9}), limits(0.9, {"min": 0.9, "max": 1.0}), limits(3, {"max": 2})
-    (0.9, None, 2)
+    >>> allowed({"min": 0.9}), allowed({"max_drop": 0.01}, 0.98), allowed({"max_increase": "10%"}, 100.0)
+    (0.9, 0.97, 110.0)
     """
-    low, high = settings.get("min"), settings.get("max")
-    if low is not None and value < low - _ROUNDING:
-        return float(low)
-    return high if high is not None and value > high + _ROUNDING else None
+    ((key, limit),) = settings.items()
+    size = amount(limit) or 0.0
+    step = abs(before) * size if isinstance(limit, str) else size
+    return {"min": size, "max": size, "max_drop": before - step}.get(key, before + step)
 
 
-def regression(before: float, after: float, settings: Mapping[str, Any]) -> float | None:
-    """The value that a metric was allowed to reach, where it went beyond; else None.
+def is_beyond(value: float, end: float, settings: Mapping[str, Any]) -> bool:
+    """True if a value lies beyond the last one that a gate allows.
 
-    >>> regression(0.98, 0.90, {"max_drop": 0.01}), regression(100.0, 109.0, {"max_increase": "10%"})
-    (0.97, None)
-    >>> regression(0.0, 1.0, {"max_increase": "10%"})
-    0.0
+    >>> is_beyond(0.8, 0.9, {"min": 0.9}), is_beyond(0.9, 0.9, {"min": 0.9}), is_beyond(3, 2, {"max": 2})
+    (True, False, True)
     """
-    end = allowed(before, settings)
-    beyond = end - after if "max_drop" in settings else after - end
-    return end if beyond > _ROUNDING * max(1.0, abs(before)) else None
-
-
-def allowed(before: float, settings: Mapping[str, Any]) -> float:
-    """The value beyond which a regression fails, from the value before and the allowed change."""
-    key = "max_drop" if "max_drop" in settings else "max_increase"
-    change = amount(settings[key]) or 0.0
-    step = abs(before) * change if isinstance(settings[key], str) else change
-    return before - step if key == "max_drop" else before + step
+    lower = bool({"min", "max_drop"} & settings.keys())
+    return (end - value if lower else value - end) > _ROUNDING * max(1.0, abs(end))

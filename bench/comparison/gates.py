@@ -15,7 +15,7 @@ from ..model.compared import Compared, GateResult
 from ..model.metric import MetricInfo
 from ..model.signature import GateRule
 from .against import Against, replaced
-from .gate_rules import LIMITS, allowed, limits, regression
+from .gate_rules import LIMITS, allowed, is_beyond
 from .totals import Runs, value_of
 
 JUDGE = GateRule(metric="")
@@ -87,7 +87,7 @@ def _ending(
     against: Against | None,
     required: bool,
 ) -> Ending:
-    """The result of one gate: that there is nothing to judge, else by limits or by regression."""
+    """The result of one gate: that there is nothing to judge, else by its limit or by regression."""
     info = compared.metrics.get(rule.metric)
     if info is None:
         return _undecided(f"{rule.metric} was not measured")
@@ -98,7 +98,7 @@ def _ending(
     if against is not None and (missing := _not_comparable(name, info, against, required)):
         return missing
     if {*LIMITS} & rule.settings.keys():
-        return _by_limits(rule, name, info, runs, against)
+        return _by_limit(rule, name, info, runs, against)
     if against is None:
         return {"outcome": "skipped", "reason": _NO_BASELINE}
     if why := against.stale(info):
@@ -125,26 +125,25 @@ def _not_replayed(name: str, runs: Runs) -> Ending | None:
     return None
 
 
-def _by_limits(
+def _by_limit(
     rule: GateRule, name: str, info: MetricInfo, runs: Runs, against: Against | None
 ) -> Ending:
-    """The value over all runs beside its limits, and the worst run.
+    """The value over all runs beside its limit.
 
-    A value that keeps them only with runs that the baseline lacks does not keep them.
+    A value that keeps it only with runs that the baseline lacks does not keep it.
     """
-    total = runs.total(name, info)
-    worst = runs.worst(name, rule.metric, lowest=info.better == "higher")
-    basis, value = _BASIS[info.aggregate], value_of(total)
-    if value is None or worst is None:
+    total, basis = runs.total(name, info), _BASIS[info.aggregate]
+    value, run = value_of(total), _worst_run(runs, name, info)
+    if value is None:
         return _undecided(f"not measured: {total.reason}", basis=basis)
-    broken = limits(value, rule.settings)
-    if broken is None and against is not None:
-        known = against.here.total(name, info).value
-        if known is not None and (broken := limits(known, rule.settings)) is not None:
-            value, basis = known, f"{basis} of the baseline"
-    limit = next(iter(rule.settings.values())) if broken is None else broken
-    outcome = "pass" if broken is None else "fail"
-    return {"outcome": outcome, "value": value, "limit": limit, "basis": basis, "run": worst[0]}
+    ending = {**_within(value, allowed(rule.settings), rule), "basis": basis, "run": run}
+    known = value_of(against.here.total(name, info)) if against else None
+    if known is not None and ending["outcome"] == "pass":
+        there = _within(known, allowed(rule.settings), rule)
+        ending |= (
+            {**there, "basis": f"{basis} of the baseline"} if there["outcome"] == "fail" else {}
+        )
+    return ending
 
 
 def _by_regression(rule: GateRule, name: str, info: MetricInfo, against: Against) -> Ending:
@@ -154,15 +153,20 @@ def _by_regression(rule: GateRule, name: str, info: MetricInfo, against: Against
     if before is None or after is None:
         return _undecided(f"not measured: {old.reason or new.reason}", before=before, value=after)
     moved = against.moved_runs(name, info)
-    worst = against.now.worst(name, info.name, lowest=info.better == "higher")
-    return {
-        "outcome": "pass" if regression(before, after, rule.settings) is None else "fail",
-        "before": before,
-        "value": after,
-        "limit": allowed(before, rule.settings),
-        "basis": _BASIS[info.aggregate],
-        "run": moved[0].run if moved else worst[0] if worst else None,
-    }
+    run = moved[0].run if moved else _worst_run(against.now, name, info)
+    ending = _within(after, allowed(rule.settings, before), rule)
+    return {**ending, "before": before, "basis": _BASIS[info.aggregate], "run": run}
+
+
+def _within(value: float, end: float, rule: GateRule) -> Ending:
+    """The outcome of a value: it fails beyond what is allowed."""
+    outcome = "fail" if is_beyond(value, end, rule.settings) else "pass"
+    return {"outcome": outcome, "value": value, "limit": end}
+
+
+def _worst_run(runs: Runs, name: str, info: MetricInfo) -> str | None:
+    worst = runs.worst(name, info.name, lowest=info.better == "higher")
+    return worst[0] if worst else None
 
 
 def _not_comparable(name: str, info: MetricInfo, against: Against, required: bool) -> Ending | None:

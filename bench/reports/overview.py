@@ -76,7 +76,8 @@ def _sentence(
     gates = sum(len(one.decided) for one in readings)
     failed = [gate for one in readings for gate in one.failed]
     parts = [f"{name.lower()} ({count(len(places))})" for name, places in groups.items() if places]
-    others = f" Of {of(len(readings), 'scenario')}: {', '.join(parts)}."
+    all_ship = len(groups["Ship"]) == len(readings)
+    others = "" if all_ship else f" Of {of(len(readings), 'scenario')}: {', '.join(parts)}."
     if failed:
         head = Span(not_passed(failed, gates), "bad", strong=True)
         return head, (f" {ship}" if names else "") + others
