@@ -43,7 +43,7 @@ class Codex:
     where the session has it. Reasoning is encrypted unless summaries were asked for; that is
     counted. A sub-agent's session is a file, and a trace, of its own.
 
-    Not kept: encrypted reasoning, tool definitions, how the run ended.
+    Not kept: encrypted reasoning, tool definitions.
 
     Source: github.com/openai/codex, `codex-rs/protocol/src/protocol.rs` (RolloutItem) and
     `models.rs` (ResponseItem). Tested: Codex CLI 0.40.0, a published session, and 0.125.0, written

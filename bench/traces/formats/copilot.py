@@ -27,7 +27,7 @@ class Copilot:
     the results; without rounds the texts of the response are the one turn. A request that was
     cancelled is counted. Token counts are of a whole request, not of a call, and are left out.
 
-    Not kept: system prompts, tool definitions, usage by call, errors of tools, how the run ended.
+    Not kept: system prompts, tool definitions, usage by call, errors of tools.
 
     Source: code.visualstudio.com/docs/copilot, "Export a chat session";
     github.com/microsoft/vscode, `chatModel.ts` (ISerializableChatData). Tested: exports of VS Code

@@ -38,8 +38,7 @@ class GeminiCLI:
     cancelled or failed did not succeed. What the CLI told its user alone is counted. Going back
     (`$rewindTo`) is a ContextReset.
 
-    Not kept: the system prompt, tool definitions, how the run ended, results above what the model
-    was sent.
+    Not kept: the system prompt, tool definitions, results above what the model was sent.
 
     Source: github.com/google-gemini/gemini-cli, `packages/core/src/services/chatRecordingTypes.ts`
     (ConversationRecord, RewindRecord), `packages/core/src/output/types.ts` (JsonStreamEvent).

@@ -30,8 +30,7 @@ class Http:
     Other requests are counted: tracing, embeddings, and interfaces that complete a text or have a
     protocol of their own.
 
-    Not kept: streams of Bedrock, which are binary; reasoning that the interface does not send, how
-    the run ended.
+    Not kept: streams of Bedrock, which are binary; reasoning that the interface does not send.
 
     Source: vcrpy.readthedocs.io (serializers, cassette format); the HAR 1.2 specification. Tested:
     vcrpy cassettes of OpenAI/Python 1.78, pydantic-ai, Gemini and Bedrock, published; HAR 1.2

@@ -42,7 +42,7 @@ class Inspect:
     have threads of their own. Calls that only grade are counted, not read. Attachments and message
     pools are resolved.
 
-    Not kept: model calls that only grade, scores.
+    Not kept: model calls that only grade.
 
     Source: Inspect documentation "Log Files" (inspect.aisi.org.uk/eval-logs.html);
     github.com/UKGovernmentBEIS/inspect_ai, `src/inspect_ai/log/_log.py`, `_recorders/eval.py`,

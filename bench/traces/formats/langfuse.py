@@ -31,8 +31,8 @@ class Langfuse:
     usage; inputs and outputs may be JSON within texts. Tool observations, and spans named as a
     function that the model called, give outputs, errors and times to results.
 
-    Not kept: prompts that an integration wrote as one text are one message; retrievals, embeddings
-    and scores.
+    Not kept: prompts that an integration wrote as one text are one message; retrievals and
+    embeddings.
 
     Source: langfuse.com/docs/observability/data-model; github.com/langfuse/langfuse
     (`observations.ts`). Tested: exports of June 2025 to March 2026, published files

@@ -25,7 +25,7 @@ class LangSmith:
     a text. Tool runs give outputs, errors and times to the results. A sub-agent has a thread of its
     own. A run that returned the name of a node is a RouteDecision.
 
-    Not kept: retrievals and other runs that are neither model, tool nor chain; feedback.
+    Not kept: retrievals and other runs that are neither model, tool nor chain.
 
     Source: LangSmith documentation "Run (span) data format"
     (docs.langchain.com/langsmith/run-data-format). Tested: langsmith 0.15.0, recorded

@@ -32,8 +32,7 @@ class Messages:
     with content blocks, or LangChain's in any dump; `system`, `tools` and `model` may stand around
     them.
 
-    Not kept: the untruncated result but for LangChain's artifacts, how the run ended: a
-    conversation has none of these.
+    Not kept: the untruncated result but for LangChain's artifacts: a conversation has none.
 
     Source: OpenAI API reference "Create chat completion" and "Responses"; docs.anthropic.com
     "Messages" and "Tool use"; LangChain reference `langchain_core.messages`,

@@ -40,8 +40,8 @@ class Opencode:
     ContextReset that keeps those two. A call that was interrupted failed. The cost is in `meta`. A
     sub-agent's session is a file of its own. Its storage is read by way of `opencode export`.
 
-    Not kept: the system prompt and tool definitions, how the run ended, the whole output of a
-    truncated result, which is a file of its own.
+    Not kept: the system prompt and tool definitions, the whole output of a truncated result, which
+    is a file of its own.
 
     Source: github.com/sst/opencode, `packages/opencode/src/session/message-v2.ts` (WithParts,
     toModelMessage), `src/cli/cmd/export.ts`. Tested: opencode 1.1 exports, written by hand after

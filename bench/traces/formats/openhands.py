@@ -30,7 +30,7 @@ class OpenHands:
     condensation is a ContextReset, a rejected action an Approval. The model calls that the SDK logs
     are read by `request_log`.
 
-    Not kept: what the first agent recalls into a prompt (counted), how the run ended.
+    Not kept: what the first agent recalls into a prompt (counted).
 
     Source: github.com/OpenHands/software-agent-sdk, `openhands-sdk/openhands/sdk/event`,
     `conversation/persistence_const.py`; github.com/All-Hands-AI/OpenHands,

@@ -40,8 +40,8 @@ class Swe:
 
     The label `task` is the instance, or what a grader's `result.json` beside the file names.
 
-    Not kept: structured values: an envelope of text is what the tool gives; how the run ended;
-    SWE-agent: usage by call, exit codes.
+    Not kept: structured values: an envelope of text is what the tool gives; SWE-agent: usage by
+    call, exit codes.
 
     Source: github.com/SWE-agent/mini-swe-agent, docs "Trajectory files";
     github.com/SWE-agent/SWE-agent, `sweagent/types.py`, `docs/usage/trajectories.md`. Tested:

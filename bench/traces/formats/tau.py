@@ -27,8 +27,8 @@ class Tau:
     A tool's answer that begins with `Error:` failed. Calls and results of tau2's simulated user are
     counted: they are not the agent's.
 
-    Not kept: the reward and the expected actions; the system prompt of tau2 (the policy is in the
-    file, not the prompt); usage and times of tau-bench.
+    Not kept: the system prompt of tau2 (the policy is in the file, not the prompt); usage and times
+    of tau-bench.
 
     Source: github.com/sierra-research/tau-bench, `tau_bench/types.py`;
     github.com/sierra-research/tau2-bench, `src/tau2/data_model/simulation.py`. Tested: tau-bench at
