@@ -16,7 +16,7 @@ from operator import attrgetter
 from types import UnionType
 from typing import Any, NamedTuple
 
-from ..model import Record, ToolResult
+from ..model import Message, Record, ToolResult
 from ..model.errors import SpecError, nearest
 from ..plugins.registry import declared_parameters
 from .bridge import Bridge
@@ -162,6 +162,7 @@ FORMS: dict[str, dict[str, Build]] = {
         **_CHAT,
         **_STATE,
         "Window": attrgetter("first"),
+        "Message": lambda call: list(call.first.messages),
     },
     "evaluator": {
         "Record": attrgetter("first"),
@@ -270,6 +271,8 @@ def _form_of_list(known: Mapping[str, Build], annotation: Any) -> str | None:
     """The form that a list names: messages, where the slot has any; else the value."""
     if "openai" not in known:
         return "value" if "value" in known else None
+    if Message in typing.get_args(annotation) and "Message" in known:
+        return "Message"
     dialect = _DIALECT.search(repr(annotation))
     return "openai" if dialect is None else dialect.lastgroup
 

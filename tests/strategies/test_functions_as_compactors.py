@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
+from collections.abc import Sequence
 
 import pytest
 from handmade import compose, opened, result, shell
@@ -230,8 +231,12 @@ def test_a_window_is_given_on_request_and_messages_of_ours_are_taken():
     def newest(window: Window) -> list[Message]:
         return list(window.messages)[-1:]
 
-    run = ran(opened([]), compose_of(compactor=newest))
-    assert prompts(run) == [["Follow the files to the end."]]
+    def ours(messages: Sequence[Message]) -> list[Message]:
+        return messages[-1:]
+
+    for function in (newest, ours):
+        run = ran(opened([]), compose_of(compactor=function))
+        assert prompts(run) == [["Follow the files to the end."]]
 
 
 def test_an_id_that_comes_again_is_matched_by_place():
