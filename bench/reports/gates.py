@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..model.compared import Compared, GateResult
 from .numbers import count, difference, of, quantity, sentence_case
@@ -77,24 +76,19 @@ def gate_in_words(reading: Reading, gate: GateResult) -> str:
 
 
 def condition(gate: GateResult, unit: str) -> str:
-    """The condition of a gate in words.
+    """The condition of a gate in words; "" for the baseline's, which has none.
 
     >>> from bench.model import GateRule
     >>> rule = GateRule(metric="needed.recall", settings={"min": 0.9})
     >>> condition(GateResult(rule=rule, strategy="a", outcome="pass", limit=0.9), "share")
     'at least 90%'
     """
-    settings = gate.rule.settings.items()
-    return " and ".join(_setting(name, value, unit) for name, value in settings)
-
-
-def _setting(name: str, value: Any, unit: str) -> str:
-    """One setting of a gate in words."""
-    if name in _SAME and value == 0:
-        return _SAME[name]
-    words = _SETTINGS.get(name, name)
-    if isinstance(value, str):
-        return f"{words} {value}"
-    if name in _SAME and unit == "share":
-        return f"{words} {difference(0.0, float(value), unit).lstrip('+')}"
-    return f"{words} {quantity(float(value), unit)}"
+    for name, value in gate.rule.settings.items():
+        if name in _SAME and value == 0:
+            return _SAME[name]
+        if isinstance(value, str):
+            return f"{_SETTINGS[name]} {value}"
+        if name in _SAME and unit == "share":
+            return f"{_SETTINGS[name]} {difference(0.0, float(value), unit).lstrip('+')}"
+        return f"{_SETTINGS[name]} {quantity(float(value), unit)}"
+    return ""

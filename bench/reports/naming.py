@@ -21,14 +21,13 @@ _BESIDE: tuple[tuple[float, float, Anchor], ...] = (
 
 @dataclass(frozen=True)
 class Point:
-    """A mark that wants a name: its place in percent, the number of its row, its words."""
+    """A mark that wants a name: its place in percent, the number of its row."""
 
     name: str
     x: float
     y: float
     mark: Mark
     row: int = 0
-    title: str = ""
 
 
 @dataclass(frozen=True)

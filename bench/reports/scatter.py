@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from ..model.advice import Ranked
+from ..model.advice import TODAY
 from .blocks import Drawing
 from .charts import Axis, Line, Plot, spaced, ticks
 from .naming import FIELDS, Point, names
@@ -23,74 +24,66 @@ _SETTING = re.compile(r"(\w+)=(-?\d+(?:\.\d+)?)(?=$|[^\w.])")
 
 def scatter(reading: Reading) -> Drawing | None:
     """The chart; None for fewer than two strategies that have a price and a share."""
-    places = dict(_places(reading))
+    places = {
+        item.strategy: (price.per_run * reading.priced_by[0], item.missed_turns)
+        for item in reading.ranked
+        if (price := reading.price(item)) and item.missed_turns is not None
+        if "inactive" not in item.marks and math.isfinite(price.per_run + item.missed_turns)
+    }
     if len(places) < 2:
         return None
     limit = reading.limit("needed")
-    prices, shares = ([pair[at] for pair in places.values()] for at in (0, 1))
+    prices, shares = zip(*places.values(), strict=True)
     room = (max(prices) - min(prices)) * 0.09 or abs(prices[0]) * 0.1 or 1.0
     across = Axis(min(prices) - room, max(prices) + room)
     down = Axis(max(max(shares) * 1.08, (limit or 0.0) * 1.3, 0.01), 0.0)
-    points = [
-        Point(
-            reading.title(name), across.at(price), down.at(missed), reading.mark(name),
-            reading.rows.get(name, 0), _title(reading, reading.by_name[name]),
-        )
-        for name, (price, missed) in places.items()
-    ]  # fmt: skip
+    at = {name: (across.at(price), down.at(missed)) for name, (price, missed) in places.items()}
     setting, strategies = swept(reading)
-    joined = [places[name] for name in strategies.values() if name in places]
-    curve = tuple((across.at(price), down.at(missed)) for price, missed in joined)
-    plot = _plot(reading, points, across, down, limit, curve)
+    plot = Plot(
+        "",
+        marks=tuple((*at[name], reading.mark(name), _title(reading, name)) for name in at),
+        axis=_costs(reading, across),
+        axis_title=reading.price_axis,
+        scale=tuple((down.at(share), percent(share)) for share in ticks(0.0, down.first, 4)),
+        scale_title=MISSED_TURNS,
+        limit=Line(down.at(limit), f"above {percent(limit)}: loses too much") if limit else None,
+        today=at[TODAY][0] if TODAY in at else None,
+        curve=tuple(at[name] for name in strategies if name in at),
+    )
+    plot = _named(reading, plot, list(at))
     measure = "Tokens" if reading.counts_tokens else "Price"
     return Drawing(plot, f"{measure} against missed turns", " ".join(_notes(plot, setting)))
 
 
-def _places(reading: Reading) -> Iterator[tuple[str, tuple[float, float]]]:
-    """Yields the strategies that changed something, with their finite price and share."""
-    for item in reading.ranked:
-        price, missed = reading.price(item), item.missed_turns
-        if price is None or missed is None or "inactive" in item.marks:
-            continue
-        if math.isfinite(price.per_run + missed):
-            yield item.strategy, (price.per_run * reading.priced_by[0], missed)
-
-
-def _title(reading: Reading, item: Ranked) -> str:
+def _title(reading: Reading, name: str) -> str:
     """The words of a mark."""
+    item = reading.by_name[name]
     price = reading.money(reading.price(item))
-    return f"{reading.title(item.strategy)}: {price}, {percent(item.missed_turns)} missed"
+    return f"{reading.title(name)}: {price}, {percent(item.missed_turns)} missed"
 
 
-def _plot(
-    reading: Reading,
-    points: Sequence[Point],
-    across: Axis,
-    down: Axis,
-    limit: float | None,
-    curve: tuple[tuple[float, float], ...],
-) -> Plot:
-    """The marks with their names, today's line, the limit, and the line of a sweep."""
-    today = next((point.x for point in points if point.mark == "today"), None)
-    line = None
-    if limit is not None:
-        line = Line(down.at(limit), f"above {percent(limit)}: loses too much")
-    price = count if reading.counts_tokens else dollars
-    costs = [(across.at(cost), price(cost)) for cost in ticks(across.first, across.last, 4)]
+def _costs(reading: Reading, across: Axis) -> tuple[tuple[float, str], ...]:
+    """The labels of the prices; whole dollars without cents."""
+    words = count if reading.counts_tokens else dollars
+    costs = [(across.at(cost), words(cost)) for cost in ticks(across.first, across.last, 4)]
     if all(text.endswith(".00") for _, text in costs):
         costs = [(x, text.removesuffix(".00")) for x, text in costs]
-    titles = "; ".join(point.title for point in points[:8])
-    return Plot(
-        f"{sentence_case(reading.price_axis)}, against the share of {MISSED_TURNS}. {titles}.",
-        tuple((point.x, point.y, point.mark, point.title) for point in points),
-        spaced(costs, FIELDS[1].width),
-        reading.price_axis,
-        tuple((down.at(share), percent(share)) for share in ticks(0.0, down.first, 4)),
-        MISSED_TURNS,
-        line,
-        today,
-        curve,
-        names=tuple(name for field in FIELDS for name in names(points, field, today, line)),
+    return spaced(costs, FIELDS[1].width)
+
+
+def _named(reading: Reading, plot: Plot, strategies: Sequence[str]) -> Plot:
+    """The plot with names beside its marks, and with the words for it."""
+    points = [
+        Point(reading.title(name), x, y, mark, reading.rows.get(name, 0))
+        for name, (x, y, mark, _) in zip(strategies, plot.marks, strict=True)
+    ]
+    titles = "; ".join(title for *_, title in plot.marks[:8])
+    return replace(
+        plot,
+        alt=f"{sentence_case(plot.axis_title)}, against the share of {MISSED_TURNS}. {titles}.",
+        names=tuple(
+            name for field in FIELDS for name in names(points, field, plot.today, plot.limit)
+        ),
     )
 
 
@@ -105,27 +98,15 @@ def _notes(plot: Plot, setting: str) -> Iterator[str]:
 # ---------------------------------------------------------------- sweeps
 
 
-def swept(reading: Reading) -> tuple[str, Mapping[float, str]]:
-    """The setting in which alone most strategies differ, three or more, with these by value."""
+def swept(reading: Reading) -> tuple[str, list[str]]:
+    """The setting in which alone most strategies differ, three or more, with these by its value."""
     groups: dict[tuple[str, str], dict[float, str]] = {}
     for strategy in reading.compared.strategies:
         spec = reading.spec(strategy)
         for match in _SETTING.finditer(spec):
             rest = f"{spec[: match.start(2)]}*{spec[match.end(2) :]}"
             groups.setdefault((match[1], rest), {})[float(match[2])] = strategy
-    large = [
-        (f"{name} of {_owner(rest)}", dict(sorted(values.items())))
-        for (name, rest), values in groups.items()
-        if len(values) > 2
-    ]
-    return max(large, key=lambda item: len(item[1]), default=("", {}))
-
-
-def _owner(rest: str) -> str:
-    """The plug-in that a setting belongs to: the last name before the star.
-
-    >>> _owner("store=csv+compactor=mask_observations:keep_last=*")
-    'mask_observations'
-    """
-    names = re.findall(r"=?([\w.]+)(?=:)", rest.split("*")[0])
-    return names[-1] if names else rest.split("=")[0]
+    (setting, _), values = max(
+        groups.items(), key=lambda item: len(item[1]), default=(("", ""), {})
+    )
+    return setting, [values[value] for value in sorted(values)] if len(values) > 2 else []

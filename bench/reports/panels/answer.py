@@ -253,10 +253,6 @@ def _note(reading: Reading) -> str:
         )
     elif priced and "recorded" in shares:
         notes.append("Cache shares are as recorded.")
-    full, today = (reading.value(name, "cost.prompt_tokens") for name in ("keep_all", TODAY))
-    if full and today and full > 1.01 * today:
-        more = f"{percent(full / today - 1)} more tokens"
-        notes.append(f"Today's prompts are shortened already: the whole history has {more}.")
     notes.append("Shares are means over tasks, counts are over all runs.")
     if not reading.measure and any(item.far_recall is not None for item in reading.ranked):
         notes.append("Old facts came six or more turns before the turn that needed them.")
