@@ -71,7 +71,7 @@ class Histogram:
         """
         largest = max([*self.counts, 1e-12])
         first = next((at for at, number in enumerate(self.counts) if number == largest), None)
-        middles = centers(len(self.counts))
+        middles = [100 * (place + 0.5) / len(self.counts) for place in range(len(self.counts))]
         texts = [
             quantity(number, self.unit) if at == first else ""
             for at, number in enumerate(self.counts)
@@ -142,15 +142,6 @@ class Plot:
 
 
 Chart = Range | Histogram | Plot
-
-
-def centers(many: int) -> list[float]:
-    """The middles of so many equal parts, in percent.
-
-    >>> centers(2)
-    [25.0, 75.0]
-    """
-    return [100 * (place + 0.5) / many for place in range(many)]
 
 
 def spaced(labels: Sequence[tuple[float, str]], wide: int) -> tuple[tuple[float, str], ...]:

@@ -38,29 +38,22 @@ def breaks(sessions: Sessions) -> Iterator[Block]:
         text = f"The cache model explains {count(explained)} of {of(judged, 'turn')} ({percent(explained / judged)})."
         below = " That is below 95%, so no cached price of an alternative is stated."
         yield Prose(text if explained / judged >= _EXPLAINED else text + below)
-    if sessions.breaks:
-        yield _break_table(sessions)
-    elif judged:
-        yield Prose(f"No break. {UNSEEN['cache']}")
-
-
-def _break_table(sessions: Sessions) -> Table:
-    """A row by cache break, the dearest first."""
     rows = [
         (
             Cell(f"turn {item.turn}", sessions.place(one, item.step)),
-            Cell(item.cause, "" if item.idle_s is None else f"after {_duration(item.idle_s)}"),
+            Cell(
+                item.cause, f"after {of(round(item.idle_s / 60), 'minute')}" if item.idle_s else ""
+            ),
             count(item.tokens_again),
             "–" if item.usd is None else dollars(item.usd),
         )
         for one, item in sessions.breaks
     ]
     heads: Heads = ["break", "why", number("tokens billed again"), number("price")]
-    return table("Cache breaks", heads, rows, most=_MOST, noun="break", note=UNSEEN["cache"])
-
-
-def _duration(seconds: float) -> str:
-    return of(round(seconds / 60), "minute") if seconds >= 120 else of(round(seconds), "second")
+    if rows:
+        yield table("Cache breaks", heads, rows, most=_MOST, noun="break", note=UNSEEN["cache"])
+    elif judged:
+        yield Prose(f"No break. {UNSEEN['cache']}")
 
 
 def losses(sessions: Sessions) -> Iterator[Block]:
