@@ -20,8 +20,8 @@ LIMITS: dict[str, int] = {
     "memory": 4_294_967_296,
 }
 """The limits by name: bytes of a file once it is expanded, bytes of one JSON value (a line, or a
-whole JSON file), files of a folder or pattern, bytes of the cache of cases, seconds of processor
-time that somebody's own code may take at one step, bytes of memory of its process.
+whole JSON file), files of a folder or pattern, bytes that are kept between runs, seconds of
+processor time that somebody's own code may take at one step, bytes of memory of its process.
 """
 
 VARIABLE = "BENCH_LIMITS"
