@@ -3,12 +3,13 @@
 The text is walked from left to right: words of keys, then the value that stands under these keys,
 and so on, until every scalar of the value was written once. Between two values there is nothing but
 the keys that lead to the next one (or close the one before), numbers of rows, signs that separate,
-and words by which layouts call their parts.
+words by which layouts call their parts, and perhaps whole lines without a value, which are told.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from .separators import LINKS, behind_separator, is_part
@@ -16,9 +17,8 @@ from .table_cells import Cells, Grid, in_order, tables_of
 from .value_tree import Node, Words, nodes_of, words_of_key
 from .written_values import end_of
 
-_OF_TABLES = frozenset(
-    {"columns", "data", "index", "rows", "table", "tbody", "td", "th", "thead", "tr"}
-)
+_OF_CELLS = frozenset({"tbody", "td", "th", "thead", "tr"})
+_OF_TABLES = _OF_CELLS | {"columns", "data", "index", "rows", "table"}
 
 _WORD = re.compile(r"\w+")
 _CLOSING_TAG = re.compile(r"</([\w.:-]{1,80})>")
@@ -26,7 +26,7 @@ _CLOSING_TAG = re.compile(r"</([\w.:-]{1,80})>")
 _GOES_ON = re.compile(r",\d")
 """More of a number."""
 
-_MOST_TRIED, _MOST_WORDS, _MOST_BETWEEN = 24, 8, 60
+_MOST_TRIED, _MOST_WORDS, _MOST_BETWEEN, _MOST_OWN_LINES = 24, 8, 60, 12
 
 
 class Layouts:
@@ -48,6 +48,11 @@ class Layouts:
         for grid in (grid for grids in self.tables.values() for grid in grids):
             for column in grid.columns if len(grid.rows) > 1 else ():
                 self.uprights.setdefault(column, []).append(grid)
+        self.headers = [
+            frozenset(words)
+            for words, grids in self.tables.items()
+            if any(len(grid.rows) > 1 for grid in grids)
+        ]
         self.header_sizes = sorted({len(words) for words in self.tables}, reverse=True)
         self._within: dict[Node, Layouts] = {}
 
@@ -59,12 +64,27 @@ class Layouts:
 
 
 class Walk:
-    """One walk over a folded text; `backwards`: the last records come first. Of one value there is
-    one walk at a time: it ticks off what was written.
+    """One walk over a folded text; `backwards`: the last records come first; `headers_first`: a word
+    that may be a column or a value is a column. Its lines begin at `starts`; one without a value in
+    it may stand between others. Of one value there is one walk at a time: it ticks off what was
+    written.
     """
 
-    def __init__(self, text: str, value: Layouts, at: int = 0, *, backwards: bool = False) -> None:
-        self._text, self._value = text, value
+    def __init__(
+        self,
+        text: str,
+        value: Layouts,
+        at: int = 0,
+        *,
+        starts: Sequence[int] = (),
+        backwards: bool = False,
+        headers_first: bool = False,
+    ) -> None:
+        self._text, self._value, self._headers_first = text, value, headers_first
+        self._starts = starts
+        self.own_lines: list[str] = []
+        """The lines between values that are none of the value."""
+
         for node in value.nodes:
             node.reset()
         self._root = value.root
@@ -76,11 +96,6 @@ class Walk:
         self._names: list[Words] | None = None  # that they may end with
         self._has_new_word = False
         self._at = self._begin = at  # here, and behind the scalar that was written last
-
-    @property
-    def has_begun(self) -> bool:
-        """True if a part of the value was recognised."""
-        return self._before is not None
 
     def end(self) -> int | None:
         """The place behind the value and what closes it; None where something else stands in it."""
@@ -117,10 +132,37 @@ class Walk:
             if self._has_new_word and (self._table() or self._upright()):
                 return True
             self._has_new_word = False
-            if self._scalar():
+            if not (self._headers_first and self._names_columns()) and self._scalar():
                 return True
-            if not (self._word() or self._separator()):
+            if not (self._word() or self._separator() or self._own_line()):
                 return False
+
+    def _own_line(self) -> bool:
+        """Go behind a line that is none of the value, with the words before it as they were; False
+        for one with a value in it.
+        """
+        number = bisect_right(self._starts, self._at) - 1
+        is_inside = number >= 0 and self._at < len(self._text) and self._root.left > 0
+        if not is_inside or len(self.own_lines) == _MOST_OWN_LINES:
+            return False
+        start, end = self._starts[number], next(iter(self._starts[number + 1 :]), len(self._text))
+        if self._begin > start:
+            return False
+        self._at, self._words = self._begin, []
+        while self._at < start and (self._word() or self._separator()):
+            pass
+        self.own_lines.append(self._text[start:end].rstrip())
+        self._at, self._names, self._has_new_word = end, None, True
+        return True
+
+    def _names_columns(self) -> bool:
+        """True if the last word and the next one are columns of one table."""
+        near = map(words_of_key, _WORD.findall(self._text, self._at, self._at + _MOST_BETWEEN))
+        following = next((words for words in near if not _OF_CELLS.issuperset(words)), ())
+        last = next((word for word in reversed(self._words) if word not in _OF_CELLS), "")
+        return bool(following) and any(
+            {last, *following} <= header and last not in following for header in self._value.headers
+        )
 
     def _scalar(self) -> bool:
         """Go behind a value that is due here."""
@@ -210,17 +252,26 @@ class Walk:
 
     def _table(self) -> bool:
         """Go behind a header whose columns were named last, and the rows below it."""
-        for words in (self._words, [word for word in self._words if word not in _OF_TABLES]):
-            for size in self._value.header_sizes if words else ():
-                for grid in (
-                    self._value.tables.get(tuple(sorted(words[-size:])), ())
-                    if size <= len(words)
-                    else ()
-                ):
+        for words, others in self._headers():
+            for size in self._value.header_sizes:
+                grids = self._value.tables.get(tuple(sorted(words[-size:])), ())
+                for grid in grids if size <= len(words) else ():
                     order = in_order(grid.columns, words[-size:])
-                    if order and self._may_begin(grid, words[:-size]) and self._rows(grid, order):
+                    before = [*words[:-size], *others]
+                    if order and self._may_begin(grid, before) and self._rows(grid, order):
                         return True
         return False
+
+    def _headers(self) -> Iterator[tuple[list[str], list[str]]]:
+        """Yield the last words that may end in a header, and the words of tables behind or within it
+        that are keys too.
+        """
+        words = self._words
+        yield words, []
+        plain = [word for word in words if word not in _OF_TABLES]
+        if len(plain) < len(words):
+            keys = [word for word in words if word in _OF_TABLES and word in self._value.keys]
+            yield plain, keys
 
     def _may_begin(self, grid: Grid, words: Sequence[str]) -> bool:
         """True if a table may begin behind some words, the numbers of its rows among them."""

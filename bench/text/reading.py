@@ -8,17 +8,18 @@ record comes once, with its keys. Linear in the text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from itertools import pairwise, product
 from typing import Any
 
 from .decode import NothingParsed, parse_prefix, without_containers
+from .escapes import unescape
 from .tables import find_tables
 
 _LEGEND = re.compile(
-    r"^\W*(?:legend|keys|key|codes|abbreviations|where)\b\s*:?\s*(.*)$", re.IGNORECASE
+    r"^\W*(?:legend|keys|key|codes|columns|abbreviations|where)\b\s*:?\s*(.*)$", re.IGNORECASE
 )
 _SHORT_PAIR = re.compile(r"(\"(?:[A-Za-z]\d{1,3}|[$@%~]\w{1,3})\")\s*:\s*(\"[^\"\\{}]*\")")
 _LEGEND_IN_DATA = re.compile(rf"\{{(?:\s*{_SHORT_PAIR.pattern}\s*,?)+\s*\}}")
@@ -26,6 +27,7 @@ _HEADING = re.compile(r"\W*\w+(?: \w+)?:\s*")
 _SHORT = re.compile(r"[A-Za-z]\d{1,2}|[$%@~][\w/]{1,3}|\[[a-z]{0,8} ?\d{1,3}\]|[^\w\s\x00-\x7f]")
 _NAME = r"(?:\[[a-z]{1,8} \d{1,3}\]|\[.\]|\S{1,40}?)"
 _MEANS = r"(?:=|->|→|: | means |(?: stands)? for |(?<=\d\]) )"
+_IS = re.compile(r"(?<=\w) (?:is|are) (?=\w)")
 _MEANING = re.compile(rf"\s*({_NAME})\s*{_MEANS}\s*(.+)", re.DOTALL)
 _NOTHING = frozenset({"empty", "no value", "none", "nothing", "null"})
 _NEW_NAME = re.compile(
@@ -44,7 +46,7 @@ _RULE = re.compile(r"(?m)^(?=[-=+|: \t]*+$)[^\n]*(?:--|==)[^\n]*$\n?")
 _WORD = re.compile(r"\w+")
 _MOST_DEPTH = 60
 _MOST_LINES = 9
-"""So many lines may stand above a legend."""
+"""Among so many lines at either end a legend needs no label."""
 
 
 def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
@@ -110,8 +112,8 @@ def without_numbers(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def expanded(text: str, known: str = "") -> str:
-    """A text with the short names that its first or last lines explain written out, and without
-    these lines; a sign that stands for nothing as an empty text.
+    """A text with the short names that a line of it explains written out, and without that line; a
+    sign that stands for nothing as an empty text.
 
     A name that stands in a `known` text is none of these; one whose meaning stands there needs no
     label.
@@ -125,26 +127,57 @@ def expanded(text: str, known: str = "") -> str:
     >>> expanded("Columns: a = id, b = level\\na|b\\n1|2", "id level"), expanded("PY = lib\\nPY/a", "lib/a")
     ('id|level\\n1|2', 'lib/a')
     """
+    known = unescape(known)
     text = _with_meanings_in_data(text, known)
     lines = text.split("\n")
-    meanings: dict[str, str] = {}
-    for numbers, others in ((range(len(lines)), _MOST_LINES), (range(len(lines) - 1, -1, -1), 0)):
-        for number in numbers:
-            of_line = _meanings(lines[number], known)
-            used = {name: meaning for name, meaning in of_line.items() if text.count(name) > 1}
-            if used:
-                meanings.update(used)
-                lines[number], others = "", 0
-            elif others:
-                others -= 1
-            elif lines[number].strip():
-                is_heading = numbers.step < 0 and meanings and _HEADING.fullmatch(lines[number])
-                lines[number] *= not is_heading
-                break
-    if not meanings:
+    legends = _legends(lines, known)
+    if not legends:
         return text
-    names = "|".join(map(_as_word, sorted(meanings, key=len, reverse=True)))
-    return re.sub(names, lambda match: meanings[match[0]], "\n".join(lines).strip("\n"))
+    first = min(legends)
+    is_last = _uses(legends[first], lines[:first])
+    for number, meanings in legends.items():
+        scope = [at for at in _scope(number, legends, len(lines), is_last) if at not in legends]
+        if not _uses(meanings, [lines[at] for at in scope]):
+            continue
+        names = "|".join(map(_as_word, sorted(meanings, key=len, reverse=True)))
+        for at in scope:
+            lines[at] = re.sub(names, lambda match, means=meanings: means[match[0]], lines[at])
+        lines[number] = ""
+    while lines and not lines[-1].strip():
+        lines.pop()
+    if lines and max(legends) >= len(lines) and _HEADING.fullmatch(lines[-1]):
+        lines.pop()  # above a legend at the end
+    return "\n".join(lines).strip("\n")
+
+
+def _legends(lines: Sequence[str], known: str) -> dict[int, dict[str, str]]:
+    """The meanings that lines give to names, by the number of the line. Lines in the middle need a
+    label.
+    """
+    outer = {*range(_MOST_LINES), *range(len(lines) - _MOST_LINES, len(lines))}
+    candidates = (at for at, line in enumerate(lines) if at in outer or _LEGEND.match(line))
+    return {at: meanings for at in candidates if (meanings := _meanings(lines[at], known))}
+
+
+def _scope(
+    number: int, legends: Mapping[int, Mapping[str, str]], size: int, is_last: bool
+) -> Iterable[int]:
+    """The lines for which a legend holds: all, or where others give its names other meanings those
+    up to the next of these; `is_last`: those above it.
+    """
+    names = legends[number].keys()
+    others = [at for at in legends if at != number and legends[at].keys() & names]
+    if not others:
+        return range(size)
+    if is_last:
+        return range(max((at + 1 for at in others if at < number), default=0), number)
+    return range(number + 1, min((at for at in others if at > number), default=size))
+
+
+def _uses(names: Iterable[str], lines: Iterable[str]) -> bool:
+    """True if one of some names stands in a line."""
+    pattern = re.compile("|".join(map(_as_word, names)))
+    return any(map(pattern.search, lines))
 
 
 def _with_meanings_in_data(text: str, known: str) -> str:
@@ -204,7 +237,7 @@ def _meanings(line: str, known: str) -> dict[str, str]:
             return {}
         bare = bare[named.start("names") :]
     meanings: dict[str, str] = {}
-    for part in _NEXT_MEANING.split(bare):
+    for part in _NEXT_MEANING.split(_IS.sub(" = ", bare) if label else bare):
         pair = _MEANING.fullmatch(part)
         if pair is None or re.search(_as_word(pair[1]), known):
             return {}

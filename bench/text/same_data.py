@@ -14,16 +14,18 @@ from typing import Any, NamedTuple
 from ..model import nested
 from .layout_walk import Layouts, Walk
 from .lossless import write_tables
-from .written_values import folded, stands_in
+from .written_values import folded_lines, stands_in
 
 _ADDED = re.compile(r"^[^\w\n]*[\w .-]{1,40}[\"'`*]*\s*[:=]\s*\S", re.MULTILINE)
 """The beginning of a line that gives a key and its value."""
 
-_FEW_LEAVES, _MOST_STARTS = 24, 3
+_FEW_LEAVES = 24
+_WAYS = (False, False), (False, True), (True, False)
+"""Of each walk: whether it is backwards, and whether headers come first."""
 
 
 class Proof(NamedTuple):
-    """The words of a text before and after the value that it writes."""
+    """The lines of a text before and within the value that it writes, and the words after it."""
 
     before: str
     after: str
@@ -84,22 +86,23 @@ class Scalars:
             text = unescape(text)
         if not self._value or self.least > len(text):
             return None
-        flat = folded(text)
+        flat, starts = folded_lines(text)
         if not all(stands_in(item, flat) for item in self._texts):
             return None
         if text in self._writings:
             return Proof("", "")
-        lines = text.split("\n")
-        for at in range(min(_MOST_STARTS, len(lines))):
-            rest = folded("\n".join(lines[at:]))
-            for backwards in (False, True)[: 1 + (len(self._leaves) > _FEW_LEAVES)]:
-                walk = Walk(rest, self._layouts, backwards=backwards)
-                end = walk.end()
-                if end is not None:
-                    proof = Proof("\n".join(lines[:at]), rest[end:].strip())
-                    return None if _adds_data(proof) else proof
-            if walk.has_begun:
-                return None
+        for backwards, headers_first in _WAYS[: 2 + (len(self._leaves) > _FEW_LEAVES)]:
+            walk = Walk(
+                flat,
+                self._layouts,
+                starts=starts,
+                backwards=backwards,
+                headers_first=headers_first,
+            )
+            end = walk.end()
+            if end is not None:
+                proof = Proof("\n".join(walk.own_lines), flat[end:].strip())
+                return None if _adds_data(proof) else proof
         return None
 
 

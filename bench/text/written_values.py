@@ -7,6 +7,7 @@ import json
 import re
 from decimal import Decimal
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 
 from .dates import dates_in, moment_of, times_in
@@ -28,6 +29,17 @@ def folded(text: str) -> str:
     'a b\\tc'
     """
     return "\t".join(" ".join(part.split()) for part in text.split("\t"))
+
+
+def folded_lines(text: str) -> tuple[str, list[int]]:
+    """A text with its lines folded into one, and the places where those with words begin.
+
+    >>> folded_lines("a  b\\n\\n c")
+    ('a b c', [0, 4])
+    """
+    lines = [line for line in map(folded, text.split("\n")) if line]
+    starts = [0, *accumulate(len(line) + 1 for line in lines)]
+    return " ".join(lines), starts[: len(lines)]
 
 
 def end_of(text: str, at: int, value: Any) -> int | None:
@@ -95,4 +107,5 @@ def forms_of(value: str) -> tuple[str, ...]:
         html.escape(value),
         html.escape(value, quote=False),
     )
-    return tuple(dict.fromkeys((plain, *map(folded, written))))
+    forms = dict.fromkeys((plain, *map(folded, written)))
+    return tuple(sorted(forms, key=len, reverse=True))  # a shorter one may begin a longer one

@@ -5,7 +5,7 @@ had said.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from ...model.scores import Check, Finding
 from ...text.dates import dates_in, times_in
@@ -15,6 +15,7 @@ from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult
 from .findings import check_of
 from .stated_numbers import StatedNumbers
+from .support import on_purpose, without
 from .unsupported import unsupported
 
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+(?=\S)|\n")
@@ -56,7 +57,7 @@ def invented(evidence: ReplayEvidence, wording: frozenset[str]) -> Check:
         if isinstance(own, RewrittenResult) and own.is_encoded:
             continue
         is_summary = not isinstance(own, RewrittenResult)
-        lines = [_without(line, says) for line in own.new_lines]
+        lines = [without(line, says) for line in own.new_lines]
         of += bool(lines)
         summaries += bool(lines) and is_summary
         strange = _first_strange(evidence, own, lines, wording) if lines else ""
@@ -69,12 +70,6 @@ def invented(evidence: ReplayEvidence, wording: frozenset[str]) -> Check:
             findings.append(Finding(own.step, strange))
     statements = [unsupported(evidence, own) for own in evidence.own_texts]
     return check_of(findings, of, summaries, [*filter(None, statements)])
-
-
-def _without(line: str, says: Sequence[str]) -> str:
-    for sentence in says:
-        line = line.replace(sentence, " ")
-    return line
 
 
 def _currencies(text: str) -> set[str]:
@@ -98,7 +93,7 @@ def _first_strange(
 
     if not isinstance(own, RewrittenResult):
         return find()
-    says = tuple(sentence for sentence in evidence.replay.says if sentence in own.text)
+    says = on_purpose(own.text, evidence.replay.says)
     return own.once(("strange", wording, says), find)
 
 

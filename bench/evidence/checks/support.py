@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from ...text.facts import flat
 from ...text.instructions import is_consent, quantifiers
@@ -31,11 +32,26 @@ _SUCCEEDED = re.compile(r"success\w*|succeeded|ok(?:ay)?")
 _NAMES = frozenset(name for names in SPEAKERS.values() for name in names)
 
 
+def on_purpose(text: str, says: Sequence[str]) -> tuple[str, ...]:
+    """Those of the sentences that a strategy says on purpose which a text has."""
+    return tuple(words for words in says if _pattern_of(words).search(text))
+
+
 def without(text: str, purpose: Sequence[str]) -> str:
-    """A text without what the strategy says on purpose and its handles."""
+    """A text without what the strategy says on purpose and its handles. Where such a sentence has
+    `{}` any number may stand; the number stays.
+
+    >>> without("[12 older results were dropped] ok", ["[{} older results were dropped]"]).split()
+    ['12', 'ok']
+    """
     for words in purpose:
-        text = text.replace(words, " ")
+        text = _pattern_of(words).sub(lambda match: f" {' '.join(match.groups())} ", text)
     return text
+
+
+@lru_cache(1 << 10)
+def _pattern_of(words: str) -> re.Pattern[str]:
+    return re.compile(re.escape(words).replace(r"\{\}", r"(\d(?:[\d,.]*\d)?)"))
 
 
 def outcome_words(is_failed: bool) -> re.Pattern[str]:

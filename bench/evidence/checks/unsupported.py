@@ -28,6 +28,7 @@ from .support import (
     MARK,
     TAG,
     is_quoted,
+    on_purpose,
     outcome_words,
     without,
     without_halves,
@@ -57,7 +58,7 @@ def unsupported(evidence: ReplayEvidence, own: OwnText) -> str:
     result. Words such as all, none and latest are supported only where the result has them as
     often, or where they are quoted.
     """
-    purpose = *(words for words in evidence.replay.says if words in own.text), *own.handles
+    purpose = *on_purpose(own.text, evidence.replay.says), *own.handles
     if isinstance(own, RewrittenResult):
         return own.once(("unsupported", purpose), lambda: next(_in_result(own, purpose), ""))
     before = evidence.walked.calls[evidence.first_call(own.number)].step
