@@ -15,9 +15,9 @@ from ..text.escapes import unescape
 from ..text.facts import flat
 from ..text.field_list import Numbers, add_number, listed
 from ..text.instructions import Repetition, TextLines, sentences_of, text_lines
+from ..text.line_notes import without_number
 from ..text.numbers import numbers_in
 from ..text.omissions import notice_at
-from ..text.reading import without_number
 from ..text.texts import Texts
 from .messages import TraceMessages
 

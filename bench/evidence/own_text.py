@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
 from html import unescape as unescape_html
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from ..model import ToolResult, nested
+from ..model import ToolResult, as_text, nested
 from ..text.decode import NothingParsed, parse_json
 from ..text.escapes import unescape
 from ..text.excerpts import NOTICE_CHARS, Gap, gaps_of
 from ..text.fields import FieldTable
-from ..text.reading import unfolded, without_number
+from ..text.line_notes import without_number
+from ..text.reading import unfolded
+from ..text.row_order import Order, is_in_order, stated_order
+from ..text.tables import find_tables
+from ..text.text_records import Pair
 from .notices import Notices
 
 if TYPE_CHECKING:
@@ -100,6 +104,11 @@ class RewrittenResult(OwnText):
         return self.session.messages.contents.is_encoded(self.message)
 
     @property
+    def shows_all(self) -> bool:
+        """True if it has its result as it is."""
+        return self.result.text.strip() in self.text
+
+    @property
     def says_omission(self) -> bool:
         """True if it says that something was left out."""
         return self.session.says_omission(self.result, self.text)
@@ -158,13 +167,26 @@ class RewrittenResult(OwnText):
     def _lines(self) -> list[str]:
         if not self.table.fields:
             return lines_shown(self.added)
-        return [line for line in super()._lines() if not self.states_counts(line)]
+        return [line for line in super()._lines() if not self.states_truly(line)]
 
-    def states_counts(self, line: str) -> bool:
-        """True if a line says rightly how often values of one column stand there."""
+    def states_truly(self, line: str) -> bool:
+        """True if a line says rightly how often values of one column stand there, or in which order
+        the rows of this text are.
+        """
+        if order := stated_order(line):
+            parts = self.message.text.split(line)[1:]
+            return all(is_in_order(self._rows_in(part, order), order) for part in parts)
         return any(map(str.isdigit, line)) and self.session.result_counts(self.result).are_counts(
             line
         )
+
+    def _rows_in(self, text: str, order: Order) -> list[Sequence[Pair]]:
+        """The rows of a part of it, with the columns of tables as they are written."""
+        messages = self.session.messages
+        rows = find_tables(text, messages.contents.names | {order.column})[0]
+        if any(order.column in row for row in rows):
+            return [[(key, as_text(value)) for key, value in row.items()] for row in rows]
+        return [record.pairs for record in messages.reading(text).records]
 
     @cached_property
     def shows_line(self) -> bool:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from ..model import ModelTurn, ToolResult, lines_of
 from ..model.audit import Reread
-from ..text.reading import without_number
+from ..text.line_notes import without_number
 from .calls import answered_calls, asked
 from .of_replay import ReplayEvidence
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
+from datetime import date
 from functools import lru_cache
 
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
@@ -13,12 +15,13 @@ _FORMS = tuple(
     re.compile(form, re.IGNORECASE)
     for form in (
         r"(?<!\d)(?P<year>\d{4})-(?P<number>\d{1,2})-(?P<day>\d{1,2})(?!\d)",
+        r"(?<![\d/])(?P<year>\d{4})/(?P<number>\d{1,2})/(?P<day>\d{1,2})(?![\d/])",
         rf"\b{_NAME} {_DAY}\b(?:,? (?P<year>\d{{4}})\b)?",
         rf"\b{_DAY}(?:,(?= \w+,? \d{{4}}))? (?:of )?{_NAME}(?:,? (?P<year>\d{{4}})\b)?",
         r"(?<!\d)(?P<number>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4})(?!\d)",
     )
 )
-_MONTH_AND_YEAR = re.compile(rf"\b{_NAME}.{{0,7}}\b\d{{4}}\b|\d/\d{{4}}", re.IGNORECASE)
+_MONTH_AND_YEAR = re.compile(rf"\b{_NAME}.{{0,7}}\b\d{{4}}\b|\d/\d{{4}}|\d{{4}}/\d", re.IGNORECASE)
 _TIME = re.compile(
     r"(?<![\d:.])(\d{1,2}):(\d{2})(?::\d{2})?(?:\s*([ap])\.?m\b)?(?![\d:])|(?<![\d:.])(\d{1,2})\s*([ap])\.?m\b",
     re.IGNORECASE,
@@ -55,11 +58,35 @@ def with_plain_moments(text: str) -> str:
     """
     if ":" in text:
         text = _HALF_DAY.sub(_plain_time, text)
+    if text.count("-") > 1:
+        text = without_weekdays(text)
     if not _MONTH_AND_YEAR.search(text):
         return text
     for form in _FORMS[1:]:
         text = form.sub(_plain_date, text)
     return text
+
+
+def without_weekdays(text: str) -> str:
+    """A text without the days of the week behind its dates, where they are right.
+
+    >>> without_weekdays("2024-05-24 (Fri), 2024-05-24 Monday")
+    '2024-05-24, 2024-05-24 Monday'
+    """
+    return _WITH_WEEKDAY.sub(_without_right_day, text)
+
+
+def _without_right_day(match: re.Match[str]) -> str:
+    with suppress(ValueError):
+        day = _DAYS[date.fromisoformat(match[1]).weekday()]
+        return match[1] if match[2].casefold().startswith(day) else match[0]
+    return match[0]
+
+
+_DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_WITH_WEEKDAY = re.compile(
+    rf"(\b\d{{4}}-\d\d-\d\d),? ?\(?((?:{'|'.join(_DAYS)})[a-z]*)\b\.?\)?", re.IGNORECASE
+)
 
 
 def _plain_date(match: re.Match[str]) -> str:

@@ -21,7 +21,8 @@ from .decode import LONG_CHARS, NothingParsed, parse_json, parse_prefix
 from .escapes import unescape
 from .facts import token_around
 from .field_list import is_prose
-from .reading import expanded, without_numbers
+from .line_notes import with_repeated_lines, without_marks
+from .reading import expanded
 
 NOTICE_CHARS, _SOUGHT_CHARS, _SURE_CHARS, _MOST_PLACES = 200, 24, 8, 20
 """The most that stands in a gap, what is looked for behind it, the least that is no accident, and
@@ -32,6 +33,10 @@ _STOP = re.compile(r"\n\s*|(?:[\])}>…]|\.{3})\s*|[\"']")
 """Behind each of these a text may go on with the other one."""
 
 _MARK_BEGINS = re.compile(r"[\n…\[(<]|\.{3}")
+_GROUPED = re.compile(r"(?<![\w.,/=-])\d{1,3}(?:,\d{3})+(?![\w,])")
+_CUTS = re.compile(r"[\w…\[(<\n]|\.\.")
+"""What the words have at which a cut may have left half a word."""
+
 _TYPED = str.maketrans(
     {**dict(zip("’‘“”„–—−\u00a0⏎↵", '\'\'"""--- \n\n', strict=True)), "…": "..."}
 )
@@ -145,6 +150,8 @@ class Excerpt:
         """
         parts, done = [], 0
         for begin, end, place, goes_on in () if _is_data(self._text) else self._gaps or ():
+            if begin < end and not _CUTS.search(self._text[begin:end]):
+                continue
             parts += [
                 self._text[done : begin - place + token_around(self._full, place)[0]],
                 self._text[begin:end],
@@ -205,13 +212,20 @@ def _ways(shown: str, full: str) -> Iterator[tuple[str, str, bool]]:
         return
     folded = _folded_once(full)
     yield _folded(shown), folded, True
-    plain = without_numbers(expanded(shown, full))
+    plain = with_repeated_lines(without_marks(expanded(shown, full)), full)
+    plain = _GROUPED.sub(lambda number: _ungrouped(number[0], full), plain)
     for way in dict.fromkeys((plain, unescape_html(plain)) if "&" in plain else (plain,)):
         if "\\" in way:
             way = unescape(way[1:-1] if way[:1] in "'\"" and way[:1] == way[-1:] else way)
         if way != shown:
             yield way, full, False
             yield _folded(way), folded, True
+
+
+def _ungrouped(number: str, full: str) -> str:
+    """A number without the commas between its thousands, where a text has it so and not with them."""
+    plain = number.replace(",", "")
+    return plain if plain in full and number not in full else number
 
 
 def _folded(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 EXIT_CODE = re.compile(
-    r"(?i:return_?code|exit_?(?:code|status)|exit(?:ed)? (?:with )?(?:code|status))[\"']?(?:>|\s*[:=]\s*|\s+)(-?\d+)(?!\w)"
+    r"(?i:return_?code|exit_?(?:code|status)|exit(?:ed)? (?:with )?(?:code|status)|(?<=\[)exit)[\"']?(?:>|\s*[:=]\s*|\s+)(-?\d+)(?!\w)"
 )
 """A statement of an exit code."""
 
@@ -15,9 +15,9 @@ _WORDS = ("eturn", "ETURN", "xit", "XIT")  # behind the letter that the pattern 
 def exit_codes(text: str) -> tuple[int, ...]:
     """The exit codes that a text states, in order; `()` for none.
 
-    >>> texts = "<returncode>0</returncode>", '{"exit_code": 127}', "run_1 exited with code 2", "code 3"
-    >>> [exit_codes(text) for text in texts]
-    [(0,), (127,), (2,), ()]
+    >>> texts = "<returncode>0</returncode>", '{"exit_code": 127}', "run_1 exited with code 2", "[exit 1]"
+    >>> [exit_codes(text) for text in (*texts, "exit 3")]
+    [(0,), (127,), (2,), (1,), ()]
     """
     codes: dict[int, int] = {}
     for word in _WORDS:

@@ -148,10 +148,11 @@ def is_notice_word(word: str) -> bool:
     """True for a word in small letters with which a text speaks of what it shows, and not of what
     that says.
 
-    >>> [is_notice_word(word) for word in ("messages", "older", "newer")]
-    [True, True, False]
+    >>> [is_notice_word(word) for word in ("messages", "older", "entries", "newer")]
+    [True, True, True, False]
     """
-    return not _notice_words().isdisjoint((word, word.removesuffix("s"), word.removesuffix("er")))
+    forms = word, word.removesuffix("s"), word.removesuffix("er"), f"{word.removesuffix('ies')}y"
+    return not _notice_words().isdisjoint(forms)
 
 
 @cache

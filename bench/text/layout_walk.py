@@ -12,9 +12,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
+from .exit_codes import exit_codes
+from .layouts import Layouts
 from .separators import LINKS, behind_separator, is_part
-from .table_cells import Cells, Grid, in_order, tables_of
-from .value_tree import Node, Words, nodes_of, words_of_key
+from .table_cells import Cells, Grid, in_order
+from .value_tree import Node, Words, words_of_key
 from .written_values import end_of
 
 _OF_CELLS = frozenset({"tbody", "td", "th", "thead", "tr"})
@@ -27,40 +29,6 @@ _GOES_ON = re.compile(r",\d")
 """More of a number."""
 
 _MOST_TRIED, _MOST_WORDS, _MOST_BETWEEN, _MOST_OWN_LINES = 24, 8, 60, 12
-
-
-class Layouts:
-    """What a structured value can look like in any layout: its scalars by name, its tables. Made
-    once for all texts that may write it.
-    """
-
-    def __init__(self, value: object) -> None:
-        self.root = Node(value)
-        self.nodes = list(nodes_of(self.root))
-        self.by_name: dict[Words, list[Node]] = {}
-        for node in self.root.leaves():
-            for name in {node.name, _singular(node.name)}:
-                self.by_name.setdefault(name, []).append(node)
-        self.keys = {word for node in self.nodes for word in node.key}
-        self.tables = tables_of(self.root)
-        self.most_words = max(map(len, self.tables), default=0) + _MOST_BETWEEN
-        self.uprights: dict[Words, list[Grid]] = {}
-        for grid in (grid for grids in self.tables.values() for grid in grids):
-            for column in grid.columns if len(grid.rows) > 1 else ():
-                self.uprights.setdefault(column, []).append(grid)
-        self.headers = [
-            frozenset(words)
-            for words, grids in self.tables.items()
-            if any(len(grid.rows) > 1 for grid in grids)
-        ]
-        self.header_sizes = sorted({len(words) for words in self.tables}, reverse=True)
-        self._within: dict[Node, Layouts] = {}
-
-    def within(self, node: Node) -> Layouts:
-        """What a part of the value can look like by itself."""
-        if node not in self._within:
-            self._within[node] = Layouts(node.value)
-        return self._within[node]
 
 
 class Walk:
@@ -151,7 +119,11 @@ class Walk:
         self._at, self._words = self._begin, []
         while self._at < start and (self._word() or self._separator()):
             pass
-        self.own_lines.append(self._text[start:end].rstrip())
+        line = self._text[start:end].rstrip()
+        for node in self._value.exit_codes:
+            if node.left and node.value in exit_codes(line):
+                node.tick_off()
+        self.own_lines.append(line)
         self._at, self._names, self._has_new_word = end, None, True
         return True
 
@@ -192,6 +164,9 @@ class Walk:
                 waiting.pop()
             near = [node for node in waiting[: -_MOST_TRIED - 1 : -1] if node.left]
             yield from (node for node in near if self._may_follow(node, self._words))
+        for node in self._value.prose:
+            if node.left and self._may_follow(node, self._words):
+                yield node  # a long text says itself which one it is
 
     def _named_last(self) -> list[Words]:
         """The names that the last words may be, but for numbers and words of layouts behind them."""
@@ -364,11 +339,6 @@ class Walk:
             end = behind_separator(self._text, self._at)
         self._at = end or self._at
         return end is not None
-
-
-def _singular(name: Words) -> Words:
-    """The name of one thing in a list, as XML and classes write it."""
-    return (*name[:-1], name[-1].removesuffix("s")) if name else name
 
 
 def _ends_of(words: Sequence[str], *, of_start: bool = False) -> Iterator[Words]:

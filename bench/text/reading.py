@@ -11,11 +11,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from itertools import pairwise, product
+from itertools import product
 from typing import Any
 
 from .decode import NothingParsed, parse_prefix, without_containers
 from .escapes import unescape
+from .line_notes import without_marks
 from .tables import find_tables
 
 _LEGEND = re.compile(
@@ -37,7 +38,6 @@ _NEW_NAME = re.compile(
 
 _NEXT_MEANING = re.compile(rf"[,;] (?={_NAME}\s?{_MEANS})")
 _PATH = re.compile(r"((?:[A-Za-z_][\w-]*|\[\d+\])(?:\.[\w /-]++|\[\d+\])+)\s*[:=]\s*(.*)")
-_NUMBERED = re.compile(r"[ \t]*(\d+)(?:[ \t]?[:|│→\t] ?|  |$)")
 
 _FOLDED = re.compile(r"\\\n(?![ \t]*\d+[:|→\t])\s*(?:\\(?= ))?")
 _RULE = re.compile(r"(?m)^(?=[-=+|: \t]*+$)[^\n]*(?:--|==)[^\n]*$\n?")
@@ -62,7 +62,7 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
     >>> values_of('Legend: k0=id\\n{"k0": 5}', names)
     ([{'id': 5}], '')
     """
-    text = expanded(without_numbers(text))
+    text = expanded(without_marks(text))
     columns = set(names)
     values: list[Any] = []
     rest = text
@@ -80,34 +80,6 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
     values += [rows] if rows else []
     data, _ = without_containers(rest)
     return [_plain(value) for value in [*values, *data]], rest
-
-
-def without_number(line: str) -> str:
-    """A line without the number that `cat -n` and readers of files write in front of it; a number
-    alone is a line of its own.
-
-    >>> without_number("  12\\tdef main():"), without_number("303  ls: no file"), without_number("12 files")
-    ('def main():', 'ls: no file', '12 files')
-    >>> without_number("35866"), without_number("208  ")
-    ('35866', '')
-    """
-    match = _NUMBERED.match(line)
-    return line if match is None or match.end(1) == len(line) else line[match.end() :]
-
-
-def without_numbers(text: str) -> str:
-    """A text without the line numbers in front of all of its lines; they have words behind them.
-
-    >>> without_numbers("  7: {\\n  8:   }"), without_numbers("7: a\\nb"), without_numbers("35866")
-    ('{\\n  }', '7: a\\nb', '35866')
-    """
-    lines = text.rstrip("\n").split("\n")
-    matches = [match for line in lines if (match := _NUMBERED.match(line))]
-    numbers = [int(match[1][:9]) for match in matches]
-    if len(numbers) < len(lines) or any(b - a != 1 for a, b in pairwise(numbers)):
-        return text
-    rest = "\n".join(line[match.end() :] for line, match in zip(lines, matches, strict=True))
-    return rest if rest.strip() else text
 
 
 @lru_cache(maxsize=256)
@@ -139,15 +111,20 @@ def expanded(text: str, known: str = "") -> str:
         scope = [at for at in _scope(number, legends, len(lines), is_last) if at not in legends]
         if not _uses(meanings, [lines[at] for at in scope]):
             continue
-        names = "|".join(map(_as_word, sorted(meanings, key=len, reverse=True)))
         for at in scope:
-            lines[at] = re.sub(names, lambda match, means=meanings: means[match[0]], lines[at])
+            lines[at] = _written_out(lines[at], meanings)
         lines[number] = ""
     while lines and not lines[-1].strip():
         lines.pop()
     if lines and max(legends) >= len(lines) and _HEADING.fullmatch(lines[-1]):
         lines.pop()  # above a legend at the end
     return "\n".join(lines).strip("\n")
+
+
+def _written_out(line: str, meanings: Mapping[str, str]) -> str:
+    """A line with the meanings in place of the names."""
+    names = "|".join(map(_as_word, sorted(meanings, key=len, reverse=True)))
+    return re.sub(names, lambda match: meanings[match[0]], line)
 
 
 def _legends(lines: Sequence[str], known: str) -> dict[int, dict[str, str]]:

@@ -12,7 +12,9 @@ from html import unescape
 from typing import Any, NamedTuple
 
 from ..model import nested
-from .layout_walk import Layouts, Walk
+from .constant_columns import without_constants
+from .layout_walk import Walk
+from .layouts import Layouts
 from .lossless import write_tables
 from .written_values import folded_lines, stands_in
 
@@ -84,7 +86,12 @@ class Scalars:
         """
         if "&quot;" in text:
             text = unescape(text)
-        if not self._value or self.least > len(text):
+        if not self._value:
+            return None
+        value, rest = without_constants(self._value, text)
+        if rest != text:
+            return Scalars(value).proof(rest)
+        if self.least > len(text):
             return None
         flat, starts = folded_lines(text)
         if not all(stands_in(item, flat) for item in self._texts):

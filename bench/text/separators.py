@@ -17,6 +17,9 @@ LINKS = frozenset({"above", "as", "and", "for", "has", "have", "in", "is", "of",
 """The words that join keys and values in a sentence."""
 
 _SEPARATORS = frozenset("{}[]()\"'`,:;=|/\\–—*#•_ \t&→-+.<>")
+_FORMATTING_TAG = re.compile(
+    r"</?(?:b|br|body|code|div|em|h[1-6]|html|i|p|pre|section|strong|u)\s*/?>", re.IGNORECASE
+)
 _LEADER = re.compile(r"\.{4,}|[\u2500-\u257f]+")
 """Dots or lines that lead from a key to its value."""
 
@@ -25,16 +28,16 @@ def behind_separator(text: str, at: int) -> int | None:
     """The place behind a sign that separates; None for any other, and for the sign of a number, a
     comparison or an omission.
 
-    >>> [behind_separator(text, 0) for text in (": 5", "-5", "- 5", "...", "<b>", "< 5", "")]
-    [1, None, 1, None, 1, None, None]
+    >>> [behind_separator(text, 0) for text in (": 5", "-5", "- 5", "...", "<a>", "<b>", "< 5", "")]
+    [1, None, 1, None, 1, 3, None, None]
     """
     sign, following, behind = (
         text[at : at + 1],
         text[at + 1 : at + 2],
         text[at - 1 : at] if at else "",
     )
-    if leader := _LEADER.match(text, at):
-        return leader.end()
+    if drawn := _LEADER.match(text, at) or _FORMATTING_TAG.match(text, at):
+        return drawn.end()
     if sign not in _SEPARATORS or not sign:
         return None
     if sign in "-+." and following.isdigit() and not (behind.isalnum() and sign != "+"):

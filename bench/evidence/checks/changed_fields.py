@@ -37,9 +37,9 @@ def changed_fields(own: RewrittenResult) -> Changes:
     table = own.table
     if not table.fields:
         return Changes([])
-    if not own.session.messages.understands(own.number, own.result.index):
+    if not (own.shows_all or own.session.messages.understands(own.number, own.result.index)):
         return Changes([], is_read=False)
-    pieces = own.notices.pieces_of(_without_call(own))
+    pieces = own.notices.pieces_of(own.added if own.shows_all else _without_call(own))
     changes = [_changed_in(own, piece) for piece in filter(str.strip, pieces)]
     found = [item for change in changes for item in change.findings]
     is_read = all(change.is_read for change in changes)
@@ -60,6 +60,8 @@ def _are_compared(own: RewrittenResult, pieces: list[str]) -> bool:
     ]
     if any(table.has_key(key) and _is_of_any(table, key, text) for key, text in alone):
         return False
+    if own.shows_all:
+        return True
     records = (record for reading in readings for record in reading.records)
     compared = sum(table.has_key(key) for record in records for key, _ in record.pairs)
     return 2 * compared >= len(messages.fields_in(own.result.index, own.text))
@@ -148,10 +150,12 @@ def _is_of_kind(text: str, values: Collection[str]) -> bool:
 
 
 def _is_of_any(table: FieldTable, key: str, text: str) -> bool:
-    """True if a value that stands alone says of which records it speaks neither itself nor by its
-    key.
+    """True if a value of a column stands alone, and says neither itself nor by its key of which
+    records it speaks.
     """
-    return len(table.column(key)) > 1 and text.casefold() not in table.records_of_identity
+    column = table.column(key)
+    is_one = any(same_value(text, value) for value in column)
+    return is_one and len(column) > 1 and text.casefold() not in table.records_of_identity
 
 
 def _is_renamed(own: RewrittenResult, text: str, known: list[Pair], pairs: Sequence[Pair]) -> bool:

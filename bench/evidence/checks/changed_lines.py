@@ -19,8 +19,8 @@ def changed_lines(own: RewrittenResult) -> Iterator[Finding]:
     """Yield the lines of one rewritten result that differ in a word."""
     if own.table.fields and _is_one_value(own.text):
         return  # held against the fields, its texts too
-    if own.result.text.strip() in own.text:
-        return  # it shows every line as it is
+    if own.shows_all:
+        return  # every line as it is
     for line, was in altered(own, lines_shown(own.text)):
         if not _is_field(line, own.table):
             yield Finding(own.step, line, was)

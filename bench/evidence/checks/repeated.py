@@ -7,19 +7,19 @@ from collections import Counter
 from collections.abc import Iterator
 
 from ...model.scores import Finding
+from ...text.line_notes import TIMES
 from ...text.text_records import plain_key
 from ..own_text import RewrittenResult
 
-_TIMES = re.compile(
-    r"(.*\S)\s+[\[(]?(?:[x×]\s?(\d{1,9})|(\d{1,9})\s?(?:times|x|×))[\])]?\s*", re.IGNORECASE
-)
 _ENDS = frozenset("0123456789sSxX×)]")
 """The characters with which such a line ends."""
 
-_SAME = re.compile(
+SAME = re.compile(
     r"\b(?:same|identical|unchanged|no changes?|repeated|already (?:shown|returned|retrieved))\b",
     re.IGNORECASE,
 )
+"""The words that say of a result that it is another one again."""
+
 _NOTICE_CHARS = 300
 _FEWEST_WORDS, _FEWEST_PAIRS = 4, 2
 
@@ -43,7 +43,7 @@ def repeated(own: RewrittenResult) -> Iterator[Finding]:
     times = [
         match
         for line in shown
-        if line not in known and line.rstrip()[-1:] in _ENDS and (match := _TIMES.fullmatch(line))
+        if line not in known and line.rstrip()[-1:] in _ENDS and (match := TIMES.fullmatch(line))
     ]
     if (more or times) and not own.says_omission:
         counts = Counter({line: shown[line] for line in (*more, *(match[1] for match in times))})
@@ -61,7 +61,7 @@ def repeated(own: RewrittenResult) -> Iterator[Finding]:
 def claims_repetition(own: RewrittenResult) -> bool:
     """True if a text says, in place of a result, that it is the same as another."""
     is_short = len(own.text) <= _NOTICE_CHARS
-    return is_short and bool(_SAME.search(own.text)) and not _SAME.search(own.result.text)
+    return is_short and bool(SAME.search(own.text)) and not SAME.search(own.result.text)
 
 
 def _has_an_equal(own: RewrittenResult) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
+from ...model import UserTurn, text_of
 from ...text.decode import NothingParsed, parse_prefix
 from ...text.escapes import unescape
 from ...text.facts import flat
@@ -31,13 +32,19 @@ from .support import (
 _PLACE = re.compile(r"\[\d+\]\.?")
 _CUT_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?$")
 _FIRST_WORD = re.compile(r"\W{0,4}(\w+)")
+_ALL, _LATEST = frozenset({"all", "each", "every"}), frozenset({"current", "latest", "newest"})
+_REQUEST = frozenset({"customer", "message", "messages", "request", "requests", "user"})
 
 
 class Summary:
-    """A text about no single result, held against what was said before a step."""
+    """A text about no single result, held against what was said before a step. `absent` are the
+    requests before it that stand nowhere else in the prompt.
+    """
 
-    def __init__(self, own: OwnText, before: int, purpose: Sequence[str]) -> None:
-        self._own, self._before, self._purpose = own, before, purpose
+    def __init__(
+        self, own: OwnText, before: int, purpose: Sequence[str], absent: Sequence[str]
+    ) -> None:
+        self._own, self._before, self._purpose, self._absent = own, before, purpose, absent
         self._results = [result for result in own.session.trace.results if result.index < before]
 
     def unsupported(self) -> Iterator[str]:
@@ -89,7 +96,9 @@ class Summary:
         if role and words:
             roles = self._own.session.mentions.roles_of(words)
             return (not roles or role in roles) and self._is_supported(words)
-        if sentence.rstrip().endswith(":") and claims_nothing(sentence):
+        if sentence.rstrip().endswith(":") and (
+            claims_nothing(sentence) or self._is_of_requests(sentence)
+        ):
             return True
         if label := LABEL.match(sentence):
             rest = sentence[label.end() :]
@@ -97,6 +106,8 @@ class Summary:
                 rest.count(" ") + 1 >= FEWEST_WORDS and claims_nothing(label[0])
             ):
                 return self._is_supported(rest)
+            if self._is_last_request(label[0], rest):
+                return True
         if not quantifiers(sentence):
             core = core_of(sentence)
             if not core or self._is_quoted(core):
@@ -108,6 +119,26 @@ class Summary:
 
     def _is_quoted(self, text: str) -> bool:
         return is_quoted(self._own, text, self._before)
+
+    def _is_of_requests(self, heading: str) -> bool:
+        """True if a heading says that all requests stand below it, and they do."""
+        row = self._own.session.messages.texts.flat(self._own.text)
+        return (
+            _claims_only(heading, _ALL)
+            and not _REQUEST.isdisjoint(flat(heading).split())
+            and all(flat(text) in row for text in self._absent)
+        )
+
+    def _is_last_request(self, label: str, words: str) -> bool:
+        """True if words in front of others say that these are the latest request, and they are."""
+        turns = (turn for turn in self._own.session.trace.steps if turn.index < self._before)
+        requests = [text_of(turn.content) for turn in turns if isinstance(turn, UserTurn)]
+        return (
+            bool(requests)
+            and _claims_only(label, _LATEST)
+            and not _REQUEST.isdisjoint(flat(label).split())
+            and flat(words) in flat(requests[-1])
+        )
 
     def _is_of_one_result(self, sentence: str) -> bool:
         """True if all words of a sentence are from one structured result, in a row where it speaks
@@ -123,3 +154,11 @@ class Summary:
             and (not is_quantified or row in session.messages.texts.flat(result.text))
             for result in self._results
         )
+
+
+def _claims_only(words: str, quantified: frozenset[str]) -> bool:
+    """True if words claim nothing, but for some quantifiers."""
+    claims = set(quantifiers(words))
+    return claims <= quantified and claims_nothing(
+        " ".join(word for word in flat(words).split() if word not in claims)
+    )

@@ -8,18 +8,20 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 
-from ...model import lines_of, nested
+from ...model import UserTurn, lines_of, nested, text_of
+from ...text.dates import without_weekdays
 from ...text.decode import NothingParsed, parse_json, parse_prefix
 from ...text.escapes import unescape
 from ...text.exit_codes import EXIT_CODE, exit_codes
 from ...text.facts import flat
 from ...text.instructions import is_notice_word, quantifiers, sentences_of
-from ...text.reading import without_number
+from ...text.line_notes import without_number
 from ...text.small_words import WORD, is_all_small, is_notice, is_small
 from ..calls import call_of
 from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult, lines_shown
 from ..result_counts import STATISTICS
+from .repeated import SAME, claims_repetition
 from .stated_numbers import statistics_of_none
 from .summaries import Summary
 from .support import (
@@ -61,9 +63,21 @@ def unsupported(evidence: ReplayEvidence, own: OwnText) -> str:
     purpose = *on_purpose(own.text, evidence.replay.says), *own.handles
     if isinstance(own, RewrittenResult):
         return own.once(("unsupported", purpose), lambda: next(_in_result(own, purpose), ""))
-    before = evidence.walked.calls[evidence.first_call(own.number)].step
-    summary = Summary(own, before, purpose)
-    return own.once(("unsupported", purpose, before), lambda: next(summary.unsupported(), ""))
+    call = evidence.first_call(own.number)
+    before, absent = evidence.walked.calls[call].step, tuple(_absent_requests(evidence, call))
+    summary = Summary(own, before, purpose, absent)
+    found = lambda: next(summary.unsupported(), "")  # noqa: E731
+    return own.once(("unsupported", purpose, before, absent), found)
+
+
+def _absent_requests(evidence: ReplayEvidence, call: int) -> Iterator[str]:
+    """Yield the requests said before a call that its prompt lacks as they were said."""
+    standing, step = evidence.standing(call).messages, evidence.walked.calls[call].step
+    full = evidence.index.full
+    turns = (turn for turn in evidence.trace.steps if isinstance(turn, UserTurn))
+    for turn in turns:
+        if turn.index < step and full[turn.index] not in standing:
+            yield text_of(turn.content)
 
 
 def _in_result(own: RewrittenResult, purpose: Sequence[str]) -> Iterator[str]:
@@ -84,7 +98,7 @@ def _in_result(own: RewrittenResult, purpose: Sequence[str]) -> Iterator[str]:
         line
         for line in text.split("\n")
         if not (line.count(" ") >= FEWEST_WORDS and is_quoted(own, line, own.result.index))
-        and not own.states_counts(line)
+        and not own.states_truly(line)
     )
     strange = _strange_words(own, text) - (_COMPLETE if own.result.text in own.text else set())
     yield from islice(_sentences_with(own, text, strange), 1)
@@ -182,7 +196,7 @@ def _prose_of(own: RewrittenResult, text: str) -> Iterator[str]:
 
 def _new_text(own: RewrittenResult, purpose: Sequence[str]) -> str:
     """What an own text says beside its result."""
-    text, result = without(own.added, purpose), own.result
+    text, result = without_weekdays(without(own.added, purpose)), own.result
     for other in own.session.trace.results:
         if other.call_id in text and other.text == result.text:
             text = text.replace(other.call_id, " ")  # the same as that call gave
@@ -244,6 +258,8 @@ def _quantified(own: RewrittenResult, text: str) -> Iterator[str]:
     was = Counter(session.quantifiers_of(result.index))
     was.update(() if result.text.strip() else quantifiers(_EMPTY))
     was["none"] += result.text.count("null")
+    if claims_repetition(own):  # which *changed* holds against the other results
+        was.update(filter(SAME.fullmatch, now))
     for sentence, quantified in sentences:
         if any(now[word] > was[word] for word in quantified):
             yield sentence

@@ -1,0 +1,63 @@
+"""A structured value as layouts may write it: its scalars by name, its tables by their columns."""
+
+from __future__ import annotations
+
+from .exit_codes import exit_codes
+from .field_list import is_prose
+from .table_cells import Grid, tables_of
+from .value_tree import Node, Words, nodes_of
+
+_MOST_BETWEEN = 60
+_PROSE_CHARS = 24
+
+
+class Layouts:
+    """What a structured value can look like in any layout: its scalars by name, its tables. Made
+    once for all texts that may write it.
+    """
+
+    def __init__(self, value: object) -> None:
+        self.root = Node(value)
+        self.nodes = list(nodes_of(self.root))
+        self.by_name: dict[Words, list[Node]] = {}
+        for node in self.root.leaves():
+            for name in {node.name, _singular(node.name)}:
+                self.by_name.setdefault(name, []).append(node)
+        self.prose = [node for node in self.root.leaves() if _is_prose(node.value)]
+        self.exit_codes = [node for node in self.root.leaves() if _is_exit_code(node)]
+        self.keys = {word for node in self.nodes for word in node.key}
+        self.tables = tables_of(self.root)
+        self.most_words = max(map(len, self.tables), default=0) + _MOST_BETWEEN
+        self.uprights: dict[Words, list[Grid]] = {}
+        for grid in (grid for grids in self.tables.values() for grid in grids):
+            for column in grid.columns if len(grid.rows) > 1 else ():
+                self.uprights.setdefault(column, []).append(grid)
+        self.headers = [
+            frozenset(words)
+            for words, grids in self.tables.items()
+            if any(len(grid.rows) > 1 for grid in grids)
+        ]
+        self.header_sizes = sorted({len(words) for words in self.tables}, reverse=True)
+        self._within: dict[Node, Layouts] = {}
+
+    def within(self, node: Node) -> Layouts:
+        """What a part of the value can look like by itself."""
+        if node not in self._within:
+            self._within[node] = Layouts(node.value)
+        return self._within[node]
+
+
+def _singular(name: Words) -> Words:
+    """The name of one thing in a list, as XML and classes write it."""
+    return (*name[:-1], name[-1].removesuffix("s")) if name else name
+
+
+def _is_prose(value: object) -> bool:
+    """True for a text of several lines, or a long one: it needs no key to be recognised."""
+    return isinstance(value, str) and len(value) >= _PROSE_CHARS and is_prose(value)
+
+
+def _is_exit_code(node: Node) -> bool:
+    """True for a number whose key says that it is an exit code."""
+    is_number = isinstance(node.value, int) and not isinstance(node.value, bool)
+    return is_number and exit_codes(f"{'_'.join(node.key)}: {node.value}") == (node.value,)

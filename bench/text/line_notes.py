@@ -1,0 +1,67 @@
+"""What a layout adds to lines of text: numbers and signs in front of them, times behind them."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+_NUMBERED = re.compile(r"[ \t]*(\d+)(?:[ \t]?[:|│→\t] ?|  |$)")
+_SIGN = re.compile(r"[ \t]*([>|•*-]) ?")
+TIMES = re.compile(
+    r"(.*\S)\s+[\[(]?(?:[a-z ]{1,20} )?(?:[x×]\s?(\d{1,6})|(\d{1,6})\s?(?:times|x|×))[\])]?\s*",
+    re.IGNORECASE,
+)
+"""A line with the number of times that it comes: `line [3 times]`."""
+
+
+def without_number(line: str) -> str:
+    """A line without the number that `cat -n` and readers of files write in front of it; a number
+    alone is a line of its own.
+
+    >>> without_number("  12\\tdef main():"), without_number("303  ls: no file"), without_number("12 files")
+    ('def main():', 'ls: no file', '12 files')
+    >>> without_number("35866"), without_number("208  ")
+    ('35866', '')
+    """
+    match = _NUMBERED.match(line)
+    return line if match is None or match.end(1) == len(line) else line[match.end() :]
+
+
+def without_marks(text: str) -> str:
+    """A text without the line numbers, or the one sign, in front of all of its lines; they have
+    words behind them.
+
+    >>> without_marks("  7: {\\n  8:   }"), without_marks("7: a\\nb"), without_marks("35866")
+    ('{\\n  }', '7: a\\nb', '35866')
+    >>> without_marks("> a\\n> b"), without_marks("- a\\nb")
+    ('a\\nb', '- a\\nb')
+    """
+    lines = text.rstrip("\n").split("\n")
+    matches = [match for line in lines if (match := _NUMBERED.match(line))]
+    numbers = [int(match[1][:9]) for match in matches]
+    if len(numbers) < len(lines) or any(b - a != 1 for a, b in pairwise(numbers)):
+        matches = [match for line in lines if (match := _SIGN.match(line))]
+        if len(matches) < len(lines) or len({match[1] for match in matches}) > 1:
+            return text
+    rest = "\n".join(line[match.end() :] for line, match in zip(lines, matches, strict=True))
+    return rest if rest.strip() else text
+
+
+def with_repeated_lines(text: str, known: str) -> str:
+    """A text with each line that says how often it comes written so often; a line that a `known`
+    text has stays.
+
+    >>> with_repeated_lines("ok (x2)\\nend", "ok\\nok\\nend"), with_repeated_lines("ok x2", "ok x2")
+    ('ok\\nok\\nend', 'ok x2')
+    """
+    most = known.count("\n") + 1
+    lines: list[str] = []
+    for line in text.split("\n"):
+        match = TIMES.fullmatch(line) if line[-1:] in _ENDS and line not in known else None
+        times = int(match[2] or match[3]) if match else 1
+        lines += [match[1]] * times if match and times <= most else [line]
+    return "\n".join(lines)
+
+
+_ENDS = frozenset("0123456789sSxX×)] ")
+"""The characters with which a line ends that says how often it comes."""
