@@ -164,8 +164,9 @@ class Walk:
                 waiting.pop()
             near = [node for node in waiting[: -_MOST_TRIED - 1 : -1] if node.left]
             yield from (node for node in near if self._may_follow(node, self._words))
-        for node in self._value.prose:
-            if node.left and self._may_follow(node, self._words):
+        for node, beginnings in self._value.prose:
+            begins = node.left and self._text.startswith(beginnings, self._at)
+            if begins and self._may_follow(node, self._words):
                 yield node  # a long text says itself which one it is
 
     def _named_last(self) -> list[Words]:

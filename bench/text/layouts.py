@@ -6,9 +6,10 @@ from .exit_codes import exit_codes
 from .field_list import is_prose
 from .table_cells import Grid, tables_of
 from .value_tree import Node, Words, nodes_of
+from .written_values import forms_of
 
 _MOST_BETWEEN = 60
-_PROSE_CHARS = 24
+_PROSE_CHARS, _BEGUN_CHARS = 24, 8
 
 
 class Layouts:
@@ -23,7 +24,13 @@ class Layouts:
         for node in self.root.leaves():
             for name in {node.name, _singular(node.name)}:
                 self.by_name.setdefault(name, []).append(node)
-        self.prose = [node for node in self.root.leaves() if _is_prose(node.value)]
+        self.prose = [
+            (node, tuple(form[:_BEGUN_CHARS] for form in forms_of(node.value)))
+            for node in self.root.leaves()
+            if _is_prose(node.value)
+        ]
+        """The long texts, each with the ways in which it may begin."""
+
         self.exit_codes = [node for node in self.root.leaves() if _is_exit_code(node)]
         self.keys = {word for node in self.nodes for word in node.key}
         self.tables = tables_of(self.root)

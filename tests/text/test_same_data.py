@@ -100,3 +100,50 @@ def test_signs_and_units_belong_to_a_number(text: str) -> None:
 )
 def test_data_added_to_a_value_are_no_words_around_it(text: str) -> None:
     assert Scalars({"id": 7, "ok": True}).proof(text) is None
+
+
+@given(value=VALUES, draw=st.data())
+def test_a_line_of_its_own_between_values_stands_before_them(value: dict[str, Any], draw: st.DataObject) -> None:
+    lines = LAYOUTS["YAML"](value).rstrip().split("\n")
+    starts = [at for at, line in enumerate(lines) if line[:1] not in (" ", "-")]
+    lines.insert(draw.draw(st.sampled_from(starts)), "~ words that nobody wrote ~")
+    assert Scalars(value).proof("\n".join(lines)) == Proof("~ words that nobody wrote ~", "")
+
+
+TABLE = {"type": "table", "data": [{"Name": "Id", "Value": "7"}, {"Name": "Value", "Value": ""}]}
+PAID = [{"id": 1, "paid": True, "to": "Ann"}, {"id": 2, "paid": True, "to": "Bob"}]
+OUTPUT = {"returncode": 1, "output": "total 3 files\nno such file: a.txt\nleft at once"}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (TABLE, "type: table\ndata:\n||Name||Value||\n|Id|7|\n|Value||"),
+        (TABLE, "<b>type</b> table <b>data</b> <table><tr><th>Name</th><th>Value</th></tr><tr><td>Id</td><td>7</td></tr><tr><td>Value</td><td></td></tr></table>"),
+        (PAID, "all 2 rows: paid=true\nid,to\n1,Ann\n2,Bob"),
+        (PAID, "id,to\n1,Ann\n2,Bob\n(for each row: paid = yes)"),
+        (OUTPUT, f"returncode: 1\n{OUTPUT['output']}"),
+        ({"output": "5\n", "returncode": 0}, '{:returncode 0, :output "5\\n"}'),
+    ],
+)  # fmt: skip
+def test_what_people_write_is_proved(value: Any, text: str) -> None:
+    assert Scalars(value).proof(text) == Proof("", "")
+
+
+def test_an_exit_code_in_a_line_of_its_own_is_that_value() -> None:
+    assert Scalars(OUTPUT).proof(f"[exit 1]\n{OUTPUT['output']}") == Proof("[exit 1]", "")
+    assert Scalars(OUTPUT).proof(f"[exit 0]\n{OUTPUT['output']}") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "all 2 rows: paid=false\nid,to\n1,Ann\n2,Bob",
+        "all 3 rows: paid=true\nid,to\n1,Ann\n2,Bob",
+        "all 2 rows: paid=true\nid,to\n1,Bob\n2,Ann",
+        "all 2 rows: to=Ann\nid,paid\n1,true\n2,true",
+        "all 2 rows: paid=true, sent=true\nid,to\n1,Ann\n2,Bob",
+    ],
+)
+def test_what_is_not_the_same_in_all_rows_is_not_proved(text: str) -> None:
+    assert Scalars(PAID).proof(text) is None

@@ -39,7 +39,8 @@ def changed_fields(own: RewrittenResult) -> Changes:
         return Changes([])
     if not (own.shows_all or own.session.messages.understands(own.number, own.result.index)):
         return Changes([], is_read=False)
-    pieces = own.notices.pieces_of(own.added if own.shows_all else _without_call(own))
+    text = own.added if own.shows_all else own.text
+    pieces = own.notices.pieces_of(_without_call(own, text))
     changes = [_changed_in(own, piece) for piece in filter(str.strip, pieces)]
     found = [item for change in changes for item in change.findings]
     is_read = all(change.is_read for change in changes)
@@ -123,15 +124,15 @@ def _changed_in(own: RewrittenResult, piece: str) -> Changes:
     return Changes(found, is_read)
 
 
-def _without_call(own: RewrittenResult) -> str:
+def _without_call(own: RewrittenResult, text: str) -> str:
     """A text without the arguments of the call, which it may show above the result."""
-    start = own.text.find("{")
+    start = text.find("{")
     if own.result.arguments and start >= 0:
         with suppress(NothingParsed):
-            value, end = parse_prefix(own.text[start:])
+            value, end = parse_prefix(text[start:])
             if value == own.result.arguments:
-                return f"{own.text[:start]} {own.text[start + end :]}"
-    return own.text
+                return f"{text[:start]} {text[start + end :]}"
+    return text
 
 
 def _is_of_kind(text: str, values: Collection[str]) -> bool:

@@ -151,6 +151,7 @@ def _moved_lines(own: RewrittenResult, text: str) -> Iterator[str]:
     """
     result = own.result
     row, place = own.session.messages.texts.flat(result.text), 0
+    said = f"{result.text}\n{call_of(result)}"
     for shown in lines_of(text) if row.strip() else ():
         line = TAG.sub(_without_notice, _BRACKETS.sub(_without_notice, shown))
         words = flat(without_number(line)).rstrip()
@@ -161,7 +162,7 @@ def _moved_lines(own: RewrittenResult, text: str) -> Iterator[str]:
             parts = list(without_halves(MARK.split(line)))
             if any(flat(part).rstrip() not in row for part in parts) or len(parts) == 1:
                 yield line
-        elif any(code not in result.text for code in _CODE.findall(line)):
+        elif any(code not in said for code in _CODE.findall(line)):
             yield line  # a code with other letters
         place = max(place, found)
 
@@ -229,6 +230,8 @@ def _strange_words(own: RewrittenResult, text: str) -> frozenset[str]:
         strange -= STATISTICS.keys()  # they are held against the columns
     if "null" in known:
         strange.discard("none")
+    if claims_repetition(own):  # which *changed* holds against the other results
+        strange = {word for word in strange if not SAME.fullmatch(word)}
     if not strange:
         return frozenset()
     outcome = outcome_words(own.failed)
@@ -258,7 +261,7 @@ def _quantified(own: RewrittenResult, text: str) -> Iterator[str]:
     was = Counter(session.quantifiers_of(result.index))
     was.update(() if result.text.strip() else quantifiers(_EMPTY))
     was["none"] += result.text.count("null")
-    if claims_repetition(own):  # which *changed* holds against the other results
+    if claims_repetition(own):
         was.update(filter(SAME.fullmatch, now))
     for sentence, quantified in sentences:
         if any(now[word] > was[word] for word in quantified):
