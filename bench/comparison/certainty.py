@@ -169,10 +169,7 @@ def t_quantile(share: float, freedom: int) -> float:
     >>> [round(t_quantile(0.975, freedom), 4) for freedom in (1, 5, 11, 1000)]
     [12.7062, 2.5706, 2.201, 1.9623]
     """
-    most = 1.0
-    while t_share(most, freedom) < share:
-        most *= 2
-    return _root(lambda t: t_share(t, freedom) - share, 0.0, most)
+    return _root(lambda t: t_share(t, freedom) - share, 0.0, 1e6)
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:

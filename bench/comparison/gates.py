@@ -140,9 +140,8 @@ def _by_limit(
     known = value_of(against.here.total(name, info)) if against else None
     if known is not None and ending["outcome"] == "pass":
         there = _within(known, allowed(rule.settings), rule)
-        ending |= (
-            {**there, "basis": f"{basis} of the baseline"} if there["outcome"] == "fail" else {}
-        )
+        if there["outcome"] == "fail":
+            ending |= {**there, "basis": f"{basis} of the baseline"}
     return ending
 
 

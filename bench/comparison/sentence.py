@@ -78,8 +78,7 @@ def _keep(advice: Advice, assumed: bool) -> str:
     """The sentence that advises none, with the reason: what runs today, or why nothing is better."""
     others = [item for item in advice.ranked if item.strategy != TODAY]
     if any(item.verdict == "invalid" for item in advice.ranked if item.strategy == TODAY):
-        none = f"None of the {len(others)} strategies can be used, and what" if others else "What"
-        return f"{none} runs today is not valid."
+        return "What runs today is not valid, and no strategy can be used."
     return f"Keep what runs today: {_why_none(advice, others, assumed)}"
 
 
@@ -87,8 +86,8 @@ def _why_none(advice: Advice, others: Sequence[Ranked], assumed: bool) -> str:
     """The reason against all strategies that were tried."""
     acting = [item for item in others if "inactive" not in item.marks]
     if not acting:
-        none = "no strategy changed anything" if others else "nothing was tried"
-        return f"{others[0].strategy} changed nothing." if len(others) == 1 else f"{none}."
+        names = listed([item.strategy for item in others], 3)
+        return f"{names} changed nothing." if others else "nothing was tried."
     tried = [item for item in acting if item.verdict != "no saving"]
     cheaper = [it for it in tried if (price := price_of(it, advice.basis)) and is_saving(price)]
     unsure = next((item for item in cheaper if item.verdict == "not certain"), None)

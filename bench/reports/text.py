@@ -131,11 +131,11 @@ def _table(table: Table, width: int) -> Iterator[str]:
         column, texts = table.columns[at], _texts(table, at)
         widest = max(map(len, [*texts, *textwrap.wrap(column.title, _HEAD)]), default=0)
         is_kept = (at == 0 or column.number) and widest <= _NAME  # else its words may be broken
-        room -= (widest if is_kept else _NAME if at == 0 else _FEWEST) + _GAP
+        fixed = widest if is_kept else None
+        room -= (fixed or (_NAME if at == 0 else _FEWEST)) + _GAP
         if len(columns) >= 2 and room < -_GAP:
             break
         justify: Literal["left", "right"] = "right" if column.number else "left"
-        fixed = widest if is_kept else None
         drawn.add_column(RichText(column.title), justify=justify, overflow="fold", width=fixed)
         columns.append(texts)
     for cells in zip(*columns, strict=True):
