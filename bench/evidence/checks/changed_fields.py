@@ -19,6 +19,9 @@ from ...text.text_records import Pair, plain_key
 from ..own_text import RewrittenResult
 from .changed_lines import altered
 
+_DITTO = frozenset('"″〃')
+"""Signs for the value above, which nobody has proved to be the right one."""
+
 _MORE = re.compile(r"(?:[,;]\s|\s\().*[A-Za-z].*", re.DOTALL)
 _FEWEST_PAIRS = 3
 _WORDS = re.compile(r"[\w:.@#-]*\w")
@@ -85,6 +88,7 @@ def _changed_in(own: RewrittenResult, piece: str) -> Changes:
             continue
         best = table.best_records(known, around)
         for key, text in pairs:
+            is_read = is_read and text.strip() not in _DITTO
             if not text.strip(" .…") or not key:
                 continue
             if table.has_container(f"{key}s"):
@@ -155,8 +159,9 @@ def _is_of_any(table: FieldTable, key: str, text: str) -> bool:
     records it speaks.
     """
     column = table.column(key)
+    text = text.rstrip(" :;,.").casefold()
     is_one = any(same_value(text, value) for value in column)
-    return is_one and len(column) > 1 and text.casefold() not in table.records_of_identity
+    return is_one and len(column) > 1 and text not in table.records_of_identity
 
 
 def _is_renamed(own: RewrittenResult, text: str, known: list[Pair], pairs: Sequence[Pair]) -> bool:

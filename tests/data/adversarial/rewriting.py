@@ -114,6 +114,23 @@ def as_table(write: Callable[[list[dict[str, Any]]], str]) -> Rewrite:
     return rewrite
 
 
+def sheet(rows: list[dict[str, Any]], sign: str = ",") -> str:
+    """Rows as delimited text below their keys."""
+    return "\n".join(sign.join(map(str, line)) for line in ([*rows[0]], *(row.values() for row in rows)))
+
+
+def by_number(rows: list[dict[str, Any]]) -> tuple[str, list[dict[str, Any]]]:
+    """The first key whose values are numbers, and the rows with the lowest first."""
+    key = next(key for key, item in rows[0].items() if type(item) in (int, float))
+    return key, sorted(rows, key=lambda row: row[key])
+
+
+def told_of_all(rows: list[dict[str, Any]], key: str) -> str:
+    """Rows without a key, and a line that gives all of them the value of the first."""
+    rest = [{name: item for name, item in row.items() if name != key} for row in rows]
+    return f"all {len(rows)} rows: {key}={rows[0][key]}\n{sheet(rest)}"
+
+
 Compact = Callable[[list[Message]], list[Message] | None]
 
 
