@@ -61,22 +61,16 @@ class Limits:
         """The bytes that a session may answer: what is read needs up to 32 times as much memory."""
         return self.memory_mib << 15
 
-    @property
-    def late(self) -> str:
-        """The message for a request that takes longer."""
-        what = f"a call took more than {self.call_s:g} s of processor time, or {self.wall_s:g} s in all"
-        return f"{what} — make it faster, or raise --limit call=N"
 
-    @property
-    def full(self) -> str:
-        """The message for code that needs more memory."""
-        return f"it needs more than {self.memory_mib} MiB of memory — keep less, or raise --limit memory=N"
-
-    @property
-    def long(self) -> str:
-        """The message for answers that are too long."""
-        what = f"its answers, and what it counts, have more than {self.answer_bytes:,} bytes"
-        return f"{what} — answer less, or raise --limit memory=N"
+_LATE = (
+    "a call took more than {0.call_s:g} s of processor time, or {0.wall_s:g} s in all"
+    " — make it faster, or raise --limit call=N"
+)
+_FULL = "it needs more than {0.memory_mib} MiB of memory — keep less, or raise --limit memory=N"
+_LONG = (
+    "its answers, and what it counts, have more than {0.answer_bytes:,} bytes"
+    " — answer less, or raise --limit memory=N"
+)
 
 
 class NoAnswer(Exception):
@@ -248,7 +242,7 @@ class Session:
             elif kind == b"A":
                 return body
             elif kind == b"M":
-                raise NoAnswer(self._limits.full)
+                raise NoAnswer(_FULL.format(self._limits))
             else:
                 raise NoAnswer(
                     one_line(body.decode("utf-8", "replace")) if kind == b"X" else _SPOILT
@@ -272,10 +266,10 @@ class Session:
             self._room -= len(body)
             return kind, body
         except OverflowError:
-            raise NoAnswer(self._limits.long) from None
+            raise NoAnswer(_LONG.format(self._limits)) from None
         except TimeoutError:
             self._late = True
-            raise NoAnswer(self._limits.late) from None
+            raise NoAnswer(_LATE.format(self._limits)) from None
         except (OSError, EOFError):
             raise self._without_answer() from None
 
@@ -289,7 +283,7 @@ class Session:
         if not self._has_ended() or self._code is None:
             return NoAnswer(_SPOILT)
         if self._code == -_TIMER:
-            return NoAnswer(self._limits.late)
+            return NoAnswer(_LATE.format(self._limits))
         return NoAnswer(f"it ended its process ({how_ended(self._code)})", ended=True)
 
 
