@@ -84,12 +84,7 @@ def read_scores(path: Path, title: str = "") -> ScoreFile | None:
     """
     if not os.path.lexists(path):  # a link that leads nowhere is no missing baseline
         return None
-    accepted = path.name.endswith(".baseline.json")
-    again = (
-        "accept a new one with `bench run --update-baseline`"
-        if accepted
-        else "write one with `bench run -o FILE.json`"
-    )
+    again = "make it anew with `bench run --update-baseline` or `-o FILE.json`"
     try:
         data = read_result(path)
         read = msgspec.json.decode(data, type=ScoreFile | tuple[ScoreFile, ...])

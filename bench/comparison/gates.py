@@ -113,16 +113,12 @@ def _undecided(reason: str, **values: Any) -> Ending:
 
 def _not_replayed(name: str, runs: Runs) -> Ending | None:
     """The first run on which a strategy failed or is not stable; None where there is none."""
-    for run in runs.all:
-        score = runs.score(run, name)
-        if score is None:
-            return {"outcome": "fail", "reason": f"{name} was not replayed", "run": run.id}
-        if score.failure is not None:
-            reason = f"{name} raised: {score.failure.error}"
-            return {"outcome": "fail", "reason": reason, "run": run.id}
-        if score.unstable_at is not None:
-            return _undecided(f"{name} gives something else when it is replayed again", run=run.id)
-    return None
+    first = next(runs.failures(name), None)
+    if first is None:
+        return None
+    run, finding, unstable = first
+    outcome = "undecided" if unstable else "fail"
+    return {"outcome": outcome, "reason": f"{name}: {finding.text}", "run": run}
 
 
 def _by_limit(

@@ -158,29 +158,15 @@ def _ran(runs: Runs, strategy: str, failed_gates: int) -> RuleResult:
 
     Where a run failed only runs count: the gates failed with them.
     """
-    findings: list[Finding] = []
-    worst = ""
-    for run in runs.all:
-        score = runs.score(run, strategy)
-        if score is None:
-            text = "was not replayed"
-        elif score.failure is not None:
-            text = score.failure.error
-        elif score.unstable_at is not None:
-            text = "gave something else when it was replayed again"
-        else:
-            continue
-        worst = worst or run.id
-        step = None if score is None else score.failure.step if score.failure else score.unstable_at
-        findings.append(Finding(step, text))
-    count = len(findings) or failed_gates
+    failures = list(runs.failures(strategy))
+    count = len(failures) or failed_gates
     return RuleResult(
         rule="ran",
         passed=count == 0,
         value=float(count),
         limit=0.0,
-        findings=tuple(findings[:FINDINGS]),
-        worst_run=worst,
+        findings=tuple(finding for _, finding, _ in failures[:FINDINGS]),
+        worst_run=failures[0][0] if failures else "",
     )
 
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..model.metric import MetricInfo
-from ..model.scores import MeasuredRun, Number, Score
+from ..model.scores import Finding, MeasuredRun, Number, Score
 
 
 class Runs:
@@ -42,6 +42,18 @@ class Runs:
         score = self.score(run, strategy)
         number = None if score is None else score.numbers.get(metric)
         return None if number is None or number.weight == 0 else number
+
+    def failures(self, strategy: str) -> Iterator[tuple[str, Finding, bool]]:
+        """Yields the runs on which a strategy was not replayed or failed, or (True) is not stable."""
+        for run in self.all:
+            score = self.score(run, strategy)
+            if score is None:
+                yield run.id, Finding(None, "was not replayed"), False
+            elif score.failure is not None:
+                yield run.id, Finding(score.failure.step, score.failure.error), False
+            elif score.unstable_at is not None:
+                why = "gave something else when it was replayed again"
+                yield run.id, Finding(score.unstable_at, why), True
 
     def by_task(self, strategy: str, metric: str) -> list[float] | None:
         """The total of each task, in order; None where a run has no finite value."""
