@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
@@ -20,7 +20,7 @@ from .prices import (
     prices_of,
     stated_apart,
 )
-from .rules import USUAL, Terms, filled, finite, results_of, unchecked, unchecked_text, verdict_of
+from .rules import USUAL, Terms, filled, finite, results_of, unchecked, verdict_of
 from .sentence import Answers, worded
 from .totals import Runs
 
@@ -117,14 +117,17 @@ def _ranked(question: _Question, name: str, spec: str, rules: tuple[RuleResult, 
     """One strategy with its prices, marks and verdict."""
     runs, here = question.runs, name == TODAY
     own = {economy: prices.get(name) for economy, prices in question.prices.items()}
-    marks = () if here else tuple(_marks(runs, name))
+    words = None if here else unchecked(runs, name)
+    marks: list[Mark] = [] if words is None else ["not checked"]
+    if not here and not any(score.acted for run in runs.all if (score := runs.score(run, name))):
+        marks.append("inactive")
     if not here and question.saves:
         rules = (*rules, _cheaper(question, own))
     return Ranked(
         strategy=name,
         verdict=_verdict(question, rules, own, marks) if not here else verdict_of(rules) or "keep",
-        marks=marks,
-        unchecked_text="" if here else unchecked_text(runs, name),
+        marks=tuple(marks),
+        unchecked_text=words or "",
         cached=own.get("cached") or own.get("tokens"),
         uncached=own.get("uncached") or own.get("tokens"),
         missed_turns=runs.share(name, "needed.missed_turn_rate").value,
@@ -132,13 +135,6 @@ def _ranked(question: _Question, name: str, spec: str, rules: tuple[RuleResult, 
         rules=rules,
         spec=spec,
     )
-
-
-def _marks(runs: Runs, name: str) -> Iterator[Mark]:
-    if unchecked(runs, name):
-        yield "not checked"
-    if not any(score.acted for run in runs.all if (score := runs.score(run, name))):
-        yield "inactive"
 
 
 def _cheaper(question: _Question, own: Mapping[Economy, Price | None]) -> RuleResult:

@@ -128,20 +128,19 @@ def results_of(
     return tuple(result for result in results if result is not None)
 
 
-def unchecked(runs: Runs, strategy: str) -> bool:
-    """True if a text of a strategy could not be read, or a rule was not asked of some run."""
-    needed = [asked.rule for asked in TABLE if asked.kind in ("count", "prose")]
-    checks = [score.checks if (score := runs.score(run, strategy)) else {} for run in runs.all]
-    return any(
-        rule not in by_rule or by_rule[rule].unchecked for by_rule in checks for rule in needed
-    )
+def unchecked(runs: Runs, strategy: str) -> str | None:
+    """The first words of a strategy that could not be checked; None where all were.
 
-
-def unchecked_text(runs: Runs, strategy: str) -> str:
-    """The first words of a strategy that could not be checked; "" for none."""
-    scores = (score for run in runs.all if (score := runs.score(run, strategy)))
-    texts = (check.unchecked_text for score in scores for check in score.checks.values())
-    return next(filter(None, texts), "")
+    "" where a rule was not asked of some run.
+    """
+    words = None
+    for run in runs.all:
+        score = runs.score(run, strategy)
+        for asked in TABLE:
+            check = score.checks.get(asked.rule) if score else None
+            if asked.kind in ("count", "prose") and (check is None or check.unchecked):
+                words = words or (check.unchecked_text if check else "")
+    return words
 
 
 def verdict_of(results: tuple[RuleResult, ...]) -> Verdict | None:
