@@ -15,6 +15,33 @@ from ..model.errors import StrategyError
 from .messages import OpenAIMessages, own_calls, role_of
 
 
+class Items:
+    """The items of one function in an interface, each made when its messages are first shown.
+
+    A history is handed out again and again, so who would make all its items each time would spend
+    the square of its length.
+    """
+
+    def __init__(self, dialect: OpenAIMessages) -> None:
+        self.dialect = dialect
+        self._known: dict[tuple[Message, ...], tuple[int, Any, Any]] = {}
+
+    def of(self, group: tuple[Message, ...]) -> tuple[Any, Any]:
+        """The item to hand out for some messages, and an equal one that nobody is handed.
+
+        It is the one that was handed out before, unless that was changed.
+        """
+        write = self.dialect.write
+        if group not in self._known:
+            number = len(self._known)
+            self._known[group] = number, write(group, number), write(group, number)
+        number, item, same = self._known[group]
+        if item != same:
+            item = write(group, number)
+            self._known[group] = number, item, same
+        return item, same
+
+
 class Bridge:
     """One history in an interface: `given` is the list to hand out, `back` reads the answer.
 
@@ -29,7 +56,9 @@ class Bridge:
     True
     """
 
-    def __init__(self, dialect: OpenAIMessages, messages: Sequence[Message]) -> None:
+    def __init__(
+        self, dialect: OpenAIMessages, messages: Sequence[Message], items: Items | None = None
+    ) -> None:
         self._dialect = dialect
         self._history: list[Message] = []
         # messages that the interface keeps apart, each with the number of others before it
@@ -44,13 +73,11 @@ class Bridge:
             else:
                 self._groups.append([len(self._history)])
             self._history.append(message)
-        self.given = self._written()
+        of = (items or Items(dialect)).of
+        both = [of(tuple(self._history[place] for place in group)) for group in self._groups]
+        self.given = [item for item, _ in both]
         self._handed_out = list(self.given)  # the function may empty the list that it was handed
-
-    def _written(self) -> list[Any]:
-        """The items of the interface, built anew."""
-        groups = ([self._history[place] for place in group] for group in self._groups)
-        return [self._dialect.write(group, number) for number, group in enumerate(groups)]
+        self._unchanged = [same for _, same in both]
 
     def back(self, answer: Any) -> list[Message]:
         """The messages of an answer; None or a truth value stands for the list that was handed out.
@@ -77,7 +104,7 @@ class Bridge:
         An item that was not changed is not read. A changed one belongs to the places that it was
         handed out for; a copy of one to those where it stands, if the answer is as long.
         """
-        matching = _Matching(self._history, self._groups, self._written())
+        matching = _Matching(self._history, self._groups, self._unchanged)
         handed_out = {id(item): number for number, item in enumerate(self._handed_out)}
         is_same_length = len(items) == len(self._groups)
         for at, item in enumerate(items):
@@ -152,21 +179,23 @@ class _Matching:
         That is a place with one of its calls, in its group if there is any, else one in its group.
         """
         calls = _call_ids(one.tool_calls, one.call_id)
-        with_call = {place for call in calls for place in self._by_call.get(call, ())}
-        for place in (*sorted(with_call, key=lambda at: (at not in group, at)), *group):
+        near = [place for place in group if calls.intersection(self._calls_at(place))]
+        places = near or sorted(place for call in calls for place in self._by_call.get(call, ()))
+        for place in (*places, *group):
             if place not in self._used and role_of(self._history[place]) == one.role:
                 self._used.add(place)
                 return place
         return None
 
+    def _calls_at(self, place: int) -> set[str]:
+        message = self._history[place]
+        return _call_ids(own_calls(message), message.call_id)
+
     @functools.cached_property
     def _by_call(self) -> dict[str, list[int]]:
         """The places that make a call or answer it, by the call's id."""
-        return grouped(
-            (call, place)
-            for place, message in enumerate(self._history)
-            for call in _call_ids(own_calls(message), message.call_id)
-        )
+        places = range(len(self._history))
+        return grouped((call, place) for place in places for call in self._calls_at(place))
 
 
 def _content(message: Message) -> tuple[Any, ...]:

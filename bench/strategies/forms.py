@@ -10,7 +10,7 @@ import inspect
 import re
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from operator import attrgetter
 from types import UnionType
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from ..model import Message, Record, ToolResult
 from ..model.errors import SpecError, nearest
 from ..plugins.registry import declared_parameters
-from .bridge import Bridge
+from .bridge import Bridge, Items
 from .messages import AnthropicMessages, LangChainMessages, OpenAIMessages
 from .slots import Execution, Window
 
@@ -90,10 +90,11 @@ def execution_mapping(record: Record) -> dict[str, Any]:
 
 @dataclass
 class SlotCall:
-    """The values of a slot at one call. `records` are those of this case so far."""
+    """The values of a slot at one call. `records` and `items` are those of this case so far."""
 
     given: tuple[Any, ...]
     records: Sequence[Record] = ()
+    items: dict[Any, Items] = field(default_factory=dict)
     bridge: Bridge | None = None
 
     @property
@@ -105,7 +106,10 @@ class SlotCall:
         if self.bridge is None:
             is_window = isinstance(self.first, Window)
             history = self.first.messages if is_window else self.first.get("prompt", ())
-            self.bridge = Bridge(dialect(), history)
+            if dialect not in self.items:
+                self.items[dialect] = Items(dialect())
+            items = self.items[dialect]
+            self.bridge = Bridge(items.dialect, history, items)
         return self.bridge.given
 
     @property

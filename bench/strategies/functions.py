@@ -11,7 +11,7 @@ from typing import Any
 from ..model import Record, ToolResult
 from ..plugins.command import Program
 from ..plugins.registry import Plugin
-from .bridge import Bridge
+from .bridge import Bridge, Items
 from .forms import FORMS, Form, SlotCall, execution_mapping, form_of
 from .messages import OpenAIMessages
 from .offloading import offload
@@ -44,11 +44,12 @@ class OwnFunction:
     def __init__(self, kind: str, form: Form, call: Callable[..., Any]) -> None:
         self._kind, self._form, self._call = kind, form, call
         self._records: list[Record] = []
+        self._items: dict[Any, Items] = {}
 
     def __call__(self, *given: Any) -> Any:
         if self._kind == "evaluator":
             self._records.append(given[0])
-        slot = SlotCall(given, self._records)
+        slot = SlotCall(given, self._records, self._items)
         answer = self._answer([build(slot) for build in self._form.builds])
         if slot.bridge is None or self._kind == "router" or isinstance(answer, NewHistory):
             return answer
