@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from ..model.advice import TODAY, Advice, Mark, Price, Ranked, RuleResult, Verdict
+from ..model.compared import Answers
 from ..model.scores import MeasuredRun
 from .certainty import EQUAL, cannot_rule_out
 from .prices import (
@@ -21,7 +22,7 @@ from .prices import (
     stated_apart,
 )
 from .rules import USUAL, Terms, filled, finite, results_of, unchecked, verdict_of
-from .sentence import Answers, worded
+from .sentence import worded
 from .totals import Runs
 
 

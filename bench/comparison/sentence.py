@@ -5,17 +5,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import Literal
 
 from msgspec.structs import replace
 
 from ..model.advice import TODAY, Advice, Ranked, Verdict
+from ..model.compared import Answers
 from ..text.wording import counted, listed, percent
 from .prices import is_saving, price_of
 from .reasons import quality, reason_of, unit_of
 from .wording import less_or_more, money, priced_by
-
-Answers = Literal["savings", "stored", "judged", "routed"]
 
 _ECONOMY = {"cached": "with the provider's cache", "uncached": "without a cache", "tokens": ""}
 _LOSES: dict[Verdict, tuple[str, str]] = {

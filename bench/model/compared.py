@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+Answers = Literal["savings", "stored", "judged", "routed"]
+"""What a scenario is about."""
+
+
 class GateResult(Value, frozen=True, kw_only=True):
     """The outcome of one gate for one strategy, with the values before and now.
 
@@ -88,7 +92,7 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     strategies: tuple[str, ...]
     references: tuple[str, ...] = ()
     specs: dict[str, str] = {}
-    answers: Literal["savings", "stored", "judged", "routed"] = "savings"
+    answers: Answers = "savings"
     runs: tuple[MeasuredRun, ...] = ()
     metrics: dict[str, MetricInfo] = {}
     totals: dict[str, dict[str, Number]] = {}

@@ -109,7 +109,7 @@ def _gate_row(reading: Reading, gate: GateResult) -> Cells:
     asked = condition(gate, unit)
     notes = [f"limit {limit}"] if gate.limit is not None and limit not in asked else []
     notes += [f"worst run: {reading.name(gate.run)}"] if gate.run and bad else []
-    notes += [gate.reason]
+    notes += [gate.reason.partition(" — ")[0]]
     before, now = ("–" if it is None else quantity(it, unit) for it in (gate.before, gate.value))
     return (
         Cell((_SIGNS.get(gate.outcome, _FAILED), name_of(reading, metric)), metric),

@@ -79,11 +79,8 @@ def _measured_with(reading: Reading) -> str:
     """The version, the origin of tokens and prices, and the error of the counts."""
     facts, signature = [run.facts for run in reading.runs], reading.compared.signature
     encodings = listed(sorted({*signature.encodings.values()}))
-    guessed = (
-        ", assumed for models without a known one"
-        if any(item.encoding_assumed for item in facts)
-        else ""
-    )
+    assumed = any(item.encoding_assumed for item in facts)
+    guessed = ", assumed for models without a known one" if assumed else ""
     parts = [
         f"bench {signature.bench_version}, facts {signature.facts_version}",
         f"tokens by {encodings}{guessed}" if encodings else "",
