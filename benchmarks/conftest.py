@@ -11,7 +11,7 @@ from typing import Protocol
 import pytest
 
 import bench
-from bench.model import ModelTurn, SystemTurn, ToolResult, Trace, UserTurn, compact_json, text_of
+from bench.model import ModelTurn, SystemTurn, ToolResult, Trace, UserTurn, compact_json
 from bench.tokens.counting import TokenCounter
 
 ROOT = Path(__file__).parents[1]
@@ -35,7 +35,7 @@ def distinct_texts(traces: Sequence[Trace]) -> list[str]:
     texts: dict[str, None] = {}
     for step in (step for trace in traces for step in trace.steps):
         if isinstance(step, SystemTurn | UserTurn | ModelTurn):
-            texts[text_of(step.content)] = None
+            texts[step.content] = None
         if isinstance(step, ModelTurn):
             texts |= {compact_json(c.arguments): None for c in step.tool_calls if not c.in_text}
         if isinstance(step, ToolResult):

@@ -24,7 +24,7 @@ from bench.comparison.certainty import lowest_rate
 from bench.evidence.checks import CheckedReplay
 from bench.evidence.index import index_trace
 from bench.evidence.session import TraceSession
-from bench.model import ContextReset, Message, ModelTurn, ToolResult, Trace, UserTurn, text_of
+from bench.model import ContextReset, Message, ModelTurn, ToolResult, Trace, UserTurn
 from bench.model.scores import Finding
 from bench.replayer.replaying import Replayer
 from bench.strategies import built
@@ -57,17 +57,17 @@ def honest_texts(trace: Trace, most: int) -> Iterator[Honest]:
     results = 0
     for at, step in enumerate(trace.steps):
         results += isinstance(step, ToolResult)
-        if isinstance(step, ModelTurn) and results and len(text_of(step.content)) >= FEWEST_CHARS:
+        if isinstance(step, ModelTurn) and results and len(step.content) >= FEWEST_CHARS:
             turns.append(at)
         summary = step.summary if isinstance(step, ContextReset) else None
-        if isinstance(step, UserTurn) and text_of(step.content).startswith(CONTINUED):
-            summary = text_of(step.content)
+        if isinstance(step, UserTurn) and step.content.startswith(CONTINUED):
+            summary = step.content
         if summary and len(summary) >= FEWEST_CHARS and results:
             for added in ADDED:
                 summary = summary.partition(added)[0]
             yield Honest("summary", before(trace, at), summary)
     for at in turns[:: max(1, -(-len(turns) // max(1, most)))][:most]:
-        yield Honest("turn", before(trace, at), text_of(trace.steps[at].content))  # type: ignore[union-attr]
+        yield Honest("turn", before(trace, at), trace.steps[at].content)  # type: ignore[union-attr]
 
 
 def before(trace: Trace, at: int) -> Trace:

@@ -15,7 +15,7 @@ from typing import Any
 
 from readers import BUILDING_AGENT, WHO_AND_WHEN
 
-from bench.model import AnyStep, ModelTurn, SystemTurn, ToolResult, Trace, UserTurn, text_of
+from bench.model import AnyStep, ModelTurn, SystemTurn, ToolResult, Trace, UserTurn
 from bench.traces import load
 
 REPOSITORY = Path(__file__).parents[1]
@@ -145,10 +145,10 @@ def texts_of(step: AnyStep) -> tuple[str, ...]:
     A model turn: its content, and names and arguments of its tool calls (unless the content itself holds them). Its reasoning is left out.
     """
     if isinstance(step, SystemTurn | UserTurn):
-        return (text_of(step.content),)
+        return (step.content,)
     if isinstance(step, ModelTurn):
         calls = [(call.name, call.arguments) for call in step.tool_calls if not call.in_text]
-        return (text_of(step.content), *_strings(calls, numbers=True))
+        return (step.content, *_strings(calls, numbers=True))
     if isinstance(step, ToolResult):
         return (step.text, *_strings(step.text), *_strings(step.data))
     return ()

@@ -14,12 +14,10 @@ from bench.model import (
     AnyStep,
     Approval,
     ContextReset,
-    ImagePart,
     ModelTurn,
     RouteDecision,
     Source,
     SystemTurn,
-    TextPart,
     ToolCall,
     ToolResult,
     ToolsChanged,
@@ -181,7 +179,8 @@ def _extra(writer: _Writer, thread: str) -> AnyStep:
                 ContextReset(**head, summary="so far: nothing", kept=(0,)),
                 UserTurn(
                     **head,
-                    content=(TextPart(text="see"), ImagePart(media_type="image/png", size_bytes=9, sha256="0" * 64)),
+                    content="see",
+                    non_text=1,
                 ),
             )
         )

@@ -12,13 +12,11 @@ from measured import Ran, run_of as run_of
 from bench.model import (
     AnyStep,
     ContextReset,
-    ImagePart,
     Message,
     ModelTurn,
     RouteDecision,
     Source,
     SystemTurn,
-    TextPart,
     ToolCall,
     ToolResult,
     ToolsChanged,
@@ -139,7 +137,7 @@ SMALL = {
             *shell(3, start=10),
             ContextReset(index=16),
             RouteDecision(index=17, at="after_result", taken="step_evaluate", router="executor", state={"total_steps": 9}),
-            UserTurn(index=18, content=(TextPart(text="see"), ImagePart(media_type="image/png", size_bytes=3, sha256="0" * 64))),
+            UserTurn(index=18, content="see", non_text=1),
         ]
     ),
     "long": opened(shell(30, start=2)),

@@ -96,10 +96,10 @@ def words_of(step: AnyStep) -> tuple[str, str]:
 
     match step:
         case model.SystemTurn() | model.UserTurn():
-            return "", model.text_of(step.content)
+            return "", step.content
         case model.ModelTurn(tool_calls=calls):
             written = [f"{it.name}({as_text(it.arguments)})" for it in calls if not it.in_text]
-            return "", "\n".join(filter(None, (model.text_of(step.content), *written)))
+            return "", "\n".join(filter(None, (step.content, *written)))
         case model.ToolResult():
             failed = "" if step.success else ", failed"
             is_cut = step.seen is not None and step.full not in (None, step.seen)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..model import ModelTurn, ToolsChanged, Trace, compact_json, text_of
+from ..model import ModelTurn, ToolsChanged, Trace, compact_json
 from ..model.index import TraceIndex
 from ..model.messages import recorded_messages
 from ..tokens.counting import TokenCounter, encoding_for
@@ -83,7 +83,7 @@ def _answer_tokens(turn: ModelTurn, count: TokenCounter) -> int:
     >>> [_answer_tokens(turn, TokenCounter()) for turn in turns]
     [6, 5, 40]
     """
-    counted = count.text(text_of(turn.content)) + sum(
+    counted = count.text(turn.content) + sum(
         count.text(call.name) + count.text(compact_json(call.arguments))
         for call in turn.tool_calls
         if not call.in_text

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
-from ..model import Message, ModelTurn, ToolResult, UserTurn, text_of
+from ..model import Message, ModelTurn, ToolResult, UserTurn
 from ..text.instructions import keeps_words
 from .kept import Place
 
@@ -84,8 +84,8 @@ def _dropped_by_last(evidence: ReplayEvidence, call: int) -> Iterator[int]:
     }
     for kind in (UserTurn, ModelTurn):
         turns = [s for s in before if isinstance(s, kind) and not getattr(s, "tool_calls", ())]
-        known = [text_of(turn.content) for turn in turns if turn.index in shown]
-        gaps = [s.index not in shown and text_of(s.content) not in known for s in turns]
+        known = [turn.content for turn in turns if turn.index in shown]
+        gaps = [s.index not in shown and s.content not in known for s in turns]
         missing = [s.index for s, gap in zip(turns, gaps, strict=True) if gap and s.index in alone]
         windows = sum(gap for gap, _ in groupby(gaps))
         if windows > 1 or (len(missing) > 1 and kind is UserTurn):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Literal, NamedTuple, Protocol
 
-from ..model import Message, SystemTurn, Trace, UserTurn, memo, text_of
+from ..model import Message, SystemTurn, Trace, UserTurn, memo
 from ..model.index import TraceIndex
 from ..text.instructions import COVERED, Repetition, TextLines, is_rule, sentences_of, text_lines
 from .contents import Once
@@ -35,8 +35,7 @@ def rules_of(trace: Trace) -> dict[int, list[str]]:
     """The standing rules that each system turn and request gives, by its step."""
     given = (step for step in trace.steps if isinstance(step, SystemTurn | UserTurn))
     rules = {
-        step.index: [*dict.fromkeys(filter(is_rule, sentences_of(text_of(step.content))))]
-        for step in given
+        step.index: [*dict.fromkeys(filter(is_rule, sentences_of(step.content)))] for step in given
     }
     return {step: of_step for step, of_step in rules.items() if of_step}
 
@@ -61,7 +60,7 @@ def instructions_of(
     for step in trace.steps:
         if not isinstance(step, SystemTurn | UserTurn):
             continue
-        text = text_of(step.content)
+        text = step.content
         if not text.strip():
             continue
         if isinstance(step, SystemTurn):

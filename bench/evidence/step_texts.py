@@ -19,7 +19,6 @@ from ..model import (
     Trace,
     UserTurn,
     nested,
-    text_of,
 )
 from ..text.decode import plain_lines
 
@@ -53,11 +52,11 @@ def step_texts(step: AnyStep) -> list[str]:
     ['x: 1']
     """
     if isinstance(step, SystemTurn | UserTurn):
-        return [text_of(step.content)]
+        return [step.content]
     if isinstance(step, ToolResult):
         return [step.text]
     if isinstance(step, ModelTurn):
-        return [text for text in (text_of(step.content), *map(call_text, step.tool_calls)) if text]
+        return [text for text in (step.content, *map(call_text, step.tool_calls)) if text]
     return []
 
 
@@ -87,7 +86,7 @@ def parts_of(turn: ModelTurn) -> tuple[list[str], list[str]]:
     """The prose of a turn (plain values of arguments too), and its code. Names of arguments are
     left out: the tool made them.
     """
-    text = text_of(turn.content)
+    text = turn.content
     outside, fenced = _fences(text)
     values = [
         value for call in turn.tool_calls if not call.in_text for value in _values(call.arguments)

@@ -8,7 +8,7 @@ from bisect import bisect_right
 from itertools import groupby
 
 from ..evidence.of_replay import ReplayEvidence
-from ..model import Approval, ModelTurn, ToolResult, Trace, UserTurn, compact_json, text_of
+from ..model import Approval, ModelTurn, ToolResult, Trace, UserTurn, compact_json
 from ..model.scores import Number
 from . import NOTHING, metric
 
@@ -50,14 +50,14 @@ def _progress(trace: Trace) -> list[int]:
     for step in trace.steps:
         before = len(seen)
         if isinstance(step, UserTurn):
-            seen.add(compact_json(["user", text_of(step.content)]))
+            seen.add(compact_json(["user", step.content]))
         elif isinstance(step, Approval):
             seen.add(compact_json(["approval", step.call_id, step.approved]))
         elif isinstance(step, ToolResult):
             seen.add(compact_json(["result", step.function, step.arguments, step.value]))
         elif isinstance(step, ModelTurn):
             calls = [["call", call.name, call.arguments] for call in step.tool_calls]
-            seen.update(map(compact_json, calls or [["text", text_of(step.content)]]))
+            seen.update(map(compact_json, calls or [["text", step.content]]))
         if len(seen) > before:
             grown.append(step.index)
     return grown

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from .outcome import Message
-from .trace import ModelTurn, SystemTurn, ToolResult, Trace, UserTurn, non_text_parts, text_of
+from .trace import ModelTurn, SystemTurn, ToolResult, Trace, UserTurn
 
 Speaking = SystemTurn | UserTurn | ModelTurn | ToolResult
 """The steps that a prompt holds as messages."""
@@ -65,7 +65,7 @@ def message_of(step: Speaking, reasoning_tokens: int = 0) -> Message:
             call_id=step.call_id,
             non_text=step.non_text,
         )
-    text, parts = text_of(step.content), non_text_parts(step.content)
+    text, parts = step.content, step.non_text
     if isinstance(step, ModelTurn):
         return Message(
             role="assistant",

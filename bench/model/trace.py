@@ -11,51 +11,6 @@ import msgspec
 from .asked import first_asked
 from .base import Value, plain
 
-# ---------------------------------------------------------------- trace: content
-
-
-class TextPart(Value, frozen=True, kw_only=True, tag_field="type", tag="text"):
-    """A run of text inside a message."""
-
-    text: str
-
-
-class ImagePart(Value, frozen=True, kw_only=True, tag_field="type", tag="image"):
-    """An image, kept as size and hash; never priced by guessing."""
-
-    media_type: str
-    size_bytes: int
-    sha256: str
-
-
-class OtherPart(Value, frozen=True, kw_only=True, tag_field="type", tag="other"):
-    """Anything else that is not text (audio, file, …), kept as size and hash."""
-
-    media_type: str
-    size_bytes: int
-    sha256: str
-
-
-Part = TextPart | ImagePart | OtherPart
-Content = str | tuple[Part, ...]
-
-
-def text_of(content: Content) -> str:
-    """The text of a content: itself, or its text parts joined by line breaks; `""` where there is
-    none.
-    """
-    if isinstance(content, str):
-        return content
-    return "\n".join(part.text for part in content if isinstance(part, TextPart))
-
-
-def non_text_parts(content: Content) -> int:
-    """Count the parts of a content that are not text: they are reported, never turned into tokens."""
-    return (
-        0 if isinstance(content, str) else sum(not isinstance(part, TextPart) for part in content)
-    )
-
-
 # ---------------------------------------------------------------- trace: steps
 
 
@@ -119,15 +74,19 @@ class Step(Value, frozen=True, kw_only=True, tag_field="kind"):
 
 
 class SystemTurn(Step, frozen=True, kw_only=True, tag="system"):
-    """Instructions to the model."""
+    """Instructions to the model. `non_text` counts the parts of the message that are no text."""
 
-    content: Content
+    content: str
+    non_text: int = 0
 
 
 class UserTurn(Step, frozen=True, kw_only=True, tag="user"):
-    """A message of a person, or of a harness that speaks as one."""
+    """A message of a person, or of a harness that speaks as one. `non_text` counts its parts that
+    are no text (pictures, files): they are reported, never turned into tokens.
+    """
 
-    content: Content
+    content: str
+    non_text: int = 0
 
 
 class ModelTurn(Step, frozen=True, kw_only=True, tag="model"):
@@ -135,7 +94,8 @@ class ModelTurn(Step, frozen=True, kw_only=True, tag="model"):
     `reasoning_resent`.
     """
 
-    content: Content = ""
+    content: str = ""
+    non_text: int = 0
     tool_calls: tuple[ToolCall, ...] = ()
     model: str | None = None
     reasoning: str | None = None
@@ -296,9 +256,7 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """
         if self.labels.get("task") not in (None, ""):
             return as_text(self.labels["task"])
-        asked = first_asked(
-            text_of(step.content) for step in self.steps if isinstance(step, UserTurn)
-        )
+        asked = first_asked(step.content for step in self.steps if isinstance(step, UserTurn))
         return (
             f"asks {hashlib.sha256(asked.encode('utf-8', 'replace')).hexdigest()[:12]}"
             if asked

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
-from ..model import RouteDecision, UserTurn, text_of
+from ..model import RouteDecision, UserTurn
 from ..text.scripts import NONE, Script
 from . import RECORDED
 
@@ -64,7 +64,7 @@ def labelled_route(
 def request_of(state: Mapping[str, Any]) -> str:
     """The request to choose a script for: the user turn's text; `""` for any other step."""
     step = state.get("step")
-    return text_of(step.content) if isinstance(step, UserTurn) else ""
+    return step.content if isinstance(step, UserTurn) else ""
 
 
 def selected(ranked: Sequence[Script]) -> tuple[str, dict[str, Any]]:

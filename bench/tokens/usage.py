@@ -28,7 +28,6 @@ from ..model import (
     ToolsChanged,
     Trace,
     grouped,
-    text_of,
 )
 from ..model.messages import Speaking
 from .caching import cache_use
@@ -185,9 +184,7 @@ class _Fit(NamedTuple):
         if self.way == "reasoning":
             return _reasoning(turn, count)
         if self.way == "answered" and turn.usage is not None:
-            content_tokens = self.counting.factor * count.contents(
-                text_of(turn.content), turn.tool_calls
-            )
+            content_tokens = self.counting.factor * count.contents(turn.content, turn.tool_calls)
             return turn.usage.completion_tokens - round(content_tokens)
         return 0
 
@@ -308,10 +305,10 @@ def sent_prompts(trace: Trace, count: TokenCounter) -> Iterator[SentPrompt]:
 def _size_of(step: Speaking, count: TokenCounter) -> Size:
     """The size of a message as the recorded model saw it."""
     if isinstance(step, ModelTurn):
-        text = count.contents(text_of(step.content), step.tool_calls)
+        text = count.contents(step.content, step.tool_calls)
         answered = step.usage.completion_tokens if step.usage is not None else 0
         return Size(1, text, _reasoning(step, count), answered, text if answered else 0)
-    seen = step.recorded_text if isinstance(step, ToolResult) else text_of(step.content)
+    seen = step.recorded_text if isinstance(step, ToolResult) else step.content
     return Size(1, count.encoded(seen))
 
 

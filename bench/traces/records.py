@@ -8,7 +8,6 @@ from collections.abc import Mapping, Set
 from datetime import UTC, datetime
 from typing import Any
 
-from ..model import Content, OtherPart
 from ..model.errors import TraceError, one_line
 from .documents import Document
 from .values import dicts
@@ -39,13 +38,6 @@ class Unread:
         for key, member in value.items():
             if key not in known and member not in (None, False, "", [], {}):
                 self.add(f"{one_line(key)[:40]!r} of {where}")
-
-    def parts(self, content: Content) -> None:
-        """Count the parts of a content that are neither text nor a picture: of these, size and hash
-        stay."""
-        for part in () if isinstance(content, str) else content:
-            if isinstance(part, OtherPart):
-                self.kind("block", part.media_type)
 
 
 def objects_of(document: Document, unread: Unread) -> list[dict[str, Any]]:

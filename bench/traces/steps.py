@@ -12,7 +12,6 @@ import msgspec
 from ..model import (
     AnyStep,
     Approval,
-    Content,
     ModelTurn,
     RouteDecision,
     SystemTurn,
@@ -23,14 +22,13 @@ from ..model import (
     Usage,
     UserTurn,
     as_text,
-    non_text_parts,
-    text_of,
 )
 from .documents import Document
 from .reader import NoRun, source_of
 from .records import Unread
 from .values import data_of, filled
 
+PICTURE = "picture"
 Role = Literal["system", "user", "assistant", "tool"]
 _ALONE = "call of a result: the result stands alone"
 _UNASKED = "run of a tool that no call asked for"
@@ -61,10 +59,11 @@ class Ran:
 @dataclass(frozen=True)
 class ReadMessage:
     """One message of a run. `calls`, `reasoning`, `model` and `usage` are a model's answer's;
-    `call_id`, `name`, `failed`, `error` and `ran` are a tool message's."""
+    `call_id`, `name`, `failed`, `error` and `ran` are a tool message's; `other` are the kinds of
+    the parts that are no text (`picture`: one that is known)."""
 
     role: Role
-    content: Content = ""
+    content: str = ""
     calls: tuple[ToolCall, ...] = ()
     reasoning: str | None = None
     reasoning_resent: bool = False
@@ -75,11 +74,7 @@ class ReadMessage:
     ran: Ran | None = None
     model: str | None = None
     usage: Usage | None = None
-
-    @property
-    def text(self) -> str:
-        """The text of the message; `""` where it has none."""
-        return text_of(self.content)
+    other: tuple[str, ...] = ()
 
     def with_known(self, **known: Any) -> ReadMessage:
         """The message with what is known beside it (model, usage, …); what is None stays as it
@@ -148,12 +143,15 @@ class Steps:
         """Append a message as a step; gives its index. A tool message is the result of the call
         whose id it names, else of the thread's earliest call that waits for one (of that name,
         where it has one). A call without an id gets one from the index."""
-        self.unread.parts(message.content)
+        for kind in message.other:
+            if kind != PICTURE:
+                self.unread.kind("block", kind)
         place: dict[str, Any] = {"thread": thread, "t": t}
+        non_text = {"non_text": len(message.other)}
         if message.role == "system":
-            return self.add(SystemTurn, content=message.content, **place)
+            return self.add(SystemTurn, content=message.content, **non_text, **place)
         if message.role == "user":
-            return self.add(UserTurn, content=message.content, **place)
+            return self.add(UserTurn, content=message.content, **non_text, **place)
         if message.role == "tool":
             call = self.answered(message, thread)
             ran = self.ran.pop(call.id, message.ran or Ran())
@@ -167,6 +165,7 @@ class Steps:
             ModelTurn,
             content=message.content,
             tool_calls=calls,
+            non_text=len(message.other),
             model=message.model or self.model,
             reasoning=message.reasoning or None,
             reasoning_resent=message.reasoning_resent and bool(message.reasoning),
@@ -250,7 +249,7 @@ class Steps:
     ) -> int:
         """Append the result of a call as a message shows it; None where no message does."""
         shown = message or ReadMessage("tool")
-        seen, output = shown.text, "" if ran.output is None else as_text(ran.output)
+        seen, output = shown.content, "" if ran.output is None else as_text(ran.output)
         longer = output if len(output.strip()) > len(seen.strip()) else None
         return self.add(
             ToolResult,
@@ -264,7 +263,7 @@ class Steps:
             data=None if ran.prose else _structured(ran, seen),
             error=ran.error or shown.error,
             truncated_at_source=ran.cut,
-            non_text=non_text_parts(shown.content),
+            non_text=len(shown.other),
             **place if ran.t is None else place | {"t": ran.t},
         )
 

@@ -15,20 +15,15 @@ from hypothesis import given, strategies as st
 
 from bench.model import (
     Decision,
-    ImagePart,
     ModelTurn,
-    OtherPart,
     Source,
     SystemTurn,
-    TextPart,
     ToolResult,
     Trace,
     UserTurn,
     as_text,
     compact_json,
     lines_of,
-    non_text_parts,
-    text_of,
 )
 from bench.model.errors import DEBUG, own_error
 
@@ -64,15 +59,6 @@ def test_lines_are_split_everywhere_and_blank_ones_left_out():
     assert lines_of("a\r\n\n b \u2028c\x0bd\n") == ["a", " b ", "c", "d"]
     assert lines_of("") == []
     assert lines_of(" \n\t\n") == []
-
-
-def test_the_text_of_a_content_and_what_is_not_text():
-    image = ImagePart(media_type="image/png", size_bytes=3, sha256="0" * 64)
-    other = OtherPart(media_type="audio/wav", size_bytes=3, sha256="0" * 64)
-    parts = (TextPart(text="a"), image, TextPart(text="b"), other)
-    assert (text_of(parts), non_text_parts(parts)) == ("a\nb", 2)
-    assert (text_of("a"), non_text_parts("a")) == ("a", 0)
-    assert (text_of(()), non_text_parts(())) == ("", 0)
 
 
 # ---------------------------------------------------------------- results

@@ -18,7 +18,6 @@ from bench.model import (
     Trace,
     Usage,
     UserTurn,
-    text_of,
 )
 from bench.tokens.counting import TokenCounter, encoding_for
 
@@ -60,7 +59,7 @@ def session(
         SystemTurn(index=len(steps), content=some_words(30)),
         UserTurn(index=len(steps) + 1, content=some_words(60)),
     ):
-        join(made, count.framed(count.contents(text_of(made.content), ())))
+        join(made, count.framed(count.contents(made.content, ())))
     before = 0
     for number in range(turns):
         thought = thinking[min(number, len(thinking) - 1)] if thinking else 0

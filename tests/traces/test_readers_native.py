@@ -51,11 +51,12 @@ def test_without_the_extra_zstd_is_one_clear_line(tmp_path: Path, monkeypatch: p
         list(Inspect().read(log))
 
 
-def test_members_that_are_not_known_are_counted(tmp_path: Path) -> None:
-    step = b'{"kind":"user","index":0,"content":"go","duration_s":0.5,"mood":"good","place":""}\n'
+def test_what_earlier_versions_wrote_is_read_and_unknown_members_are_counted(tmp_path: Path) -> None:
+    parts = b'[{"type":"text","text":"go"},{"type":"image","media_type":"image/png"}]'
+    step = b'{"kind":"user","index":0,"content":' + parts + b',"duration_s":0.5,"mood":"good","place":""}\n'
     trace = read_bytes(tmp_path, HEADER.replace(b"}\n", b',"outcome":{"success":true}}\n') + step)
     assert trace.left_out == {"'mood' of a native trace": 1}
-    assert trace.steps == (UserTurn(index=0, content="go"),)
+    assert trace.steps == (UserTurn(index=0, content="go", non_text=1),)
 
 
 def test_rare_values_survive(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from readings import checked, read, sure_of
 
-from bench.model import ContextReset, ModelTurn, SystemTurn, ToolResult, Trace, UserTurn, text_of
+from bench.model import ContextReset, ModelTurn, SystemTurn, ToolResult, Trace, UserTurn
 from bench.model.errors import TraceError
 from bench.traces import load
 from bench.traces.documents import Document
@@ -57,11 +57,11 @@ def messages(view: list[Any]) -> list[list[Any]]:
         if isinstance(step, ToolResult):
             said.append(["tool", step.seen, step.call_id])
         elif isinstance(step, ModelTurn):
-            said.append(["assistant", text_of(step.content), [call.id for call in step.tool_calls] or None])
+            said.append(["assistant", step.content, [call.id for call in step.tool_calls] or None])
         elif said and said[-1][0] == "user":
-            said[-1][1] += "\n" + text_of(step.content)
+            said[-1][1] += "\n" + step.content
         else:
-            said.append(["system" if isinstance(step, SystemTurn) else "user", text_of(step.content), None])
+            said.append(["system" if isinstance(step, SystemTurn) else "user", step.content, None])
     return [[role, text(words), ids] for role, words, ids in said]
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from bench.model import ModelTurn, SystemTurn, ToolResult, Trace, UserTurn, text_of
+from bench.model import ModelTurn, SystemTurn, ToolResult, Trace, UserTurn
 from bench.traces import load
 
 TOOLS = [
@@ -93,9 +93,9 @@ def run_of(trace: Trace) -> list[Any]:
     found: list[Any] = []
     for step in trace.steps:
         if isinstance(step, SystemTurn | UserTurn):
-            found.append(text_of(step.content))
+            found.append(step.content)
         elif isinstance(step, ModelTurn):
-            found += [[call.name, call.arguments] for call in step.tool_calls] or [text_of(step.content)]
+            found += [[call.name, call.arguments] for call in step.tool_calls] or [step.content]
         elif isinstance(step, ToolResult):
             found.append(step.text)
     return found

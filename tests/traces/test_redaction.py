@@ -18,7 +18,6 @@ from bench.model import (
     RouteDecision,
     Source,
     SystemTurn,
-    TextPart,
     ToolCall,
     ToolResult,
     ToolsChanged,
@@ -46,7 +45,6 @@ def places(text: str) -> dict[str, Trace]:
     call = ToolCall(id="c", name="http", arguments={"request": {"lines": [text]}})
     made = {
         "system": one(SystemTurn(index=0, content=text)),
-        "part": one(UserTurn(index=0, content=(TextPart(text=text),))),
         "answer": one(ModelTurn(index=0, content=text)),
         "reasoning": one(ModelTurn(index=0, reasoning=text)),
         "arguments": one(ModelTurn(index=0, tool_calls=(call,))),

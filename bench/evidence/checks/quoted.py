@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from ...model import SystemTurn, text_of
+from ...model import SystemTurn
 from ...model.scores import Finding
 from ...text.instructions import is_command, keeps_words, sentences_of
 from ...text.line_changes import ResultLines
@@ -41,9 +41,9 @@ def altered_quotes(own: OwnText) -> Iterator[Finding]:
             yield Finding(step, words[:200], original[:200])
         return
     for turn in session.trace.steps if own.message.kind == "made" else ():
-        if isinstance(turn, SystemTurn) and keeps_words(text_of(turn.content), own.text):
-            for words in _other_words(own, text_of(turn.content), verbatim):
-                yield Finding(turn.index, words[:200], text_of(turn.content)[:200])
+        if isinstance(turn, SystemTurn) and keeps_words(turn.content, own.text):
+            for words in _other_words(own, turn.content, verbatim):
+                yield Finding(turn.index, words[:200], turn.content[:200])
 
 
 def _words(text: str) -> list[str]:

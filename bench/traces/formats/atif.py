@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from .. import Confidence, Document, Traces, certain_if, register
-from ..intakes.content import call_in, content_of, result_of
+from ..intakes.content import blocks_of, call_in, result_of
 from ..intakes.usage import usage_in
 from ..records import Kinds, fields_of, time_of
 from ..sessions.claude_code_files import tool_run
@@ -80,7 +80,7 @@ class _Trajectories(Steps):
             results = dicts(step.get("observation", {}).get("results"))
             message = self._message(step, text(about.get("model_name")))
             if message is not None and (
-                message.role == "assistant" or message.content or not results
+                message.role == "assistant" or message.content or message.other or not results
             ):
                 self.say(message, thread, t)
             for observed in results:
@@ -101,9 +101,9 @@ class _Trajectories(Steps):
         source, metrics = step.get("source"), step.get("metrics", {})
         copied = step.get("is_copied_context") is True
         self.unread.add("step copied from an earlier trajectory, read as this one's", copied)
-        content = content_of(step.get("message"), self.unread)
+        shown = blocks_of(step.get("message"), self.unread)
         if source in ("system", "user"):
-            return ReadMessage("system" if source == "system" else "user", content)
+            return shown.message("system" if source == "system" else "user")
         if source != "agent":
             self.unread.kind("step of a source", source)
             return None
@@ -111,11 +111,10 @@ class _Trajectories(Steps):
         kind = "of several model calls" if count else "without a model call"
         self.unread.add(f"agent step {kind}, read as one", count != 1)
         self.cost_usd += number(metrics.get("cost_usd")) or 0
-        return ReadMessage(
+        return shown.message(
             "assistant",
-            content,
-            tuple(call_in(call, self.unread) for call in dicts(step.get("tool_calls"))),
-            step.get("reasoning_content") or None,
+            calls=tuple(call_in(call, self.unread) for call in dicts(step.get("tool_calls"))),
+            reasoning=step.get("reasoning_content") or None,
             model=step.get("model_name") or model,
             usage=usage_in({**metrics, **dict_in(metrics, "extra")}, self.unread),
         )
@@ -129,7 +128,7 @@ class _Trajectories(Steps):
         raw = dict_in(metadata, "raw_tool_result")
         if raw and raw.get("tool_use_id") in (None, call_id):
             shown = result_of({"tool_use_id": call_id, **raw, "type": "tool_result"})
-            return replace(shown, ran=tool_run(metadata.get("tool_use_result"), shown.text))
-        content = content_of(result.get("content"), self.unread)
+            return replace(shown, ran=tool_run(metadata.get("tool_use_result"), shown.content))
         called = step.get("tool_calls") or call_id
-        return ReadMessage("tool" if called else "user", content, call_id=call_id)
+        observed = blocks_of(result.get("content"), self.unread)
+        return observed.message("tool" if called else "user", call_id=call_id)

@@ -170,7 +170,7 @@ class _Session(Steps):
         """Add a line of the user: what was asked, results of tools, or the summary of a reset."""
         messages = message({**line["message"], "role": "user"}, self.unread)
         if line.get("isCompactSummary") is True:
-            self._reset(line, messages[-1].text)
+            self._reset(line, messages[-1].content)
             return
         if line.get("isVisibleInTranscriptOnly") is True:
             return
@@ -178,7 +178,7 @@ class _Session(Steps):
         result = line.get("toolUseResult", line.get("tool_use_result"))
         for entry in messages:
             if entry.role == "tool":
-                entry = replace(entry, ran=tool_run(result, entry.text))
+                entry = replace(entry, ran=tool_run(result, entry.content))
             else:
                 self._went_back(line, thread)
             self._say(line, thread, entry)

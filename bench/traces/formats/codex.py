@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from ...model import ContextReset, ModelTurn, SystemTurn, Usage, UserTurn, compact_json, text_of
+from ...model import ContextReset, ModelTurn, SystemTurn, Usage, UserTurn, compact_json
 from .. import Confidence, Document, Traces, certain_if, register
 from ..decoded import strict_json
 from ..intakes.messages import is_answers, is_item, messages
@@ -113,7 +113,7 @@ class _Rollout(Steps):
         for message in messages([item], self.unread):
             if message.role == "tool":
                 end = self.ends.get(message.call_id, {})
-                self.ran[message.call_id] = _tool_run(message.text, end)
+                self.ran[message.call_id] = _tool_run(message.content, end)
             self.say(message, t=t)
 
     def _end_answer(self) -> None:
@@ -135,7 +135,7 @@ class _Rollout(Steps):
         elif kind == "user_message":
             turns = (step for step in reversed(self.steps) if isinstance(step, UserTurn))
             last, typed = next(turns, None), str(event.get("message")).strip()
-            if last is not None and text_of(last.content).strip() == typed:
+            if last is not None and last.content.strip() == typed:
                 self.prompts.append(last.index)
         elif kind == "thread_rolled_back":
             self._take_back(event.get("num_turns"), t)
@@ -175,8 +175,8 @@ class _Rollout(Steps):
         if isinstance(history, list):
             kinds = SystemTurn | UserTurn | ModelTurn
             turns = [step for step in self.steps if isinstance(step, kinds)]
-            places = {text_of(step.content): step.index for step in turns}
-            texts = [message.text for message in messages(history, self.unread)]
+            places = {step.content: step.index for step in turns}
+            texts = [message.content for message in messages(history, self.unread)]
             kept = {places[one] for one in texts if one in places}
             summary = "\n".join(one for one in texts if one and one not in places) or summary
         self.add(ContextReset, t=t, summary=summary, kept=tuple(sorted(kept)))

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ...model import ContextReset, text_of
+from ...model import ContextReset
 from .. import Confidence, Document, Traces, certain_if, register
 from ..intakes.content import Blocks, blocks_of, call_in
 from ..intakes.messages import message
@@ -128,7 +128,7 @@ class _Session(Steps):
         blocks, status = blocks_of(call.get("result"), self.unread), call.get("status")
         if not blocks and status in _PENDING:
             return
-        texts = [*(result.text for result in blocks.results), text_of(blocks.content)]
+        texts = [*(result.content for result in blocks.results), blocks.content]
         seen = "\n".join(filter(None, texts))
         failed = status not in (None, "success") or any(result.failed for result in blocks.results)
         t = time_of(call.get("timestamp"), self.unread)

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...model.errors import TraceError
 from .. import Confidence, Document, Traces, certain_if, register
-from ..intakes.content import content_of
+from ..intakes.content import blocks_of
 from ..intakes.messages import message
 from ..intakes.prompts import Prompts
 from ..intakes.tree import inherited
@@ -190,9 +190,11 @@ class _Sample(Prompts):
         if value.get("role") != "tool":
             return message({key: value[key] for key in _SPOKEN if key in value}, self.unread)
         error = text(dict_in(value, "error").get("message"))
-        seen = content_of(value.get("content"), self.unread) or error or ""
+        blocks = blocks_of(value.get("content"), self.unread)
         call_id, name = text(value.get("tool_call_id")) or "", text(value.get("function")) or ""
-        shown = ReadMessage("tool", seen, call_id=call_id, name=name, error=error)
+        shown = blocks.message("tool", call_id=call_id, name=name, error=error)
+        if not (shown.content or shown.other):
+            shown = replace(shown, content=error or "")
         return [replace(shown, failed=value.get("error") is not None)]
 
     def _tool_ran(self, event: dict[str, Any]) -> Ran:

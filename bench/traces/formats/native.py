@@ -19,7 +19,7 @@ from ...model.errors import TraceError, one_line
 from .. import Confidence, Document, Traces, certain_if, register
 from ..lines import KEY, Header, encode_trace as encode_trace, trace_of
 from ..records import Unread
-from ..values import as_dict
+from ..values import as_dict, dicts
 
 _PLACE = re.compile(r" - at `(?:key in )?(\$.*?)`$")
 
@@ -32,7 +32,7 @@ class Native:
     Errors name the line and the path in it; another schema version is refused. Written by
     `write_trace`.
 
-    Not kept: nothing of what the bench measures; files, pictures and sound are sizes and hashes.
+    Not kept: nothing of what the bench measures; files, pictures and sound are counted.
 
     Source: docs/traces.md "Native traces". Tested: schema 1
     """
@@ -113,6 +113,7 @@ class _Lines:
         if members is not None:
             self.unread.extra_keys(value, members | _RETIRED, "a native trace")
             value = {key: value[key] for key in value if key in members}
+            value |= _content_of(value.get("content"))
         try:
             return msgspec.convert(value, kind, str_keys=True)
         except msgspec.ValidationError as error:
@@ -120,6 +121,17 @@ class _Lines:
         except UnicodeEncodeError:
             what = "a lone surrogate (\\ud800–\\udfff) stands where a number or a name belongs"
             raise self.document.fail(what, line=number) from None
+
+
+def _content_of(content: Any) -> dict[str, Any]:
+    """The text and the number of other parts of a content that is listed in parts, as earlier
+    versions wrote it; nothing for any other."""
+    parts = dicts(content)
+    if not parts or parts != content:
+        return {}
+    texts = [part for part in parts if part.get("type") == "text"]
+    joined = "\n".join(str(part.get("text")) for part in texts)
+    return {"content": joined, "non_text": len(parts) - len(texts)}
 
 
 def _misfit(document: Document, number: int, error: msgspec.ValidationError) -> TraceError:

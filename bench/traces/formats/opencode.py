@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...model import ContextEdit, ContextReset, Part, TextPart, ToolCall, Usage
+from ...model import ContextEdit, ContextReset, ToolCall, Usage
 from .. import Confidence, Document, Traces, certain_if, register
-from ..intakes.content import Blocks, joined, part_of
+from ..intakes.content import Blocks
 from ..intakes.usage import usage_in
 from ..records import Kinds, Unread, fields_of, time_of
-from ..steps import Ran, ReadMessage, Steps, traces_of
+from ..steps import PICTURE, Ran, ReadMessage, Steps, traces_of
 from ..values import as_dict, dict_in, dicts, text
 
 _CLEARED = "[Old tool result content cleared]"
@@ -96,19 +96,19 @@ class _Session(Steps):
         """Add a message of the user; one that asks for a compaction is remembered."""
         if info.get("system"):
             self.say(ReadMessage("system", info["system"]), t=t)
-        content: list[Part] = []
+        blocks = Blocks()
         for piece in pieces:
             kind = piece.get("type")
             if kind == "text" and piece.get("ignored") is not True:
-                content.append(TextPart(text=piece.get("text", "")))
+                blocks.texts.append(piece.get("text", ""))
             elif kind == "file" and piece.get("mime") not in _TEXT_FILES:
-                content.append(_picture(piece.get("url")))
+                blocks.other.append(PICTURE)
             elif kind in _SENT:
-                content.append(TextPart(text=_SENT[kind]))
+                blocks.texts.append(_SENT[kind])
             elif kind not in ("text", "file", *_NOT_IN_PROMPTS):
                 self.unread.kind("part", kind)
-        if content:
-            index = self.say(ReadMessage("user", joined(content)), t=t)
+        if blocks:
+            index = self.say(blocks.message("user"), t=t)
             asks = any(piece.get("type") == "compaction" for piece in pieces)
             self.asked = index if asks else self.asked
 
@@ -131,7 +131,7 @@ class _Session(Steps):
         for piece in pieces:
             kind, words = piece.get("type"), piece.get("text", "")
             if kind == "text":
-                blocks.parts.append(TextPart(text=words))
+                blocks.texts.append(words)
             elif kind == "reasoning":
                 blocks.thoughts.append(words)
                 self.unread.add("reasoning whose text is not recorded", not words)
@@ -158,9 +158,9 @@ class _Session(Steps):
             t=time_of(times.get("end"), self.unread),
             cut=dict_in(state, "metadata").get("truncated") is True,
         )
-        urls = filter(None, (text(file.get("url")) for file in dicts(state.get("attachments"))))
-        content = joined([TextPart(text=seen), *map(_picture, urls)])
-        index = self.say(ReadMessage("tool", content, call_id=call_id, ran=ran))
+        pictures = [PICTURE for file in dicts(state.get("attachments")) if text(file.get("url"))]
+        shown = ReadMessage("tool", seen, call_id=call_id, ran=ran, other=tuple(pictures))
+        index = self.say(shown)
         if "compacted" in times:
             self.cleared.append((times["compacted"], index))
 
@@ -171,10 +171,6 @@ class _Session(Steps):
             self.cleared = [item for item in self.cleared if item not in due]
             t, notices = time_of(max(due)[0], self.unread), {index: _CLEARED for _, index in due}
             self.add(ContextEdit, t=t, shown=notices)
-
-
-def _picture(url: Any) -> Part:
-    return part_of({"type": "image_url", "image_url": url})
 
 
 def _calls_of(pieces: list[Fields]) -> list[list[Fields]]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...model import ContextReset, text_of
+from ...model import ContextReset
 from .. import Confidence, Document, Traces, certain_if, register
-from ..intakes.content import Blocks, blocks_of, content_of
+from ..intakes.content import Blocks, blocks_of
 from ..intakes.usage import usage_in
 from ..records import fields_of, objects_of, time_of
 from ..sessions.branches import paired, way_to
@@ -96,7 +96,7 @@ class _Session(Steps):
             self.first_kept[own] = entry.get("firstKeptEntryId") or own
             self._reset(own, t, summary)
         elif kind == "custom_message":
-            self.say(ReadMessage("user", content_of(entry.get("content"), self.unread)), t=t)
+            self.say(blocks_of(entry.get("content"), self.unread).message("user"), t=t)
         elif kind == "branch_summary":
             last = self.steps[-1] if self.steps else None
             left = isinstance(last, ContextReset) and last.summary == summary
@@ -113,10 +113,10 @@ class _Session(Steps):
             self._answer(message, blocks, t)
         elif role == "toolResult":
             truncated = dict_in(message.get("details"), "truncation").get("truncated") is True
-            failed, why = message.get("isError") is True, text_of(blocks.content) or None
+            failed, why = message.get("isError") is True, blocks.content or None
             ran = Ran(failed=failed, error=why if failed else None, cut=truncated)
             call_id, name = message.get("toolCallId", ""), message.get("toolName", "")
-            shown = ReadMessage("tool", blocks.content, call_id=call_id, name=name, ran=ran)
+            shown = blocks.message("tool", call_id=call_id, name=name, ran=ran)
             self.say(shown, t=t)
         elif role == "bashExecution":
             output = message.get("output") or "(no output)"
@@ -124,7 +124,7 @@ class _Session(Steps):
             if message.get("excludeFromContext") is not True:
                 self.say(ReadMessage("user", command), t=t)
         elif role in ("user", "custom", "hookMessage"):
-            self.say(ReadMessage("user", blocks.content), t=t)
+            self.say(blocks.message("user"), t=t)
         elif role in ("branchSummary", "compactionSummary"):
             self.say(ReadMessage("user", message.get("summary", "")), t=t)
         else:
@@ -134,7 +134,7 @@ class _Session(Steps):
         """Add an answer with its usage and cost."""
         usage, reason = message.get("usage", {}), message.get("stopReason")
         self.cost_usd += number(dict_in(usage, "cost").get("total")) or 0.0
-        if reason in ("error", "aborted") and not (blocks.parts or blocks.calls):
+        if reason in ("error", "aborted") and not (blocks.has_content or blocks.calls):
             self.unread.add("answer that broke off")
             return
         counts: dict[str, Any] = {name: usage.get(key) for key, name in _COUNTS.items()}

@@ -106,7 +106,7 @@ class _MiniRun(Steps):
             extra = fields_of(entry.get("extra"), _EXTRA, self.unread)
             for message in self._messages_in(entry, extra):
                 if in_text and message.role == "assistant":
-                    calls = calls_in(message.text, self.index)
+                    calls = calls_in(message.content, self.index)
                     message, self.commands = replace(message, calls=calls), list(calls)
                 self._add(message, extra, last=entry is entries[-1])
 
@@ -129,10 +129,10 @@ class _MiniRun(Steps):
     def _add(self, message: ReadMessage, extra: Fields, *, last: bool) -> None:
         """Add a message; a user's after commands is the output of the first that waits."""
         if message.role == "tool":
-            message = replace(message, failed=False, error=None, ran=_run(message.text, extra))
-        elif message.role == "user" and self.commands and (last or is_observation(message.text)):
-            self.unread.parts(message.content)
-            message = observation(self.commands.pop(0), message.text, extra.get("raw_output"))
+            message = replace(message, failed=False, error=None, ran=_run(message.content, extra))
+        elif message.role == "user" and self.commands and (last or is_observation(message.content)):
+            shown = observation(self.commands.pop(0), message.content, extra.get("raw_output"))
+            message = replace(shown, other=message.other)
         elif message.role == "user":
             self.commands = []
         self.say(message, t=extra.get("timestamp"))

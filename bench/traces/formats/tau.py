@@ -83,9 +83,9 @@ def _say(steps: Steps, value: Any) -> None:
     spoken = {key: fields[key] for key in fields if key not in _BESIDE} or value
     t = time_of(fields.get("timestamp"), steps.unread)
     for message in messages([spoken], steps.unread):
-        failed = fields.get("error") is True or message.text.startswith(_FAILED)
+        failed = fields.get("error") is True or message.content.startswith(_FAILED)
         if message.role == "tool":
-            call_id, error = as_id(fields.get("id")), message.text or None
+            call_id, error = as_id(fields.get("id")), message.content or None
             message = message.with_known(call_id=message.call_id or call_id, failed=failed)
             message = replace(message, error=error if failed else None)
         steps.say(message, t=t)

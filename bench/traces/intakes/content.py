@@ -1,28 +1,21 @@
 """The content of messages, in the form of any provider or library, sorted by purpose: parts to
-show, calls, reasoning, results of tools. What is of no known kind is kept as size and hash, and
+show, calls, reasoning, results of tools. What is of no known kind is
 counted where it becomes a step.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from ...model import (
-    Content,
-    ImagePart,
-    OtherPart,
-    Part,
-    TextPart,
     ToolCall,
     as_text,
     compact_json,
-    text_of,
 )
 from ..records import Unread
-from ..steps import ReadMessage
+from ..steps import PICTURE, ReadMessage, Role
 from ..values import arguments, as_dict, dicts, first_of, text
 
 _TEXTS = {"text": "text", "input_text": "text", "output_text": "text", "summary_text": "text",
@@ -59,27 +52,38 @@ _FAILED = ("failed", "incomplete", "error")
 class Blocks:
     """The blocks of a content by their purpose."""
 
-    parts: list[Part] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    other: list[str] = field(default_factory=list)
     calls: list[ToolCall] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
     results: list[ReadMessage] = field(default_factory=list)
 
     def __bool__(self) -> bool:
-        return bool(self.parts or self.calls or self.thoughts or self.results)
+        return bool(self.has_content or self.calls or self.thoughts or self.results)
 
     @property
-    def content(self) -> Content:
-        """The parts as the content of a message."""
-        return joined(self.parts)
+    def has_content(self) -> bool:
+        """True where there is something to show, if only an empty text."""
+        return bool(self.texts or self.other)
+
+    @property
+    def content(self) -> str:
+        """The texts to show as one, a line each."""
+        return "\n".join(filter(None, self.texts))
 
     @property
     def reasoning(self) -> str | None:
         """The texts of reasoning, a line each; None without any."""
         return "\n".join(filter(None, self.thoughts)) or None
 
+    def message(self, role: Role, **known: Any) -> ReadMessage:
+        """The message that shows the texts and other parts, with what is known beside them."""
+        return ReadMessage(role, self.content, other=tuple(self.other), **known)
+
     def answer(self, **known: Any) -> ReadMessage:
         """The turn that the blocks make up, with what is known beside them."""
-        return ReadMessage("assistant", self.content, tuple(self.calls), self.reasoning, **known)
+        calls = tuple(self.calls)
+        return self.message("assistant", calls=calls, reasoning=self.reasoning, **known)
 
     def add_all(self, content: Any, unread: Unread) -> None:
         """Sort a content: a text, a list of texts and blocks, or one block."""
@@ -87,7 +91,7 @@ class Blocks:
             return
         for block in content if isinstance(content, list) else [content]:
             if isinstance(block, str):
-                self.parts.append(TextPart(text=block))
+                self.texts.append(block)
             elif isinstance(block, dict):
                 self.add(block, unread)
             else:
@@ -110,9 +114,24 @@ class Blocks:
         elif kind == "message":  # an item of the Responses interface
             self.add_all(block.get("content"), unread)
         elif kind not in _NOTHING:
-            self.parts.append(part_of(block))
+            self._add_part(block, kind)
             return
         unread.extra_keys(block, BLOCK_KEYS, f"a block of type {kind!r}")
+
+    def _add_part(self, block: dict[str, Any], kind: str) -> None:
+        """Add a text, or the kind of a picture or of anything else."""
+        source = as_dict(block.get("source"))
+        content = block.get(_TEXTS[kind]) if kind in _TEXTS else None
+        if kind == "text" and content is None:
+            content = as_text(block.get("content") or "")
+        if kind == "document" and source.get("type") == "text":
+            content = source.get("data")
+        media = block.get("modality") or first_of({**block, **source}, _MEDIA_TYPES)
+        if isinstance(content, str):
+            self.texts.append(content)
+        else:
+            is_picture = kind in _PICTURES or str(media).startswith("image")
+            self.other.append(PICTURE if is_picture else kind)
 
     def _think(self, block: dict[str, Any], unread: Unread) -> None:
         """Add a block's reasoning; of one that is redacted only the summary can be read."""
@@ -139,17 +158,6 @@ def blocks_of(content: Any, unread: Unread) -> Blocks:
     blocks = Blocks()
     blocks.add_all(content, unread)
     return blocks
-
-
-def content_of(content: Any, unread: Unread) -> Content:
-    """The texts and parts of a content to show."""
-    return blocks_of(content, unread).content
-
-
-def joined(parts: Sequence[Part]) -> Content:
-    """Texts as one, a line each, or the parts where some are no text."""
-    filled = tuple(part for part in parts if part != TextPart(text=""))
-    return text_of(filled) if all(isinstance(part, TextPart) for part in filled) else filled
 
 
 # ---------------------------------------------------------------- parts of Gemini's and Converse's
@@ -213,25 +221,6 @@ _TYPED: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
 # ---------------------------------------------------------------- parts, calls, results
 
 
-def part_of(block: dict[str, Any]) -> Part:
-    """One block as a part: text, or a picture or anything else as the size and hash of the
-    block."""
-    kind, source = as_text(block.get("type", "unknown")), as_dict(block.get("source"))
-    content = block.get(_TEXTS[kind]) if kind in _TEXTS else None
-    if kind == "text" and content is None:
-        content = as_text(block.get("content") or "")
-    if kind == "document" and source.get("type") == "text":
-        content = source.get("data")
-    if isinstance(content, str):
-        return TextPart(text=content)
-    raw = compact_json(block).encode("utf-8", "replace")
-    kept: dict[str, Any] = {"size_bytes": len(raw), "sha256": hashlib.sha256(raw).hexdigest()}
-    media = text(first_of({**block, **source}, _MEDIA_TYPES)) or ""
-    if kind in _PICTURES or str(block.get("modality") or media).startswith("image"):
-        return ImagePart(media_type=media or "image/*", **kept)
-    return OtherPart(media_type=kind, **kept)
-
-
 def _id(block: dict[str, Any]) -> str:
     """The id of a call; some write a list of ids."""
     value = first_of(block, _IDS)
@@ -258,15 +247,15 @@ def result_of(block: dict[str, Any]) -> ReadMessage:
         output = value["value"]
     if block.get("type") == "image_generation_call":
         output = [{"type": "image", "mime_type": "image/png", "data": output}]
-    seen = output_of(output)
+    shown = output_of(output)
     error = None if block.get("error") in (None, False, "") else as_text(block["error"])
     failed = error is not None or _says_failed(block, str(value.get("type")))
     if failed and error is None:
-        error = text_of(seen) or None
+        error = shown.content or None
         if block.get("type") == "tool_result":  # Anthropic's errors are texts of many lines
-            error = next(iter(text_of(seen).strip().splitlines()), error)
+            error = next(iter(shown.content.strip().splitlines()), error)
     name = text(first_of(block, _NAMES)) or ""
-    return ReadMessage("tool", seen, call_id=_id(block), name=name, failed=failed, error=error)
+    return shown.message("tool", call_id=_id(block), name=name, failed=failed, error=error)
 
 
 def _says_failed(block: dict[str, Any], output_type: str) -> bool:
@@ -276,19 +265,18 @@ def _says_failed(block: dict[str, Any], output_type: str) -> bool:
     return flagged or of_error or block.get("status") in _FAILED
 
 
-def output_of(value: Any) -> Content:
+def output_of(value: Any) -> Blocks:
     """A tool's output: its text, its parts where each is of a kind that is shown, or anything else
     as compact JSON.
 
-    >>> output_of([{"type": "input_text", "text": "a"}]), output_of([{"type": ["text"]}])
+    >>> output_of([{"type": "input_text", "text": "a"}]).content, output_of([{"type": ["text"]}]).content
     ('a', '[{"type":["text"]}]')
     """
-    if value is None or isinstance(value, str):
-        return value or ""
     if as_dict(value).get("type") == "computer_screenshot":
         value = [value]
     shown = isinstance(value, list) and all(
         isinstance(part, str) or text(as_dict(part).get("type")) in {*_SHOWN, "computer_screenshot"}
         for part in value
     )
-    return content_of(value, Unread()) if shown else compact_json(value)
+    simple = shown or value is None or isinstance(value, str)
+    return blocks_of(value if simple else compact_json(value), Unread())

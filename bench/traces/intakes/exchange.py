@@ -10,7 +10,7 @@ from typing import Any
 from ..records import Unread
 from ..steps import ReadMessage
 from ..values import as_dict, as_list, dict_in, dicts, first_of, opened, text
-from .content import blocks_of, content_of
+from .content import blocks_of
 from .messages import is_langchain, is_message, message, messages, without_ids
 from .streams import assembled, events_of, unpacked
 from .usage import usage_in
@@ -31,8 +31,8 @@ def instructions_in(request: dict[str, Any], unread: Unread) -> list[ReadMessage
     places = (request, as_dict(request.get("config")))
     values = [place[key] for place in places for key in _SYSTEMS if key in place]
     parts = (first_of(as_dict(value), ("parts", "content")) or value for value in values)
-    contents = [content_of(value, unread) for value in parts]
-    return [ReadMessage("system", content) for content in contents if content]
+    read = [blocks_of(value, unread).message("system") for value in parts]
+    return [message for message in read if message.content or message.other]
 
 
 def conversation_in(request: Any, unread: Unread) -> list[ReadMessage]:
@@ -50,7 +50,7 @@ def conversation_in(request: Any, unread: Unread) -> list[ReadMessage]:
         prompt = _first_prompt(prompt, unread)
     if prompt and all(isinstance(item, dict) and not is_message(item) for item in prompt):
         blocks = blocks_of(prompt, unread)
-        return [*blocks.results, *([ReadMessage("user", blocks.content)] if blocks.parts else [])]
+        return [*blocks.results, *([blocks.message("user")] if blocks.has_content else [])]
     read = messages(prompt, unread)
     return list(map(without_ids, read)) if body.get("contents") else read
 
@@ -121,7 +121,7 @@ def _together(turn: ReadMessage, more: ReadMessage) -> ReadMessage:
     """A turn of which some libraries write each call, or text, as a message of its own."""
     return replace(
         turn,
-        content="\n".join(filter(None, (turn.text, more.text))),
+        content="\n".join(filter(None, (turn.content, more.content))),
         calls=turn.calls + more.calls,
         reasoning="\n".join(filter(None, (turn.reasoning, more.reasoning))) or None,
         usage=turn.usage or more.usage,

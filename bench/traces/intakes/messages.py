@@ -12,11 +12,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from ...model import ToolCall, as_text, text_of
+from ...model import ToolCall, as_text
 from ..records import Unread
 from ..steps import Ran, ReadMessage, Role
 from ..values import as_dict, as_list, dicts, first_of, text
-from .content import Blocks, blocks_of, call_in, content_of
+from .content import Blocks, blocks_of, call_in
 from .usage import usage_in
 
 ROLES: dict[str, Role] = {"system": "system", "developer": "system", "user": "user", "human": "user", "chat": "user",
@@ -108,7 +108,7 @@ def messages(values: Iterable[Any], unread: Unread) -> list[ReadMessage]:
 
 def _answer_of(blocks: Blocks) -> list[ReadMessage]:
     """The turn that blocks make up, if any, and the results among them."""
-    spoken = blocks.parts or blocks.calls or blocks.thoughts
+    spoken = blocks.has_content or blocks.calls or blocks.thoughts
     return [blocks.answer(), *blocks.results] if spoken else blocks.results
 
 
@@ -124,7 +124,7 @@ def _other_item(item: dict[str, Any], unread: Unread) -> list[ReadMessage]:
     """The messages that an item stands for which is not of an answer."""
     kind = item.get("type")
     if kind == "agent_message":
-        return [ReadMessage("user", content_of(item.get("content"), unread))]
+        return [blocks_of(item.get("content"), unread).message("user")]
     return message(item, unread) if kind in ("message", None) else blocks_of(item, unread).results
 
 
@@ -162,13 +162,13 @@ def message(
         return []
     unread.extra_keys(fields, _KNOWN, "a message")
     blocks = blocks_of(first_of(fields, ("content", "parts")), unread)
-    if not blocks.parts:
+    if not blocks.has_content:
         blocks.add_all(text(fields.get("refusal")), unread)
     if role == "assistant":
         return [_answer(fields, blocks, unread), *blocks.results]
-    if blocks.results and not blocks.parts:
+    if blocks.results and not blocks.has_content:
         return blocks.results
-    rest = ReadMessage(role, blocks.content, name=text(fields.get("name")) or "")
+    rest = blocks.message(role, name=text(fields.get("name")) or "")
     return [*blocks.results, _with_result(rest, fields) if role == "tool" else rest]
 
 
@@ -179,7 +179,7 @@ def _with_result(shown: ReadMessage, fields: dict[str, Any]) -> ReadMessage:
         shown,
         call_id=as_text(first_of(fields, ("tool_call_id", "toolCallId")) or ""),
         failed=failed,
-        error=(text_of(shown.content) or None) if failed else None,
+        error=(shown.content or None) if failed else None,
         ran=None if artifact is None else Ran(output=artifact),
     )
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from ...model import ContextReset, compact_json, non_text_parts
+from ...model import ContextReset, compact_json
 from ..steps import ReadMessage, Steps
 
 _REWORDED = "message that a later prompt words differently"
@@ -197,14 +197,14 @@ class Prompts(Steps):
                 ContextReset,
                 thread=thread.name,
                 t=t,
-                summary="\n".join(prompt.messages[at].text for at in summary) or None,
+                summary="\n".join(prompt.messages[at].content for at in summary) or None,
                 kept=tuple(step for at in kept if (step := known.steps[at]) is not None),
             )
         for at, (message, place) in enumerate(zip(prompt.messages, places, strict=True)):
             if place is not None:
                 prompt.steps[at], before = known.steps[place], known.messages[place]
-                reworded = message.content != before.content and message.role != "assistant"
-                self.unread.add(_REWORDED, reworded and message.text.strip() != before.text.strip())
+                reworded = message.content.strip() != before.content.strip()
+                self.unread.add(_REWORDED, reworded and message.role != "assistant")
             elif at not in summary:
                 prompt.steps[at] = self.say(message, thread.name, t)
         thread.conversation = prompt
@@ -219,7 +219,7 @@ def key_of(message: ReadMessage) -> Hashable:
     if ids and all(ids):
         return ("assistant", ids)
     calls = tuple((call.name, compact_json(call.arguments)) for call in message.calls)
-    return (message.role, message.text.strip(), non_text_parts(message.content), calls)
+    return (message.role, message.content.strip(), len(message.other), calls)
 
 
 def _places(known: list[Hashable], keys: list[Hashable]) -> list[int | None]:
@@ -238,7 +238,7 @@ def _places(known: list[Hashable], keys: list[Hashable]) -> list[int | None]:
 
 def _is_summary(message: ReadMessage) -> bool:
     """True for a text of the model's, or one that begins by saying that it is a summary."""
-    marked = message.role in ("user", "system") and _SUMMARY.search(message.text[:_OPENING])
+    marked = message.role in ("user", "system") and _SUMMARY.search(message.content[:_OPENING])
     return not message.calls and (message.role == "assistant" or bool(marked))
 
 

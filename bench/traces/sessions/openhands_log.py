@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
-from ...model import ContextReset, ModelTurn, TextPart, ToolCall
-from ..intakes.content import Blocks, call_in, joined
+from ...model import ContextReset, ModelTurn, ToolCall
+from ..intakes.content import Blocks, call_in
 from ..intakes.exchange import answers_of
 from ..intakes.messages import ROLES
 from ..intakes.usage import usage_in
@@ -83,26 +83,26 @@ class EventLog(Steps):
         fields = {**event, **dict_in(event, "args")}
         self.tools(list(map(self._definition, dicts(fields.get("tools")))))
         parts = [fields.get(key) for key in ("system_prompt", "dynamic_context", "content")]
-        self.say(ReadMessage("system", self._blocks(*parts).content), t=t)
+        self.say(self._blocks(*parts).message("system"), t=t)
 
     def _message(self, event: Event, t: float | None) -> None:
         """Add a message of the user, or an answer without a call."""
         message, args = dict_in(event, "llm_message"), dict_in(event, "args")
         pictures = {"image_urls": args.get("image_urls") or []}
         listed = [message.get("content"), event.get("extended_content"), args.get("content")]
-        content = self._blocks(*listed, pictures).content
+        blocks = self._blocks(*listed, pictures)
         if ROLES.get(str(message.get("role"))) == "assistant":
-            turn = ReadMessage("assistant", content, reasoning=self._reasoning(message))
+            turn = blocks.message("assistant", reasoning=self._reasoning(message))
             self._answer(str(event.get("llm_response_id")), event, turn, t)
         else:
-            self.say(ReadMessage("user", content), t=t)
+            self.say(blocks.message("user"), t=t)
 
     def _action(self, event: Event, t: float | None) -> None:
         own = {"id": event.get("tool_call_id"), "name": event.get("tool_name")}
         written = dict_in(event, "tool_call", "function") or dict_in(event, "tool_call")
         call = call_in({**written, **own}, self.unread)
-        thought, reasoning = self._blocks(event.get("thought")).content, self._reasoning(event)
-        turn = ReadMessage("assistant", thought, (call,), reasoning)
+        thought, reasoning = self._blocks(event.get("thought")), self._reasoning(event)
+        turn = thought.message("assistant", calls=(call,), reasoning=reasoning)
         self._answer(str(event.get("llm_response_id")), event, turn, t)
 
     def _answer(self, answer: str, event: Event, turn: ReadMessage, t: float | None) -> None:
@@ -127,7 +127,7 @@ class EventLog(Steps):
         observation = dict_in(event, "observation")
         kind, is_error = str(observation.get("kind")), observation.get("is_error") is True
         blocks = self._blocks(observation.get("content"))
-        texts = _texts(blocks)
+        texts = blocks.texts
         output = "".join(texts)
         if kind in _LIMITS:
             texts = [terminal_text(dict_in(observation, "metadata"), output)]
@@ -137,11 +137,10 @@ class EventLog(Steps):
         limit, tool = _LIMITS.get(kind, (_ANY_TOOL, ""))
         folder = text(observation.get("full_output_save_dir")) if tool else None
         clips = [clipped(one, limit, folder, tool) for one in texts]
-        more = _texts(self._blocks(event.get("extended_content")))
+        more = self._blocks(event.get("extended_content")).texts
         if screenshot := text(observation.get("screenshot_data")):
             blocks.add({"type": "image", "data": screenshot}, self.unread)
-        pictures = [part for part in blocks.parts if not isinstance(part, TextPart)]
-        content = joined([TextPart(text="\n".join([*clips, *more])), *pictures])
+        seen = "\n".join([*clips, *more])
         ran = Ran(
             # without the terminal's marks of pasting
             data=data_of(output.replace("\x1b[?2004l", "").replace("\x1b[?2004h", "")),
@@ -149,7 +148,7 @@ class EventLog(Steps):
             error=output if is_error else None,
             failed=is_error or observation.get("exit_code") not in (None, 0, -1),
         )
-        self._result(event, ReadMessage("tool", content, ran=ran), t)
+        self._result(event, ReadMessage("tool", seen, ran=ran, other=tuple(blocks.other)), t)
 
     def _error(self, event: Event, t: float | None) -> None:
         """A call that the agent could not run, or that somebody refused."""
@@ -307,10 +306,6 @@ def _of_first_agent(kind: str, event: Event) -> _Add | None:
 
 def _call_id(fields: dict[str, Any]) -> str:
     return text(fields.get("tool_call_id")) or ""
-
-
-def _texts(blocks: Blocks) -> list[str]:
-    return [part.text for part in blocks.parts if isinstance(part, TextPart)]
 
 
 def clipped(output: str, limit: int, folder: str | None = None, name: str = "") -> str:

@@ -4,16 +4,17 @@ action."""
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
-from ...model import Content, ContextEdit, ModelTurn, ToolCall, text_of
+from ...model import ContextEdit, ModelTurn, ToolCall
 from ..decoded import strict_json
 from ..documents import Document
-from ..intakes.content import blocks_of, content_of
+from ..intakes.content import Blocks, blocks_of
 from ..intakes.messages import ROLES, calls_beside
 from ..paths import case_id
 from ..records import Kinds, Unread, fields_of
-from ..steps import Ran, ReadMessage, Steps
+from ..steps import Ran, Steps
 from ..values import dict_in, dicts, number, text
 
 _NO_MODELS = {"replay", "human", "human_thought", "instant_empty_submit"}
@@ -86,49 +87,46 @@ class _History(Steps):
     def _add(self, entry: Fields) -> None:
         """Add a message of the history by its role."""
         role, thread = ROLES.get(entry.get("role", "")), self._thread(entry)
-        content = content_of(entry.get("content"), self.unread)
+        shown = blocks_of(entry.get("content"), self.unread)
         if role is None:
             self.unread.kind("message", entry.get("role"))
         elif entry.get("is_demo") and role != "system":
             self.unread.add("call shown in a demonstration", len(entry.get("tool_calls", ())))
-            self.say(ReadMessage("user", content), thread)
+            self.say(shown.message("user"), thread)
         elif role == "assistant":
-            self._answer(entry, content, thread)
+            self._answer(entry, shown, thread)
         elif role == "tool" or (role == "user" and self.waiting(thread)):
-            self._result(content, entry.get("tool_call_ids", []), thread)
+            self._result(shown, entry.get("tool_call_ids", []), thread)
         else:
-            self.say(ReadMessage(role, content), thread)
+            self.say(shown.message(role), thread)
 
-    def _answer(self, entry: Fields, content: Content, thread: str) -> None:
+    def _answer(self, entry: Fields, shown: Blocks, thread: str) -> None:
         """Add an answer, and note the output that the trajectory has of its action."""
         command, calls = entry.get("action", ""), calls_beside(entry, self.unread)
         if not calls and command.strip():
-            given, in_text = {"command": command}, command.strip() in text_of(content)
+            given, in_text = {"command": command}, command.strip() in shown.content
             own = f"turn{self.index}"
             calls = [ToolCall(id=own, name="bash", arguments=given, in_text=in_text)]
-        reasoning, resent = (
-            blocks_of(entry.get("thinking_blocks"), self.unread).reasoning,
-            "tool_calls" in entry,
-        )
-        turn = ReadMessage("assistant", content, tuple(calls), reasoning, reasoning_resent=resent)
-        self.say(turn, thread)
+        reasoning = blocks_of(entry.get("thinking_blocks"), self.unread).reasoning
+        turn = shown.message("assistant", calls=tuple(calls), reasoning=reasoning)
+        self.say(replace(turn, reasoning_resent="tool_calls" in entry), thread)
         same = (at for at, action in enumerate(self.actions) if action.get("action", "") == command)
         if (at := next(same, None)) is not None:  # those before it are in no history
             action = self.actions.pop(at)
             ran = Ran(output=action.get("observation", ""))
             self.ran |= {call.id: ran for call in calls[:1]}
 
-    def _result(self, content: Content, call_ids: list[Any], thread: str) -> None:
+    def _result(self, shown: Blocks, call_ids: list[Any], thread: str) -> None:
         """Add a message as the result of a call, with the output that it clips."""
-        waiting, seen = self.waiting(thread), text_of(content)
+        waiting, seen = self.waiting(thread), shown.content
         call_id = next(filter(None, map(text, call_ids)), waiting[0].id if waiting else "")
         if ran := self.ran.get(call_id):
             clipped = len(ran.output) > len(seen) and ran.output.strip() not in seen
             full = ran.output if clipped else None
             self.ran[call_id] = Ran(full=full)
-        self.say(ReadMessage("tool", content, call_id=call_id), thread)
+        self.say(shown.message("tool", call_id=call_id), thread)
 
 
 def _text_of(entry: Any) -> str:
     """The text of a message, whose parts are counted elsewhere."""
-    return text_of(content_of(dict_in(entry).get("content"), Unread()))
+    return blocks_of(dict_in(entry).get("content"), Unread()).content
