@@ -40,7 +40,7 @@ PROMPTS: dict[str, Any] = {
 @pytest.mark.parametrize("interface", PROMPTS)
 def test_a_prompt_is_the_same_in_every_interface(interface: str) -> None:
     read = prompt_of(PROMPTS[interface], unread := Unread())
-    assert [(item.role, item.text, item.calls, item.call_id) for item in read] == [
+    assert [(item.role, item.content, item.calls, item.call_id) for item in read] == [
         ("user", "How many walls?", (), ""),
         ("assistant", "", (CALL,), ""),
         ("tool", "36", (), "c"),
@@ -59,8 +59,8 @@ def test_parts_without_ids_are_those_of_gemini() -> None:
     ]
     blocks = blocks_of(parts, unread := Unread())
     assert blocks.calls == [ToolCall(id="", name="count", arguments={"of": "walls"})]
-    assert [(item.text, item.failed) for item in blocks.results] == [("no walls", True), ('{"walls":36}', False)]
-    assert (blocks.reasoning, len(blocks.parts)) == ("Count.", 1)
+    assert [(item.content, item.failed) for item in blocks.results] == [("no walls", True), ('{"walls":36}', False)]
+    assert (blocks.reasoning, blocks.other) == ("Count.", ["picture"])
     assert unread.counts == {"part of no known kind": 1}
 
 
@@ -70,7 +70,7 @@ def test_keys_of_newer_models_are_known() -> None:
     note = {"type": "agent_message", "author": "planner", "content": [{"type": "input_text", "text": "go"}]}
     assert is_item(note)
     read = messages([item, use, note], unread := Unread())
-    assert [(said.role, said.text) for said in read] == [("assistant", "a"), ("assistant", ""), ("user", "go")]  # fmt: skip
+    assert [(said.role, said.content) for said in read] == [("assistant", "a"), ("assistant", ""), ("user", "go")]  # fmt: skip
     assert unread.counts == {}
 
 

@@ -23,7 +23,7 @@ MESSAGES = [
 
 def searched(threads: list[Thread], group: str, prompt: Conversation) -> Thread | None:
     """The conversation that a prompt goes on with, held against each."""
-    keys, task = prompt.keys, prompt.task or 0
+    keys, task = prompt.keys, len(prompt.opening)
     known = [thread for thread in threads if thread.group == group]
     whole = [thread for thread in known if keys[: len(thread.conversation.keys)] == thread.conversation.keys]
     if whole:

@@ -75,7 +75,7 @@ def test_an_answer_that_broke_off_is_read_as_far_as_it_came(form: str) -> None:
     for size in range(1, len(EVENTS[form]) - 2):
         turn = next(iter(answers_of(assembled(EVENTS[form][:size]), Unread())), None)
         if turn is not None:
-            texts.append(turn.text)
+            texts.append(turn.content)
     assert all(later.startswith(text) for text, later in itertools.pairwise(texts))
 
 

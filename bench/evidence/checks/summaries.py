@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from ...model import UserTurn, text_of
+from ...model import UserTurn
 from ...text.decode import NothingParsed, parse_prefix
 from ...text.escapes import unescape
 from ...text.facts import flat
@@ -132,7 +132,7 @@ class Summary:
     def _is_last_request(self, label: str, words: str) -> bool:
         """True if words in front of others say that these are the latest request, and they are."""
         turns = (turn for turn in self._own.session.trace.steps if turn.index < self._before)
-        requests = [text_of(turn.content) for turn in turns if isinstance(turn, UserTurn)]
+        requests = [turn.content for turn in turns if isinstance(turn, UserTurn)]
         return (
             bool(requests)
             and _claims_only(label, _LATEST)

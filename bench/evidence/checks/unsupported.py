@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 
-from ...model import UserTurn, lines_of, nested, text_of
+from ...model import UserTurn, lines_of, nested
 from ...text.dates import without_weekdays
 from ...text.decode import NothingParsed, parse_json, parse_prefix
 from ...text.escapes import unescape
@@ -77,7 +77,7 @@ def _absent_requests(evidence: ReplayEvidence, call: int) -> Iterator[str]:
     turns = (turn for turn in evidence.trace.steps if isinstance(turn, UserTurn))
     for turn in turns:
         if turn.index < step and full[turn.index] not in standing:
-            yield text_of(turn.content)
+            yield turn.content
 
 
 def _in_result(own: RewrittenResult, purpose: Sequence[str]) -> Iterator[str]:
