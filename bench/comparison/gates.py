@@ -129,7 +129,7 @@ def _by_limit(
     A value that keeps it only with runs that the baseline lacks does not keep it.
     """
     total, basis = runs.total(name, info), _BASIS[info.aggregate]
-    value, run = value_of(total), _worst_run(runs, name, info)
+    value, run = value_of(total), runs.worst(name, info.name, lowest=info.better == "higher")
     if value is None:
         return _undecided(f"not measured: {total.reason}", basis=basis)
     ending = {**_within(value, allowed(rule.settings), rule), "basis": basis, "run": run}
@@ -148,7 +148,8 @@ def _by_regression(rule: GateRule, name: str, info: MetricInfo, against: Against
     if before is None or after is None:
         return _undecided(f"not measured: {old.reason or new.reason}", before=before, value=after)
     moved = against.moved_runs(name, info)
-    run = moved[0].run if moved else _worst_run(against.now, name, info)
+    worst = against.now.worst(name, info.name, lowest=info.better == "higher")
+    run = moved[0].run if moved else worst
     ending = _within(after, allowed(rule.settings, before), rule)
     return {**ending, "before": before, "basis": _BASIS[info.aggregate], "run": run}
 
@@ -157,11 +158,6 @@ def _within(value: float, end: float, rule: GateRule) -> Ending:
     """The outcome of a value: it fails beyond what is allowed."""
     outcome = "fail" if is_beyond(value, end, rule.settings) else "pass"
     return {"outcome": outcome, "value": value, "limit": end}
-
-
-def _worst_run(runs: Runs, name: str, info: MetricInfo) -> str | None:
-    worst = runs.worst(name, info.name, lowest=info.better == "higher")
-    return worst[0] if worst else None
 
 
 def _not_comparable(name: str, info: MetricInfo, against: Against, required: bool) -> Ending | None:

@@ -224,9 +224,8 @@ def _share(runs: Runs, asked: Asked, strategy: str) -> RuleResult | None:
         missing = replace(result, passed=passed, limit=asked.limit, findings=findings)
         return None if nothing and asked.slot else missing
     value, limit = share.value or 0.0, _limit(runs.share(TODAY, metric), asked)
-    worst = runs.worst(strategy, metric, lowest=not lower)
+    run = runs.worst(strategy, metric, lowest=not lower)
     passed = value <= limit + _ROUNDING if lower else value >= limit - _ROUNDING
-    run = worst[0] if worst else ""
     return replace(result, passed=passed, value=value, limit=limit, worst_run=run)
 
 

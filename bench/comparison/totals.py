@@ -86,17 +86,14 @@ class Runs:
             else Number(None, 0.0, "nothing to measure")
         )
 
-    def worst(self, strategy: str, metric: str, *, lowest: bool) -> tuple[str, float] | None:
-        """The run where a number is worst, and its value there; None where no run has one."""
+    def worst(self, strategy: str, metric: str, *, lowest: bool) -> str:
+        """The run where a number is worst; "" where no run has one."""
         values = [
-            (number.value, run.id)
+            (number.value if lowest else -number.value, run.id)
             for run in self.all
             if (number := self.number(run, strategy, metric)) and number.value is not None
         ]
-        if not values:
-            return None
-        value, run = min(values, key=lambda item: (item[0] if lowest else -item[0], item[1]))
-        return run, value
+        return min(values, default=(0.0, ""))[1]
 
     def total(self, strategy: str, info: MetricInfo) -> Number:
         """The one value of a metric over all runs, by how it adds up."""
@@ -124,13 +121,10 @@ def value_of(number: Number | None) -> float | None:
 def totals(
     runs: Runs, strategies: Sequence[str], infos: Mapping[str, MetricInfo]
 ) -> dict[str, dict[str, Number]]:
-    """Every metric of every strategy over all runs."""
-    return {name: dict(_measured(runs, name, infos)) for name in strategies}
-
-
-def _measured(
-    runs: Runs, strategy: str, infos: Mapping[str, MetricInfo]
-) -> Iterator[tuple[str, Number]]:
-    for name, info in infos.items():
-        if any(name in score.numbers for run in runs.all if (score := runs.score(run, strategy))):
-            yield name, runs.total(strategy, info)
+    """Every metric of every strategy over all runs, where a score of the strategy has it."""
+    scores = [score for run in runs.all for score in run.scores]
+    known = {(score.strategy, metric) for score in scores for metric in score.numbers}
+    return {
+        name: {it: runs.total(name, info) for it, info in infos.items() if (name, it) in known}
+        for name in strategies
+    }
