@@ -53,10 +53,6 @@ class Against:
         """The runs of then that both have."""
         return Runs(run for run in self.then.all if run.id in self.both)
 
-    def stale(self, info: MetricInfo) -> str:
-        """The reason why a metric of the baseline does not compare with now; empty where it does."""
-        return stale(self.compared.signature, self.base.signature, info)
-
     def moved_runs(self, name: str, info: MetricInfo) -> tuple[RunMove, ...]:
         """The runs in which a number of a strategy moved, the worst first."""
         moved = []
@@ -74,7 +70,7 @@ def moves(against: Against) -> tuple[Move, ...]:
     moved = []
     for name in against.compared.strategies:
         for metric, info in against.compared.metrics.items():
-            if against.stale(info):
+            if stale(against.compared.signature, against.base.signature, info):
                 continue
             before = against.there.total(name, info).value
             after = against.here.total(name, info).value

@@ -15,6 +15,7 @@ from ..model.compared import Compared, GateResult
 from ..model.metric import MetricInfo
 from ..model.signature import GateRule
 from .against import Against, replaced
+from .baseline import stale
 from .gate_rules import LIMITS, allowed, is_beyond
 from .totals import Runs, value_of
 
@@ -101,7 +102,7 @@ def _ending(
         return _by_limit(rule, name, info, runs, against)
     if against is None:
         return {"outcome": "skipped", "reason": _NO_BASELINE}
-    if why := against.stale(info):
+    if why := stale(compared.signature, against.base.signature, info):
         reason = f"the baseline was made otherwise ({why}) — accept a new one {_UPDATE}"
         return {"outcome": "fail" if required else "undecided", "reason": reason}
     return _by_regression(rule, name, info, against)

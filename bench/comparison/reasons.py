@@ -53,17 +53,6 @@ QUALITY = {
 """The words for the measures of stores, evaluators, routers and consumers, after a strategy's name."""
 
 
-def rule_value(rule: Rule, value: float | None) -> str:
-    """The value or the limit of a rule; "" where there is none.
-
-    >>> rule_value("needed", 0.05), rule_value("changed", 3.0)
-    ('5%', '3')
-    """
-    if value is None:
-        return ""
-    return count(value) if RULES[rule].noun else percent(value)
-
-
 def rule_failed(result: RuleResult) -> str:
     """The reason of a refusal in a few words, with the first words or value that failed.
 
@@ -73,20 +62,22 @@ def rule_failed(result: RuleResult) -> str:
     'missed turns 5.030%, above 5%'
     >>> rule_failed(RuleResult(rule="stored", passed=False, value=0.249, limit=1, metric="probes.recall"))
     'answers 24.9% of the questions, below 100%'
+    >>> rule_failed(RuleResult(rule="routed", passed=False, value=2, limit=0, metric="routing.unreset_states"))
+    "leaves the task's state uncleared after 2 replies a run, above 0"
     >>> rule_failed(RuleResult(rule="changed", passed=False, value=3))
     '3 values changed'
     >>> rule_failed(RuleResult(rule="ran", passed=False, value=1))
     '1 gate failed'
     """
-    words, limit = RULES[result.rule], rule_value(result.rule, result.limit)
-    value = rule_value(result.rule, result.value)
+    words = RULES[result.rule]
+    value, limit = (_amount(result.metric, size) for size in (result.value, result.limit))
     if words.noun:
         # A failed run has a finding.
         noun = "gate" if result.rule == "ran" and not result.findings else words.noun
         return f"{counted(result.value or 0, noun)} {words.refusal}{_example(result)}"
     if words.refusal:
         return f"{value} {words.refusal}{_example(result)}"
-    if not value:
+    if result.value is None:
         why = "; ".join(item.text for item in result.findings) or "not measured"
         return f"{words.measure}: {why}"
     if value == limit:  # as far as it was rounded
@@ -101,8 +92,12 @@ def quality(result: RuleResult) -> str:
     >>> quality(RuleResult(rule="routed", passed=False, value=0.5, metric="routing.unreset_states"))
     "leaves the task's state uncleared after 0.5 replies a run"
     """
-    value = count(result.value) if "replies" in QUALITY[result.metric] else percent(result.value)
-    return QUALITY[result.metric].format(value)
+    return QUALITY[result.metric].format(_amount(result.metric, result.value))
+
+
+def _amount(metric: str, value: float | None) -> str:
+    """A share in words; replies are counted."""
+    return count(value) if metric == "routing.unreset_states" else percent(value)
 
 
 def _example(result: RuleResult) -> str:
@@ -124,9 +119,8 @@ def reason_of(item: Ranked, advice: Advice) -> str:
     if failed:
         return _too_dear(item, failed[0], advice)
     if "not checked" in item.marks:
-        return ": ".join(
-            filter(None, ["not checked", item.unchecked_text and quoted(item.unchecked_text)])
-        )
+        words = item.unchecked_text
+        return f"not checked: {quoted(words)}" if words else "not checked"
     return ""
 
 

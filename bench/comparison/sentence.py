@@ -104,9 +104,8 @@ def _why_none(advice: Advice, others: Sequence[Ranked], assumed: bool) -> str:
 def _why_unsure(advice: Advice, item: Ranked, assumed: bool) -> str:
     """The clauses on a strategy that costs less, but not certainly so."""
     price = price_of(item, advice.basis)
-    cost = (
-        f"{item.strategy} costs {less_or_more(price) if price else 'less'}{_economy(advice, False)}"
-    )
+    less = less_or_more(price) if price else "less"
+    cost = f"{item.strategy} costs {less}{_economy(advice, False)}"
     other = _other_economy(advice, item)
     if all(rule.passed for rule in item.rules):
         return f"{cost}, but some of its texts could not be checked.{other}"
@@ -123,9 +122,8 @@ def _all_refused(cheaper: Sequence[Ranked]) -> str:
     if len(cheaper) == 1:
         return f"the only cheaper strategy, {cheaper[0].strategy}, {one}"
     if len(counts) == 1:
-        return (
-            f"{'both' if len(cheaper) == 2 else f'all {len(cheaper)}'} cheaper strategies {several}"
-        )
+        every = "both" if len(cheaper) == 2 else f"all {len(cheaper)}"
+        return f"{every} cheaper strategies {several}"
     parts = [f"{many} {_LOSES[verdict][many > 1]}" for verdict, many in sorted(counts.items())]
     return f"of {len(cheaper)} cheaper strategies, {listed(parts)}"
 

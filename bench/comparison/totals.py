@@ -80,11 +80,9 @@ class Runs:
                 return Number(None, 0.0, missing.reason or "not a finite number")
             if numbers:
                 means.append(math.fsum(number.value or 0.0 for number in numbers) / len(numbers))
-        return (
-            Number(math.fsum(means) / len(means), float(len(means)))
-            if means
-            else Number(None, 0.0, "nothing to measure")
-        )
+        if not means:
+            return Number(None, 0.0, "nothing to measure")
+        return Number(math.fsum(means) / len(means), float(len(means)))
 
     def worst(self, strategy: str, metric: str, *, lowest: bool) -> str:
         """The run where a number is worst; "" where no run has one."""
