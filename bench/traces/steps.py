@@ -147,11 +147,11 @@ class Steps:
             if kind != PICTURE:
                 self.unread.kind("block", kind)
         place: dict[str, Any] = {"thread": thread, "t": t}
-        non_text = {"non_text": len(message.other)}
+        shown = {"content": message.content, "non_text": len(message.other), **place}
         if message.role == "system":
-            return self.add(SystemTurn, content=message.content, **non_text, **place)
+            return self.add(SystemTurn, **shown)
         if message.role == "user":
-            return self.add(UserTurn, content=message.content, **non_text, **place)
+            return self.add(UserTurn, **shown)
         if message.role == "tool":
             call = self.answered(message, thread)
             ran = self.ran.pop(call.id, message.ran or Ran())
@@ -163,14 +163,12 @@ class Steps:
         self.called(calls, thread)
         return self.add(
             ModelTurn,
-            content=message.content,
             tool_calls=calls,
-            non_text=len(message.other),
             model=message.model or self.model,
             reasoning=message.reasoning or None,
             reasoning_resent=message.reasoning_resent and bool(message.reasoning),
             usage=message.usage,
-            **place,
+            **shown,
         )
 
     def tell(self, messages: Iterable[ReadMessage], t: float | None = None) -> None:

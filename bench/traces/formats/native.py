@@ -110,10 +110,11 @@ class _Lines:
     def _typed(self, number: int, value: Any, kind: Any, members: Set[str] | None) -> Any:
         """The value on a line as one of a kind, which has these members (None: it is of no kind
         that is known). TraceError with the place of a misfit."""
-        if members is not None:
+        if members is not None and not value.keys() <= members:
             self.unread.extra_keys(value, members | _RETIRED, "a native trace")
             value = {key: value[key] for key in value if key in members}
-            value |= _content_of(value.get("content"))
+        if isinstance(as_dict(value).get("content"), list):
+            value = value | _content_of(value["content"])
         try:
             return msgspec.convert(value, kind, str_keys=True)
         except msgspec.ValidationError as error:
@@ -123,11 +124,11 @@ class _Lines:
             raise self.document.fail(what, line=number) from None
 
 
-def _content_of(content: Any) -> dict[str, Any]:
+def _content_of(listed: list[Any]) -> dict[str, Any]:
     """The text and the number of other parts of a content that is listed in parts, as earlier
-    versions wrote it; nothing for any other."""
-    parts = dicts(content)
-    if not parts or parts != content:
+    versions wrote it; nothing where some are none."""
+    parts = dicts(listed)
+    if parts != listed:
         return {}
     texts = [part for part in parts if part.get("type") == "text"]
     joined = "\n".join(str(part.get("text")) for part in texts)
