@@ -15,7 +15,7 @@ from .prices import is_saving, price_of
 from .reasons import quality, reason_of, unit_of
 from .wording import less_or_more, money, priced_by
 
-_ECONOMY = {"cached": "with the provider's cache", "uncached": "without a cache", "tokens": ""}
+_ECONOMY = {"cached": " with the provider's cache", "uncached": " without a cache"}
 _LOSES: dict[Verdict, tuple[str, str]] = {
     "invalid": ("is invalid", "are invalid"),
     "unfaithful": ("is unfaithful", "are unfaithful"),
@@ -132,8 +132,7 @@ def _economy(advice: Advice, assumed: bool) -> str:
     """The words for the price that decides, with a blank before them."""
     if assumed and advice.basis == "cached":
         return " with an assumed cache"
-    known = _ECONOMY.get(advice.basis, "")
-    return f" {known}" if known else ""
+    return _ECONOMY.get(advice.basis, "")
 
 
 def _other_economy(advice: Advice, item: Ranked | None) -> str:
@@ -144,7 +143,7 @@ def _other_economy(advice: Advice, item: Ranked | None) -> str:
     price, here = price_of(item, other), price_of(item, advice.basis)
     if price is None or price.ratio is None or here is None or is_saving(price) == is_saving(here):
         return ""
-    return f" {_ECONOMY[other].capitalize()} {item.strategy} costs {less_or_more(price)}."
+    return f" {_ECONOMY[other].strip().capitalize()} {item.strategy} costs {less_or_more(price)}."
 
 
 def _of_quality(advice: Advice, answers: str) -> str:
