@@ -22,6 +22,8 @@ from .written_values import end_of
 _OF_CELLS = frozenset({"tbody", "td", "th", "thead", "tr"})
 _OF_TABLES = _OF_CELLS | {"columns", "data", "index", "rows", "table"}
 
+_TYPES = frozenset({"any", "bool", "boolean", "float", "int", "integer", "str", "string"})
+
 _WORD = re.compile(r"\w+")
 _CLOSING_TAG = re.compile(r"</([\w.:-]{1,80})>")
 
@@ -244,10 +246,14 @@ class Walk:
         """
         words = self._words
         yield words, []
-        plain = [word for word in words if word not in _OF_TABLES]
+        plain = [word for word in words if word not in _OF_TABLES and not self._is_type(word)]
         if len(plain) < len(words):
             keys = [word for word in words if word in _OF_TABLES and word in self._value.keys]
             yield plain, keys
+
+    def _is_type(self, word: str) -> bool:
+        """True for a word that says of which type a column is, and is none itself."""
+        return word in _TYPES and word not in self._value.keys
 
     def _may_begin(self, grid: Grid, words: Sequence[str]) -> bool:
         """True if a table may begin behind some words, the numbers of its rows among them."""

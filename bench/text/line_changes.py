@@ -24,6 +24,9 @@ _MARK = re.compile(r"\[[^\[\],\"']{1,80}\]\W*$")
 """Words in brackets in which a line ends."""
 
 _FRONT = re.compile(r"^\s*(?:\d+\s*[:|│→\t]\s*|\d+\s{2,}|[-*•>]+\s+)?")
+_LABEL = re.compile(r"^\s*\[[^\[\]\n]{1,60}\]\s+(?=\S)")
+"""Words in brackets with which a line begins."""
+
 _DENIALS = frozenset(
     [
         "not",
@@ -103,7 +106,11 @@ class ResultLines:
         return self._altered[line]
 
     def _find(self, line: str) -> str:
-        readings = [_words(text) for text in dict.fromkeys((line, _FRONT.sub("", line, count=1)))]
+        without_label = _LABEL.sub("", line, count=1)
+        readings = [
+            _words(text)
+            for text in dict.fromkeys((line, _FRONT.sub("", line, count=1), without_label))
+        ]
         if any(
             len(words) > _MOST_TOKENS or sum(word[-1].isalnum() for word in words) < _FEWEST_WORDS
             for words in readings

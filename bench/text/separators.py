@@ -7,8 +7,8 @@ import re
 _PARTS = frozenset(
     re.findall(
         r"\w+",
-        "array column data dict element entry field index insert into item json key list main map name number object record "
-        "result root row string struct table value dd dl dt li ol p span tbody td th thead tr ul",
+        "any array bool boolean column data dict element entry field float index insert int integer into item json key list main "
+        "map name number object record result root row str string struct table value dd dl dt li ol p span tbody td th thead tr ul",
     )
 )
 """The words by which layouts call their own parts."""

@@ -140,13 +140,23 @@ def _take(
         cells = read(line) if line.strip() else None
         if cells is None or len(cells) > len(columns) or len(cells) < 2:
             break
-        if all(map(_MEANING.search, cells)):
-            break  # a legend
+        if all(map(_MEANING.search, cells)) or all(_names_one(cell, columns) for cell in cells):
+            break  # a legend, or a statement on the columns
         if 2 * len(cells) <= len(columns) and position + 1 < len(lines):
             break
         rows.append(_row(columns, cells))
         position += 1
     return ([row for row in rows if row], position - start) if rows else None
+
+
+def _names_one(cell: str, columns: Sequence[str]) -> bool:
+    """True if a cell has the name of a column, and other words.
+
+    >>> [_names_one(cell, ["id", "price"]) for cell in ("sum of all rows: price 12", "price", "12", "prices 5")]
+    [True, False, False, False]
+    """
+    words = cell.split()
+    return len(words) > 1 and not set(columns).isdisjoint(words)
 
 
 def _row(columns: Sequence[str], cells: Sequence[str]) -> Row:

@@ -14,6 +14,9 @@ from ...text.line_changes import ResultLines
 from ...text.omissions import says_omission
 from ..own_text import OwnText
 
+_SHARED = 0.25
+"""A message of the model that shares a smaller part of its words with a turn is no version of it."""
+
 _TAGGED = re.compile(r"<([\w-]+)>[^<]*</\1>")
 _NOTICE = re.compile(r"\[[^\]]*\]|<[^<>]*>|…|(?m:^[(#]?\s*\d{1,4}[.):]\s)")
 _MARKUP = re.compile(r"(?<!\w)\*\*|\*\*(?!\w)|`")
@@ -31,8 +34,13 @@ def altered_quotes(own: OwnText) -> Iterator[Finding]:
     verbatim = session.mentions.verbatim
     if number is not None:
         original = session.messages.messages[number].text
-        if _words(own.text) == _words(original):
+        shown, of_original = _words(own.text), set(_words(original))
+        if shown == _words(original):
             return
+        if own.message.kind == "model" and _SHARED * len(shown) > sum(
+            map(of_original.__contains__, shown)
+        ):
+            return  # another message in its place, held against what was said before it
         lines = ResultLines(original.split("\n"))
         for line in own.text.split("\n"):
             if was := lines.altered(line):
