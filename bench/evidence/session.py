@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from functools import cached_property
+from itertools import chain
 
 from ..model import ToolResult, Trace, grouped, memo
 from ..model.index import TraceIndex
@@ -121,9 +122,23 @@ class TraceSession:
     @memo
     def lines_of(self, step: int | None) -> frozenset[str]:
         """The lines of the messages that show a step; of all recorded messages for None."""
-        messages = self.messages.messages[: self.messages.recorded]
-        texts = (message.text for message in messages if step is None or message.step == step)
+        by_step = self._recorded_texts
+        texts = chain.from_iterable(by_step.values()) if step is None else by_step.get(step, ())
         return frozenset().union(*map(self._lines_in, texts))
+
+    @cached_property
+    def _recorded_texts(self) -> dict[int | None, list[str]]:
+        """The texts of the recorded messages by step."""
+        recorded = self.messages.messages[: self.messages.recorded]
+        return grouped((message.step, message.text) for message in recorded)
+
+    def equal_results(self, result: ToolResult) -> list[ToolResult]:
+        """The results with the words of a result, itself among them, in order."""
+        return self._results_by_words[" ".join(result.text.split())]
+
+    @cached_property
+    def _results_by_words(self) -> dict[str, list[ToolResult]]:
+        return grouped((" ".join(result.text.split()), result) for result in self.trace.results)
 
     @memo
     def result_lines(self, step: int) -> ResultLines:

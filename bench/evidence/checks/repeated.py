@@ -66,9 +66,7 @@ def claims_repetition(own: RewrittenResult) -> bool:
 
 def _has_an_equal(own: RewrittenResult) -> bool:
     """True if another result is the same: an earlier one, or a later one that stands for both."""
-    text = own.result.text.split()
-    others = (result for result in own.session.trace.results if result.index != own.step)
-    return any(result.text.split() == text for result in others)
+    return len(own.session.equal_results(own.result)) > 1
 
 
 def _records(own: RewrittenResult) -> Iterator[Finding]:

@@ -124,7 +124,7 @@ def _other_calls(own: RewrittenResult, text: str) -> Iterator[str]:
             arguments, _ = parse_prefix(text[call.end() :])
             if call[1] == result.function and not any(
                 (other.function, other.arguments, other.text) == (call[1], arguments, result.text)
-                for other in own.session.trace.results
+                for other in own.session.equal_results(result)
             ):
                 yield text[call.start() :]
 
@@ -198,7 +198,7 @@ def _prose_of(own: RewrittenResult, text: str) -> Iterator[str]:
 def _new_text(own: RewrittenResult, purpose: Sequence[str]) -> str:
     """What an own text says beside its result."""
     text, result = without_weekdays(without(own.added, purpose)), own.result
-    for other in own.session.trace.results:
+    for other in own.session.equal_results(result):
         if other.call_id in text and other.text == result.text:
             text = text.replace(other.call_id, " ")  # the same as that call gave
     if set(exit_codes(text)) <= set(exit_codes(result.text)):
