@@ -69,10 +69,4 @@ def audited(trace: Trace, model: str | None = None) -> SessionAudit:
     """The audit of one recording."""
     session = RunSession(trace, Measuring((), model=model))
     minimum = session.evidence(parse_strategy("clairvoyant"))
-    return audit_of(session.recorded, minimum, _marker_of)
-
-
-def _marker_of(text: str) -> str:
-    """The tool that left the marker of a cut in a text; `""` for none."""
-    marker = cut_in(text)
-    return "" if marker is None else marker.by
+    return audit_of(session.recorded, minimum, cut_in)

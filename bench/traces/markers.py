@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from functools import cache
 from importlib.resources import files
-from typing import Literal
 
 import msgspec
 
@@ -15,12 +14,11 @@ from ..model import ToolResult, Trace
 
 class Marker(msgspec.Struct, frozen=True):
     """One marker: who leaves it, the expression that finds it and the texts of which a match holds
-    one, what it says happened, and its source."""
+    one, and its source."""
 
     by: str
     regex: str
     hints: tuple[str, ...]
-    effect: Literal["cut", "cleared"]
     source: str
 
 
@@ -38,17 +36,16 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(marker.regex, re.MULTILINE) for marker in markers())
 
 
-def cut_in(text: str) -> Marker | None:
-    """The first marker that a result's text holds; None where it holds none.
+def cut_in(text: str) -> str:
+    """The name of who left the first marker that a result's text holds; `""` where it holds none.
 
-    >>> marker = cut_in("line 1\\n...[OUTPUT]...\\n[Old tool result content cleared]")
-    >>> marker.effect, cut_in("36 walls")
-    ('cleared', None)
+    >>> cut_in("[Old tool result content cleared]"), cut_in("36 walls")
+    ('Claude Code, opencode, OpenClaw, Qwen Code', '')
     """
     for marker, pattern in zip(markers(), _patterns(), strict=True):
         if any(hint in text for hint in marker.hints) and pattern.search(text):
-            return marker
-    return None
+            return marker.by
+    return ""
 
 
 def with_marked_cuts(trace: Trace) -> Trace:
@@ -68,4 +65,4 @@ def with_marked_cuts(trace: Trace) -> Trace:
 
 def _is_cut(result: ToolResult) -> bool:
     unmarked = not result.truncated_at_source and result.full is None and result.seen is not None
-    return unmarked and cut_in(result.seen or "") is not None
+    return unmarked and cut_in(result.seen or "") != ""

@@ -68,7 +68,7 @@ def test_every_marker_has_a_source_and_an_example() -> None:
 
 @pytest.mark.parametrize("text", PLAIN)
 def test_other_words_are_no_marker(text: str) -> None:
-    assert cut_in(text) is None
+    assert not cut_in(text)
 
 
 @pytest.mark.parametrize(("by", "text"), [(by, text) for by, texts in EXAMPLES.items() for text in texts])
@@ -83,6 +83,4 @@ def test_a_marked_result_is_cut_in_any_format(by: str, text: str, tmp_path: Path
     (tmp_path / "run.json").write_text(json.dumps(messages), encoding="utf-8")
     (trace,) = load([str(tmp_path / "run.json")]).traces
     assert [result.truncated_at_source for result in trace.results] == [True, False]
-    marker = cut_in(trace.results[0].seen or "")
-    assert marker is not None
-    assert marker.by == by
+    assert cut_in(trace.results[0].seen or "") == by
