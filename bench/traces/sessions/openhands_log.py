@@ -88,7 +88,7 @@ class EventLog(Steps):
     def _message(self, event: Event, t: float | None) -> None:
         """Add a message of the user, or an answer without a call."""
         message, args = dict_in(event, "llm_message"), dict_in(event, "args")
-        pictures = {"image_urls": args.get("image_urls") or []}
+        pictures = [{"type": "image", "url": url} for url in as_list(args.get("image_urls"))]
         listed = [message.get("content"), event.get("extended_content"), args.get("content")]
         blocks = self._blocks(*listed, pictures)
         if ROLES.get(str(message.get("role"))) == "assistant":
@@ -247,13 +247,10 @@ class EventLog(Steps):
     # ---------------------------------------------------------------- contents
 
     def _blocks(self, *contents: Any) -> Blocks:
-        """The blocks of some contents; one of pictures may hold several."""
+        """The blocks of some contents."""
         blocks = Blocks()
         for content in contents:
-            for value in content if isinstance(content, list) else [content]:
-                urls = as_dict(value).get("image_urls")
-                pictures = [{"type": "image_url", "image_url": url} for url in as_list(urls)]
-                blocks.add_all(pictures if isinstance(urls, list) else value, self.unread)
+            blocks.add_all(content, self.unread)
         return blocks
 
     def _definition(self, tool: dict[str, Any]) -> dict[str, Any]:
