@@ -78,6 +78,8 @@ class KeptFields:
         """
         if self._table.has_container(fact) and reading.has_container(fact):
             return True
+        if reading.has_name(fact) and fact.casefold() in self._table.records_of_identity:
+            return True
         for same in self._saying(fact):
             saying = reading.records_saying(same.fields[0].key, fact)
             if saying and same.nameless:
@@ -98,12 +100,21 @@ class KeptFields:
             said |= of_record
             kept |= numbers
         kept.update(item.number for same in said for item in same.nameless)
+        kept.update(self._named_by_keys(reading))
         for key, numbers_of in self._by_word.items() if reading.lines else ():
             for word in numbers_of.keys() & reading.lines.keys():
                 for same in self._same(key, word):
                     if not all(item.number in kept for item in same.fields):
                         kept.update(item.number for item in self._in_lines(reading, same))
         return frozenset(kept)
+
+    def _named_by_keys(self, reading: TextReading) -> Iterator[int]:
+        """Yield the fields that tell their record from the others and are the keys of records."""
+        for identity in filter(reading.has_name, self._table.records_of_identity):
+            for number in self._table.records_named(identity):
+                for item in self._table.fields.of_record(number):
+                    if item.text.casefold() == identity:
+                        yield item.number
 
     @memo
     def _saying(self, fact: str) -> list[SameFact]:

@@ -28,7 +28,10 @@ _HEADING = re.compile(r"\W*\w+(?: \w+)?:\s*")
 _SHORT = re.compile(r"[A-Za-z]\d{1,2}|[$%@~][\w/]{1,3}|\[[a-z]{0,8} ?\d{1,3}\]|[^\w\s\x00-\x7f]")
 _NAME = r"(?:\[[a-z]{1,8} \d{1,3}\]|\[.\]|\S{1,40}?)"
 _MEANS = r"(?:=|->|→|: | means |(?: stands)? for |(?<=\d\]) )"
-_IS = re.compile(r"(?<=\w) (?:is|are) (?=\w)")
+_IS = re.compile(r"(?<=\w) (?:is|are) (?=[\w/])")
+_SIGNS = frozenset("$@%~")
+"""Signs with which a name begins that is no word."""
+
 _MEANING = re.compile(rf"\s*({_NAME})\s*{_MEANS}\s*(.+)", re.DOTALL)
 _NOTHING = frozenset({"empty", "no value", "none", "nothing", "null"})
 _NEW_NAME = re.compile(
@@ -214,7 +217,7 @@ def _meanings(line: str, known: str) -> dict[str, str]:
             return {}
         bare = bare[named.start("names") :]
     meanings: dict[str, str] = {}
-    for part in _NEXT_MEANING.split(_IS.sub(" = ", bare) if label else bare):
+    for part in _NEXT_MEANING.split(_IS.sub(" = ", bare) if label or bare[:1] in _SIGNS else bare):
         pair = _MEANING.fullmatch(part)
         if pair is None or re.search(_as_word(pair[1]), known):
             return {}

@@ -84,7 +84,7 @@ class Scalars:
         >>> [Scalars(rows).proof(text) for text in altered]
         [None, None, None, None]
         """
-        if "&quot;" in text:
+        if "&quot;" in text or "&#" in text:
             text = unescape(text)
         if not self._value:
             return None

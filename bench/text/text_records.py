@@ -64,12 +64,15 @@ class TextReading:
         )
         """The keys that lead to mappings and lists."""
 
+        self._names: set[str] = set()
         for value in values:
             read_records = list(records_of(value))
+            self._names.update(record.name.casefold() for record in read_records)
             for record in read_records:
+                wider = [read_records[number] for number in record.around]
                 near = frozenset(
-                    text.casefold() for outer in record.around for text in read_records[outer].texts
-                )
+                    text.casefold() for other in wider for text in (*other.texts, other.name)
+                ).union([record.name.casefold()])
                 own = near.union(map(str.casefold, record.texts))
                 own_pairs = tuple(_own_pair(key, item, names) for key, item in record.pairs)
                 records.append(TextRecord(own_pairs, near, own))
@@ -93,6 +96,10 @@ class TextReading:
         self.rest = decoded(rest)
         """What stands outside of data and tables."""
 
+    def has_name(self, name: str) -> bool:
+        """True if a key of the text leads to a record of that name."""
+        return name.casefold() in self._names
+
     def has_container(self, key: str) -> bool:
         """True if the text has a mapping or list under a key."""
         return plain_key(key) in self.containers
@@ -115,7 +122,8 @@ class TextReading:
     @cached_property
     def words(self) -> frozenset[str]:
         """The words and numbers of its records and sentences."""
-        return frozenset(self.lines).union(word for _, word in self._records)
+        names = (word for name in self._names for word in words_in(name))
+        return frozenset(self.lines).union((word for _, word in self._records), names)
 
     @memo
     def records_saying(self, key: str, fact: str) -> frozenset[int]:
@@ -185,12 +193,13 @@ def _numbers_of(text: str) -> frozenset[str]:
 
 class Record(NamedTuple):
     """The scalars of one mapping as texts, with their keys; `around` are the numbers of the
-    mappings around it.
+    mappings around it, `name` is the key that leads to it.
     """
 
     keys: tuple[str, ...]
     texts: tuple[str, ...]
     around: tuple[int, ...]
+    name: str = ""
 
     @property
     def pairs(self) -> Iterator[Pair]:
@@ -222,7 +231,7 @@ def records_of(node: Any) -> Iterator[Record]:
                 texts.append(as_text(item))
         if texts or isinstance(value, dict):
             own_keys = tuple(keys)
-            yield Record(known_keys.setdefault(own_keys, own_keys), tuple(texts), around)
+            yield Record(known_keys.setdefault(own_keys, own_keys), tuple(texts), around, name)
             number += 1
         else:
             inner = [(item, key, around) for item, key, _ in inner]

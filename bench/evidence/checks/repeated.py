@@ -15,7 +15,7 @@ _ENDS = frozenset("0123456789sSxX×)]")
 """The characters with which such a line ends."""
 
 SAME = re.compile(
-    r"\b(?:same|identical|unchanged|no changes?|repeated|already (?:shown|returned|retrieved))\b",
+    r"\b(?:same|identical|unchanged|no changes?|(?<!not )repeated|already (?:shown|returned|retrieved))\b",
     re.IGNORECASE,
 )
 """The words that say of a result that it is another one again."""
