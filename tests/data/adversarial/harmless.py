@@ -16,7 +16,7 @@ from msgspec import structs
 
 from bench.model import Message
 
-from .rewriting import Rewrite, as_table, as_value, by_number, leaves, records, sheet, summary, table_of, value_of
+from .rewriting import Rewrite, as_table, as_value, by_number, leaves, records, summary, table_of, value_of
 
 
 def reordered(node: Any, keys: bool, rows: bool) -> Any:
@@ -144,11 +144,6 @@ def numbered(text: str) -> str:
     return "\n".join(f"{at:>4}\t{line}" for at, line in enumerate(text.split("\n"), 1))
 
 
-def sorted_as_told(rows: list[dict[str, Any]]) -> str:
-    key, ordered = by_number(rows)
-    return f"sorted by {key}, lowest first\n{sheet(ordered)}"
-
-
 csv_text = as_table(lambda rows: delimited(rows, ","))
 markdown = as_table(markdown_table)
 yaml_lines = as_value(lambda value: str(yaml.safe_dump(value, sort_keys=False)))
@@ -181,7 +176,7 @@ LAYOUTS: dict[str, Rewrite] = {
     ),
     "json_lines": as_table(lambda rows: "\n".join(map(json.dumps, rows))),
     "columnar_json": as_table(lambda rows: json.dumps({key: [row[key] for row in rows] for key in rows[0]})),
-    "sorted_as_told": as_table(sorted_as_told),
+    "sorted_as_told": as_table(lambda rows: by_number(rows, "lowest first")),
     "header_and_rows": as_table(
         lambda rows: json.dumps({"columns": list(rows[0]), "rows": [list(row.values()) for row in rows]})
     ),

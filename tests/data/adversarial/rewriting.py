@@ -119,10 +119,12 @@ def sheet(rows: list[dict[str, Any]], sign: str = ",") -> str:
     return "\n".join(sign.join(map(str, line)) for line in ([*rows[0]], *(row.values() for row in rows)))
 
 
-def by_number(rows: list[dict[str, Any]]) -> tuple[str, list[dict[str, Any]]]:
-    """The first key whose values are numbers, and the rows with the lowest first."""
-    key = next(key for key, item in rows[0].items() if type(item) in (int, float))
-    return key, sorted(rows, key=lambda row: row[key])
+def by_number(rows: list[dict[str, Any]], told: str) -> str:
+    """Three rows or more by the first column of numbers, the lowest first, and what is told of that."""
+    keys = [key for key in rows[0] if all(type(row.get(key)) in (int, float) for row in rows)]
+    if len(rows) < 3 or not keys:
+        return ""
+    return f"sorted by {keys[0]}, {told}\n{sheet(sorted(rows, key=lambda row: row[keys[0]]))}"
 
 
 def told_of_all(rows: list[dict[str, Any]], key: str) -> str:
