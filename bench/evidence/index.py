@@ -21,11 +21,9 @@ def index_trace(
     trace: Trace,
     *,
     model: str | None = None,
-    calibrate: bool = True,
     contents: TraceContents | None = None,
 ) -> TraceIndex:
-    """The index of a trace. `model` is that of a trace which names none; without `calibrate` tokens
-    follow the plain rule.
+    """The index of a trace. `model` is that of a trace which names none.
 
     `contents` are those of the trace, for whoever goes on to read them.
 
@@ -39,7 +37,7 @@ def index_trace(
     encoding, assumed = encoding_for(named)
     contents = contents or TraceContents(trace)
     plain = contents.counter(encoding)
-    fit = calibration_of(trace, plain, named, assumed=assumed, calibrate=calibrate)
+    fit = calibration_of(trace, plain, named, assumed=assumed)
     count = plain.calibrated(fit.counting)
     recorded = recorded_messages(trace, fit.reasoning_tokens)
     needs = needs_of(trace, recorded, contents)

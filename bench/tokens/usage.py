@@ -87,14 +87,13 @@ class Calibration(NamedTuple):
 
 
 def calibration_of(
-    trace: Trace, count: TokenCounter, model: str | None, *, assumed: bool, calibrate: bool = True
+    trace: Trace, count: TokenCounter, model: str | None, *, assumed: bool
 ) -> Calibration:
     """The counting of a trace's provider. `count` is plain, `assumed` says that its vocabulary is
     not the model's.
 
-    `model` is that of turns which name none. With fewer than two reported prompts, or without
-    `calibrate`, the plain rule stays, with reasoning where the recording says that it was sent
-    back.
+    `model` is that of turns which name none. With fewer than two reported prompts the plain rule
+    stays, with reasoning where the recording says that it was sent back.
 
     >>> from bench.model import Source, UserTurn, Usage
     >>> steps = [UserTurn(index=0, content="Go.")]
@@ -105,14 +104,13 @@ def calibration_of(
     (100, 8.0, 0.0)
     """
     use = cache_use(trace, model)
-    share = use.share if calibrate else 1.0
-    base = Counting(cache_used=use.used, cache_share=share)
+    base = Counting(cache_used=use.used, cache_share=use.share)
     flagged = {
         turn.index: _reasoning(turn, count) for turn in trace.model_turns if turn.reasoning_resent
     }
     sent = [prompt for prompt in sent_prompts(trace, count) if prompt.reported > 0]
     plain = Calibration(base, {step: size for step, size in flagged.items() if size})
-    if not calibrate or len(sent) < 2:
+    if len(sent) < 2:
         return plain
     best = _best_fit(sent, assumed, said_so=bool(flagged))
     plain_error = _error(sent, "", Counting())

@@ -359,7 +359,7 @@ def shipped(*, dated: bool, model: str | None = None) -> list[TraceSession]:
     traces = [trace for folder in FOLDERS for trace in load([ROOT / "traces" / folder]).traces[:3]]
     if not dated:
         traces = [replace(trace, steps=tuple(replace(step, t=None) for step in trace.steps)) for trace in traces]
-    return [TraceSession(trace, index_trace(trace, model=model, calibrate=False)) for trace in traces]
+    return [TraceSession(trace, index_trace(trace, model=model)) for trace in traces]
 
 
 def replay_of(session: TraceSession, strategy: str) -> Replay:

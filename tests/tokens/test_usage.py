@@ -12,9 +12,9 @@ from bench.tokens.counting import TokenCounter, encoding_for
 from bench.tokens.usage import Calibration, calibration_of, sent_prompts
 
 
-def calibrated(recording: Trace, *, calibrate: bool = True) -> Calibration:
+def calibrated(recording: Trace) -> Calibration:
     encoding, assumed = encoding_for(recording.model)
-    return calibration_of(recording, TokenCounter(encoding), None, assumed=assumed, calibrate=calibrate)
+    return calibration_of(recording, TokenCounter(encoding), None, assumed=assumed)
 
 
 @given(prompt=st.integers(-3, 500), message=st.integers(0, 30), tools=st.booleans())
@@ -34,11 +34,10 @@ def test_the_factor_of_another_vocabulary_is_found_again(prompt: int, factor: fl
     assert found.error < 0.005
 
 
-def test_nothing_is_calibrated_without_usage_or_on_request() -> None:
-    recording = session(9, Counting(prompt_tokens=99, message_tokens=9))
-    for found in (calibrated(without_usage(recording)), calibrated(recording, calibrate=False)):
-        assert (found.counting.prompt_tokens, found.counting.message_tokens) == (3, 3.0)
-        assert not found.counting.calibrated
+def test_nothing_is_calibrated_without_usage() -> None:
+    found = calibrated(without_usage(session(9, Counting(prompt_tokens=99, message_tokens=9))))
+    assert (found.counting.prompt_tokens, found.counting.message_tokens) == (3, 3.0)
+    assert not found.counting.calibrated
     for is_resent in (False, True):
         turn = ModelTurn(index=0, content="On.", reasoning="I think.", reasoning_resent=is_resent)
         assert bool(calibrated(trace(turn)).reasoning_tokens) is is_resent
