@@ -134,11 +134,13 @@ class TraceSession:
 
     def equal_results(self, result: ToolResult) -> list[ToolResult]:
         """The results with the words of a result, itself among them, in order."""
-        return self._results_by_words[" ".join(result.text.split())]
+        return self._equal_results[result.index]
 
     @cached_property
-    def _results_by_words(self) -> dict[str, list[ToolResult]]:
-        return grouped((" ".join(result.text.split()), result) for result in self.trace.results)
+    def _equal_results(self) -> dict[int, list[ToolResult]]:
+        results = self.trace.results
+        by_words = grouped((" ".join(result.text.split()), result) for result in results)
+        return {result.index: equal for equal in by_words.values() for result in equal}
 
     @memo
     def result_lines(self, step: int) -> ResultLines:

@@ -144,6 +144,7 @@ def is_denied(text: str) -> bool:
     return _NEGATION.search(text) is not None
 
 
+@lru_cache(1 << 14)
 def is_notice_word(word: str) -> bool:
     """True for a word in small letters with which a text speaks of what it shows, and not of what
     that says.

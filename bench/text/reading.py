@@ -102,7 +102,7 @@ def expanded(text: str, known: str = "") -> str:
     >>> expanded("Columns: a = id, b = level\\na|b\\n1|2", "id level"), expanded("PY = lib\\nPY/a", "lib/a")
     ('id|level\\n1|2', 'lib/a')
     """
-    known = unescape(known)
+    known = _unescaped(known)
     text = _with_meanings_in_data(text, known)
     lines = text.split("\n")
     legends = _legends(lines, known)
@@ -122,6 +122,10 @@ def expanded(text: str, known: str = "") -> str:
     if lines and max(legends) >= len(lines) and _HEADING.fullmatch(lines[-1]):
         lines.pop()  # above a legend at the end
     return "\n".join(lines).strip("\n")
+
+
+_unescaped = lru_cache(maxsize=64)(unescape)
+"""The same for a text beside which many others are read."""
 
 
 def _written_out(line: str, meanings: Mapping[str, str]) -> str:

@@ -159,7 +159,7 @@ def statistics_of_none(own: RewrittenResult, line: str) -> Iterator[str]:
     the result that a line of an own text is about.
     """
     counts = own.session.result_counts(own.result)
-    for stated in _STATISTIC.finditer(line) if own.table.fields else ():
+    for stated in _STATISTIC.finditer(line):
         value = number_value(stated[2])
         key = set(plain_key(own.table.key_of(value)).split())
         if not (

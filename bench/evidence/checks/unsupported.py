@@ -88,7 +88,7 @@ def _in_result(own: RewrittenResult, purpose: Sequence[str]) -> Iterator[str]:
     text = _new_text(own, purpose)
     yield from _other_calls(own, text)
     yield from _names_of_others(own, text)
-    for line in text.split("\n"):
+    for line in text.split("\n") if own.table.fields else ():
         yield from statistics_of_none(own, line)
     for prose in _prose_of(own, text):
         yield from _moved_lines(own, prose)
