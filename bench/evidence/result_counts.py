@@ -7,11 +7,11 @@ import re
 import statistics
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from ..model import ToolResult, as_text, memo, nested
+from ..model import ToolResult, as_text, grouped, memo, nested
 from ..text.decode import decode_strings
 from ..text.fields import FieldTable
 from ..text.numbers import numbers_in
@@ -136,7 +136,9 @@ class ResultCounts:
 
     @cached_property
     def _columns(self) -> dict[str, list[float]]:
-        """The numbers of each key of the result that stands there several times."""
+        """The numbers of each key of the result that stands there several times, and of each path to
+        numbers in the rows of its lists (`prices economy`).
+        """
         columns = {
             plain_key(name): [
                 float(text)
@@ -145,6 +147,9 @@ class ResultCounts:
             ]
             for name in sorted(self._table.names)
         }
+        for rows in filter(_are_rows, nested(self._value)):
+            by_path = grouped(pair for row in rows for pair in _numbers_in(row))
+            columns.update((path, numbers) for path, numbers in by_path.items() if " " in path)
         return {key: column for key, column in columns.items() if len(column) > 1}
 
     @cached_property
@@ -155,6 +160,21 @@ class ResultCounts:
     @cached_property
     def _strings(self) -> tuple[list[str], frozenset[int]]:
         return texts_in(self._value)
+
+
+def _are_rows(value: object) -> bool:
+    """True for a list of mappings."""
+    return isinstance(value, list) and all(isinstance(row, dict) for row in value)
+
+
+def _numbers_in(row: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, float]]:
+    """Yield the numbers of a row and of the mappings in it, each by the words of its path."""
+    for key, item in row.items():
+        words = f"{path} {plain_key(str(key))}".strip()
+        if isinstance(item, dict):
+            yield from _numbers_in(item, words)
+        elif isinstance(item, int | float) and not isinstance(item, bool):
+            yield words, float(item)
 
 
 def counts_of(text: str) -> frozenset[int]:
