@@ -30,7 +30,7 @@ _CLOSING_TAG = re.compile(r"</([\w.:-]{1,80})>")
 _GOES_ON = re.compile(r",\d")
 """More of a number."""
 
-_MOST_TRIED, _MOST_WORDS, _MOST_BETWEEN, _MOST_OWN_LINES = 24, 8, 60, 12
+_MOST_TRIED, _MOST_WORDS, _NEAR_CHARS, _MOST_OWN_LINES = 24, 8, 60, 12
 
 
 class Walk:
@@ -131,7 +131,7 @@ class Walk:
 
     def _names_columns(self) -> bool:
         """True if the last word and the next one are columns of one table."""
-        near = map(words_of_key, _WORD.findall(self._text, self._at, self._at + _MOST_BETWEEN))
+        near = map(words_of_key, _WORD.findall(self._text, self._at, self._at + _NEAR_CHARS))
         following = next((words for words in near if not _OF_CELLS.issuperset(words)), ())
         last = next((word for word in reversed(self._words) if word not in _OF_CELLS), "")
         return bool(following) and any(

@@ -6,12 +6,13 @@ import re
 from itertools import pairwise
 
 _NUMBERED = re.compile(r"[ \t]*(\d+)(?:[ \t]?[:|│→\t] ?|  |$)")
-_SIGN = re.compile(r"[ \t]*([>|•*-]) ?")
-TIMES = re.compile(
-    r"(.*\S)\s+[\[(]?(?:[a-z ]{1,20} )?(?:[x×]\s?(\d{1,6})|(\d{1,6})\s?(?:times|x|×))[\])]?\s*",
+_SIGN = re.compile(r"[ \t]*([>•*-])(?: |$)")
+_TIMES = re.compile(
+    r"(.*\S)\s+[\[(]?(?:[a-z ]{1,20} )?(?:[x×]\s?(\d{1,9})|(\d{1,9})\s?(?:times|x|×))[\])]?\s*",
     re.IGNORECASE,
 )
-"""A line with the number of times that it comes: `line [3 times]`."""
+_ENDS = frozenset("0123456789sSxX×)]")
+"""The characters with which a line ends that says how often it comes."""
 
 
 def without_number(line: str) -> str:
@@ -33,8 +34,8 @@ def without_marks(text: str) -> str:
 
     >>> without_marks("  7: {\\n  8:   }"), without_marks("7: a\\nb"), without_marks("35866")
     ('{\\n  }', '7: a\\nb', '35866')
-    >>> without_marks("> a\\n> b"), without_marks("- a\\nb")
-    ('a\\nb', '- a\\nb')
+    >>> without_marks("> a\\n> b"), without_marks("- a\\nb"), without_marks("-5\\n-7")
+    ('a\\nb', '- a\\nb', '-5\\n-7')
     """
     lines = text.rstrip("\n").split("\n")
     matches = [match for line in lines if (match := _NUMBERED.match(line))]
@@ -47,6 +48,16 @@ def without_marks(text: str) -> str:
     return rest if rest.strip() else text
 
 
+def repeated_line(line: str) -> tuple[str, int] | None:
+    """A line without the number of times that it says to come, and that number; None for any other.
+
+    >>> repeated_line("ok [3 times]"), repeated_line("ok (x2)"), repeated_line("3 times ok")
+    (('ok', 3), ('ok', 2), None)
+    """
+    match = _TIMES.fullmatch(line) if line.rstrip()[-1:] in _ENDS else None
+    return (match[1], int(match[2] or match[3])) if match else None
+
+
 def with_repeated_lines(text: str, known: str) -> str:
     """A text with each line that says how often it comes written so often; a line that a `known`
     text has stays.
@@ -57,11 +68,6 @@ def with_repeated_lines(text: str, known: str) -> str:
     most = known.count("\n") + 1
     lines: list[str] = []
     for line in text.split("\n"):
-        match = TIMES.fullmatch(line) if line[-1:] in _ENDS and line not in known else None
-        times = int(match[2] or match[3]) if match else 1
-        lines += [match[1]] * times if match and times <= most else [line]
+        repeated = repeated_line(line) if line not in known else None
+        lines += [repeated[0]] * repeated[1] if repeated and repeated[1] <= most else [line]
     return "\n".join(lines)
-
-
-_ENDS = frozenset("0123456789sSxX×)] ")
-"""The characters with which a line ends that says how often it comes."""

@@ -20,7 +20,7 @@ from .changed_lines import changed_lines
 from .dropped import dropped
 from .findings import check_of
 from .quoted import altered_quotes
-from .repeated import claims_repetition, repeated
+from .repeated import repeated
 
 _SCALAR = re.compile(r"[-+]?[$€£]?\d[\d.,]*\s?[%\w]{0,3}|true|false|yes|no", re.IGNORECASE)
 
@@ -74,7 +74,7 @@ def _find_changes(own: RewrittenResult) -> Changes:
     """
     findings: list[Finding] = []
     is_read = not own.is_encoded
-    if own.gaps is None and not (claims_repetition(own) and not own.shows_line):
+    if own.gaps is None:
         findings += _changed_scalar(own)
         fields = changed_fields(own)
         findings += fields.findings

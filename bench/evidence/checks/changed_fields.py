@@ -42,15 +42,15 @@ def changed_fields(own: RewrittenResult) -> Changes:
         return Changes([])
     if not (own.shows_all or own.session.messages.understands(own.number, own.result.index)):
         return Changes([], is_read=False)
-    text = own.added if own.shows_all else own.text
-    pieces = own.notices.pieces_of(_without_call(own, text))
+    text = _without_call(own, own.added if own.shows_all else own.text)
+    pieces = own.notices.pieces_of(text)
     changes = [_changed_in(own, piece) for piece in filter(str.strip, pieces)]
     found = [item for change in changes for item in change.findings]
     is_read = all(change.is_read for change in changes)
-    return Changes(found, is_read and bool(found or _are_compared(own, pieces)))
+    return Changes(found, is_read and bool(found or _are_compared(own, text, pieces)))
 
 
-def _are_compared(own: RewrittenResult, pieces: list[str]) -> bool:
+def _are_compared(own: RewrittenResult, text: str, pieces: list[str]) -> bool:
     """False if a text has most of its fields where they are seen, but held against no record, or
     one alone on a line that may be of any.
     """
@@ -68,7 +68,7 @@ def _are_compared(own: RewrittenResult, pieces: list[str]) -> bool:
         return True
     records = (record for reading in readings for record in reading.records)
     compared = sum(table.has_key(key) for record in records for key, _ in record.pairs)
-    return 2 * compared >= len(messages.fields_in(own.result.index, own.text))
+    return 2 * compared >= len(messages.fields_in(own.result.index, text))
 
 
 def _changed_in(own: RewrittenResult, piece: str) -> Changes:

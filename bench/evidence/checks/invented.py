@@ -29,7 +29,7 @@ _NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+(?: [A-Z][a-z]+)++(?!\w|['\"*:`]| \(
 _KEY = re.compile(
     r"\s*(?:[-*•]\s+)?(?:[\w-]+[.\[\]])*\s*[\"'`*]*([A-Za-z_][\w-]*)[\"'`*]*\s*[:=]\s"
 )
-_HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")
+_HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")  # places in a difference
 _CUT = re.compile(r"\s?(?:…|\.{3}|\[)")
 _QUOTE = re.compile(r"[\"“]([^\"“”\n]+ [^\"“”\n]+ [^\"“”\n]+)[\"”]")
 _SHORT_HASH = re.compile(r"[0-9a-f]{7,39}")
@@ -110,8 +110,7 @@ def _strange(
     near: list[str] = []
     numbers = StatedNumbers(evidence, own)
     for line in lines:
-        if _HUNK.match(line):
-            continue  # places in a difference
+        line = _HUNK.sub(" ", line)
         if shown and (
             is_path(line) or ((pair := _KEY.match(line)) and shown.table.has_key(pair[1]))
         ):

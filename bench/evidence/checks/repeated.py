@@ -7,15 +7,12 @@ from collections import Counter
 from collections.abc import Iterator
 
 from ...model.scores import Finding
-from ...text.line_notes import TIMES
+from ...text.line_notes import repeated_line
 from ...text.text_records import plain_key
 from ..own_text import RewrittenResult
 
-_ENDS = frozenset("0123456789sSxX×)]")
-"""The characters with which such a line ends."""
-
 SAME = re.compile(
-    r"\b(?:same|identical|unchanged|no changes?|(?<!not )repeated|already (?:shown|returned|retrieved))\b",
+    r"\b(?<!not )(?<!not the )(?:same|identical|unchanged|no changes?|repeated|already (?:shown|returned|retrieved))\b",
     re.IGNORECASE,
 )
 """The words that say of a result that it is another one again."""
@@ -40,15 +37,17 @@ def repeated(own: RewrittenResult) -> Iterator[Finding]:
         line for line, count in shown.items() if count > 1 and len(line.split()) >= _FEWEST_WORDS
     ]
     known = own.session.lines_of(own.result.index)
-    times = [
-        match
+    times = {
+        line: repetition
         for line in shown
-        if line not in known and line.rstrip()[-1:] in _ENDS and (match := TIMES.fullmatch(line))
-    ]
+        if line not in known and (repetition := repeated_line(line))
+    }
     if (more or times) and not own.says_omission:
-        counts = Counter({line: shown[line] for line in (*more, *(match[1] for match in times))})
-        for match in times:
-            counts[match[1]] += shown[match[0]] * int(match[2] or match[3])
+        counts = Counter(
+            {line: shown[line] for line in (*more, *(text for text, _ in times.values()))}
+        )
+        for line, (text, number) in times.items():
+            counts[text] += shown[line] * number
         for line, count in counts.items():
             times_there = own.result.text.count(line)
             if count > times_there > 0:
