@@ -1,5 +1,4 @@
-"""JSON read strictly: a text that may be JSON, and a file's bytes with the place of what is
-wrong."""
+"""Strict reading of JSON: from a text, or from a file's bytes with the place of an error."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ _HUGE = b"0" * 300
 
 
 class NotJson(ValueError):
-    """Bytes that are no JSON value: why, and how many lines end before the place."""
+    """Bytes that are not a JSON value: the reason, and the number of lines before the place."""
 
     def __init__(self, what: str, lines_before: int = 0) -> None:
         super().__init__(what)
@@ -25,8 +24,8 @@ class NotJson(ValueError):
 
 
 def strict_json(text: str) -> Any:
-    """The JSON value that a text is; None where it is not JSON, nested too deep, or holds NaN,
-    which would not survive being written again.
+    """The JSON value of a text; None where it is not JSON, nested too deep, or contains NaN, which
+    cannot be written again.
 
     >>> strict_json('{"a": [1]}'), strict_json("[1, NaN]"), strict_json("done")
     ({'a': [1]}, None, None)
@@ -44,8 +43,8 @@ def strict_json(text: str) -> Any:
 
 
 def decode(data: bytes) -> Any:
-    """The JSON value that bytes are. Lone surrogates are read; NaN, infinity and numbers of 300
-    digits are refused.
+    """The JSON value of bytes. Lone surrogates are read; NaN, infinity and numbers of 300 digits
+    are refused.
 
     Raises NotJson, or RecursionError where the value is nested too deep to be read.
     """

@@ -1,4 +1,4 @@
-"""Input files: their bytes, and the values that they hold, with places to point at."""
+"""Input files: their bytes, and the JSON or YAML values in them."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _DEEPEST_YAML, _TIME = 100, "tag:yaml.org,2002:timestamp"
 
 
 class Document:
-    """One input file. `name` is how it was given (for messages), `below` its path under the given
-    folder (for ids and sources), `beside` the files given with it from the same folder, itself
-    among them, in order; nothing for a file that was named.
+    """One input file. `name` is the path as given (for messages), `below` the path under the given
+    folder (for ids and sources). `beside` lists the files given from the same folder, this one
+    included, in order; empty for a file that was named itself.
 
     Everything is read on first use and once; a file that cannot be read or decoded raises
     TraceError, one line with the place.
@@ -46,8 +46,8 @@ class Document:
         self.below = path.name if below is None else below
 
     def fail(self, what: str, *, line: int | None = None, path: str = "") -> TraceError:
-        """The error that names this file, the line and the path in the value: `runs/a.jsonl:41
-        $.role: …`. To be raised."""
+        """An error that names this file, the line and the path in the value: `runs/a.jsonl:41
+        $.role: …`. The caller raises it."""
         place = self.name if line is None else f"{self.name}:{line}"
         return TraceError(one_line(f"{place}{' ' + path if path else ''}: {what}"))
 
@@ -55,7 +55,7 @@ class Document:
 
     @functools.cached_property
     def disk_bytes(self) -> bytes:
-        """The bytes as they are on disk."""
+        """The bytes on disk."""
         try:
             return read_regular(self.path)
         except FileNotFoundError:
@@ -77,14 +77,15 @@ class Document:
 
     @property
     def data(self) -> bytes:
-        """The bytes, expanded where they are packed, without a byte order mark."""
+        """The bytes, decompressed if needed, without a byte order mark."""
         if isinstance(self._expanded, TraceError):
             raise self._expanded
         return self._expanded
 
     @functools.cached_property
     def _expanded(self) -> bytes | TraceError:
-        """The bytes, or why there are none: every reader asks, and a bomb expands once."""
+        """The decompressed bytes, or the error. Cached, since every reader asks and a zip bomb
+        should expand once."""
         try:
             data = unpacked(self.disk_bytes, self.name).removeprefix(_BOM)
         except TraceError as error:
@@ -102,17 +103,17 @@ class Document:
             raise self.fail(what) from None
 
     def opening(self, size: int) -> str:
-        """The first bytes as text, to recognise a format by; `""` where the file cannot be read."""
+        """The first bytes as text, for recognising a format; `""` where the file cannot be read."""
         data = b"" if isinstance(self._expanded, TraceError) else self._expanded
         return data[:size].decode("utf-8", "replace").replace("\r\n", "\n")
 
     # ---------------------------------------------------------------- values
 
     def decode(self, data: bytes, line: int | None = None) -> Any:
-        """One JSON value out of this file's bytes, `line` being where they start. Lone surrogates
-        are read, NaN is refused.
+        """The JSON value of some of this file's bytes, which start at `line`. Lone surrogates are
+        read, NaN is refused.
 
-        Limits: the bytes of one value, and how deep it is nested.
+        Limited are the bytes of one value and how deep it is nested.
         """
         if len(data) > limit("line"):
             what = f"a JSON value of more than {limit('line'):,} bytes — {raised('line')}"
@@ -130,7 +131,7 @@ class Document:
         return value
 
     def _value_of(self, number: int, line: bytes) -> Any:
-        """The value of a line; of one that is no JSON the error."""
+        """The value of a line, or the error where it is not JSON."""
         try:
             return self.decode(line, number)
         except TraceError as error:
@@ -153,8 +154,8 @@ class Document:
 
     @functools.cached_property
     def _beginning(self) -> tuple[Any, bool] | TraceError:
-        """The value of the first line, and True, where it is one and more lines follow; else that
-        of the whole file, and False; or why there is neither."""
+        """The first line's value and True if the file is JSON Lines, the whole file's value and
+        False if it is one JSON value, else the error."""
         try:
             first = list(itertools.islice(self.lines(), 2))
             value = self._value_of(*first[0]) if len(first) == 2 else None
@@ -175,9 +176,9 @@ class Document:
         return not isinstance(self._beginning, TraceError) and self._beginning[1]
 
     def values(self, most: int | None = None) -> Iterator[Any]:
-        """The values of the lines, at most so many, of a line that is no JSON the TraceError; else
-        the members of the one list, or the one value. Raises TraceError where the file cannot be
-        read."""
+        """The values of a JSON Lines file, at most `most`, with a TraceError for a line that is not
+        JSON; of another file the members of its list, or its one value. Raises TraceError where the
+        file cannot be read."""
         if self.is_json_lines or self.problem is not None:
             yield from itertools.starmap(self._value_of, itertools.islice(self.lines(), most))
         else:
@@ -185,29 +186,29 @@ class Document:
 
     @property
     def head(self) -> Any:
-        """The value to recognise a format by: the first line's value of a JSON Lines file, else the
-        one value, of a list the first 1,000 members; None where it is not JSON."""
+        """The value for recognising a format: that of the first line, or of the whole file (a list
+        cut to 1,000 members); None where it is not JSON."""
         value = None if isinstance(self._beginning, TraceError) else self._beginning[0]
         return value[:_SNIFFED] if isinstance(value, list) else value
 
     @property
     def first(self) -> dict[str, Any]:
-        """The object to recognise a format by: the head, or the first member of the list that it
-        is; `{}` for none."""
+        """The object for recognising a format: the head, or its first member if it is a list; `{}`
+        without one."""
         return as_dict(self.head[0] if isinstance(self.head, list) and self.head else self.head)
 
     @functools.cached_property
     def first_objects(self) -> list[dict[str, Any]]:
-        """The objects among the first 200 lines, or the first 1,000 members of the one list; `[]`
-        for none."""
+        """The objects among the first 200 lines, or among the first 1,000 members of the file's
+        list; `[]` without any."""
         if isinstance(self._expanded, TraceError):
             return []
         return dicts(list(itertools.islice(self.values(_SNIFFED_LINES), _SNIFFED)))
 
     @property
     def is_broken_json(self) -> bool:
-        """True if the file is damaged rather than something else: it cannot be read, and is called
-        `.json` or `.jsonl`, or starts as JSON objects do or as compressed data."""
+        """True if the file looks like damaged JSON: it cannot be read, and is called `.json` or
+        `.jsonl`, or starts like JSON objects or compressed data."""
         if self.problem is None:
             return False
         raw, named = self.disk_bytes, not {".json", ".jsonl"}.isdisjoint(self.path.suffixes)
@@ -217,8 +218,8 @@ class Document:
 
     @property
     def yaml(self) -> Any:
-        """The whole file as one YAML value, times as texts. Raises TraceError for aliases, for tags
-        but binary ones, for several documents, and for more than 100 levels."""
+        """The whole file as one YAML value, with times as texts. Raises TraceError for aliases, for
+        tags other than binary, for several documents, and for more than 100 levels."""
         import yaml  # slow, and few recordings are YAML
 
         class Loader(yaml.CSafeLoader):

@@ -1,5 +1,5 @@
-"""A trace as lines of JSON: a header, then one line a step, as the native format and a reader's own
-process write them."""
+"""Traces as lines of JSON, a header and then one line per step: the native format, and the answer
+of a reader's process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KEY = "bench_trace"
 
 
 class Header(Value, frozen=True, kw_only=True):
-    """The first line: the schema version and everything of a trace but its steps."""
+    """The first line: the schema version and everything in a trace except its steps."""
 
     bench_trace: int
     id: str
@@ -29,14 +29,14 @@ class Header(Value, frozen=True, kw_only=True):
 STEP: msgspec.json.Decoder[Any] = msgspec.json.Decoder(AnyStep)
 HEADER = msgspec.json.Decoder(Header)
 _FIELDS = tuple(field for field in Header.__struct_fields__ if field != KEY)
-"""The fields of a trace that its header holds."""
+"""The fields of a trace that are in its header."""
 
 
 def encode_trace(trace: Trace) -> bytes:
     """A trace as uncompressed native bytes; the same trace gives the same bytes.
 
-    Raises TraceError, naming the step, for one out of order and for a value that JSON would change
-    (NaN, a tuple, a key that is no string).
+    Raises TraceError, naming the step, for a step out of order and for a value that JSON would
+    change (NaN, a tuple, a key that is not a string).
 
     >>> encode_trace(Trace(id="a", source=Source(format="native"), steps=()))
     b'{"bench_trace":1,"id":"a","source":{"format":"native"}}\\n'
@@ -56,7 +56,7 @@ def encode_trace(trace: Trace) -> bytes:
 def _line(
     trace: Trace, name: str, value: Header | AnyStep, decoder: msgspec.json.Decoder[Any]
 ) -> bytes:
-    """A header or a step as a line that reads back as it was; TraceError where it would not."""
+    """The line of a header or a step. TraceError where reading it back would give another value."""
     place = f"trace {trace.id!r}, {name}"
     try:
         try:
@@ -87,7 +87,7 @@ def decode_trace(data: bytes) -> Trace:
 
 
 def typed(line: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
-    """The value on a line, of a decoder's type. Raises msgspec.ValidationError for one of another."""
+    """The value on a line, of a decoder's type. Raises msgspec.ValidationError for another type."""
     try:
         return decoder.decode(line)
     except msgspec.ValidationError:

@@ -1,5 +1,4 @@
-"""Loading traces: how a file finds its reader, and how files become traces with ids, each run
-once."""
+"""Loading traces: each file finds its reader, and each run becomes one trace with an id."""
 
 from __future__ import annotations
 
@@ -20,13 +19,13 @@ from .paths import GivenPath, InputFile, case_id, given_files
 from .reader import Confidence, PartOf, Reader
 
 Paths = str | Path | Sequence[str | Path]
-"""Paths as people pass them: one or several."""
+"""One path or several."""
 
 
 @dataclass(frozen=True)
 class Loaded:
     """The result of `load`: the traces in order, the files that were left out, each with the
-    reason, and those of them that are `damaged` (a recording may be lost)."""
+    reason, and which of these are `damaged` (a recording may be lost)."""
 
     traces: tuple[Trace, ...]
     skipped: tuple[tuple[str, str], ...] = ()
@@ -34,18 +33,18 @@ class Loaded:
 
 
 def load(paths: Paths, base: Path | None = None) -> Loaded:
-    """Every trace of some paths, in the order given; a folder's or pattern's in the order of their
+    """Every trace of some paths, in the order given; in a folder or pattern in the order of file
     names.
 
     A path is a file, a folder (read recursively, hidden entries left out) or a glob pattern, with
     or without its format before a colon (`messages:runs/a.jsonl`); relative paths start at `base`.
-    A named file must be recognised and complete. In a folder, what no reader recognises and what is
-    damaged is left out and listed with the reason; a folder without a trace is an error, and so is
-    a file that two readers are equally sure of. Of several files, one that holds no run, or what
-    another has given, is left out and listed. Cases are named by their files, a second
-    one of a name by its path. No paths give no traces. A reader of somebody's own
-    (`mine.py:Reader:runs/`) runs in a process of its own, within limits for each file; whatever it
-    does there is an error of that file. Raises TraceError, one line with the place and what to do.
+    A named file must be recognised and complete. In a folder, files that are damaged or that no
+    reader recognises are left out and listed with the reason; a folder without a trace is an error,
+    and so is a file that two readers are equally sure of. Among several files, those without a run,
+    and those whose run another has given, are left out and listed. Runs are named after their
+    files, a second one of the same name after its path. No paths give no traces. A user's reader
+    (`mine.py:Reader:runs/`) runs in a separate process, with limits for each file; whatever goes
+    wrong there is an error of that file. Raises TraceError, one line with the place and what to do.
     """
     source = TraceSource(paths, base)
     return Loaded(tuple(source), tuple(source.skipped), tuple(source.damaged))
@@ -55,11 +54,11 @@ class TraceSource:
     """The traces of some paths, read one file at a time while they are iterated: memory holds one
     file.
 
-    `skipped` (file and reason) and `damaged` (the files among these that cannot be read) grow as
-    the iteration goes on and are complete at its end; each iteration starts anew. Errors: those of
-    `load`, raised when met; a missing file or an unknown format before anything is read. With
-    `still` a file that changes before it is read is an error. `file` is where the last trace that
-    was given comes from.
+    `skipped` (file and reason) and `damaged` (the files among these that cannot be read) grow
+    during the iteration and are complete at its end; each iteration starts again. Errors are those
+    of `load`, raised when met; for a missing file or an unknown format before anything is read.
+    With `still` a file that changes before it is read is an error. `file` is the file of the last
+    trace.
     """
 
     def __init__(self, paths: Paths, base: Path | None = None, *, still: bool = False) -> None:
@@ -103,8 +102,7 @@ class TraceSource:
     def _read(
         self, document: Document, given: GivenPath, readers: _Readers, *, alone: bool
     ) -> list[Trace]:
-        """A file's traces; none, and a line in `skipped`, where it is to be left out. A damaged
-        file gives no trace."""
+        """A file's traces; none, and an entry in `skipped`, where the file is to be left out."""
         try:
             name = readers.of(document, given)
             return list(_traces_of(name, readers.open(name), document))
@@ -127,30 +125,31 @@ class TraceSource:
 
 
 def _documents(given: GivenPath) -> Iterator[tuple[InputFile, Document]]:
-    """The files of a path, one by one; those of a folder know which others are in it."""
+    """The files of a path, one by one; those of a folder know their neighbours."""
     folders = grouped((file.path.parent, file.path) for file in given.files)
     for file in given.files:
         yield file, Document(*file, () if given.named else folders[file.path.parent])
 
 
 class _Ambiguous(TraceError):
-    """A file that two readers are equally sure of: somebody has to say which."""
+    """A file that two readers are equally sure of: the user has to name the format."""
 
 
 class _NotRecognised(TraceError):
-    """A file that no reader takes for its own, and that is not damaged."""
+    """A file that no reader recognises, and that is not damaged."""
 
 
 class _Readers:
-    """The readers of one reading. Those of somebody's own are opened once, in processes that end
-    with it."""
+    """The readers that one iteration uses. A user's reader is opened once, in a process that ends
+    with the iteration."""
 
     def __init__(self, base: Path) -> None:
         self._base = base
         self._open: dict[str, Reader | OwnReader] = {}
 
     def open(self, name: str) -> Reader:
-        """The reader of a format, or that a spec names. Raises TraceError where there is none."""
+        """The reader of a format, or the one that a spec names. Raises TraceError where there is
+        none."""
         if name not in self._open:
             # one that the program itself registered runs in it, as the rest of the program does
             if name in entries("reader"):
@@ -169,8 +168,8 @@ class _Readers:
                 reader.close()
 
     def surest(self, document: Document, format: str | None = None) -> list[str]:
-        """The names of the readers (of all, or of one) that are surest of a document; none where
-        all say no."""
+        """The names of the readers that are most certain of a document; none where all say no. With
+        `format` only that reader is asked."""
         answers: dict[str, Confidence] = {}
         for name in entries("reader") if format is None else [format]:
             with _error_of(document, name):
@@ -179,8 +178,8 @@ class _Readers:
         return [name for name, answer in answers.items() if answer is best is not Confidence.NO]
 
     def of(self, document: Document, given: GivenPath) -> str:
-        """The name of the reader to read a document with. TraceError where it is damaged, or no
-        reader's."""
+        """The name of the reader for a document. TraceError where it is damaged or not
+        recognised."""
         if given.format is not None and given.named:
             return given.format
         surest = self.surest(document, given.format)
@@ -194,8 +193,8 @@ class _Readers:
 
 
 def _not_recognised(document: Document, given: GivenPath) -> TraceError:
-    """The error of a document that no reader takes: it is something else, or damaged, or of no
-    format."""
+    """The error for a document that no reader recognises: it is something else, damaged, or of no
+    known format."""
     problem, name = document.problem, document.name
     instead = {
         ".toml": f"a scenario is run: bench run {name}",
@@ -212,8 +211,8 @@ def _not_recognised(document: Document, given: GivenPath) -> TraceError:
 
 
 class _Known:
-    """The runs so far, and the first file that gave each session, content and id: another's would
-    count twice."""
+    """The runs so far, and the first file that gave each session, content and id, so that no run
+    counts twice."""
 
     def __init__(self) -> None:
         self._first: dict[tuple[str, str], InputFile] = {}
@@ -225,8 +224,8 @@ class _Known:
         return len(self._outlines)
 
     def named(self, trace: Trace, file: InputFile, sha256: str) -> tuple[Trace, str]:
-        """A trace under the id that it has among the others, and why it is to be left out (`""`: it
-        is not). TraceError for an id taken twice."""
+        """A trace with an id that no other has, and the reason to leave it out (`""`: none).
+        TraceError for an id taken twice."""
         session, outline, own = trace.meta.get("session_id"), _outline(trace), trace.id
         # Before the bytes: it says more. Two formats may record one session.
         if isinstance(session, str) and (other := self._other("session", session, file)):
@@ -245,14 +244,14 @@ class _Known:
         return trace, ""
 
     def _other(self, kind: str, value: str, file: InputFile) -> str:
-        """The name of another file that was the first to give a session, bytes or an id; `""` where
-        this is the first."""
+        """The name of the file that gave a session, bytes or an id first; `""` where that is this
+        file."""
         first = self._first.setdefault((kind, value), file)
         return "" if first.path == file.path else first.name
 
 
 def _outline(trace: Trace) -> int:
-    """A number that two recordings of one run share: the kinds of its steps and the sizes of their
+    """A hash that two recordings of one run share: of the kinds of its steps and the sizes of their
     texts."""
     texts = (getattr(step, "content", "") or getattr(step, "seen", "") for step in trace.steps)
     sizes = [len(str(text or "")) for text in texts]
@@ -260,7 +259,7 @@ def _outline(trace: Trace) -> int:
 
 
 def _state(path: Path) -> tuple[int, ...]:
-    """The state by which a file is known again; nothing for one that cannot be read."""
+    """The numbers that change when a file changes; empty for a file that cannot be read."""
     try:
         about = path.stat()
     except OSError:
@@ -270,8 +269,8 @@ def _state(path: Path) -> tuple[int, ...]:
 
 @contextmanager
 def _error_of(document: Document, reader: str) -> Iterator[None]:
-    """An error that a reader did not foresee as one of the file that it reads: a TraceError that
-    names both."""
+    """A context in which a reader's unexpected error becomes a TraceError that names the file and
+    the reader."""
     try:
         yield
     except (BenchError, MemoryError):
@@ -282,7 +281,7 @@ def _error_of(document: Document, reader: str) -> Iterator[None]:
 
 
 def _traces_of(name: str, reader: Reader, document: Document) -> Iterator[Trace]:
-    """The traces that a reader reads in a document, each with an id and with cuts marked."""
+    """The traces of a document, each with an id and with truncated results marked."""
     with _error_of(document, name):
         traces = list(reader.read(document))
     if not traces:
@@ -301,17 +300,21 @@ def _traces_of(name: str, reader: Reader, document: Document) -> Iterator[Trace]
 
 
 def _no_recordings(given: GivenPath, skipped: Sequence[tuple[str, str]]) -> str:
-    """The error for a path without recordings, with the reason of the file that is most like one."""
-    unlike = ("not recognised: neither", "not recognised:")
-    first, reason = min(skipped, key=lambda item: [*map(item[1].startswith, unlike)])
+    """The error for a path without recordings, with the reason of the file that looks most like
+    one."""
+
+    def unlikeness(item: tuple[str, str]) -> tuple[bool, bool]:
+        _, reason = item
+        return reason.startswith("not recognised: neither"), reason.startswith("not recognised:")
+
+    first, reason = min(skipped, key=unlikeness)
     several = len(given.files) > 1
     what = f"none of {len(given.files)} files is a trace" if several else "is no trace"
     return f"{given.text}: {what} ({first}: {reason}) — check the folder or name the format"
 
 
 def _without_name(reason: str, name: str) -> str:
-    """The reason why a file was left out, without the file's own name, which is listed beside
-    it."""
+    """The reason why a file was left out, without the file's name, which is listed beside it."""
     rest = reason.removeprefix(name)
     if rest == reason:
         return reason

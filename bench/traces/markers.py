@@ -13,8 +13,8 @@ from ..model import ToolResult, Trace
 
 
 class Marker(msgspec.Struct, frozen=True):
-    """One marker: who leaves it, the expression that finds it and the texts of which a match holds
-    one, and its source."""
+    """One marker: the program that leaves it, the expression that finds it, the texts one of which
+    every match contains, and its source."""
 
     by: str
     regex: str
@@ -37,7 +37,7 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
 
 
 def cut_in(text: str) -> str:
-    """The name of who left the first marker that a result's text holds; `""` where it holds none.
+    """The name of the program that left the first marker in a result's text; `""` without a marker.
 
     >>> cut_in("[Old tool result content cleared]"), cut_in("36 walls")
     ('Claude Code, opencode, OpenClaw, Qwen Code', '')
@@ -49,8 +49,8 @@ def cut_in(text: str) -> str:
 
 
 def with_marked_cuts(trace: Trace) -> Trace:
-    """The trace with `truncated_at_source` on each result that holds a marker and no whole text
-    beside it; the trace itself where there is none."""
+    """The trace with `truncated_at_source` set on each result that has a marker and no recorded
+    full text; the trace itself where there is none."""
     marked = {step.index for step in trace.results if _is_cut(step)}
     if not marked:
         return trace

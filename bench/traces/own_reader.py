@@ -1,4 +1,4 @@
-"""A reader of somebody else's in a child process: its faults cost the file that it reads."""
+"""A user's reader in a child process: its faults cost only the file that it reads."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _Act = Literal["open", "sniff", "read"]
 
 
 class _Answer(msgspec.Struct, frozen=True):
-    """A reader's answer over one file, or an error: its confidence, or its traces as lines of
-    JSON."""
+    """A reader's answer about one file: its confidence, its traces as lines of JSON, or an
+    error."""
 
     confidence: int = 0
     traces: tuple[bytes, ...] = ()
@@ -41,9 +41,9 @@ class NotOpened(TraceError):
 
 
 class OwnReader:
-    """A reader that a spec names, or that a package of somebody else registers.
+    """A reader that a spec names, or that another package registers.
 
-    Its code is imported once in a child; each file is read in a session of its own. Raises
+    Its code is imported once in a child process; each file is read in a separate session. Raises
     NotOpened.
     """
 
@@ -70,7 +70,8 @@ class OwnReader:
         self._child.stop()
 
     def _ask(self, act: _Act, document: Document) -> _Answer:
-        """The answer of a session of the child; TraceError for an error, and where it gives none."""
+        """The child's answer in a new session. TraceError for an error, or where it gives no
+        answer."""
         about = (document.path, document.name, document.below, tuple(document.beside))
         try:
             with self._child.session(_open_file, act, about, self._spec, self._base) as session:
@@ -86,7 +87,7 @@ class OwnReader:
 
 
 def _failure(act: _Act, document: Document, spec: str, what: str) -> TraceError:
-    """The error of a reader that does not do what it should."""
+    """The error for a reader that misbehaves."""
     if act == "open":
         return TraceError(one_line(f"reader {spec} cannot be loaded: {what}"))
     return document.fail(f"reader {spec} cannot read it: {what}")
@@ -96,7 +97,7 @@ def _failure(act: _Act, document: Document, spec: str, what: str) -> TraceError:
 
 
 def _prepare(spec: str, base: Path) -> None:
-    """Import the reader. An error is raised again by the session, which can report it."""
+    """Import the reader. An error is left for the session to raise, which can report it."""
     compile_from_source()
     here = os.getcwd()
     with contextlib.suppress(BaseException):
@@ -105,7 +106,7 @@ def _prepare(spec: str, base: Path) -> None:
 
 
 def _open_file(link: Link, ready: None, act: _Act, about: Any, spec: str, base: Path) -> Answer:
-    """The function of a session that answers about one file, an error of the reader included."""
+    """A session's function that answers about one file; an error of the reader is an answer too."""
 
     def answer(request: bytes) -> bytes:
         document = Document(*about)
@@ -128,7 +129,7 @@ def _open_file(link: Link, ready: None, act: _Act, about: Any, spec: str, base: 
 
 
 def _answer(act: _Act, document: Document, spec: str, base: Path) -> _Answer:
-    """The reader's answer. Raises TraceError where it is none of a reader."""
+    """The reader's answer. Raises TraceError where it is not one that a reader may give."""
     reader: Any = build("reader", spec, base).start()[0]
     if act == "open":
         if not all(callable(getattr(reader, name, None)) for name in ("sniff", "read")):
@@ -149,7 +150,7 @@ def _answer(act: _Act, document: Document, spec: str, base: Path) -> _Answer:
 
 
 def _lines_of(trace: Any, document: Document, spec: str) -> bytes:
-    """A trace that a reader gave as lines of JSON. Raises TraceError for anything else."""
+    """A reader's trace as lines of JSON. Raises TraceError for anything but a trace."""
     if not isinstance(trace, Trace):
         what = f"`read` gave a {type(trace).__name__}, expected a Trace"
         raise _failure("read", document, spec, what)

@@ -1,4 +1,4 @@
-"""The paths that a user gives: which files each stands for, and the format that it names."""
+"""The paths that a user gives: the files that each names, and the format in front of it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BY_PATH = re.compile(r"([^:]+\.py:\w+):(.+)", re.DOTALL)
 
 
 class InputFile(NamedTuple):
-    """One file to read: where it is, how it was given, and its path below the given folder."""
+    """One file to read: its path, its name as given, and its path below the given folder."""
 
     path: Path
     name: str
@@ -29,8 +29,8 @@ class InputFile(NamedTuple):
 
 @dataclass(frozen=True)
 class GivenPath:
-    """One path as given: its format, if named, and the files it stands for. `named` files must be
-    readable, others may be skipped."""
+    """One path as given: its format, if named, and its files. `named` files must be readable,
+    others may be skipped."""
 
     text: str
     format: str | None
@@ -39,8 +39,8 @@ class GivenPath:
 
 
 def given_files(text: str, base: Path) -> GivenPath:
-    """The files that a path stands for. TraceError for a missing file, an unknown format, or a
-    folder or pattern without a file."""
+    """The files of a path. TraceError for a missing file, an unknown format, or a folder or pattern
+    without a file."""
     reader, path = _split_format(text, base)
     name = path.replace(os.sep, "/")
     target = base / path
@@ -58,14 +58,14 @@ def given_files(text: str, base: Path) -> GivenPath:
 
 
 def files_of(text: str, base: Path) -> tuple[tuple[Path, ...], bool]:
-    """Every file that a path given as traces stands for, and True where it names one file. Errors:
-    as above."""
+    """Every file of a path given as traces, and True where the path names one file. Errors as in
+    `given_files`."""
     given = given_files(text, base)
     return tuple(file.path for file in given.files), given.named
 
 
 def case_id(path: str) -> str:
-    """The case id a path gives: the path without the endings of trace formats and compression.
+    """The id of a run by its path: the path without the endings of trace formats and compression.
 
     >>> case_id("runs/r2/trajectory.json"), case_id("github_issue.traj.json"), case_id("v1.2/session.jsonl.gz")
     ('runs/r2/trajectory', 'github_issue', 'v1.2/session')
@@ -79,8 +79,8 @@ def case_id(path: str) -> str:
 def require_inside(
     texts: Iterable[str], base: Path, hint: str = "move it inside, or allow it with --outside"
 ) -> None:
-    """Raise TraceError for a path that leads out of the repository that `base` is in, links
-    followed. Outside a repository every path is fine."""
+    """Raise TraceError for a path outside the repository that contains `base`, links followed.
+    Where there is no repository every path is fine."""
     root = repository_of(base)
     if not (root / ".git").exists():
         return
@@ -91,13 +91,13 @@ def require_inside(
 
 
 def repository_of(folder: Path) -> Path:
-    """The folder that holds `.git`, at or above a folder; itself where none does."""
+    """The folder that contains `.git`, at or above a folder; the folder itself where none does."""
     here = folder.resolve()
     return next((above for above in (here, *here.parents) if (above / ".git").exists()), here)
 
 
 def _split_format(text: str, base: Path) -> tuple[str | None, str]:
-    """The format that a path begins with (None: it names none), and the path."""
+    """The format that a path begins with (None without one), and the rest of the path."""
     by_path = _BY_PATH.fullmatch(text)
     if by_path is not None:
         return by_path.group(1), by_path.group(2)
@@ -116,8 +116,7 @@ def _split_format(text: str, base: Path) -> tuple[str | None, str]:
 
 
 def _in_folder(folder: Path, name: str) -> Iterator[InputFile]:
-    """The files of a folder and of those in it, in the order of their names, hidden entries left
-    out."""
+    """The files of a folder and of its subfolders, sorted by name, hidden entries left out."""
     names: list[str] = []
 
     def unread(error: OSError) -> None:  # listed as a file is: reading it gives the reason
@@ -140,9 +139,9 @@ def _require_few(count: int, name: str) -> None:
 
 
 def _matches(base: Path, pattern: str) -> Iterator[InputFile]:
-    """The files a pattern stands for, named below its part without wildcards; a folder it matches
-    is read as a folder. Hidden entries are left out unless asked for, links to folders are not
-    followed: they may lead back."""
+    """The files of a pattern, named below its part without wildcards; a matching folder gives its
+    files. Hidden entries are left out unless the pattern names them. Links to folders are not
+    followed, since they may lead back."""
     parts = PurePosixPath(pattern).parts
     fixed = next(at for at, part in enumerate(parts) if glob.has_magic(part))
     root, rest = PurePosixPath(*parts[:fixed]), parts[fixed:]

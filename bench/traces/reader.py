@@ -1,4 +1,4 @@
-"""The interface of a reader: how sure it is of a file, and what it gives."""
+"""The interface of a reader: its confidence in a file, and the traces that it reads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .documents import Document
 
 
 class Confidence(enum.IntEnum):
-    """The certainty that a file is of a reader's format, by the content alone."""
+    """A reader's confidence that a file has its format, by the content alone."""
 
     NO = 0
     POSSIBLE = 1
@@ -20,22 +20,21 @@ class Confidence(enum.IntEnum):
 
 
 def certain_if(marked: object) -> Confidence:
-    """CERTAIN where a file has the marks of a format, NO where it has not."""
+    """CERTAIN if a file has the marks of a format, else NO."""
     return Confidence.CERTAIN if marked else Confidence.NO
 
 
 class PartOf(TraceError):
-    """A file that is read together with another: left out of a folder, and said; an error where it
-    is named itself."""
+    """A file that is read together with another one. In a folder it is skipped and listed; it is an
+    error where the user names it."""
 
 
 class NoRun(PartOf):
-    """A complete file of the format that holds no run, such as a cassette of embeddings: nothing is
-    damaged."""
+    """An intact file of the format without a run, such as a cassette of embeddings."""
 
 
 Traces = Iterable[Trace]
-"""The traces of a file, as a reader gives them."""
+"""The traces of a file, as a reader returns them."""
 
 
 class Reader(Protocol):
@@ -48,6 +47,6 @@ class Reader(Protocol):
 
 
 def source_of(document: Document, reader: str) -> Source:
-    """The source of a reader's traces: the format, the path below what was given, the sha256 of the
-    file."""
+    """The source of a reader's traces: the format, the path below the given folder, the sha256 of
+    the file."""
     return Source(format=reader, path=document.below, sha256=document.sha256)

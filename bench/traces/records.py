@@ -1,5 +1,5 @@
-"""Objects of a file, their members of known kinds, and the count of what is left out of them. An
-odd value costs itself: it is counted and named in `left_out`, and never refuses the file.
+"""Reading the objects of a file. An odd value is skipped, counted and named in `left_out`; it never
+makes the whole file unreadable.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ _MILLISECONDS = 1e11  # seconds of the year 5138, milliseconds of 1973
 
 
 class Unread:
-    """The count of what a file has and its reader did not understand, by a few words each: it
-    becomes `Trace.left_out`."""
+    """Counts of what a reader did not understand in a file, by a few words each; they become
+    `Trace.left_out`."""
 
     def __init__(self) -> None:
         self.counts: dict[str, int] = {}
 
     def add(self, what: str, count: int = 1) -> None:
-        """Count something that was left out; nothing for a count of 0."""
+        """Count something that was left out; a count of 0 adds nothing."""
         if count:
             self.counts[what] = self.counts.get(what, 0) + count
 
     def kind(self, what: str, kind: object) -> None:
-        """Count a thing of a kind that the reader does not know: `event of type 'x'`."""
+        """Count something of a type that the reader does not know: `event of type 'x'`."""
         self.add(f"{what} of type {one_line(kind)[:40]!r}")
 
     def extra_keys(self, value: Mapping[str, Any], known: Set[str], where: str) -> None:
-        """Count the members of an object that have a value and are not known."""
+        """Count the members of an object that have a value but are not in `known`."""
         if value.keys() <= known:
             return
         for key, member in value.items():
@@ -41,8 +41,8 @@ class Unread:
 
 
 def objects_of(document: Document, unread: Unread) -> list[dict[str, Any]]:
-    """The objects of a file: its lines, the members of its one list, or the one that it is. What is
-    no object is counted. Raises TraceError where nothing in the file is one."""
+    """The objects of a file: its lines, the members of its list, or the file as one object.
+    Anything else is counted. Raises TraceError for a file without an object."""
     values = list(document.values())
     broken = [at for at, value in enumerate(values) if isinstance(value, TraceError)]
     if document.problem is not None and len(values) - len(broken) == 0:
@@ -56,13 +56,14 @@ def objects_of(document: Document, unread: Unread) -> list[dict[str, Any]]:
 
 
 Kinds = Mapping[str, type]
-"""The names of the members of an object, each with the kind that it should be; `float` is any
+"""The names of an object's members, each with the type that it should have; `float` is any
 number."""
 
 
 def fields_of(value: Any, kinds: Kinds, unread: Unread, where: str = "") -> dict[str, Any]:
-    """The members of an object that are of the kinds that they should be. Others are left out and
-    counted; so are, where `where` says what the object is, members that `kinds` does not have.
+    """The members of an object that have the types in `kinds`. Members of another type are left out
+    and counted. If `where` (the name of the object in counts) is given, so are members that `kinds`
+    does not have.
 
     >>> unread = Unread()
     >>> fields_of({"name": "ls", "id": 5, "ms": 7}, {"id": str, "ms": float}, unread, "a call")
@@ -86,8 +87,8 @@ def fields_of(value: Any, kinds: Kinds, unread: Unread, where: str = "") -> dict
 
 
 def time_of(value: Any, unread: Unread) -> float | None:
-    """A time as seconds since the epoch: seconds, milliseconds, or a text in ISO 8601 (UTC where it
-    names no zone). None for null; None and counted for anything else."""
+    """A time in seconds since the epoch, from seconds, milliseconds, or a text in ISO 8601 (UTC
+    without a zone). None for null; None and counted for anything else."""
     if value is None:
         return None
     if type(value) in (int, float):

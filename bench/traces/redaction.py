@@ -1,9 +1,9 @@
 """Removing secrets from traces. Equal secrets get equal placeholders, so what depended on one still
 does.
 
-A secret is known by its format (redaction_rules.py) or by the name that it stands under, also
-inside JSON in a string and inside base64. Once known, it is removed wherever it stands. A secret
-without a format, under a name that says nothing, stays: look at what you share.
+A secret is recognised by its format (redaction_rules.py) or by the name of its field, also inside
+JSON in a string and inside base64. Once known, it is removed everywhere. A secret without a format,
+in a field with an ordinary name, stays: look at what you share.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _BASE64 = re.compile(r"(?<![\w+/-])[A-Za-z0-9+/_-]{24,}={0,2}(?![\w+/=-])")
 
 
 class Redactor:
-    """Removes secrets from values and traces. One secret has one placeholder (`REDACTED_JWT_1`)
-    within one Redactor, so one serves a whole import.
+    """Removes secrets from values and traces. Each secret has one placeholder (`REDACTED_JWT_1`)
+    within a Redactor, so use one for a whole import.
 
     `emails` and `homes` (the user's name in home paths) are removed on request. `removed` counts,
     by kind, the places where something was removed.
@@ -58,8 +58,8 @@ class Redactor:
         self._automaton: AhoCorasick | None = None  # of these secrets
 
     def trace(self, trace: Trace) -> Trace:
-        """The trace without secrets, with `meta["redacted"]` counting by kind what was removed from
-        it; the trace itself where there is none.
+        """The trace without secrets, with the number of removals by kind in `meta["redacted"]`; the
+        trace itself where nothing was removed.
 
         >>> from bench.model import Source, UserTurn
         >>> step = UserTurn(index=0, content="use AKIA" + "Q3EGB7ZLX2NPW5TD")
@@ -86,17 +86,17 @@ class Redactor:
     # ------------------------------------------------------------ finding
 
     def _spans(self, name: str, text: str) -> list[tuple[int, int, str]]:
-        """The places of secrets in a text that stands under a name, with their kinds, from left to
-        right; of two that overlap the one that was found first."""
+        """The places of secrets in the text of a named field, with their kinds, from left to right.
+        Where two overlap, the one that was found first."""
         head = f"{name}: " if name else ""
         spans: list[tuple[int, int, str]] = []
         for start, end, kind in self._matches(head + text):
-            span = (start - len(head), end - len(head), kind)
-            at = bisect_left(spans, span)
-            overlaps = any(before[1] > span[0] for before in spans[at - 1 : at])
-            overlaps = overlaps or any(span[1] > after[0] for after in spans[at : at + 1])
-            if span[0] >= 0 and not overlaps:
-                spans.insert(at, span)
+            first, last = start - len(head), end - len(head)
+            at = bisect_left(spans, (first, last, kind))
+            overlaps = any(end_before > first for _, end_before, _ in spans[at - 1 : at])
+            overlaps = overlaps or any(last > next_start for next_start, _, _ in spans[at : at + 1])
+            if first >= 0 and not overlaps:
+                spans.insert(at, (first, last, kind))
         named = SECRET_NAMES.match(name) and is_password(text)
         one_word = len(text) >= 4 and not re.search(r"\s", text)
         return spans or ([(0, len(text), "assigned")] if named and one_word else [])
@@ -109,7 +109,7 @@ class Redactor:
             yield from ((start, end, rule.kind) for start, end in rule.spans(text))
 
     def _placeholder(self, secret: str, kind: str) -> str:
-        """The placeholder of a secret, which from now on is known wherever it stands."""
+        """The placeholder of a secret, which from now on is removed everywhere."""
         if secret not in self._placeholders:
             self._numbers[kind] += 1
             placeholder = f"REDACTED_{kind.upper()}_{self._numbers[kind]}"
@@ -124,8 +124,8 @@ class Redactor:
     # ------------------------------------------------------------ replacing
 
     def _redacted(self, name: str, text: str, depth: int = _OPENED) -> str:
-        """A text that stands under a name, without secrets; JSON and base64 in it are opened so
-        often."""
+        """The text of a named field without secrets; JSON and base64 in it are opened `depth`
+        times."""
         spans = [
             (start, end, self._placeholder(text[start:end], kind))
             for start, end, kind in self._spans(name, text)
@@ -139,7 +139,7 @@ class Redactor:
         return _BASE64.sub(lambda match: self._repacked(match[0], depth), text) if depth else text
 
     def _known_in(self, text: str) -> Iterator[tuple[int, int, str]]:
-        """The places of secrets that are removed wherever they stand, with their placeholders."""
+        """The places of secrets that are removed everywhere, with their placeholders."""
         secrets = list(self._alone)
         if self._automaton is None:
             known = list(map(encodable, secrets))
@@ -176,8 +176,8 @@ _Change = Callable[[str, str], str]
 
 
 def _rewritten(value: Any, change: _Change, name: str = "") -> Any:
-    """The value with each text as `change` makes it of the name that it stands under and itself;
-    keys of mappings have no name. What does not change stays the same object."""
+    """The value with each text replaced by `change(name of its field, text)`; for keys of mappings
+    the name is empty. A part that does not change stays the same object."""
     if isinstance(value, str):
         return change(name, value)
     if isinstance(value, msgspec.Struct):
@@ -209,8 +209,8 @@ def _rewritten_dict(value: dict[Any, Any], change: _Change) -> dict[Any, Any]:
 
 
 def _json_in(text: str) -> Any:
-    """The mapping or list that a text is as JSON, or as JSON in a JSON string; None for any
-    other."""
+    """The mapping or list in a text that is JSON, or JSON in a JSON string; None for any other
+    text."""
     try:
         value = json.loads(text) if text[:1] in ("{", "[", '"') else None
     except (ValueError, RecursionError):

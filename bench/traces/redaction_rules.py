@@ -1,5 +1,4 @@
-"""The rules by which secrets are found (gitleaks.toml, own_rules.toml), and the checks that they
-name."""
+"""The rules that find secrets (gitleaks.toml, own_rules.toml), and the checks that they name."""
 
 from __future__ import annotations
 
@@ -28,8 +27,8 @@ _PATH = re.compile(r"[\w.]*/[\w./-]*|[a-z_]+\.[a-z_.]+\d*")
 
 
 def is_placeholder(text: str) -> bool:
-    """True if a text only marks the place of a secret: a variable, a word, stars, a placeholder of
-    ours.
+    """True if a text only stands in for a secret: a variable, a word, stars, one of our
+    placeholders.
 
     >>> is_placeholder("$TOKEN"), is_placeholder("<your key>"), is_placeholder("****"), is_placeholder("hunter2!")
     (True, True, True, False)
@@ -43,13 +42,13 @@ def entropy(text: str) -> float:
 
 
 def is_mixed(text: str) -> bool:
-    """True if a text has letters and digits and is no placeholder."""
+    """True if a text has letters and digits and is not a placeholder."""
     return any(map(str.isdigit, text)) and any(map(str.isalpha, text)) and not is_placeholder(text)
 
 
 def is_random(text: str) -> bool:
-    """True if a text has letters and digits, or letters of both cases that are no words, and 3 bits
-    a character.
+    """True if a text has 3 bits of entropy a character, and letters with digits or letters of both
+    cases that form no words.
 
     >>> is_random("q8Zr2LmW0xKt5VbN"), is_random("authentication_required"), is_random("aaaaaaaaaaaaaaa1")
     (True, False, False)
@@ -62,7 +61,7 @@ def is_random(text: str) -> bool:
 
 
 def is_password(text: str) -> bool:
-    """True if a text may be a password: no placeholder, no code that fetches one."""
+    """True if a text may be a password: neither a placeholder nor code that fetches one."""
     return not is_placeholder(text) and not _CODE.search(text)
 
 
@@ -100,10 +99,10 @@ CHECKS: dict[str, Callable[[str], bool]] = {
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """One kind of secret. A text without any of `keywords` (small letters) is not searched with
-    `regex`; `group` is the secret in a match (else the group `secret`, else all of it), `each`
-    finds several within it. It is one where `check` says so; without a check, where it has so many
-    bits of `entropy` a character and is no placeholder."""
+    """One kind of secret. Only a text with one of `keywords` (small letters) is searched with
+    `regex`. The secret is `group` of a match (else the group `secret`, else all of it), or what
+    `each` finds within that. It counts if `check` accepts it, or without a check if it has
+    `entropy` bits a character and is not a placeholder."""
 
     id: str
     regex: str
@@ -152,4 +151,4 @@ RULES = (*_FORMATS, *msgspec.convert(_file("gitleaks.toml")["rules"], list[Rule]
 """The rules in their order: where two find the same text, the first names it."""
 
 SECRET_NAMES = re.compile(_own["secret_names"])
-"""Keys of a mapping whose text is a secret from its first to its last character."""
+"""Keys of a mapping whose whole text is a secret."""

@@ -1,5 +1,4 @@
-"""The builder of a run: messages become steps in order, results find their calls, and what is not
-understood is counted."""
+"""The builder of a run: messages become steps in order, and results find their calls."""
 
 from __future__ import annotations
 
@@ -26,7 +25,7 @@ from ..model import (
 from .documents import Document
 from .reader import NoRun, source_of
 from .records import Unread
-from .values import data_of, filled
+from .values import data_of, without_empty
 
 PICTURE = "picture"
 Role = Literal["system", "user", "assistant", "tool"]
@@ -36,14 +35,13 @@ _POINTS = ((ModelTurn, "after_model"), (ToolResult, "after_result"), (UserTurn, 
 
 
 @dataclass(frozen=True)
-class Ran:
-    """The record of a tool's run beside the message that showed its result: the whole output, its
-    error, the time.
+class ToolRun:
+    """A tool's execution as recorded beside the message that shows its result: the whole output,
+    the error, the time.
 
     `output` is a text or a structured value, `data` the structured value of a text where the reader
     knows it, `full` the untruncated text in the envelope of what the model saw, where that was cut.
-    `cut` says that the recording itself holds no complete output, `prose` that the text is never
-    structured.
+    `cut` is True if the recording has no complete output, `prose` if the text is never structured.
     """
 
     output: Any = None
@@ -51,16 +49,16 @@ class Ran:
     full: str | None = None
     failed: bool = False
     error: str | None = None
-    t: float | None = None
+    time: float | None = None
     cut: bool = False
     prose: bool = False
 
 
 @dataclass(frozen=True)
 class ReadMessage:
-    """One message of a run. `calls`, `reasoning`, `model` and `usage` are a model's answer's;
-    `call_id`, `name`, `failed`, `error` and `ran` are a tool message's; `other` are the kinds of
-    the parts that are no text (`picture`: one that is known)."""
+    """One message of a run. `calls`, `reasoning`, `model` and `usage` belong to a model's answer;
+    `call_id`, `name`, `failed`, `error` and `ran` to a tool message; `other` are the kinds of the
+    parts that are not text (`picture` is a known one)."""
 
     role: Role
     content: str = ""
@@ -71,13 +69,13 @@ class ReadMessage:
     name: str = ""
     failed: bool = False
     error: str | None = None
-    ran: Ran | None = None
+    ran: ToolRun | None = None
     model: str | None = None
     usage: Usage | None = None
     other: tuple[str, ...] = ()
 
     def with_known(self, **known: Any) -> ReadMessage:
-        """The message with what is known beside it (model, usage, …); what is None stays as it
+        """The message with more of its fields set (model, usage, …); None leaves a field as it
         is."""
         return replace(self, **{name: value for name, value in known.items() if value is not None})
 
@@ -89,16 +87,14 @@ class _KnownCall(NamedTuple):
     thread: str = "main"
 
     def fits(self, result: ReadMessage) -> bool:
-        """True if a result has the id of the call; of one without an id, if it names no other
-        tool."""
+        """True if a result has the id of the call, or has no id and names no other tool."""
         own = result.call_id == self.call.id
         return own if result.call_id else result.name in ("", self.call.name)
 
 
 class Steps:
-    """The steps of one run so far, numbered in order, and what is known beside them.
-    `ran` holds what is known of tools' runs, by the ids of their calls; `model` is that of turns
-    that name none."""
+    """The steps of one run so far, numbered in order. `ran` are recorded executions of tools, by
+    the ids of their calls; `model` is the model of turns that name none."""
 
     def __init__(self) -> None:
         self.steps: list[AnyStep] = []
@@ -108,9 +104,9 @@ class Steps:
         self.meta: dict[str, Any] = {}
         self.cost_usd = 0.0  # as far as it is recorded
         self.model: str | None = None
-        self.ran: dict[str, Ran] = {}
+        self.ran: dict[str, ToolRun] = {}
         # Runs that name no call, by the tool's name: arguments and run.
-        self._unnamed: dict[str, list[tuple[Any, Ran]]] = {}
+        self._unnamed: dict[str, list[tuple[Any, ToolRun]]] = {}
         # The last call with an id.
         self._known: dict[str, _KnownCall] = {}
         self._waiting: dict[str, list[_KnownCall]] = {}  # calls without a result yet, by thread
@@ -122,45 +118,46 @@ class Steps:
         return len(self.steps)
 
     @property
-    def spoke(self) -> bool:
-        """True if there is a message of a user, an answer or a result: without one there is no
-        run."""
+    def has_messages(self) -> bool:
+        """True if there is a user message, an answer or a result: without one there is no run."""
         return any(isinstance(step, UserTurn | ModelTurn | ToolResult) for step in self.steps)
 
     def add(self, kind: type[AnyStep], **fields: Any) -> int:
-        """Append a step of a kind, with the next index; gives the index."""
+        """Append a step of a kind; returns its index."""
         self.steps.append(kind(index=self.index, **fields))
         return self.index - 1
 
-    def tools(self, definitions: list[Any], thread: str = "main") -> None:
-        """The tool definitions from here on in a thread; nothing where they are as before, or none
-        were ever given."""
+    def set_tools(self, definitions: list[Any], thread: str = "main") -> None:
+        """Append the tool definitions that a thread has from here on, unless they are the same as
+        before."""
         if definitions != self._tools.get(thread, []):
             self._tools[thread] = definitions
             self.add(ToolsChanged, thread=thread, tools=tuple(definitions))
 
-    def say(self, message: ReadMessage, thread: str = "main", t: float | None = None) -> int:
-        """Append a message as a step; gives its index. A tool message is the result of the call
-        whose id it names, else of the thread's earliest call that waits for one (of that name,
-        where it has one). A call without an id gets one from the index."""
+    def add_message(
+        self, message: ReadMessage, thread: str = "main", time: float | None = None
+    ) -> int:
+        """Append a message as a step; returns its index. A tool message is the result of the call
+        whose id it names, else of the thread's earliest unanswered call (with the same name, if it
+        has one). A call without an id gets one from the index."""
         for kind in message.other:
             if kind != PICTURE:
                 self.unread.kind("block", kind)
-        place: dict[str, Any] = {"thread": thread, "t": t}
+        place: dict[str, Any] = {"thread": thread, "t": time}
         shown = {"content": message.content, "non_text": len(message.other), **place}
         if message.role == "system":
             return self.add(SystemTurn, **shown)
         if message.role == "user":
             return self.add(UserTurn, **shown)
         if message.role == "tool":
-            call = self.answered(message, thread)
-            ran = self.ran.pop(call.id, message.ran or Ran())
+            call = self.take_call(message, thread)
+            ran = self.ran.pop(call.id, message.ran or ToolRun())
             return self._add_result(call, ran, message, **place)
         calls = tuple(
-            call if call.id else msgspec.structs.replace(call, id=_made_id(self.index, at))
+            call if call.id else msgspec.structs.replace(call, id=_new_call_id(self.index, at))
             for at, call in enumerate(message.calls)
         )
-        self.called(calls, thread)
+        self.note_calls(calls, thread)
         return self.add(
             ModelTurn,
             tool_calls=calls,
@@ -171,53 +168,55 @@ class Steps:
             **shown,
         )
 
-    def tell(self, messages: Iterable[ReadMessage], t: float | None = None) -> None:
-        """Append several messages, each as `say` does."""
+    def add_messages(self, messages: Iterable[ReadMessage], time: float | None = None) -> None:
+        """Append several messages, each like `add_message`."""
         for message in messages:
-            self.say(message, t=t)
+            self.add_message(message, time=time)
 
-    def route(self, taken: str, router: str | None, *, at: str = "", **fields: Any) -> None:
-        """A decision that was recorded: where the run goes next, after the last step if `at` names
-        no other point."""
+    def add_decision(self, taken: str, router: str | None, *, at: str = "", **fields: Any) -> None:
+        """Append a recorded routing decision: where the run goes next, after the last step unless
+        `at` names another point."""
         where = at or point_after(self.steps[-1] if self.steps else None)
         self.add(RouteDecision, at=where, taken=taken, router=router, **fields)
 
-    def approve(self, call_id: str, approved: bool, t: float | None = None) -> None:
-        """A person's yes or no to a call."""
+    def add_approval(self, call_id: str, approved: bool, time: float | None = None) -> None:
+        """Append a person's yes or no to a call."""
         call = self._known.get(call_id, _KnownCall(ToolCall(id=call_id, name="unknown")))
-        self.add(Approval, thread=call.thread, t=t, call_id=call_id, approved=approved)
+        self.add(Approval, thread=call.thread, t=time, call_id=call_id, approved=approved)
 
     # ---- calls and their results
 
-    def called(self, calls: tuple[ToolCall, ...], thread: str = "main") -> None:
-        """Calls that results may answer from here on."""
+    def note_calls(self, calls: tuple[ToolCall, ...], thread: str = "main") -> None:
+        """Note calls that results may answer from here on."""
         for call in calls:
-            if call.id not in self.ran and (run := self._unnamed_run(call)) is not None:
+            if call.id not in self.ran and (run := self._take_unnamed_run(call)) is not None:
                 self.ran[call.id] = run
             self._known[call.id] = _KnownCall(call, thread)
             self._waiting.setdefault(thread, []).append(self._known[call.id])
         self.unread.add("id of a call used twice", len(calls) - len({call.id for call in calls}))
 
-    def ran_unnamed(self, name: str, arguments: Any, ran: Ran) -> None:
-        """Note a run of a tool that names no call: it is that of the next call of the same name, of
-        the same arguments if there is one."""
+    def note_unnamed_run(self, name: str, arguments: Any, ran: ToolRun) -> None:
+        """Note a tool's execution that names no call: it belongs to the next call of the same name,
+        preferably with the same arguments."""
         self._unnamed.setdefault(name, []).append((arguments, ran))
 
-    def _unnamed_run(self, call: ToolCall) -> Ran | None:
+    def _take_unnamed_run(self, call: ToolCall) -> ToolRun | None:
+        """The noted execution for a call, removed from the notes; None without one of its name."""
         runs = self._unnamed.get(call.name)
         if not runs:
             return None
-        given = (call.arguments, str(call.arguments), as_text(call.arguments))
-        same = (at for at, (arguments, _) in enumerate(runs) if arguments in given)
-        return runs.pop(next(same, 0))[1]
+        spellings = (call.arguments, str(call.arguments), as_text(call.arguments))
+        same = (at for at, (arguments, _) in enumerate(runs) if arguments in spellings)
+        _, run = runs.pop(next(same, 0))
+        return run
 
-    def waiting(self, thread: str = "main") -> list[ToolCall]:
+    def unanswered_calls(self, thread: str = "main") -> list[ToolCall]:
         """The calls of a thread that have no result yet, oldest first."""
         return [waiting.call for waiting in self._waiting.get(thread, ())]
 
-    def answered(self, message: ReadMessage, thread: str) -> ToolCall:
-        """The call that a result answers, which waits no longer; a new one, and counted, where
-        there is none."""
+    def take_call(self, message: ReadMessage, thread: str) -> ToolCall:
+        """The call that a result answers, which is then no longer unanswered. Without one a new
+        call, which is counted."""
         last = self._known.get(message.call_id)
         waiting = self._waiting.get(last.thread if last else thread, [])
         call = next((call for call in waiting if call.fits(message)), last)
@@ -231,7 +230,7 @@ class Steps:
 
     def add_unseen_results(self) -> None:
         """Append the results of tools that ran at the end and that no message shows (`seen` is
-        None); other runs that are left are counted."""
+        None); executions without a call are counted."""
         for call_id, ran in self.ran.items():
             call = self._known.get(call_id)
             if call is None or call not in self._waiting[call.thread]:
@@ -243,9 +242,9 @@ class Steps:
         self.ran.clear()
 
     def _add_result(
-        self, call: ToolCall, ran: Ran, message: ReadMessage | None, **place: Any
+        self, call: ToolCall, ran: ToolRun, message: ReadMessage | None, **place: Any
     ) -> int:
-        """Append the result of a call as a message shows it; None where no message does."""
+        """Append the result of a call; `message` is None where no message shows it."""
         shown = message or ReadMessage("tool")
         seen, output = shown.content, "" if ran.output is None else as_text(ran.output)
         longer = output if len(output.strip()) > len(seen.strip()) else None
@@ -262,17 +261,17 @@ class Steps:
             error=ran.error or shown.error,
             truncated_at_source=ran.cut,
             non_text=len(shown.other),
-            **place if ran.t is None else place | {"t": ran.t},
+            **place if ran.time is None else place | {"t": ran.time},
         )
 
     def trace(self, document: Document, reader: str) -> Trace:
-        """The run as a trace; labels and meta that hold nothing are left out."""
+        """The run as a trace; empty labels and meta are left out."""
         return Trace(
             id=self.id,
             source=source_of(document, reader),
             steps=tuple(self.steps),
-            labels=filled(self.labels),
-            meta=filled({"cost_usd": self.cost_usd or None, **self.meta}),
+            labels=without_empty(self.labels),
+            meta=without_empty({"cost_usd": self.cost_usd or None, **self.meta}),
             left_out=self.unread.counts,
         )
 
@@ -280,35 +279,35 @@ class Steps:
 def traces_of(
     document: Document, reader: str, runs: Iterable[Steps], unread: Unread | None = None
 ) -> Iterator[Trace]:
-    """The traces of a file's runs in their order. Runs in which nothing was said, and what was left
-    out of the file, are counted on the first. NoRun where there is none."""
+    """The traces of a file's runs in their order. Empty runs, and what was left out of the file,
+    are counted on the first. Raises NoRun where there is none."""
     every = list(runs)
-    spoken = [run for run in every if run.spoke]
-    if not spoken:
+    with_messages = [run for run in every if run.has_messages]
+    if not with_messages:
         what = "holds no message, model call or result that can be read — nothing was recorded"
         raise NoRun(str(document.fail(what)))
-    first = spoken[0].unread
-    first.add("run in which nothing was said", len(every) - len(spoken))
+    first = with_messages[0].unread
+    first.add("run in which nothing was said", len(every) - len(with_messages))
     for what, count in unread.counts.items() if unread else ():
         first.add(what, count)
-    for run in spoken:
+    for run in with_messages:
         yield run.trace(document, reader)
 
 
-def _made_id(index: int, at: int) -> str:
-    """The id of a turn's call that has none."""
+def _new_call_id(index: int, at: int) -> str:
+    """An id for a turn's call that has none."""
     return f"call{index}.{at}" if at else f"call{index}"
 
 
 def point_after(step: AnyStep | None) -> str:
-    """The decision point that comes after a step: that of a model turn, a result or a user's turn,
-    else before the model."""
+    """The decision point after a step: after a model turn, a result or a user's turn, else before
+    the model."""
     return next((point for kind, point in _POINTS if isinstance(step, kind)), "before_model")
 
 
-def _structured(ran: Ran, seen: str) -> Any:
-    """The structured value of a result: the recorded one, else that of its output, else that of
-    what the model saw."""
+def _structured(ran: ToolRun, seen: str) -> Any:
+    """The structured value of a result: the recorded one, else the value of its output, else that
+    of the text that the model saw."""
     known = (ran.data, ran.output if isinstance(ran.output, dict | list) else None)
     texts = (ran.output if isinstance(ran.output, str) else "", seen)
     return next((value for value in (*known, *map(data_of, texts)) if value is not None), None)

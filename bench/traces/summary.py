@@ -1,4 +1,4 @@
-"""The one line on recordings: what was read, skipped and cut, and what is not in them."""
+"""The one line about recordings: what was read, skipped and truncated, and what they lack."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .values import as_dict
 
 @dataclass(frozen=True)
 class ReadSummary:
-    """Counts over some traces: what was read, what a reader skipped, results that had been cut
-    before the recording, what the recording does not tell, and the secrets that an import removed.
+    """Counts over some traces: what was read, what a reader skipped, results truncated before they
+    were recorded, what is not recorded, and the secrets that an import removed.
 
     >>> from bench.model import Source, UserTurn
     >>> step = UserTurn(index=0, content="list the walls")
@@ -38,7 +38,7 @@ class ReadSummary:
         return ReadSummary(**{name: getattr(self, name) + getattr(other, name) for name in names})
 
     def line(self) -> str:
-        """All of it in one line."""
+        """The counts in one line."""
         traces = f"{counted(self.traces, 'trace')}, " if self.traces > 1 else ""
         calls = f"{counted(self.model_calls, 'model call')}, {counted(self.results, 'result')}"
         skipped = [f"{many} × {visible(kind)}" for kind, many in sorted(self.skipped.items())]
@@ -60,17 +60,19 @@ class ReadSummary:
 
 
 _UNKNOWN = {"the result": "call", "the usage": "model call", "the prompts": "run"}
-"""The parts that a recording may lack, each with the thing that it is of."""
+"""The parts that a recording may lack, each with the noun for what lacks it."""
 
 
 def summary_of(traces: Iterable[Trace], skipped: Sequence[tuple[str, str]] = ()) -> ReadSummary:
-    """The counts over traces, and the files (name and reason) that were skipped beside them."""
-    files = Counter({"file" if len(skipped) == 1 else "files": len(skipped)} if skipped else {})
+    """The counts over traces and over the files (name and reason) that were skipped."""
+    files = Counter[str]()
+    if skipped:
+        files["file" if len(skipped) == 1 else "files"] = len(skipped)
     return sum(map(_of_one, traces), ReadSummary(skipped=files))
 
 
 def _of_one(trace: Trace) -> ReadSummary:
-    """The counts over one trace."""
+    """The counts of one trace."""
     calls = Counter(call.id for turn in trace.model_turns for call in turn.tool_calls)
     unanswered = calls - Counter(result.call_id for result in trace.results)
     unknown = {

@@ -1,4 +1,4 @@
-"""Bytes out of compressed files: of gzip, and the entries of a zip file."""
+"""Decompression: gzip, and the entries of a zip file."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ _NAME_LENGTH, _LOCAL_HEADER = 26, 30  # bytes from the beginning of an entry of 
 _AGAIN = "copy or record it again"
 _DAMAGE = (OSError, EOFError, RuntimeError, ValueError, struct.error, zlib.error,
            zipfile.BadZipFile)  # fmt: skip
-"""All that is raised over packed data whose bytes are not what they were, or that has a
-password."""
+"""The errors that compressed data raises if it is damaged or has a password."""
 
 
 def is_packed(raw: bytes) -> bool:
@@ -30,8 +29,8 @@ def is_packed(raw: bytes) -> bool:
 
 
 def unpacked(raw: bytes, name: str) -> bytes:
-    """The bytes of a file, expanded where they are packed. Raises TraceError for damaged data, and
-    for more than may be by the size of the packed."""
+    """The bytes of a file, decompressed if needed. Raises TraceError for damaged data, and for data
+    that expands to more than its size allows."""
     if not is_packed(raw):
         return raw
     most = limit("size")
@@ -78,8 +77,8 @@ class ZipEntries:
             raise TraceError(f"{place}: {what} — {_AGAIN}") from None
 
     def _of_zstd(self, info: zipfile.ZipInfo) -> bytes:
-        """The bytes of an entry that zstd packed, which older Pythons do not know. The package that
-        does is an extra."""
+        """The bytes of an entry in zstd, which older Pythons do not know. The package that does is
+        an extra."""
         try:
             zstandard: Any = importlib.import_module("zstandard")
         except ImportError:

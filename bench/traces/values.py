@@ -1,5 +1,5 @@
-"""Values of JSON as a reader wants them: an object, a list, a text or a number, or nothing in its
-place."""
+"""JSON values as a reader wants them: an object, a list, a text or a number, else an empty
+value."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from .decoded import strict_json
 
 
 def as_dict(value: Any) -> dict[str, Any]:
-    """An object as it is; anything else as an empty one."""
+    """The value if it is an object, else `{}`."""
     return value if isinstance(value, dict) else {}
 
 
 def as_list(value: Any) -> list[Any]:
-    """A list as it is; anything else as an empty one."""
+    """The value if it is a list, else `[]`."""
     return value if isinstance(value, list) else []
 
 
@@ -25,21 +25,21 @@ def dicts(value: Any) -> list[dict[str, Any]]:
 
 
 def dict_in(value: Any, *keys: str) -> dict[str, Any]:
-    """The object below some keys; `{}` where there is none."""
+    """The object under nested keys; `{}` where there is none."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value if isinstance(value, dict) else {}
 
 
 def first_of(block: dict[str, Any], keys: Iterable[str]) -> Any:
-    """The first of some members that is not null; None where all are."""
+    """The first member, among `keys`, that is not null; None where all are."""
     return next((block[key] for key in keys if block.get(key) is not None), None)
 
 
-def filled(value: dict[str, Any], keys: Iterable[str] | None = None) -> dict[str, Any]:
-    """The members, all or of some keys, that hold something.
+def without_empty(value: dict[str, Any], keys: Iterable[str] | None = None) -> dict[str, Any]:
+    """The members that are not empty; with `keys` only these.
 
-    >>> filled({"task": 7, "cost": 0, "note": "", "tags": []}, ("task", "cost", "note", "tags"))
+    >>> without_empty({"task": 7, "cost": 0, "note": "", "tags": []}, ("task", "cost", "note", "tags"))
     {'task': 7, 'cost': 0}
     """
     named = value if keys is None else keys
@@ -47,12 +47,12 @@ def filled(value: dict[str, Any], keys: Iterable[str] | None = None) -> dict[str
 
 
 def text(value: Any) -> str | None:
-    """The value where it is a text with something in it; None for any other."""
+    """The value if it is a text that is not empty, else None."""
     return value if isinstance(value, str) and value else None
 
 
 def number(value: Any) -> float | None:
-    """The value where it is a number; None for any other, a truth value too.
+    """The value if it is a number (a truth value is not), else None.
 
     >>> number(3), number(0.5), number(True), number("3")
     (3, 0.5, None, None)
@@ -66,8 +66,8 @@ def as_id(value: Any) -> str:
 
 
 def data_of(text: str) -> Any:
-    """The structured value that a text is from its first to its last character: a JSON object or
-    array; None for any other text.
+    """The structured value of a text that is a JSON object or array as a whole; None for any other
+    text.
 
     >>> data_of('{"count": 36}'), data_of("36"), data_of("36 walls")
     ({'count': 36}, None, None)
@@ -77,7 +77,7 @@ def data_of(text: str) -> Any:
 
 
 def arguments(value: Any) -> Any:
-    """A call's arguments: the decoded JSON, or the recorded text where it is none.
+    """A call's arguments: the decoded JSON, or the recorded text where it is not JSON.
 
     >>> arguments('{"a": 1}'), arguments("ls"), arguments("null"), arguments([1])
     ({'a': 1}, 'ls', None, [1])
@@ -86,8 +86,8 @@ def arguments(value: Any) -> Any:
     return value if decoded is None and value != "null" else decoded
 
 
-def opened(value: Any) -> Any:
-    """A value that services keep as JSON within a text, also twice over; any other as it is."""
+def from_json_text(value: Any) -> Any:
+    """A value decoded from JSON within a text, up to twice; any other value as it is."""
     for _ in range(2):
         if not isinstance(value, str) or value[:1] not in ("{", "[", '"'):
             return value

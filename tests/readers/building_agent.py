@@ -46,14 +46,14 @@ class BuildingAgent:
             if message.get("role") == "tool" and _RAW in message:
                 steps.add(ToolResult, **_result(steps, message))
             else:
-                steps.tell(read_messages([message], steps.unread))
+                steps.add_messages(read_messages([message], steps.unread))
         steps.meta = {key: whole[key] for key in ("source", "manifest") if key in whole}
         steps.id, steps.labels = whole.get("id") or "", whole.get("labels", {})
         return traces_of(document, "building_agent", [steps])
 
 
 def _result(steps: Steps, message: dict[str, Any]) -> dict[str, Any]:
-    call = steps.answered(ReadMessage("tool", call_id=message["tool_call_id"]), "main")
+    call = steps.take_call(ReadMessage("tool", call_id=message["tool_call_id"]), "main")
     data = {key: _unix(value) for key, value in message[_RAW].items()}
     return {
         "call_id": call.id,

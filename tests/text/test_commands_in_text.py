@@ -42,8 +42,8 @@ def test_an_output_written_is_an_output_read(code: int, output: str) -> None:
     text = observation_text(code, output)
     assert is_observation(text)
     steps, call = Steps(), ToolCall(id="c", name="bash", in_text=True)
-    steps.called((call,))
-    steps.say(observation(call, text, output))
+    steps.note_calls((call,))
+    steps.add_message(observation(call, text, output))
     (result,) = steps.steps
     assert isinstance(result, ToolResult)
     assert (result.success, result.seen, result.full, result.truncated_at_source) == (code == 0, text, None, False)

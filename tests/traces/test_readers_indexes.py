@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from bench.model import ToolCall, as_text
 from bench.traces.intakes.prompts import Conversation, Thread, Threads, has_ids
 from bench.traces.intakes.tree import inherited
-from bench.traces.steps import Ran, ReadMessage, Steps
+from bench.traces.steps import ReadMessage, Steps, ToolRun
 
 MESSAGES = [
     ReadMessage("user", "a"),
@@ -71,13 +71,13 @@ TOOLS = st.lists(st.tuples(st.sampled_from("fg"), st.sampled_from(VALUES)), max_
 def test_a_call_finds_its_run(ran: list[tuple[str, Any]], called: list[tuple[str, Any]]) -> None:
     steps, waiting = Steps(), [(*run, number) for number, run in enumerate(ran)]
     for name, given_to, number in waiting:
-        steps.ran_unnamed(name, given_to, Ran(output=number))
+        steps.note_unnamed_run(name, given_to, ToolRun(output=number))
     for name, arguments in called:
         named = [run for run in waiting if run[0] == name]
         same = [run for run in named if run[1] in (arguments, str(arguments), as_text(arguments))]
         found = (same or named or [None])[0]
-        steps.called((ToolCall(id="c", name=name, arguments=arguments),))
-        assert steps.ran.pop("c", None) == (None if found is None else Ran(output=found[2]))
+        steps.note_calls((ToolCall(id="c", name=name, arguments=arguments),))
+        assert steps.ran.pop("c", None) == (None if found is None else ToolRun(output=found[2]))
         if found is not None:
             waiting.remove(found)
     steps.add_unseen_results()

@@ -32,8 +32,8 @@ class Atif:
 
     An agent's step is a model turn, its observations the results of its calls; an observation
     without calls is a user turn. Tool definitions come first. Embedded sub-agents are threads
-    before the observation that refers to them. Metrics are usage and cost. Harbor's observations of Claude Code say the output twice; what the model
-    saw is the `raw_tool_result` beside them.
+    before the observation that refers to them. Metrics are usage and cost. Harbor's observations of
+    Claude Code repeat the output; the text that the model saw is the `raw_tool_result` beside them.
 
     Not kept: errors and untruncated results of other agents than Claude Code: an observation says
     neither.
@@ -64,25 +64,24 @@ class Atif:
 
 
 class _Trajectories(Steps):
-    """A trajectory on its way to a trace: its own steps, and those of sub-agents, each in a
-    thread."""
+    """The steps of a trajectory, and of its sub-agents, each in a thread."""
 
     def trajectory(self, value: Fields, thread: str) -> None:
-        """Add the steps of a trajectory, those of sub-agents before the result
-        that refers to them, or last where none does."""
+        """Add the steps of a trajectory. A sub-agent's come before the result that refers to it,
+        else last."""
         listed, about = dicts(value.get("subagent_trajectories")), dict_in(value, "agent")
         sub_agents = {str(one.get("trajectory_id")): one for one in listed}
         if tools := as_list(about.get("tool_definitions")):
-            self.tools(tools, thread)
+            self.set_tools(tools, thread)
         for given in dicts(value.get("steps")):
             step = fields_of(given, _STEP, self.unread, "a step")
-            t = time_of(step.get("timestamp"), self.unread)
+            time = time_of(step.get("timestamp"), self.unread)
             results = dicts(step.get("observation", {}).get("results"))
             message = self._message(step, text(about.get("model_name")))
             if message is not None and (
                 message.role == "assistant" or message.content or message.other or not results
             ):
-                self.say(message, thread, t)
+                self.add_message(message, thread, time)
             for observed in results:
                 result = fields_of(observed, _RESULT, self.unread, "an observation")
                 for reference in dicts(result.get("subagent_trajectory_ref")):
@@ -91,13 +90,13 @@ class _Trajectories(Steps):
                         "sub-agent's trajectory in another file", name not in sub_agents
                     )
                     self.trajectory(sub_agents.pop(name, {}), name)
-                self.say(self._result(result, step), thread, t)
+                self.add_message(self._result(result, step), thread, time)
         for name, inner in sub_agents.items():
             self.trajectory(inner, name)
 
     def _message(self, step: Fields, model: str | None) -> ReadMessage | None:
-        """The message of a step: an answer with its usage, whose cost is noted, or what was said;
-        None for a step of an unknown source."""
+        """The message of a step: an answer with its usage (and its cost is added), or an
+        instruction; None for a step of an unknown source."""
         source, metrics = step.get("source"), step.get("metrics", {})
         copied = step.get("is_copied_context") is True
         self.unread.add("step copied from an earlier trajectory, read as this one's", copied)
@@ -120,8 +119,8 @@ class _Trajectories(Steps):
         )
 
     def _result(self, result: Fields, step: Fields) -> ReadMessage:
-        """An observation: the result of the call it names, else of the step's next call; without
-        calls it is what the environment says."""
+        """An observation as the result of the call that it names, else of the step's next call;
+        without calls as a user message."""
         call_id = result.get("source_call_id", "")
         places = (dict_in(place.get("extra"), "tool_result_metadata") for place in (result, step))
         metadata = next(filter(None, places), dict_in(step.get("extra"), "metadata"))

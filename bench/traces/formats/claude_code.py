@@ -75,8 +75,8 @@ class ClaudeCode:
 
 
 class _Session(Steps):
-    """One session on its way to a trace: the chain of its lines' parents shows where it was
-    compacted, or gone back in."""
+    """The steps of one session. The chain of its lines' parents shows where it was compacted, or
+    where the user went back."""
 
     def __init__(self, document: Document) -> None:
         super().__init__()
@@ -97,9 +97,9 @@ class _Session(Steps):
                 self.step_of.setdefault(line["uuid"], self.index - 1)
 
     def _lines(self, document: Document) -> Iterator[tuple[Line, str]]:
-        """The lines of a session and its sub-agents, each with its thread, in the order they
-        happened: a sub-agent's come before the result that they led to. PartOf for the file of one
-        where its session's is given too."""
+        """The lines of a session and its sub-agents, each with its thread, in the order of events:
+        a sub-agent's lines come before its result. Raises PartOf for a sub-agent's file if the
+        session's file is given too."""
         lines = objects_of(document, self.unread)
         session, agents = session_id(lines), {}
         alone = all(line.get("isSidechain") is True for line in lines if "message" in line)
@@ -118,8 +118,8 @@ class _Session(Steps):
             yield from ((own, name) for own in objects_of(file, self.unread))
 
     def _noted(self, raw: Line, thread: str) -> Line | None:
-        """A line's known members; None for one that a session which is taken up again repeats. Its
-        parent and the answer that it is of are noted."""
+        """A line's known members; None for a line that a resumed session repeats. Notes its parent
+        and its answer."""
         line = fields_of(raw, _LINE, self.unread)
         uuid = line.get("uuid")
         if uuid in self.parents:
@@ -151,8 +151,8 @@ class _Session(Steps):
         elif kind != "system" and kind not in _NOT_IN_PROMPTS:
             self.unread.kind("line", kind or None)
 
-    def _say(self, line: Line, thread: str, message: ReadMessage) -> int:
-        return self.say(message, thread, self._time(line))
+    def _add_message(self, line: Line, thread: str, message: ReadMessage) -> int:
+        return self.add_message(message, thread, self._time(line))
 
     def _time(self, line: Line) -> float | None:
         return time_of(line.get("timestamp"), self.unread)
@@ -162,12 +162,12 @@ class _Session(Steps):
         attachment = line.get("attachment", {})
         kind, prompt = attachment.get("type"), text(attachment.get("prompt"))
         if kind == "queued_command" and prompt:
-            self._say(line, thread, ReadMessage("user", prompt))
+            self._add_message(line, thread, ReadMessage("user", prompt))
         else:
             self.unread.kind("attachment", kind)
 
     def _user(self, line: Line, thread: str) -> None:
-        """Add a line of the user: what was asked, results of tools, or the summary of a reset."""
+        """Add a user line: a request, results of tools, or the summary of a reset."""
         messages = message({**line["message"], "role": "user"}, self.unread)
         if line.get("isCompactSummary") is True:
             self._reset(line, messages[-1].content)
@@ -181,11 +181,11 @@ class _Session(Steps):
                 entry = replace(entry, ran=tool_run(result, entry.content))
             else:
                 self._went_back(line, thread)
-            self._say(line, thread, entry)
+            self._add_message(line, thread, entry)
 
     def _assistant(self, line: Line, thread: str) -> None:
-        """Add an answer where its first line stands. Each line repeats the usage so far: the
-        largest is that of all of it."""
+        """Add an answer at its first line. Each line repeats the usage so far, so the largest one
+        counts."""
         lines = self.answers.pop((thread, _answer_id(line)), [])
         if not lines:  # another line of an answer that was added
             return
@@ -206,10 +206,10 @@ class _Session(Steps):
         }
         self._compacted(line, thread)
         turn, *results = message(whole, self.unread)
-        index = self._say(line, thread, turn)
+        index = self._add_message(line, thread, turn)
         self.step_of |= {part["uuid"]: index for part in lines if "uuid" in part}
         for result in results:
-            self._say(line, thread, result)
+            self._add_message(line, thread, result)
 
     # ---- compacted, cleared, or gone back in
 
@@ -218,7 +218,7 @@ class _Session(Steps):
             self._reset(line)
 
     def _reset(self, line: Line, summary: str | None = None) -> None:
-        """Add the history as compaction left it: the summary, and the segment that the mark says it
+        """Add a reset for a compaction: its summary, and the segment that its mark lists as
         kept."""
         boundary, self.boundary = self.boundary, None
         segment = dict_in(boundary, "compactMetadata", "preservedSegment")
@@ -227,8 +227,8 @@ class _Session(Steps):
         self.add(ContextReset, t=self._time(line), summary=summary, kept=kept)
 
     def _cleared(self, line: Line, thread: str) -> None:
-        """Add the clearing of the results that a mark names: prompts after it show a notice in
-        their place."""
+        """Add an edit for the results that a mark names as cleared: later prompts show a notice
+        instead."""
         named = as_list(line.get("microcompactMetadata", {}).get("compactedToolIds"))
         calls = set(map(str, named))
         results = [step for step in self.steps if isinstance(step, ToolResult)]
@@ -237,8 +237,8 @@ class _Session(Steps):
             self.add(ContextEdit, t=self._time(line), thread=thread, shown=notices)
 
     def _went_back(self, line: Line, thread: str) -> None:
-        """Add a reset where the chain above a prompt leaves out the thread's last turn: it was
-        typed after going back."""
+        """Add a reset if the user went back before typing a prompt: its ancestors then lack the
+        thread's last turn."""
         steps = (step for step in reversed(self.steps) if step.thread == thread)
         last = next((step for step in steps if isinstance(step, ModelTurn | ContextReset)), None)
         if not isinstance(last, ModelTurn):
@@ -254,7 +254,7 @@ class _Session(Steps):
 
 
 def _answer_id(line: Line) -> str:
-    """The id of the answer that a line is a part of."""
+    """The id of the answer that a line belongs to."""
     return text(dict_in(line, "message").get("id")) or line.get("uuid") or str(id(line))
 
 

@@ -14,7 +14,7 @@ from ..intakes.messages import is_answers, is_item, messages
 from ..intakes.usage import usage_in
 from ..markers import cut_in
 from ..records import fields_of, objects_of, time_of
-from ..steps import Ran, ReadMessage, Steps, traces_of
+from ..steps import ReadMessage, Steps, ToolRun, traces_of
 from ..values import as_dict, as_list, dict_in, text
 
 _ENDS = ("exec_command_end", "mcp_tool_call_end", "patch_apply_end")
@@ -79,18 +79,18 @@ class _Rollout(Steps):
         self._end_answer()
         self.unread.add(_ABSENT, self.counted is not None)
 
-    def _add(self, line: Line, payload: dict[str, Any], t: float | None) -> None:
-        """Add a line: an item, an event, or what holds for the turns from here on."""
+    def _add(self, line: Line, payload: dict[str, Any], time: float | None) -> None:
+        """Add a line: an item, an event, or a setting for the turns from here on."""
         kind = line.get("type")
         if kind == "response_item" and is_answers(payload):
             self.answer.append(line)
         elif kind == "response_item":
             self._end_answer()
-            self._item(payload, t)
+            self._item(payload, time)
         elif kind == "event_msg":
-            self._event(payload, t)
+            self._event(payload, time)
         elif kind == "compacted":
-            self._compacted(payload, t)
+            self._compacted(payload, time)
         elif kind == "session_meta":
             self._session(payload)
         elif kind == "turn_context":
@@ -103,31 +103,31 @@ class _Rollout(Steps):
             return
         self.meta["session_id"] = str(meta.get("id"))
         if instructions := text(dict_in(meta, "base_instructions").get("text")):
-            self.say(ReadMessage("system", instructions))
-        self.tools(as_list(meta.get("dynamic_tools")))
+            self.add_message(ReadMessage("system", instructions))
+        self.set_tools(as_list(meta.get("dynamic_tools")))
 
-    def _item(self, item: dict[str, Any], t: float | None) -> None:
-        """Add an item that is not the model's: a message, or the output of a call."""
+    def _item(self, item: dict[str, Any], time: float | None) -> None:
+        """Add an item that does not come from the model: a message, or the output of a call."""
         if item.get("type") == "ghost_snapshot":  # a commit to go back to
             return
         for message in messages([item], self.unread):
             if message.role == "tool":
                 end = self.ends.get(message.call_id, {})
                 self.ran[message.call_id] = _tool_run(message.content, end)
-            self.say(message, t=t)
+            self.add_message(message, time=time)
 
     def _end_answer(self) -> None:
-        """Add the answer that is being read as a turn, and the results that came within it."""
+        """Add the collected items of an answer as a turn, and the results among them."""
         lines, self.answer = self.answer, []
         items = [dict_in(line, "payload") for line in lines]
         for message in messages(items, self.unread):
             if message.role == "assistant":
                 message, self.counted = message.with_known(usage=self.counted), None
-            self.say(message, t=time_of(lines[0].get("timestamp"), self.unread))
+            self.add_message(message, time=time_of(lines[0].get("timestamp"), self.unread))
 
     # ---- events
 
-    def _event(self, event: dict[str, Any], t: float | None) -> None:
+    def _event(self, event: dict[str, Any], time: float | None) -> None:
         """Add an event by its type: a count of tokens, or a change of the history."""
         kind = event.get("type")
         if kind == "token_count":
@@ -138,22 +138,22 @@ class _Rollout(Steps):
             if last is not None and last.content.strip() == typed:
                 self.prompts.append(last.index)
         elif kind == "thread_rolled_back":
-            self._take_back(event.get("num_turns"), t)
+            self._take_back(event.get("num_turns"), time)
         elif str(kind) not in _MIRRORS:
             self.unread.kind("event", kind)
 
-    def _take_back(self, turns: Any, t: float | None) -> None:
+    def _take_back(self, turns: Any, time: float | None) -> None:
         self._end_answer()
         if type(turns) is not int or not 0 < turns <= len(self.prompts):
             self.unread.add("mark of turns taken back that are not in the session")
             return
         first = self.prompts[-turns]
         del self.prompts[-turns:]
-        self.add(ContextReset, t=t, kept=tuple(range(first)))
+        self.add(ContextReset, t=time, kept=tuple(range(first)))
 
     def _count(self, info: dict[str, Any]) -> None:
-        """Add a token count as the usage of the turn before it, or of the one after it where that
-        one has a count; the same count may come twice."""
+        """Add a token count as the usage of the turn before it, or of the turn after it if the one
+        before has a count; repeated counts are ignored."""
         usage = usage_in(info.get("last_token_usage"), self.unread)
         if usage is None or info.get("total_token_usage") == self.total:
             return
@@ -166,9 +166,9 @@ class _Rollout(Steps):
             self.unread.add(_ABSENT, self.counted is not None)
             self.counted = usage
 
-    def _compacted(self, mark: dict[str, Any], t: float | None) -> None:
-        """Add a reset: what the new history holds of the old is kept, the rest is the summary;
-        without a history, Codex keeps what was typed."""
+    def _compacted(self, mark: dict[str, Any], time: float | None) -> None:
+        """Add a reset for a compaction. Messages of the old history in the new one are kept, the
+        rest is the summary; without a new history, what the user typed is kept."""
         self._end_answer()
         summary, kept = text(mark.get("message")), set(self.prompts)
         history = mark.get("replacement_history")
@@ -179,12 +179,12 @@ class _Rollout(Steps):
             texts = [message.content for message in messages(history, self.unread)]
             kept = {places[one] for one in texts if one in places}
             summary = "\n".join(one for one in texts if one and one not in places) or summary
-        self.add(ContextReset, t=t, summary=summary, kept=tuple(sorted(kept)))
+        self.add(ContextReset, t=time, summary=summary, kept=tuple(sorted(kept)))
 
 
-def _tool_run(seen: str, end: dict[str, Any]) -> Ran:
-    """A tool's run by its output and the event of its end (`{}` without one): exit code,
-    structured value, and the whole output where it was cut."""
+def _tool_run(seen: str, end: dict[str, Any]) -> ToolRun:
+    """A tool's execution, from the output and the event at its end (`{}` without one): exit code,
+    structured value, and the whole output if the model saw it truncated."""
     envelope = as_dict(strict_json(seen)) if seen.startswith("{") else {}
     metadata, body = dict_in(envelope, "metadata"), _BODY.search(seen)
     head = seen[: body.end()] if body else ""
@@ -196,7 +196,7 @@ def _tool_run(seen: str, end: dict[str, Any]) -> Ran:
     output, full = text(end.get("aggregated_output")), None
     if output and len(output) > len(seen) - len(head) and cut_in(seen) and not cut_in(output):
         full = compact_json({**envelope, "output": output}) if envelope else head + output
-    return Ran(
+    return ToolRun(
         data=result.get("structuredContent") or result.get("structured_content"),
         full=full,
         failed=broken or next((code for code in codes if code is not None), 0) != 0 or bool(error),

@@ -54,8 +54,8 @@ class Copilot:
 
 
 def _replayed(objects: list[dict[str, Any]], unread: Unread) -> dict[str, Any]:
-    """The chat that lines of changes give: 0 is all of it, 1 sets a place, 2 appends to one. A
-    change of a place that the chat does not have is counted."""
+    """The chat after applying lines of changes: kind 0 is the whole chat, 1 sets a place, 2 appends
+    to one. A change of a missing place is counted."""
     first, *changes = objects
     if first.get("kind") != 0 or not isinstance(first.get("v"), dict):
         return first
@@ -83,32 +83,34 @@ class _Chat(Steps):
     def request(self, value: dict[str, Any]) -> None:
         """Add a request and what followed."""
         request = fields_of(value, _REQUEST, self.unread)
-        t, model = time_of(request.get("timestamp"), self.unread), request.get("modelId")
+        time, model = time_of(request.get("timestamp"), self.unread), request.get("modelId")
         if asked := text(dict_in(request, "message").get("text")):
-            self.say(ReadMessage("user", asked), t=t)
+            self.add_message(ReadMessage("user", asked), time=time)
         self.unread.add("request that was cancelled", request.get("isCanceled") is True)
         metadata = dict_in(request, "result", "metadata")
         rounds = dicts(metadata.get("toolCallRounds"))
         if not rounds and request.get("response"):
-            self.say(ReadMessage("assistant", _text(request["response"]), model=model), t=t)
+            self.add_message(
+                ReadMessage("assistant", _text(request["response"]), model=model), time=time
+            )
         for one in rounds:
             turn = fields_of(one, _ROUND, self.unread)
             thought = dict_in(turn, "thinking").get("text")
             reasoning = "\n".join(map(str, thought)) if isinstance(thought, list) else text(thought)
             calls = tuple(call_in(call, self.unread) for call in dicts(turn.get("toolCalls")))
             answer = ReadMessage("assistant", turn.get("response", ""), calls, reasoning or None)
-            t = time_of(turn.get("timestamp"), self.unread) or t
-            self.say(answer.with_known(model=turn.get("modelId") or model), t=t)
+            time = time_of(turn.get("timestamp"), self.unread) or time
+            self.add_message(answer.with_known(model=turn.get("modelId") or model), time=time)
             for call in calls:
                 content = as_list(dict_in(metadata, "toolCallResults", call.id).get("content"))
                 if content:
                     output = "\n".join(filter(None, map(_text, content)))
-                    self.say(ReadMessage("tool", output, call_id=call.id), t=t)
+                    self.add_message(ReadMessage("tool", output, call_id=call.id), time=time)
 
 
 def _text(part: Any) -> str:
-    """The text of a part of a response or a result, which may be a tree of prompt elements; `""`
-    for progress, edits and references."""
+    """The text in a part of a response or a result, possibly a tree of prompt elements; `""` for
+    progress, edits and references."""
     if isinstance(part, list):
         return "".join(map(_text, part))
     if not isinstance(part, dict):

@@ -12,8 +12,8 @@ from ..intakes.content import Blocks, blocks_of, call_in
 from ..intakes.messages import message
 from ..intakes.usage import usage_in
 from ..records import Kinds, fields_of, objects_of, time_of
-from ..steps import Ran, ReadMessage, Steps, traces_of
-from ..values import dict_in, dicts, filled, text
+from ..steps import ReadMessage, Steps, ToolRun, traces_of
+from ..values import dict_in, dicts, text, without_empty
 
 _TURNS = ("user", "gemini")
 _NOTES = ("info", "error", "warning")
@@ -62,8 +62,7 @@ class GeminiCLI:
 
 
 class _Session(Steps):
-    """One session on its way to a trace. Of a stream, `turn` and `written` are the turn that is
-    being read."""
+    """The steps of one session. In a stream, `turn` and `written` collect the current turn."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -90,13 +89,13 @@ class _Session(Steps):
                 self._message(value)
 
     def _rewind(self, start: int | None) -> None:
-        """Add going back to before a message, whose first step is given."""
+        """Add a reset for going back to before a message, whose first step is `start`."""
         self.unread.add("mark of going back to a message that is not in the file", start is None)
         if start is not None:
             self.add(ContextReset, kept=tuple(range(start)))
 
     def _message(self, value: Fields) -> None:
-        """Add a message with its calls, and the results that stand in it."""
+        """Add a message with its calls and their results."""
         kind = value.get("type")
         if kind in _NOTES:
             self.unread.add("message to the user alone")
@@ -105,12 +104,14 @@ class _Session(Steps):
             self.unread.kind("message", kind)
             return
         fields = fields_of(value, _MESSAGE, self.unread, "a message")
-        t = time_of(fields.get("timestamp"), self.unread)
+        time = time_of(fields.get("timestamp"), self.unread)
         role = "user" if kind == "user" else "assistant"
         turn, *results = message({"role": role, "content": fields.get("content")}, self.unread)
         calls = [fields_of(call, _CALL, self.unread) for call in dicts(fields.get("toolCalls"))]
         if role == "assistant":
-            thoughts = [filled(thought, _THOUGHT) for thought in dicts(fields.get("thoughts"))]
+            thoughts = [
+                without_empty(thought, _THOUGHT) for thought in dicts(fields.get("thoughts"))
+            ]
             listed = "\n".join(": ".join(map(str, thought.values())) for thought in thoughts)
             turn = replace(
                 turn,
@@ -119,33 +120,33 @@ class _Session(Steps):
                 model=fields.get("model"),
                 usage=usage_in(fields.get("tokens"), self.unread),
             )
-        self.tell([turn, *results], t=t)
+        self.add_messages([turn, *results], time=time)
         for call in calls:
             self._result(call)
 
     def _result(self, call: Fields) -> None:
-        """Add the result that stands in a call; nothing for a call that still waits."""
+        """Add the result recorded in a call; nothing for a call that is still pending."""
         blocks, status = blocks_of(call.get("result"), self.unread), call.get("status")
         if not blocks and status in _PENDING:
             return
         texts = [*(result.content for result in blocks.results), blocks.content]
         seen = "\n".join(filter(None, texts))
         failed = status not in (None, "success") or any(result.failed for result in blocks.results)
-        t = time_of(call.get("timestamp"), self.unread)
-        ran = Ran(failed=failed, t=t, error=(seen or None) if failed else None)
+        time = time_of(call.get("timestamp"), self.unread)
+        ran = ToolRun(failed=failed, time=time, error=(seen or None) if failed else None)
         call_id, name = call.get("id", ""), call.get("name", "unknown")
-        self.say(ReadMessage("tool", seen, call_id=call_id, name=name, ran=ran))
+        self.add_message(ReadMessage("tool", seen, call_id=call_id, name=name, ran=ran))
 
     # ---- a stream
 
     def stream(self, lines: list[dict[str, Any]]) -> None:
-        """Add what a stream printed: what the model wrote and called up to a result is a turn."""
+        """Add the lines of a stream; the model's text and calls up to a result are one turn."""
         for line in lines:
             kind = line.get("type")
             if kind == "message" and line.get("role") == "user":
                 self._end_turn()
-                t = time_of(line.get("timestamp"), self.unread)
-                self.say(ReadMessage("user", text(line.get("content")) or ""), t=t)
+                time = time_of(line.get("timestamp"), self.unread)
+                self.add_message(ReadMessage("user", text(line.get("content")) or ""), time=time)
             elif kind in ("message", "tool_use"):
                 if self.turn.results:
                     self._end_turn()
@@ -168,15 +169,15 @@ class _Session(Steps):
 
     def _streamed_result(self, line: dict[str, Any]) -> ReadMessage:
         why = text(dict_in(line, "error").get("message"))
-        t = time_of(line.get("timestamp"), self.unread)
-        ran = Ran(failed=line.get("status") == "error", error=why, t=t)
+        time = time_of(line.get("timestamp"), self.unread)
+        ran = ToolRun(failed=line.get("status") == "error", error=why, time=time)
         seen = text(line.get("output")) or why or ""
         return ReadMessage("tool", seen, call_id=str(line.get("tool_id")), ran=ran)
 
     def _end_turn(self) -> None:
         if self.written or self.turn.calls:
-            self.say(ReadMessage("assistant", self.written, tuple(self.turn.calls)))
-        self.tell(self.turn.results)
+            self.add_message(ReadMessage("assistant", self.written, tuple(self.turn.calls)))
+        self.add_messages(self.turn.results)
         self.turn, self.written = Blocks(), ""
 
 

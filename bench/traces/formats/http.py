@@ -56,8 +56,8 @@ def _listed_in_json(document: Document) -> list[dict[str, Any]]:
 
 
 def _listed_in_yaml(document: Document) -> list[dict[str, Any]]:
-    """The interactions of a cassette in YAML with their bodies as texts, unpacked, as logs of calls
-    have them."""
+    """The interactions of a cassette in YAML as records of a log of calls, with decompressed
+    bodies."""
     records = []
     for interaction in dicts(as_dict(document.yaml).get("interactions")):
         request, response = dict_in(interaction, "request"), dict_in(interaction, "response")
@@ -73,8 +73,8 @@ def _listed_in_yaml(document: Document) -> list[dict[str, Any]]:
 
 
 def _body(side: dict[str, Any]) -> Any:
-    """The body of a request or a response: as pydantic-ai decoded it, or its text; None for one
-    that is no text, or is packed in a way that Python does not know."""
+    """The body of a request or a response: as pydantic-ai decoded it, or its text; None for a body
+    that is not text, or compressed in an unknown way."""
     body = side.get("body")
     body = body.get("string") if isinstance(body, dict) else body
     try:

@@ -15,7 +15,7 @@ from ..intakes.prompts import Prompts
 from ..intakes.tree import inherited
 from ..intakes.usage import usage_in
 from ..records import time_of
-from ..steps import Ran, ReadMessage, traces_of
+from ..steps import ReadMessage, ToolRun, traces_of
 from ..unpacked import ZipEntries
 from ..values import as_dict, as_list, dict_in, dicts, text
 
@@ -83,12 +83,13 @@ def _packed(document: Document) -> ZipEntries | None:
 
 
 def _entry(document: Document, packed: ZipEntries, name: str) -> dict[str, Any]:
-    """The object in an entry of a zip file; complaints name the file and the entry."""
+    """The object in an entry of a zip file; errors name the file and the entry."""
     return as_dict(Document(document.path, f"{document.name}:{name}").decode(packed.data(name)))
 
 
 class _Sample(Prompts):
-    """One sample on its way to a trace, with the texts that it keeps once put where they belong."""
+    """The steps of one sample, with its shared texts (attachments, pooled messages) put in
+    place."""
 
     def __init__(self, sample: dict[str, Any], task: str) -> None:
         super().__init__()
@@ -107,7 +108,7 @@ class _Sample(Prompts):
             self._event(event, kind)
         for value in [] if "model" in kinds else dicts(sample.get("messages")):
             model = text(value.get("model"))
-            self.tell(one.with_known(model=model) for one in self._messages_of(value))
+            self.add_messages(one.with_known(model=model) for one in self._messages_of(value))
         self.add_unseen_results()
         self.unread.extra_keys(sample, _SAMPLE, "a sample")
 
@@ -116,11 +117,11 @@ class _Sample(Prompts):
         if kind == "model":
             self._call(event)
         elif kind == "approval":
-            call_id, t = (
+            call_id, time = (
                 text(dict_in(event, "call").get("id")) or "",
                 self._time(event, "timestamp"),
             )
-            self.approve(call_id, event.get("decision") in ("approve", "modify"), t)
+            self.add_approval(call_id, event.get("decision") in ("approve", "modify"), time)
         elif kind == "step" and event.get("type") == "scorer":
             self.grading = event.get("action") == "begin"
         elif kind not in _BESIDE:
@@ -149,7 +150,7 @@ class _Sample(Prompts):
             model=text(output.get("model")) or text(event.get("model")),
             usage=usage_in(output.get("usage"), self.unread),
         )
-        self.ask(
+        self.add_model_call(
             self._prompt(event),
             turn,
             results=answer[1:],
@@ -160,7 +161,7 @@ class _Sample(Prompts):
         )
 
     def _prompt(self, event: dict[str, Any]) -> list[ReadMessage]:
-        """The prompt of a call: its own messages, then those of the pool that it refers to."""
+        """The prompt of a call: its own messages, then those that it takes from the pool."""
         prompt = [one for value in dicts(event.get("input")) for one in self._messages_of(value)]
         for reference in as_list(event.get("input_refs")):
             places = [place for place in as_list(reference) if type(place) is int]
@@ -171,8 +172,7 @@ class _Sample(Prompts):
         return prompt
 
     def _resolved(self, value: Any) -> Any:
-        """A value with the texts that it refers to in place of the references; one that the log
-        does not hold is counted."""
+        """A value with references replaced by the texts; a text that the log lacks is counted."""
         if isinstance(value, dict):
             return {key: self._resolved(item) for key, item in value.items()}
         if isinstance(value, list):
@@ -184,7 +184,7 @@ class _Sample(Prompts):
         return self.attachments.get(name, value)
 
     def _messages_of(self, value: dict[str, Any]) -> list[ReadMessage]:
-        """A message as what it says. A tool message without content says its error."""
+        """The messages in a value. A tool message without content shows its error."""
         value = self._resolved(value)
         self.unread.extra_keys(value, _MESSAGE, "a message")
         if value.get("role") != "tool":
@@ -197,20 +197,19 @@ class _Sample(Prompts):
             shown = replace(shown, content=error or "")
         return [replace(shown, failed=value.get("error") is not None)]
 
-    def _tool_ran(self, event: dict[str, Any]) -> Ran:
-        """The run of a tool by its event: the whole output, error and time."""
-        return Ran(
+    def _tool_ran(self, event: dict[str, Any]) -> ToolRun:
+        """A tool's execution from its event: the whole output, error and time."""
+        return ToolRun(
             output=self._resolved(text(event.get("result"))),
             failed=event.get("error") is not None or event.get("failed") is True,
             error=text(dict_in(event, "error").get("message")),
-            t=self._time(event, "completed"),
+            time=self._time(event, "completed"),
             cut=event.get("truncated") is not None,
         )
 
 
 def _spans(events: list[dict[str, Any]]) -> dict[str, tuple[str, bool]]:
-    """The spans of some events, each with the agent whose it is (`""`: none's) and True where what
-    is in it grades."""
+    """The spans of some events, each with its agent (`""` without one) and True if it grades."""
     begun = {str(event.get("id")): event for event in events if event.get("event") == "span_begin"}
     parents = {name: str(span.get("parent_id")) for name, span in begun.items()}
 

@@ -12,7 +12,7 @@ from ..intakes.tree import Span, langchain_in, span_of, trees_of
 from ..intakes.usage import usage_in
 from ..records import Unread, objects_of
 from ..steps import traces_of
-from ..values import as_dict, dicts, first_of, opened, text
+from ..values import as_dict, dicts, first_of, from_json_text, text
 
 _KINDS = {"GENERATION": "call", "TOOL": "tool", "SPAN": "chain", "CHAIN": "chain", "AGENT": "chain",
           "EVENT": ""}  # fmt: skip
@@ -72,16 +72,16 @@ def _frames_and_observations(
 def _span(item: dict[str, Any], unread: Unread) -> Span:
     """An observation as a run of the tree."""
     kind, name = text(item.get("type")) or "", text(item.get("name")) or ""
-    inputs, failed = opened(item.get("input")), item.get("level") == "ERROR"
+    inputs, failed = from_json_text(item.get("input")), item.get("level") == "ERROR"
     tools = [message["content"] for message in dicts(inputs) if _is_tool(message)]
-    known = langchain_in(as_dict(opened(item.get("metadata"))))
+    known = langchain_in(as_dict(from_json_text(item.get("metadata"))))
     if kind == "AGENT":
         known["agent"] = known["agent"] or name
     return span_of(
         item,
         _KINDS.get(kind, kind.lower() or "unknown"),
         _plain(inputs),
-        _plain(opened(item.get("output"))),
+        _plain(from_json_text(item.get("output"))),
         unread,
         error=(text(item.get("statusMessage")) or "failed") if failed else None,
         usage=usage_in(first_of(item, ("usageDetails", "usage_details", "usage")), unread),
@@ -98,8 +98,8 @@ def _is_tool(message: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """Messages as integrations write them, in OpenAI's form: without definitions of tools, a tool
-    named as the role, calls or data as the content."""
+    """Messages of integrations in OpenAI's format. Integrations list tool definitions among the
+    messages, put a tool's name into the role, and calls or data into the content."""
     if isinstance(value, list):
         return [_plain(message) for message in value if not _is_tool(message)]
     if not isinstance(as_dict(value).get("role"), str) or "parts" in value:
@@ -108,7 +108,7 @@ def _plain(value: Any) -> Any:
     if fields["role"] not in ROLES:
         fields |= {"role": "tool", "name": fields["role"]}
     content = fields.get("content")
-    content = opened(content) if str(content).startswith('[{"function"') else content
+    content = from_json_text(content) if str(content).startswith('[{"function"') else content
     listed = dicts(content)
     if listed and all("function" in item for item in listed):
         return fields | {"role": "assistant", "content": "", "tool_calls": listed}

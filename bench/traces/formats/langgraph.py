@@ -91,8 +91,8 @@ def _order(state: State) -> tuple[float, float]:
 
 
 def _messages_in(state: State) -> list[State]:
-    """The messages of a state: those of the channel `messages`, else of the first channel that
-    holds some."""
+    """The messages of a state: from the channel `messages`, else from the first channel with
+    messages."""
     values = _values(state)
     return dicts(values.get("messages") or next(filter(_has_messages, values.values()), None))
 
@@ -102,14 +102,14 @@ def _has_messages(value: Any) -> bool:
 
 
 def _identity(value: State) -> str:
-    """The key of a message in the states of graph and subgraph: its id, else all of it."""
+    """The identity of a message across the states of graph and subgraph: its id, else all of it."""
     _, fields = unwrapped(value)
     return text(fields.get("id")) or compact_json(fields)
 
 
 class _Graph(Prompts):
-    """The states of a thread on their way to a trace. What a subgraph hands on is a message of the
-    graph alone."""
+    """The steps of a thread's states. A message that a subgraph hands on belongs to the graph
+    only."""
 
     def __init__(self, states: list[State]) -> None:
         super().__init__()
@@ -120,8 +120,8 @@ class _Graph(Prompts):
             self._state(state, outer, following.get(id(state)))
 
     def _state(self, state: State, outer: set[str], following: State | None) -> None:
-        """Add what is new in a state, and where the graph goes from it; `outer` are the messages of
-        the graph that subgraphs are in."""
+        """Add what is new in a state, and the nodes that run next; `outer` are the messages of the
+        outer graph."""
         space, values = _configured(state, "checkpoint_ns"), _messages_in(state)
         if space:
             values = [value for value in values if _identity(value) not in outer]
@@ -129,20 +129,24 @@ class _Graph(Prompts):
         self.unread.add("interrupt of the graph", _interrupts(state))
         messages = [one for value in values for one in message(value, self.unread)]
         group = space.split("|")[-1].split(":")[0] or "agent"
-        before, t, thread = self.index, _time(state), "main"
+        before, thread = self.index, "main"
         if messages or group == "agent":
-            thread = self.hold(messages, group=group, t=t)
-        taken = _taken(state, following)
-        if taken is None:
-            return
-        where = point_after(self.steps[-1] if self.index > before else None) if taken else "end"
-        kept = {
+            thread = self.add_state(messages, group=group, time=_time(state))
+        nodes = _taken(state, following)
+        if nodes is not None:
+            last_step = self.steps[-1] if self.index > before else None
+            point = point_after(last_step) if nodes else "end"
+            self._decision(state, nodes, thread, point)
+
+    def _decision(self, state: State, nodes: list[str], thread: str, point: str) -> None:
+        """Add the routing decision for the next nodes, with the state's values beside messages."""
+        values = {
             key: value
             for key, value in _values(state).items()
             if not key.startswith(_INNER) and not _has_messages(value)
         }
-        names = "+".join(taken) or "__end__"
-        self.route(names, "langgraph", thread=thread, t=t, at=where, state=kept)
+        names = "+".join(nodes) or "__end__"
+        self.add_decision(names, "langgraph", thread=thread, t=_time(state), at=point, state=values)
 
 
 def _interrupts(state: State) -> int:
@@ -153,8 +157,8 @@ def _interrupts(state: State) -> int:
 
 
 def _taken(state: State, following: State | None) -> list[str] | None:
-    """The nodes that run after a state; none at the end; None where it is not recorded, or where
-    the graph only begins."""
+    """The nodes that run after a state, `[]` at the end; None where they are not recorded, or the
+    graph only begins."""
     if isinstance(state.get("next"), list):
         chosen = [name for name in map(str, state["next"]) if not name.startswith(_INNER)]
         return None if state["next"] and not chosen else chosen
@@ -186,8 +190,8 @@ def _is_sqlite(document: Document) -> bool:
 
 
 def _saved_states(document: Document, unread: Unread, most: int = -1) -> list[State]:
-    """The states of all threads; at most so many (-1: all). `[]` where the file has no such table,
-    or is damaged. A checkpoint that cannot be read is counted."""
+    """The states of all threads, at most `most` (-1: all); `[]` if the file is damaged or has no
+    such table. Checkpoints that cannot be read are counted."""
     states = []
     for row in _rows(document, most):
         state = _unpacked(row.get("type"), row.get("checkpoint"))
@@ -201,8 +205,8 @@ def _saved_states(document: Document, unread: Unread, most: int = -1) -> list[St
 
 
 def _rows(document: Document, most: int) -> list[dict[str, Any]]:
-    """The rows of the table of checkpoints by the names of its columns. They are read from a copy,
-    with the log of writes (`-wal`) that a saver leaves beside its file where it was not closed."""
+    """The rows of the table of checkpoints, as columns by name. They are read from a copy,
+    including the log of writes (`-wal`) that a saver leaves if it was not closed."""
     damaged = contextlib.suppress(sqlite3.Error, UnicodeDecodeError)
     with tempfile.TemporaryDirectory() as folder, damaged:
         copy, log = Path(folder) / "saved", document.path.with_name(f"{document.path.name}-wal")
@@ -229,8 +233,8 @@ def _unpacked(kind: Any, data: Any) -> Any:
 
 
 def _object(code: int, data: memoryview) -> Any:
-    """An object that the serializer packed, as LangChain dumps it; one of a kind without fields as
-    its arguments."""
+    """An object of the serializer in the form of LangChain's dumps, or its arguments if it has no
+    fields."""
     packed = msgspec.msgpack.decode(bytes(data), ext_hook=_object)
     if not isinstance(packed, list) or len(packed) < 3:
         return packed

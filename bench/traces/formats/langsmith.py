@@ -53,8 +53,8 @@ class LangSmith:
 
 
 def _merged(values: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Runs as they are, or put together from batches as clients send them: `post` begins runs,
-    `patch` ends them."""
+    """Runs, merged from batches where clients sent them so: `post` begins runs, `patch` ends
+    them."""
     merged: dict[str, dict[str, Any]] = {}
     for value in values:
         batch = [*dicts(value.get("post")), *dicts(value.get("patch"))]

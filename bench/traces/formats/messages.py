@@ -79,8 +79,8 @@ def _run_of(frame: dict[str, Any]) -> Steps:
     steps = Steps()
     steps.id = as_id(frame.get("id"))
     steps.unread.extra_keys(frame, _FRAME, "a conversation")
-    steps.tools(tools_in(frame) or [])
-    steps.tell(instructions_in(frame, steps.unread))
+    steps.set_tools(tools_in(frame) or [])
+    steps.add_messages(instructions_in(frame, steps.unread))
     steps.model = text(frame.get("model"))
-    steps.tell(messages(frame["messages"], steps.unread))
+    steps.add_messages(messages(frame["messages"], steps.unread))
     return steps

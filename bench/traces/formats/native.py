@@ -73,15 +73,15 @@ _STEPS = {
 
 
 class _Lines:
-    """The values of a file's lines as headers and steps; `unread` counts the members of the trace
-    that is being read which neither has."""
+    """Reads a file's lines as headers and steps; `unread` counts the unknown members of the current
+    trace."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
         self.unread = Unread()
 
     def header(self, number: int, value: Any) -> Header:
-        """The header on a line; TraceError for none, or one of another schema."""
+        """The header on a line. TraceError for anything else, or another schema."""
         version, self.unread = as_dict(value).get(KEY), Unread()
         if version is None:
             what = f'expected a header {{"{KEY}": {SCHEMA_VERSION}, "id": …, "source": …}} — not a native trace'
@@ -102,14 +102,14 @@ class _Lines:
         return step
 
     def counted(self, header: Header) -> Header:
-        """A header with what was left out of it and its steps."""
+        """A header with the counts of what was left out of it and its steps."""
         for what, count in header.left_out.items():
             self.unread.add(what, count)
         return msgspec.structs.replace(header, left_out=self.unread.counts)
 
     def _typed(self, number: int, value: Any, kind: Any, members: Set[str] | None) -> Any:
-        """The value on a line as one of a kind, which has these members (None: it is of no kind
-        that is known). TraceError with the place of a misfit."""
+        """The value on a line as a `kind` with these `members` (None for an unknown kind of step).
+        TraceError with the place of a wrong value."""
         if members is not None and not value.keys() <= members:
             self.unread.extra_keys(value, members | _RETIRED, "a native trace")
             value = {key: value[key] for key in value if key in members}
@@ -125,8 +125,8 @@ class _Lines:
 
 
 def _content_of(listed: list[Any]) -> dict[str, Any]:
-    """The text and the number of other parts of a content that is listed in parts, as earlier
-    versions wrote it; nothing where some are none."""
+    """The text and the number of other parts of a content that earlier versions wrote as a list of
+    parts; `{}` for other lists."""
     parts = dicts(listed)
     if parts != listed:
         return {}
@@ -144,8 +144,8 @@ def _misfit(document: Document, number: int, error: msgspec.ValidationError) -> 
 
 
 def write_trace(trace: Trace, path: str | Path) -> None:
-    """Write a trace in the native format, compressed where the name ends in `.gz`; whole or not at
-    all.
+    """Write a trace in the native format, compressed if the name ends in `.gz`; a failed write
+    leaves no partial file.
 
     The same trace gives the same bytes, no time or name inside. Raises TraceError where the trace
     cannot be written as JSON.
@@ -154,8 +154,8 @@ def write_trace(trace: Trace, path: str | Path) -> None:
 
 
 def write_traces(traces: Iterable[Trace], path: str | Path) -> None:
-    """Write several traces into one native file, else as `write_trace`. The traces may come one by
-    one; what is kept of them is compressed."""
+    """Write several traces into one native file, otherwise like `write_trace`. The traces may be an
+    iterator; only their encoded bytes stay in memory."""
     target, buffer = Path(path), io.BytesIO()
     with ExitStack() as stack:
         file: Any = buffer

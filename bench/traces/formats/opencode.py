@@ -9,14 +9,14 @@ from .. import Confidence, Document, Traces, certain_if, register
 from ..intakes.content import Blocks
 from ..intakes.usage import usage_in
 from ..records import Kinds, Unread, fields_of, time_of
-from ..steps import PICTURE, Ran, ReadMessage, Steps, traces_of
+from ..steps import PICTURE, ReadMessage, Steps, ToolRun, traces_of
 from ..values import as_dict, dict_in, dicts, text
 
 _CLEARED = "[Old tool result content cleared]"
 _INTERRUPTED = "[Tool execution was interrupted]"
 _SENT = {"compaction": "What did we do so far?",
          "subtask": "The following tool was executed by the user"}  # fmt: skip
-"""The texts as which parts of a person's message are sent to the model."""
+"""The texts that the model gets for some parts of a user's message."""
 _NOT_IN_PROMPTS = {"step-start", "step-finish", "snapshot", "patch", "retry", "agent"}
 _TEXT_FILES = ("text/plain", "application/x-directory")
 """Files whose text stands in a part of its own."""
@@ -68,7 +68,7 @@ class Opencode:
 
 
 class _Session(Steps):
-    """One session on its way to a trace: the results that are cleared later."""
+    """The steps of one session, and its results that are cleared later."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -80,22 +80,22 @@ class _Session(Steps):
         fields = fields_of(info, _MESSAGE, self.unread)
         pieces = [fields_of(part, _PART, self.unread) for part in parts]
         created = fields_of(fields.get("time"), _TIMES, self.unread).get("created")
-        t, role = time_of(created, self.unread), fields.get("role")
+        time, role = time_of(created, self.unread), fields.get("role")
         answered = any(piece.get("type") in ("text", "tool") for piece in pieces)
         if role == "user":
-            self._user(fields, pieces, t)
+            self._user(fields, pieces, time)
         elif role != "assistant":
             self.unread.kind("message of a role", role)
         elif "error" in fields and not answered:
             self.unread.add("answer that failed")
         else:
             self._clear(created or 0.0)
-            self._assistant(fields, pieces, t)
+            self._assistant(fields, pieces, time)
 
-    def _user(self, info: Fields, pieces: list[Fields], t: float | None) -> None:
-        """Add a message of the user; one that asks for a compaction is remembered."""
+    def _user(self, info: Fields, pieces: list[Fields], time: float | None) -> None:
+        """Add a user message; the last one that asks for compaction is kept in `asked`."""
         if info.get("system"):
-            self.say(ReadMessage("system", info["system"]), t=t)
+            self.add_message(ReadMessage("system", info["system"]), time=time)
         blocks = Blocks()
         for piece in pieces:
             kind = piece.get("type")
@@ -108,11 +108,11 @@ class _Session(Steps):
             elif kind not in ("text", "file", *_NOT_IN_PROMPTS):
                 self.unread.kind("part", kind)
         if blocks:
-            index = self.say(blocks.message("user"), t=t)
+            index = self.add_message(blocks.message("user"), time=time)
             asks = any(piece.get("type") == "compaction" for piece in pieces)
             self.asked = index if asks else self.asked
 
-    def _assistant(self, info: Fields, pieces: list[Fields], t: float | None) -> None:
+    def _assistant(self, info: Fields, pieces: list[Fields], time: float | None) -> None:
         """Add the model calls of a message; a summary resets the context."""
         calls = _calls_of(pieces)
         for call in calls:
@@ -120,12 +120,12 @@ class _Session(Steps):
             end = next((piece for piece in call if piece.get("type") == "step-finish"), {})
             self.cost_usd += end.get("cost", alone.get("cost")) or 0
             usage = _usage(end.get("tokens") or alone.get("tokens") or {}, self.unread)
-            self._turn(call, t, model=info.get("modelID"), usage=usage)
+            self._turn(call, time, model=info.get("modelID"), usage=usage)
         if info.get("summary") is True and self.asked is not None:
-            self.add(ContextReset, t=t, kept=tuple(range(self.asked, self.index)))
+            self.add(ContextReset, t=time, kept=tuple(range(self.asked, self.index)))
             self.asked = None
 
-    def _turn(self, pieces: list[Fields], t: float | None, **about: Any) -> None:
+    def _turn(self, pieces: list[Fields], time: float | None, **about: Any) -> None:
         """Add the answer of one model call, and the results of its calls."""
         blocks, results = Blocks(), list[tuple[str, Fields]]()
         for piece in pieces:
@@ -143,7 +143,7 @@ class _Session(Steps):
                 results.append((call_id, state))
             elif kind not in _NOT_IN_PROMPTS:
                 self.unread.kind("part", kind)
-        self.say(blocks.answer(**about), t=t)
+        self.add_message(blocks.answer(**about), time=time)
         for call_id, state in results:
             self._result(call_id, state)
 
@@ -152,29 +152,29 @@ class _Session(Steps):
         times = fields_of(state.get("time"), _TIMES, self.unread)
         failed = state.get("status") != "completed"
         seen = (state.get("error") or _INTERRUPTED) if failed else state.get("output", "")
-        ran = Ran(
+        ran = ToolRun(
             failed=failed,
             error=seen if failed else None,
-            t=time_of(times.get("end"), self.unread),
+            time=time_of(times.get("end"), self.unread),
             cut=dict_in(state, "metadata").get("truncated") is True,
         )
         pictures = [PICTURE for file in dicts(state.get("attachments")) if text(file.get("url"))]
         shown = ReadMessage("tool", seen, call_id=call_id, ran=ran, other=tuple(pictures))
-        index = self.say(shown)
+        index = self.add_message(shown)
         if "compacted" in times:
             self.cleared.append((times["compacted"], index))
 
     def _clear(self, now: float) -> None:
-        """Add the clearing of results that happened before a time."""
+        """Add an edit for the results that were cleared before a time."""
         due = [item for item in self.cleared if item[0] <= now]
         if due:
             self.cleared = [item for item in self.cleared if item not in due]
-            t, notices = time_of(max(due)[0], self.unread), {index: _CLEARED for _, index in due}
-            self.add(ContextEdit, t=t, shown=notices)
+            time, notices = time_of(max(due)[0], self.unread), {index: _CLEARED for _, index in due}
+            self.add(ContextEdit, t=time, shown=notices)
 
 
 def _calls_of(pieces: list[Fields]) -> list[list[Fields]]:
-    """The parts of a message by the model call that they came from."""
+    """The parts of a message, grouped by the model call that produced them."""
     calls: list[list[Fields]] = [[]]
     for piece in pieces:
         answered = any(known.get("type") in ("text", "tool", "reasoning") for known in calls[-1])
@@ -185,7 +185,7 @@ def _calls_of(pieces: list[Fields]) -> list[list[Fields]]:
 
 
 def _usage(tokens: dict[str, Any], unread: Unread) -> Usage | None:
-    """The usage of a call, whose `input` is what no cache held; None where all is 0."""
+    """The usage of a call; its `input` excludes cached tokens. None if all counts are 0."""
     cache = dict_in(tokens, "cache")
     read, written = cache.get("read"), cache.get("write")
     beside = {"cache_read_input_tokens": read, "cache_creation_input_tokens": written}

@@ -45,8 +45,8 @@ class OpenHands:
         return certain_if(head.keys() >= _STATE or (placed and any(map(_is_event, events))))
 
     def read(self, document: Document) -> Traces:
-        """The file's run, or those of an evaluation in order. PartOf for a file that another is
-        read with."""
+        """The file's run, or an evaluation's runs in order. Raises PartOf for a file that is read
+        with another."""
         unread = Unread()
         objects = objects_of(document, unread)
         framed = [(value, events) for value in objects if (events := _events_in(value)) is not None]
@@ -60,7 +60,7 @@ class OpenHands:
 
 
 def _events_in(value: dict[str, Any]) -> list[Any] | None:
-    """The events that a record of a run lists; None where it lists none."""
+    """The events listed in a run's record; None without a list."""
     return next((listed for key in _LISTS if isinstance(listed := value.get(key), list)), None)
 
 
@@ -70,8 +70,8 @@ def _is_event(event: dict[str, Any]) -> bool:
 
 
 def _run(listed: list[Any], frame: dict[str, Any]) -> EventLog:
-    """The run of a list of events; `frame` is an evaluation's record of it, or the conversation's
-    state."""
+    """The run of a list of events; `frame` is the evaluation's record around it, or the
+    conversation's state."""
     events, steps = dicts(listed), EventLog()
     steps.unread.add("event that is no object", len(listed) - len(events))
     for event in events:

@@ -14,7 +14,7 @@ from ..intakes.tree import Span, langchain_in, trees_of
 from ..intakes.usage import usage_in
 from ..records import Unread, objects_of
 from ..steps import ReadMessage, traces_of
-from ..values import as_dict, as_list, dicts, first_of, opened
+from ..values import as_dict, as_list, dicts, first_of, from_json_text
 
 _CALLS = {"llm", "call_llm", "chat", "text_completion", "generate_content", "completion", "responses",
           "ai.generatetext.dogenerate", "ai.streamtext.dostream", "ai.generateobject.dogenerate",
@@ -74,7 +74,7 @@ class Otel:
 
 
 def _span(span: OtelSpan, unread: Unread) -> Span:
-    """A span as a run of the tree, by whichever convention it was written."""
+    """A span of any convention as a run of the tree."""
     kind, known = _kind(span), langchain_in(_metadata(span))
     return Span(
         id=span.id,
@@ -107,9 +107,9 @@ def _of_call(span: OtelSpan, unread: Unread) -> dict[str, Any]:
 
 
 def _output(span: OtelSpan, kind: str) -> Any:
-    """The output of a span; of one that holds others the text alone, where it wraps one."""
+    """The output of a span; for a span around others only the text in it, if there is one."""
     output = span.first(*_GAVE)
-    value = opened(output)
+    value = from_json_text(output)
     if kind in _HOLDERS:
         value = first_of(value, ("outputs", "output")) if isinstance(value, dict) else value
         return value if isinstance(value, str) and value else output
@@ -117,8 +117,8 @@ def _output(span: OtelSpan, kind: str) -> Any:
 
 
 def _kind(span: OtelSpan) -> str:
-    """The kind of a span: `call`, `tool`, a kind that holds others, `other` for other
-    instrumentations, else the convention's own name."""
+    """The kind of a span: `call`, `tool`, a kind of `_HOLDERS`, `other` for other instrumentations,
+    else the convention's own name."""
     kind = span.text(*_KINDS).lower()
     if kind in _CALLS:
         return "call"
@@ -141,14 +141,14 @@ def _metadata(span: OtelSpan) -> dict[str, Any]:
     kept = {
         key.removeprefix(_PROPERTIES): given[key] for key in given if key.startswith(_PROPERTIES)
     }
-    return {**as_dict(opened(given.get("metadata"))), **kept}
+    return {**as_dict(from_json_text(given.get("metadata"))), **kept}
 
 
 # ---------------------------------------------------------------- messages, by the conventions
 
 
 def _prompt_in(span: OtelSpan, unread: Unread) -> list[ReadMessage]:
-    """The messages that a model call was sent; `[]` where the span does not record them."""
+    """The prompt of a model call; `[]` where the span does not record it."""
     system = _decoded(span, "gen_ai.system_instructions", unread)
     listed = _decoded(span, "gen_ai.input.messages", unread)
     listed = listed or _decoded(span, "ai.prompt.messages", unread)
@@ -174,16 +174,17 @@ def _answers_in(span: OtelSpan, unread: Unread) -> list[ReadMessage]:
 
 def _tools_in(span: OtelSpan) -> list[Any] | None:
     """The tools that a model call was offered; None where the span does not record them."""
-    defined = opened(span.first("gen_ai.tool.definitions", "ai.prompt.tools"))
+    defined = from_json_text(span.first("gen_ai.tool.definitions", "ai.prompt.tools"))
     if isinstance(defined, list) and defined:
-        return list(map(opened, defined))
+        return list(map(from_json_text, defined))
     listed = dicts(span.below("llm.tools") or span.below("llm.request.functions"))
-    return [opened(tool.get("json_schema")) or tool for tool in listed] or None
+    return [from_json_text(tool.get("json_schema")) or tool for tool in listed] or None
 
 
 def _decoded(span: OtelSpan, key: str, unread: Unread) -> Any:
-    """An attribute that is JSON within a text; None, and counted, where it was cut."""
-    value = opened(span.attributes.get(key))
+    """The value of an attribute, decoded if it is JSON; None, and counted, if the JSON was
+    truncated."""
+    value = from_json_text(span.attributes.get(key))
     if isinstance(value, str) and value[:1] in ("[", "{"):
         unread.add(f"attribute {key!r} that was cut: the exporter limits their length")
         return None
@@ -200,17 +201,18 @@ def _of_vercel(span: OtelSpan, unread: Unread) -> dict[str, Any]:
 
 
 def _spread(span: OtelSpan, *keys: str) -> list[dict[str, Any]]:
-    """The messages that are spread over attributes below the first of some keys that is there."""
+    """The messages that are spread over numbered attributes below the first of `keys` that is
+    present."""
     lists = (span.below(key) for key in keys)
     listed = next((values for values in lists if isinstance(values, list)), [])
     return list(map(_message, dicts(listed)))
 
 
 def _message(fields: dict[str, Any]) -> dict[str, Any]:
-    """A message out of attributes, in OpenAI's form: its content may be JSON, or blocks beside
-    it."""
+    """A message from attributes in OpenAI's format; its content may be JSON, or blocks in
+    `contents`."""
     content = fields.get("content")
-    listed = dicts(opened(content)) if str(content).startswith("[{") else []
+    listed = dicts(from_json_text(content)) if str(content).startswith("[{") else []
     typed = bool(listed) and all("type" in part for part in listed)
     blocks = list(map(_block, dicts(fields.get("contents"))))
     kept = {key: value for key, value in fields.items() if key != "contents" and value is not None}

@@ -11,13 +11,13 @@ from ..intakes.content import Blocks, blocks_of
 from ..intakes.usage import usage_in
 from ..records import fields_of, objects_of, time_of
 from ..sessions.branches import paired, way_to
-from ..steps import Ran, ReadMessage, Steps, traces_of
+from ..steps import ReadMessage, Steps, ToolRun, traces_of
 from ..values import dict_in, number
 
 _NOT_IN_PROMPTS = {"model_change", "thinking_level_change", "custom", "label", "session_info",
                    "ephemeral"}  # fmt: skip
 """Entries of which nothing is in a prompt."""
-_COMMAND = "Ran `{}`\n```\n{}\n```"
+_COMMAND = "ToolRun `{}`\n```\n{}\n```"
 """The form in which a command that a person ran is sent to the model."""
 _COUNTS = {"input": "input_tokens", "output": "output_tokens", "cacheRead": "cache_read_input_tokens",
            "cacheWrite": "cache_creation_input_tokens", "reasoning": "reasoning_tokens"}  # fmt: skip
@@ -64,8 +64,7 @@ class Pi:
 
 
 class _Session(Steps):
-    """One session on its way to a trace: the steps that an entry became, and the entry before
-    each."""
+    """The steps of one session, with the steps of each entry and its parent."""
 
     def __init__(self, document: Document) -> None:
         super().__init__()
@@ -78,25 +77,30 @@ class _Session(Steps):
                 self.meta["session_id"] = line.get("id")
                 continue
             entry = fields_of(line, _ENTRY, self.unread)
-            own, t = entry.get("id") or f"line {at}", time_of(entry.get("timestamp"), self.unread)
+            own, time = (
+                entry.get("id") or f"line {at}",
+                time_of(entry.get("timestamp"), self.unread),
+            )
             parent = entry.get("parentId") if "id" in entry and "parentId" in line else last
             if parent != last and (parent is None or parent in self.parents):
                 left = entry.get("type") == "branch_summary"
-                self._reset(parent, t, entry.get("summary") if left else None)
+                self._reset(parent, time, entry.get("summary") if left else None)
             self.parents[own], last, before = parent, own, self.index
-            self._entry(entry, own, t)
+            self._entry(entry, own, time)
             self.steps_of[own] = set(range(before, self.index))
 
-    def _entry(self, entry: Fields, own: str, t: float | None) -> None:
+    def _entry(self, entry: Fields, own: str, time: float | None) -> None:
         """Add an entry by its type."""
         kind, summary = entry.get("type"), entry.get("summary")
         if kind == "message":
-            self._message(fields_of(entry.get("message"), _MESSAGE, self.unread), t)
+            self._message(fields_of(entry.get("message"), _MESSAGE, self.unread), time)
         elif kind == "compaction":
             self.first_kept[own] = entry.get("firstKeptEntryId") or own
-            self._reset(own, t, summary)
+            self._reset(own, time, summary)
         elif kind == "custom_message":
-            self.say(blocks_of(entry.get("content"), self.unread).message("user"), t=t)
+            self.add_message(
+                blocks_of(entry.get("content"), self.unread).message("user"), time=time
+            )
         elif kind == "branch_summary":
             last = self.steps[-1] if self.steps else None
             left = isinstance(last, ContextReset) and last.summary == summary
@@ -104,33 +108,33 @@ class _Session(Steps):
         elif kind not in _NOT_IN_PROMPTS:
             self.unread.kind("entry", kind)
 
-    def _message(self, message: Fields, t: float | None) -> None:
+    def _message(self, message: Fields, time: float | None) -> None:
         """Add a message by its role."""
         sent, role = time_of(message.get("timestamp"), self.unread), message.get("role")
-        t = t if sent is None else sent
+        time = time if sent is None else sent
         blocks = blocks_of(message.get("content"), self.unread)
         if role == "assistant":
-            self._answer(message, blocks, t)
+            self._answer(message, blocks, time)
         elif role == "toolResult":
             truncated = dict_in(message.get("details"), "truncation").get("truncated") is True
             failed, why = message.get("isError") is True, blocks.content or None
-            ran = Ran(failed=failed, error=why if failed else None, cut=truncated)
+            ran = ToolRun(failed=failed, error=why if failed else None, cut=truncated)
             call_id, name = message.get("toolCallId", ""), message.get("toolName", "")
             shown = blocks.message("tool", call_id=call_id, name=name, ran=ran)
-            self.say(shown, t=t)
+            self.add_message(shown, time=time)
         elif role == "bashExecution":
             output = message.get("output") or "(no output)"
             command = _COMMAND.format(message.get("command"), output)
             if message.get("excludeFromContext") is not True:
-                self.say(ReadMessage("user", command), t=t)
+                self.add_message(ReadMessage("user", command), time=time)
         elif role in ("user", "custom", "hookMessage"):
-            self.say(blocks.message("user"), t=t)
+            self.add_message(blocks.message("user"), time=time)
         elif role in ("branchSummary", "compactionSummary"):
-            self.say(ReadMessage("user", message.get("summary", "")), t=t)
+            self.add_message(ReadMessage("user", message.get("summary", "")), time=time)
         else:
             self.unread.kind("message of a role", role)
 
-    def _answer(self, message: Fields, blocks: Blocks, t: float | None) -> None:
+    def _answer(self, message: Fields, blocks: Blocks, time: float | None) -> None:
         """Add an answer with its usage and cost."""
         usage, reason = message.get("usage", {}), message.get("stopReason")
         self.cost_usd += number(dict_in(usage, "cost").get("total")) or 0.0
@@ -140,10 +144,10 @@ class _Session(Steps):
         counts: dict[str, Any] = {name: usage.get(key) for key, name in _COUNTS.items()}
         counts["cache_creation"] = {"ephemeral_1h_input_tokens": usage.get("cacheWrite1h")}
         known = {"model": message.get("model"), "usage": usage_in(counts, self.unread)}
-        self.say(blocks.answer(**known), t=t)
+        self.add_message(blocks.answer(**known), time=time)
 
-    def _reset(self, end: str | None, t: float | None, summary: str | None) -> None:
-        """Add the history as it is after an entry: the way to it, from what its last compaction
+    def _reset(self, end: str | None, time: float | None, summary: str | None) -> None:
+        """Add a reset to the history at an entry: the path to it, from what its last compaction
         kept."""
         kept: set[int] = set()
         first: str | None = None
@@ -153,4 +157,4 @@ class _Session(Steps):
             if entry == first:
                 break
         resets = {step.index for step in self.steps if isinstance(step, ContextReset)}
-        self.add(ContextReset, t=t, summary=summary, kept=paired(self.steps, kept - resets))
+        self.add(ContextReset, t=time, summary=summary, kept=paired(self.steps, kept - resets))

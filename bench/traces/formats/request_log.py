@@ -16,13 +16,13 @@ _SAMPLE = 20
 
 @register("reader", "request_log")
 class RequestLog:
-    """Runs out of a log of calls, each `{request, response}` by these or like names, as deep as
-    proxies put them.
+    """Runs from a log of calls, each `{request, response}` under these or similar names, nested as
+    proxies do.
 
     Requests and answers, also in one object, may be in the form of OpenAI's chat or Responses
     interface, Anthropic's, Gemini's or Bedrock's; streamed answers are put together. A call whose
-    prompt begins with an earlier one's is of the same run; a prompt that is such a one shortened is
-    a ContextReset. Calls that share a session (`session_id`, `trace_id`, Claude Code's user id) are
+    prompt begins with an earlier prompt belongs to the same run; a shortened prompt is a
+    ContextReset. Calls that share a session (`session_id`, `trace_id`, Claude Code's user id) are
     one trace; without one each conversation is a trace. In a folder, files of one call each are
     read together, as the first of them.
 
@@ -39,7 +39,7 @@ class RequestLog:
             record for record in document.first_objects[:_SAMPLE] if request_in(record) is not None
         ]
         answered = any(answer_in(record) is not None for record in asked)
-        # Other formats may wrap these in more.
+        # Never CERTAIN: other formats may have requests and answers inside, too.
         return Confidence.POSSIBLE if answered else Confidence.NO
 
     def read(self, document: Document) -> Traces:
@@ -52,8 +52,8 @@ class RequestLog:
 
 
 def _others(document: Document) -> list[dict[str, Any]]:
-    """The other files of a folder that hold one call each, if this is the first of them; PartOf if
-    it is not."""
+    """The calls in the other files of a folder with one call each, if this file is the first of
+    them; raises PartOf if it is not."""
     records: list[dict[str, Any]] = []
     for path in document.beside:
         known = Document(path).first_objects if path != document.path else []

@@ -15,7 +15,7 @@ from ..intakes.usage import usage_in
 from ..records import Kinds, fields_of
 from ..sessions.commands import calls_in, is_observation, observation, observation_text
 from ..sessions.swe_agent import run_of
-from ..steps import Ran, ReadMessage, Steps, traces_of
+from ..steps import ReadMessage, Steps, ToolRun, traces_of
 from ..values import as_dict, dict_in, dicts, number, text
 
 _FORMATS = (None, "mini-swe-agent-1", "mini-swe-agent-1.1")
@@ -90,8 +90,8 @@ Fields = dict[str, Any]
 
 
 class _MiniRun(Steps):
-    """The steps of a run of mini-swe-agent; `commands` of the last turn's text still wait for
-    output."""
+    """The steps of a run of mini-swe-agent; `commands` are those of the last turn's text without
+    output so far."""
 
     def __init__(self, info: Fields, listed: list[Any]) -> None:
         super().__init__()
@@ -112,12 +112,12 @@ class _MiniRun(Steps):
 
     def _messages_in(self, entry: Fields, extra: Fields) -> list[ReadMessage]:
         """The messages of an entry: an answer of the Responses interface with its results, or a
-        message of a chat, with what the provider's response says of it."""
+        chat message with the model and the usage of the provider's response."""
         fields = {key: member for key, member in entry.items() if key != "extra"}
-        kinds = (entry.get("role"), entry.get("type"))
-        if "output" in entry and kinds[0] is None and kinds[1] != "function_call_output":
+        is_answer = entry.get("role") is None and entry.get("type") != "function_call_output"
+        if "output" in entry and is_answer:
             if isinstance(entry.get("tools"), list):
-                self.tools(entry["tools"])
+                self.set_tools(entry["tools"])
             return answers_of(fields, self.unread) or [ReadMessage("assistant")]
         response = extra.get("response", {})
         known = {
@@ -127,7 +127,8 @@ class _MiniRun(Steps):
         return [message.with_known(**known) for message in messages([fields], self.unread)]
 
     def _add(self, message: ReadMessage, extra: Fields, *, last: bool) -> None:
-        """Add a message; a user's after commands is the output of the first that waits."""
+        """Add a message; a user message after commands is the output of the first one without
+        output."""
         if message.role == "tool":
             message = replace(message, failed=False, error=None, ran=_run(message.content, extra))
         elif message.role == "user" and self.commands and (last or is_observation(message.content)):
@@ -135,17 +136,17 @@ class _MiniRun(Steps):
             message = replace(shown, other=message.other)
         elif message.role == "user":
             self.commands = []
-        self.say(message, t=extra.get("timestamp"))
+        self.add_message(message, time=extra.get("timestamp"))
 
 
 def _is_of_call(entry: Fields) -> bool:
-    """True for a message that a provider gave or got in its own form of calls."""
+    """True for a message with calls, or a result, in a provider's own format."""
     return "output" in entry or entry.get("role") == "tool" or bool(entry.get("tool_calls"))
 
 
-def _run(seen: str, extra: Fields) -> Ran:
-    """The run of a command whose output the model saw in an envelope, JSON or tags. The whole
-    output is put into the envelope as the harness renders one that is not too long."""
+def _run(seen: str, extra: Fields) -> ToolRun:
+    """The execution of a command whose output the model saw in an envelope, JSON or tags. The whole
+    output is put into the same envelope as the harness would if it were short."""
     envelope = as_dict(strict_json(seen))
     code = extra.get("returncode", envelope.get("returncode", 0))
     error = extra.get("exception_info") or envelope.get("exception_info") or None
@@ -156,12 +157,11 @@ def _run(seen: str, extra: Fields) -> Ran:
             exception = f', "exception_info": {_tojson(error)}' if error else ""
             full = f'{{\n  "returncode": {code},\n  "output": {_tojson(raw)}{exception}\n}}'
     why = None if error is None else as_text(error)
-    return Ran(full=full, failed=code != 0, error=why, prose=True)
+    return ToolRun(full=full, failed=code != 0, error=why, prose=True)
 
 
 def _tojson(value: Any) -> str:
-    """JSON as the harness' templates write it: ASCII, without characters that mean something in
-    HTML."""
+    """JSON as the harness' templates write it: ASCII, with HTML's special characters escaped."""
     written = json.dumps(value)
     for char in "<>&'":
         written = written.replace(char, f"\\u{ord(char):04x}")

@@ -57,10 +57,10 @@ class Tau:
 
 
 def _run(run: dict[str, Any], info: dict[str, Any]) -> Steps:
-    """A run; `info` is that of its own in tau-bench, and that of the file in tau2."""
+    """The steps of a run; `info` belongs to the run in tau-bench, to the file in tau2."""
     steps, world = Steps(), dict_in(info, "environment_info")
     steps.unread.extra_keys(run, _RUN, "a run")
-    steps.tools(as_list(world.get("tool_defs")))
+    steps.set_tools(as_list(world.get("tool_defs")))
     steps.model = text(dict_in(info, "agent_info").get("llm"))
     for value in as_list(run.get("traj") or run.get("messages")):
         for inner in dicts(as_dict(value).get("tool_messages")) or [value]:
@@ -81,11 +81,11 @@ def _say(steps: Steps, value: Any) -> None:
     if theirs or (calls and not fields.get("content")):
         return
     spoken = {key: fields[key] for key in fields if key not in _BESIDE} or value
-    t = time_of(fields.get("timestamp"), steps.unread)
+    time = time_of(fields.get("timestamp"), steps.unread)
     for message in messages([spoken], steps.unread):
         failed = fields.get("error") is True or message.content.startswith(_FAILED)
         if message.role == "tool":
             call_id, error = as_id(fields.get("id")), message.content or None
             message = message.with_known(call_id=message.call_id or call_id, failed=failed)
             message = replace(message, error=error if failed else None)
-        steps.say(message, t=t)
+        steps.add_message(message, time=time)

@@ -1,5 +1,5 @@
-"""The intake of calls: model calls as logs keep them, each with its request and its answer, in any
-interface's form."""
+"""The intake of calls: model calls from logs, each with its request and its answer, in the format
+of any provider's interface."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ENDS = ("endTime", "end_time", "receivedAt", "ended_at", "completed_at")
 @dataclass(frozen=True)
 class _Call:
     """One model call of a log: its record, the request and the response in it, the messages of the
-    answer, and when it was asked and answered."""
+    answer, and the times of both."""
 
     record: dict[str, Any]
     request: dict[str, Any]
@@ -45,8 +45,8 @@ class _Call:
 
 
 def runs_of(records: list[dict[str, Any]], unread: Unread) -> list[Steps]:
-    """The runs of the calls among records of a log, in the order of their times: one a session
-    where calls share one, else one a conversation that grows. Other records are counted."""
+    """The runs in a log's records, in the order of their times: one per session where calls share
+    one, else one per growing conversation. Records that are not calls are counted."""
     calls = [call for call in map(_call_in, records) if call is not None]
     skipped = len(records) - len(calls)
     unread.add("request that is no model call, or has no answer", skipped)
@@ -71,8 +71,8 @@ class _Session(Prompts):
         self._unread_in_call: Counter[str] = Counter()
 
     def add_call(self, call: _Call, kept: dict[str, list[ReadMessage]]) -> None:
-        """Add a call, after what the server `kept` of its conversation, by the name of the last
-        answer there."""
+        """Add a call; `kept` are the conversations that a server keeps, by the id of the last
+        answer."""
         request, record = call.request, call.record
         before = text(request.get("previous_response_id"))
         lost = before is not None and before not in kept
@@ -81,7 +81,7 @@ class _Session(Prompts):
         offered = as_list(as_dict(record.get("model_parameters")).get("tools")) or None
         model = text(request.get("model")) or text(record.get("model"))
         turn, *results = call.answer
-        thread = self.ask(
+        thread = self.add_model_call(
             [*instructions_in(request, call.unread), *conversation],
             replace(turn, model=turn.model or model),
             results=results,
@@ -96,7 +96,8 @@ class _Session(Prompts):
         self._unread_in_call |= Counter(call.unread.counts)
 
     def parts(self, *, whole: bool) -> list[Steps]:
-        """The session as one run, or a run a thread; what was left out is counted on the first."""
+        """The session as one run, or one run per thread; what was left out is counted on the
+        first."""
         for what, count in self._unread_in_call.items():
             self.unread.add(what, count)
         self.cost_usd = round(sum(self._usd.values()), 9)
@@ -113,7 +114,7 @@ class _Session(Prompts):
 
 
 def _call_in(record: dict[str, Any]) -> _Call | None:
-    """A record as a call; None for one that is no model call, or has no answer that can be read."""
+    """A record as a call; None where it is not a model call, or its answer cannot be read."""
     request, response, unread = request_in(record), answer_in(record), Unread()
     answer = answers_of(response, unread)
     if request is None or not answer:
@@ -128,13 +129,13 @@ def _call_in(record: dict[str, Any]) -> _Call | None:
 
 
 def _first_time(record: dict[str, Any], keys: tuple[str, ...], unread: Unread) -> float | None:
-    """The first of some times that can be read, in seconds."""
+    """The first time, among some keys, that can be read, in seconds."""
     times = (time_of(record.get(key), unread) for key in keys)
     return next((time for time in times if time is not None), None)
 
 
 def _numbered(step: AnyStep, index: dict[int, int]) -> AnyStep:
-    """A step of the one thread that a trace has, with its new index."""
+    """A step with its new index, in the thread `main`."""
     changes: dict[str, Any] = {"index": index[step.index], "thread": "main"}
     if isinstance(step, ContextReset):
         changes["kept"] = tuple(index[kept] for kept in step.kept if kept in index)

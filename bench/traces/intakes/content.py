@@ -1,6 +1,5 @@
-"""The content of messages, in the form of any provider or library, sorted by purpose: parts to
-show, calls, reasoning, results of tools. What is of no known kind is
-counted where it becomes a step.
+"""The content of messages, in the format of any provider or library, sorted by purpose: parts to
+show, calls, reasoning, results of tools. Unknown kinds are counted when they become steps.
 """
 
 from __future__ import annotations
@@ -63,25 +62,25 @@ class Blocks:
 
     @property
     def has_content(self) -> bool:
-        """True where there is something to show, if only an empty text."""
+        """True if there is something to show, even an empty text."""
         return bool(self.texts or self.other)
 
     @property
     def content(self) -> str:
-        """The texts to show as one, a line each."""
+        """The texts to show, one per line."""
         return "\n".join(filter(None, self.texts))
 
     @property
     def reasoning(self) -> str | None:
-        """The texts of reasoning, a line each; None without any."""
+        """The texts of reasoning, one per line; None without any."""
         return "\n".join(filter(None, self.thoughts)) or None
 
     def message(self, role: Role, **known: Any) -> ReadMessage:
-        """The message that shows the texts and other parts, with what is known beside them."""
+        """The message that shows the texts and other parts; `known` are more of its fields."""
         return ReadMessage(role, self.content, other=tuple(self.other), **known)
 
     def answer(self, **known: Any) -> ReadMessage:
-        """The turn that the blocks make up, with what is known beside them."""
+        """The model turn that the blocks make up; `known` are more of its fields."""
         calls = tuple(self.calls)
         return self.message("assistant", calls=calls, reasoning=self.reasoning, **known)
 
@@ -98,7 +97,7 @@ class Blocks:
                 unread.add("block that is no object")
 
     def add(self, block: dict[str, Any], unread: Unread) -> None:
-        """Sort one block. One without a type is a part of Gemini's or Converse's."""
+        """Sort one block. A block without a type comes from Gemini or Converse."""
         kind = block.get("type")
         if not isinstance(kind, str):
             block = _with_type(block, unread)
@@ -134,7 +133,7 @@ class Blocks:
             self.other.append(PICTURE if is_picture else kind)
 
     def _think(self, block: dict[str, Any], unread: Unread) -> None:
-        """Add a block's reasoning; of one that is redacted only the summary can be read."""
+        """Add a block's reasoning; a redacted block has only a readable summary."""
         redacted = block.get("redacted") is True
         keys = ("summary",) if redacted else ("thinking", "reasoning", "text", "content", "summary")
         own = next((value for key in keys if (value := text(block.get(key)))), None)
@@ -144,7 +143,7 @@ class Blocks:
         unread.add("reasoning whose text is not recorded", not thoughts)
 
     def _add_served(self, item: dict[str, Any], kind: str, unread: Unread) -> None:
-        """Add a call of a tool that the server runs: its result stands in the same item."""
+        """Add a call of a tool that the server runs, with the result from the same item."""
         call = call_in(item, unread, kind)
         self.calls.append(call)
         if any(item.get(key) is not None for key in (*_GAVE, "error") if key != "content"):
@@ -154,7 +153,7 @@ class Blocks:
 
 
 def blocks_of(content: Any, unread: Unread) -> Blocks:
-    """The blocks of a content: of a text, of a list of texts and blocks, or of one block."""
+    """The blocks of a content, which is a text, a list of texts and blocks, or one block."""
     blocks = Blocks()
     blocks.add_all(content, unread)
     return blocks
@@ -164,8 +163,8 @@ def blocks_of(content: Any, unread: Unread) -> Blocks:
 
 
 def _with_type(part: dict[str, Any], unread: Unread) -> dict[str, Any]:
-    """A part of Gemini's or Converse's, which names its kind by a key, as a block with a type; `{}`
-    for none."""
+    """A part from Gemini or Converse, whose kind is a key, as a block with a type; `{}` for an
+    unknown one."""
     for key, typed in _TYPED.items():
         if part.get(key) is not None:
             return typed(as_dict(part[key]))
@@ -181,7 +180,7 @@ def _function_call(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _function_response(value: dict[str, Any]) -> dict[str, Any]:
-    """A result of Gemini's: a text stands in an object, since its interface takes objects only."""
+    """A result from Gemini; its interface takes only objects, so a text is unwrapped from one."""
     response = value.get("response")
     fields = as_dict(response)
     failed, only = bool(fields.get("error")), next(iter(fields)) if len(fields) == 1 else ""
@@ -198,7 +197,7 @@ def _tool_result(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _media(value: dict[str, Any]) -> dict[str, Any]:
-    """A file of Gemini's; Converse's are pictures that name a format."""
+    """A file from Gemini, or a picture from Converse, which names a format."""
     return {**value, "type": "image" if "format" in value else "media"}
 
 
@@ -228,8 +227,8 @@ def _id(block: dict[str, Any]) -> str:
 
 
 def call_in(block: dict[str, Any], unread: Unread, kind: str = "tool_call") -> ToolCall:
-    """A call out of a block of a kind, or out of a message's list of calls. A call of a tool that
-    the server runs is named by its kind."""
+    """A call from a block, or from a message's list of calls. A call of a tool that the server runs
+    is named after its `kind`."""
     inner = as_dict(block.get("custom")) or as_dict(block.get("function")) or block
     name = text(first_of(inner, _NAMES)) or text(block.get("function"))
     if name is None:
@@ -239,8 +238,7 @@ def call_in(block: dict[str, Any], unread: Unread, kind: str = "tool_call") -> T
 
 
 def result_of(block: dict[str, Any]) -> ReadMessage:
-    """A block of a tool's result. It shows its text, its parts, or anything else as compact
-    JSON."""
+    """The tool message in a block: its text, its parts, or anything else as compact JSON."""
     output = first_of(block, (*_GAVE, "error"))
     value = as_dict(output)
     if value.keys() == {"type", "value"}:  # Vercel AI SDK
@@ -266,8 +264,8 @@ def _says_failed(block: dict[str, Any], output_type: str) -> bool:
 
 
 def output_of(value: Any) -> Blocks:
-    """A tool's output: its text, its parts where each is of a kind that is shown, or anything else
-    as compact JSON.
+    """A tool's output: its text, its parts if all are of a known kind, or anything else as compact
+    JSON.
 
     >>> output_of([{"type": "input_text", "text": "a"}]).content, output_of([{"type": ["text"]}]).content
     ('a', '[{"type":["text"]}]')

@@ -1,15 +1,16 @@
-"""Requests to models and their answers, in whichever interface they are written, and where in a
-record of a log or a proxy they stand."""
+"""Requests to models and their answers, in the format of any provider's interface, and where to
+find them in the records of logs and proxies."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from dataclasses import replace
 from typing import Any
 
 from ..records import Unread
 from ..steps import ReadMessage
-from ..values import as_dict, as_list, dict_in, dicts, first_of, opened, text
+from ..values import as_dict, as_list, dict_in, dicts, first_of, from_json_text, text
 from .content import blocks_of
 from .messages import is_langchain, is_message, message, messages, without_ids
 from .streams import assembled, events_of, unpacked
@@ -27,7 +28,7 @@ _COUNTED = "prompt_eval_count"
 
 
 def instructions_in(request: dict[str, Any], unread: Unread) -> list[ReadMessage]:
-    """The system prompt that a request has beside its messages, or in Gemini's `config`."""
+    """The system prompt beside a request's messages, or in Gemini's `config`."""
     places = (request, as_dict(request.get("config")))
     values = [place[key] for place in places for key in _SYSTEMS if key in place]
     parts = (first_of(as_dict(value), ("parts", "content")) or value for value in values)
@@ -36,8 +37,8 @@ def instructions_in(request: dict[str, Any], unread: Unread) -> list[ReadMessage
 
 
 def conversation_in(request: Any, unread: Unread) -> list[ReadMessage]:
-    """The messages that a request has, whatever they are called; of several prompts the first,
-    others are counted."""
+    """The messages of a request, under any of their names. Of several prompts only the first is
+    read; the others are counted."""
     body = as_dict(request)
     listed = first_of(body, ("messages", "contents"))
     prompt = (listed or first_of(body, _TEXTS)) if isinstance(request, dict) else request
@@ -56,7 +57,7 @@ def conversation_in(request: Any, unread: Unread) -> list[ReadMessage]:
 
 
 def _first_prompt(prompts: list[Any], unread: Unread) -> list[Any]:
-    """The first of several prompts, each a list of messages or a text; a single one as it is."""
+    """The first of several prompts, each a list of messages or a text; a single prompt as it is."""
     batched = bool(prompts) and isinstance(prompts[0], list)
     if not batched and not all(isinstance(item, str) for item in prompts):
         return prompts
@@ -70,7 +71,7 @@ def prompt_of(request: Any, unread: Unread) -> list[ReadMessage]:
 
 
 def tools_in(request: Any) -> list[Any] | None:
-    """The tool definitions of a request, in any interface's form; None where it names none."""
+    """The tool definitions of a request, in the format of any interface; None without any."""
     body = as_dict(request)
     config = as_dict(body.get("toolConfig") or body.get("config"))
     definitions: list[Any] = []
@@ -84,9 +85,9 @@ def tools_in(request: Any) -> list[Any] | None:
 
 
 def answers_of(response: Any, unread: Unread) -> list[ReadMessage]:
-    """The answer of a response: the turn, with model and usage, then the results of
-    tools that the server ran in it. Of several answers the first, others are counted. `[]` where
-    there is none."""
+    """The answer in a response: the turn, with model and usage, then the results of tools that the
+    server ran. Of several answers only the first is read; the others are counted. `[]` without
+    one."""
     if isinstance(response, str):
         return [ReadMessage("assistant", response)]
     if isinstance(response, list):
@@ -104,8 +105,8 @@ def answers_of(response: Any, unread: Unread) -> list[ReadMessage]:
 
 
 def _listed_answers(listed: list[Any], unread: Unread) -> list[ReadMessage]:
-    """The answers of a list of messages: those after the last of a user, several in a row as one
-    turn."""
+    """The answers in a list of messages: those after the last user message. Consecutive ones are
+    one turn."""
     answers: list[ReadMessage] = []
     for item in messages(listed, unread):
         if item.role in ("user", "system"):
@@ -118,7 +119,8 @@ def _listed_answers(listed: list[Any], unread: Unread) -> list[ReadMessage]:
 
 
 def _together(turn: ReadMessage, more: ReadMessage) -> ReadMessage:
-    """A turn of which some libraries write each call, or text, as a message of its own."""
+    """One turn from two messages: some libraries write each call, or text, as a separate
+    message."""
     return replace(
         turn,
         content="\n".join(filter(None, (turn.content, more.content))),
@@ -129,8 +131,8 @@ def _together(turn: ReadMessage, more: ReadMessage) -> ReadMessage:
 
 
 def _answers(response: dict[str, Any], unread: Unread) -> list[ReadMessage]:
-    """The answer of a response, by the member that holds it in one of the interfaces: the turn,
-    then results."""
+    """The answer in a response, from the member where one of the interfaces has it: the turn, then
+    results."""
     for key in ("generations", "choices", "candidates"):
         if response.get(key):
             return _first_answer(response[key], unread)
@@ -150,7 +152,7 @@ def _answers(response: dict[str, Any], unread: Unread) -> list[ReadMessage]:
 
 def _first_answer(listed: Any, unread: Unread) -> list[ReadMessage]:
     """The first of several answers to one prompt: of a chat, of Gemini, or of LangChain, which may
-    have a list a prompt."""
+    have one list per prompt."""
     lists = [item if isinstance(item, list) else [item] for item in as_list(listed)]
     answers = [item for inner in lists for item in dicts(inner)]
     if not answers:
@@ -187,7 +189,7 @@ _ANSWERS = (*_places("""
 _MEANT = ("fncall_messages", "raw_messages")
 """Messages as the agent meant them, where OpenHands sent calls and results as text."""
 _ALONE = (("response",), ("completion",), ("output",))
-"""Keys below which an answer may be its text alone."""
+"""Keys below which an answer may be a bare text."""
 _SESSIONS = _places(
     "session_id litellm_session_id metadata.session_id trace_id litellm_trace_id metadata.trace_id"
 )
@@ -195,28 +197,31 @@ _USER = re.compile(r"_session_([0-9a-f-]{36})$")
 
 
 def _is_request(value: Any) -> bool:
-    """True for the body of a request: it has messages, or the input of the Responses interface."""
+    """True for the body of a request, which has messages or the input of the Responses
+    interface."""
     body = as_dict(value)
     asked = body.get("input")
     if isinstance(asked, str):
         return bool(asked) and "embedding" not in str(body.get("model"))
-    is_listed = (
-        (body.get("messages"), {"role"}),
-        (asked, {"role", "type"}),
-        (body.get("contents"), {"parts"}),
+    return (
+        _all_have(body.get("messages"), {"role"})
+        or _all_have(asked, {"role", "type"})
+        or _all_have(body.get("contents"), {"parts"})
     )
-    return any(
-        dicts(values) and all(item.keys() & keys for item in dicts(values))
-        for values, keys in is_listed
-    )
+
+
+def _all_have(listed: Any, keys: Set[str]) -> bool:
+    """True if a list has objects, each with one of some keys."""
+    objects = dicts(listed)
+    return bool(objects) and all(item.keys() & keys for item in objects)
 
 
 def request_in(record: Any) -> dict[str, Any] | None:
-    """The body of a record's request; None where the record has none."""
+    """The body of the request in a record; None without one."""
     if meant := first_of(as_dict(record), _MEANT):
         record = {**record, "messages": meant}
     for keys in _REQUESTS:
-        value = opened(_inside(record, keys))
+        value = from_json_text(_inside(record, keys))
         if keys[-1:] == ("body_segments",) and len(as_list(value)) == 1:
             value = value[0]
         if _is_request(value):
@@ -225,8 +230,8 @@ def request_in(record: Any) -> dict[str, Any] | None:
 
 
 def answer_in(record: Any) -> Any:
-    """The body of a record's answer: an object, or the bare text of one; None where it has none
-    that can be read."""
+    """The body of the answer in a record, an object or a bare text; None without one that can be
+    read."""
     for keys in _ANSWERS:
         value = _inside(record, keys)
         if keys[-1:] in (("text",), ("data",)):  # of a HAR
@@ -234,7 +239,7 @@ def answer_in(record: Any) -> Any:
             value = unpacked(value) if packed else value
         if isinstance(value, str) and ("data:" in value[:2000] or "}\n{" in value):
             value = assembled(events_of(value)) or value
-        value = opened(value)
+        value = from_json_text(value)
         if isinstance(value, list):
             value = assembled(value)
         alone = keys in _ALONE and isinstance(value, str) and value.strip()
@@ -244,16 +249,16 @@ def answer_in(record: Any) -> Any:
 
 
 def _inside(value: Any, keys: tuple[str, ...]) -> Any:
-    """The member of a record below some keys, JSON within texts opened on the way; None where there
-    is none."""
+    """The member of a record under nested keys, with JSON in texts decoded on the way; None where
+    there is none."""
     for key in keys:
-        value = as_dict(opened(value)).get(key)
+        value = as_dict(from_json_text(value)).get(key)
     return value
 
 
 def session_in(record: Any) -> str:
-    """The session that a record names, also as Claude Code does in the id of its user; `""` where
-    it names none."""
+    """The session that a record names, also in a user id as Claude Code writes it; `""` without
+    one."""
     named = (text(_inside(record, keys)) for keys in _SESSIONS)
     user = text(_inside(request_in(record), ("metadata", "user_id"))) or ""
     known = _USER.search(user)

@@ -1,4 +1,4 @@
-"""The intake of messages: whatever form a list of messages is written in, the messages of a run.
+"""The intake of messages: a list of messages in any format becomes the messages of a run.
 
 One parser for OpenAI's chat and Responses interfaces, Anthropic's, Gemini's, Converse's,
 LangChain's messages (dumped in any way), the GenAI conventions and Vercel's AI SDK: a message has a
@@ -14,7 +14,7 @@ from typing import Any
 
 from ...model import ToolCall, as_text
 from ..records import Unread
-from ..steps import Ran, ReadMessage, Role
+from ..steps import ReadMessage, Role, ToolRun
 from ..values import as_dict, as_list, dicts, first_of, text
 from .content import Blocks, blocks_of, call_in
 from .usage import usage_in
@@ -47,8 +47,8 @@ _ITEM_PARTS = {"input_text", "output_text", "input_image"}
 
 
 def is_langchain(value: Any) -> bool:
-    """True for a message of LangChain's: in its own serialization, as `{type, data}`, or flat with
-    type and content."""
+    """True for a LangChain message: serialized by LangChain, as `{type, data}`, or flat with type
+    and content."""
     fields, kind = as_dict(value), as_dict(value).get("type")
     if "lc" in fields and as_list(fields.get("id")):
         return str(fields["id"][-1]).endswith(_ENDINGS) and isinstance(fields.get("kwargs"), dict)
@@ -71,8 +71,8 @@ def is_item(value: Any) -> bool:
 
 
 def is_message(value: Any) -> bool:
-    """True for a message in any form: a known role with contents beside it, a message of
-    LangChain's, or an item."""
+    """True for a message in any format: with a known role and contents, of LangChain, or an item of
+    the Responses interface."""
     fields = as_dict(value)
     known = isinstance(fields.get("role"), str) and fields["role"] in ROLES
     filled = not _CONTENTS.isdisjoint(fields)
@@ -83,8 +83,8 @@ def is_message(value: Any) -> bool:
 
 
 def messages(values: Iterable[Any], unread: Unread) -> list[ReadMessage]:
-    """A list of messages, in any mixture of forms, as messages of ours. A bare text is the user's.
-    What is no message, or of a role that is none, is counted.
+    """The messages in a list that may mix several formats. A bare text is a user message. Values
+    that are not messages, or have an unknown role, are counted.
 
     >>> values = [{"role": "user", "content": "go"}, {"type": "function_call", "name": "f"}]
     >>> [message.role for message in messages(values, Unread())]
@@ -107,13 +107,13 @@ def messages(values: Iterable[Any], unread: Unread) -> list[ReadMessage]:
 
 
 def _answer_of(blocks: Blocks) -> list[ReadMessage]:
-    """The turn that blocks make up, if any, and the results among them."""
+    """The model turn that blocks make up, if any, and then the results among them."""
     spoken = blocks.has_content or blocks.calls or blocks.thoughts
     return [blocks.answer(), *blocks.results] if spoken else blocks.results
 
 
 def is_answers(item: dict[str, Any]) -> bool:
-    """True for an item of which an answer is made."""
+    """True for an item that is part of a model's answer."""
     kind = item.get("type")
     if kind in ("message", None):
         return item.get("role") in (None, "assistant")
@@ -121,7 +121,7 @@ def is_answers(item: dict[str, Any]) -> bool:
 
 
 def _other_item(item: dict[str, Any], unread: Unread) -> list[ReadMessage]:
-    """The messages that an item stands for which is not of an answer."""
+    """The messages of an item that is not part of a model's answer."""
     kind = item.get("type")
     if kind == "agent_message":
         return [blocks_of(item.get("content"), unread).message("user")]
@@ -132,8 +132,7 @@ def _other_item(item: dict[str, Any], unread: Unread) -> list[ReadMessage]:
 
 
 def unwrapped(value: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The role or type of a message, as it is written, and its fields, whatever LangChain wrapped
-    them in."""
+    """The role or type of a message, as written, and its fields without LangChain's wrapping."""
     kind, data = value.get("type"), as_dict(value.get("data"))
     if "lc" in value and as_list(value.get("id")):
         kind, value = str(value["id"][-1]), as_dict(value.get("kwargs"))
@@ -152,8 +151,8 @@ def unwrapped(value: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 def message(
     value: dict[str, Any], unread: Unread, default: Role | None = None
 ) -> list[ReadMessage]:
-    """One message: results of tools one by one, then the rest. `default` is the role of a message
-    that names none."""
+    """The messages in one value: results of tools one by one, then the rest. `default` is the role
+    where none is named."""
     named, fields = unwrapped(value)
     unnamed: Role | None = "user" if "parts" in fields else None
     role = ROLES.get(named.lower()) if named else default or unnamed
@@ -180,13 +179,13 @@ def _with_result(shown: ReadMessage, fields: dict[str, Any]) -> ReadMessage:
         call_id=as_text(first_of(fields, ("tool_call_id", "toolCallId")) or ""),
         failed=failed,
         error=(shown.content or None) if failed else None,
-        ran=None if artifact is None else Ran(output=artifact),
+        ran=None if artifact is None else ToolRun(output=artifact),
     )
 
 
 def _answer(fields: dict[str, Any], blocks: Blocks, unread: Unread) -> ReadMessage:
-    """An answer out of its fields and blocks, with reasoning, calls, model and usage. LangChain
-    keeps what a provider adds in `additional_kwargs` and `response_metadata`."""
+    """A model's answer from its fields and blocks, with reasoning, calls, model and usage.
+    LangChain keeps additions of the provider in `additional_kwargs` and `response_metadata`."""
     extra, meta = as_dict(fields.get("additional_kwargs")), as_dict(fields.get("response_metadata"))
     own = first_of({key: text(fields.get(key)) for key in _REASONING}, _REASONING)
     signed = [text(block.get("thinking")) for block in dicts(fields.get("thinking_blocks"))]
@@ -203,7 +202,7 @@ def _answer(fields: dict[str, Any], blocks: Blocks, unread: Unread) -> ReadMessa
 
 
 def calls_beside(fields: dict[str, Any], unread: Unread) -> list[ToolCall]:
-    """The calls that a message has beside its content: tool calls, custom ones, and the legacy
+    """The calls beside a message's content: tool calls, custom ones, and the legacy
     `function_call`."""
     listed = [call for key in _BESIDE_CALLS for call in as_list(fields.get(key))]
     calls = [*dicts(listed), *dicts([fields.get("function_call")])]
@@ -214,7 +213,7 @@ def calls_beside(fields: dict[str, Any], unread: Unread) -> list[ToolCall]:
 
 
 def without_ids(read: ReadMessage) -> ReadMessage:
-    """A message without the ids of calls: Gemini gives none with its answers, and some clients make
-    them up for its prompts. Calls are then matched by name and order."""
+    """A message without the ids of calls, so that calls are matched by name and order: Gemini's
+    answers have no ids, and some clients invent ids for its prompts."""
     calls = tuple(ToolCall(id="", name=call.name, arguments=call.arguments) for call in read.calls)
     return replace(read, call_id="", calls=calls)

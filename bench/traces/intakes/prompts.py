@@ -1,5 +1,5 @@
-"""Runs recorded as model calls, each with the whole prompt that was sent: calls become threads in
-which each message stands once."""
+"""Runs recorded as model calls with their whole prompts: calls become threads in which each message
+occurs once."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _OPENING = 500
 
 
 class Conversation:
-    """Messages in order, each with its key and its step (None: it is none). `opening` are the keys
-    up to the first message of a user, which is its task; empty without one."""
+    """Messages in order, each with its key and its step (None if it became no step). `opening` are
+    the keys up to the first user message, which is the task; empty without one."""
 
     def __init__(self, messages: Iterable[ReadMessage] = ()) -> None:
         self.messages: list[ReadMessage] = []
@@ -46,7 +46,7 @@ class Conversation:
 
 @dataclass(eq=False)
 class Thread:
-    """A conversation of a group so far, and the key of the last answer in it."""
+    """A group's conversation so far, and the key of its last answer."""
 
     group: str
     name: str
@@ -56,8 +56,8 @@ class Thread:
 
 
 class Threads:
-    """The conversations of a run in their order. They are listed by opening and by last answer, so
-    that a prompt need not be compared with all of them."""
+    """The conversations of a run in order, indexed by opening and by last answer, so that a prompt
+    is not compared with all of them."""
 
     def __init__(self) -> None:
         self._all: list[Thread] = []
@@ -66,7 +66,7 @@ class Threads:
         self._listed: dict[Hashable, dict[Thread, None]] = {}
 
     def begin(self, group: str) -> Thread:
-        """A new conversation: the first is `main`, others are named after their group."""
+        """A new conversation. The first is named `main`, others after their group."""
         name = group if self._all else "main"
         self._begun[name] += 1
         numbered = name if self._begun[name] == 1 else f"{name} {self._begun[name]}"
@@ -79,7 +79,7 @@ class Threads:
         return next(own, None) or self.begin(group)
 
     def changed(self, thread: Thread) -> None:
-        """List a conversation that has grown or was cut."""
+        """Index a conversation again after it has changed."""
         for name in ((thread.group, thread.conversation.opening), thread.answer):
             self._listed.setdefault(name, {})[thread] = None
 
@@ -88,9 +88,9 @@ class Threads:
         return sorted(threads, key=lambda thread: thread.number)
 
     def continued(self, group: str, prompt: Conversation) -> Thread | None:
-        """The conversation that a prompt goes on with: the longest that the prompt begins with,
-        else the last whose answer it holds, else the last of which it has the task and goes on
-        otherwise. None where it begins one."""
+        """The conversation that a prompt continues: the longest one that the prompt begins with,
+        else the last one whose answer it contains, else the last one with the same task. None for a
+        new conversation."""
         alike = self._under([(group, ()), (group, prompt.opening)])
         begun = [thread for thread in alike if thread.conversation.begins(prompt)]
         if begun:
@@ -106,20 +106,19 @@ class Threads:
 
 
 def has_ids(key: Hashable) -> bool:
-    """True if a message is known by the ids of its calls, which no other message has."""
+    """True if the key of a message consists of call ids, which no other message has."""
     return isinstance(key, tuple) and len(key) == 2 and key[0] == "assistant"
 
 
 class Prompts(Steps):
-    """A run whose model calls are given one by one, in order.
+    """A run whose model calls are added one by one, in order.
 
-    A call continues the conversation of its group whose messages its prompt begins with: only the
-    messages that are new become steps. A conversation handed over, tool calls and all, is continued
-    by another group too. Where the prompt is that conversation shortened or rewritten (it holds the
-    last answer, or begins with the same task and goes on), a ContextReset states what was kept and
-    what stands in place of the rest. Any other prompt begins a thread of its own: a sub-agent, a
-    branch, a question asked again. The first thread is `main`; the others are named after their
-    group.
+    A call continues the conversation of its group that its prompt begins with: only new messages
+    become steps. A conversation that is handed over with its tool calls is continued by another
+    group too. If the prompt is a conversation shortened or rewritten (it contains the last answer,
+    or begins with the same task), a ContextReset states what was kept and what replaces the rest.
+    Any other prompt begins a new thread: a sub-agent, a branch, a question asked again. The first
+    thread is `main`; the others are named after their group.
     """
 
     def __init__(self) -> None:
@@ -128,7 +127,7 @@ class Prompts(Steps):
         # Those with several calls, by the id of each call.
         self._answers: dict[str, ReadMessage] = {}
 
-    def ask(
+    def add_model_call(
         self,
         prompt: Sequence[ReadMessage],
         answer: ReadMessage,
@@ -139,38 +138,37 @@ class Prompts(Steps):
         asked: float | None = None,
         answered: float | None = None,
     ) -> str:
-        """Add one model call: its prompt, the tools it was offered (None: not recorded), its
-        answer, and the results of tools that the server ran in it. Gives the name of its thread."""
+        """Add one model call: its prompt, the tools that it was offered (None: not recorded), its
+        answer, and the results of tools that the server ran. Returns the name of its thread."""
         sent = Conversation(self._rejoined(prompt))
         thread = self._threads.continued(group, sent) or self._threads.begin(group)
         self._update(thread, sent, asked)
         if tools is not None:
-            self.tools(tools, thread.name)
+            self.set_tools(tools, thread.name)
         if len(answer.calls) > 1:
             self._answers |= {call.id: answer for call in answer.calls if call.id}
         thread.answer = key_of(answer)
         for message in (answer, *results):
-            thread.conversation.add(message, self.say(message, thread.name, answered))
+            thread.conversation.add(message, self.add_message(message, thread.name, answered))
         self._threads.changed(thread)
         return thread.name
 
-    def hold(
+    def add_state(
         self,
         messages: Sequence[ReadMessage],
         *,
         group: str = "agent",
-        t: float | None = None,
+        time: float | None = None,
     ) -> str:
-        """Add what is new in the conversation of a group as it stands at some time. Gives its
-        thread."""
+        """Add what is new in a group's conversation, given as a whole. Returns its thread."""
         thread = self._threads.first(group)
-        self._update(thread, Conversation(messages), t)
+        self._update(thread, Conversation(messages), time)
         self._threads.changed(thread)
         return thread.name
 
     def _rejoined(self, prompt: Sequence[ReadMessage]) -> list[ReadMessage]:
-        """A prompt in which each answer is one message: some libraries send each of its calls back
-        as a message of its own."""
+        """The prompt with each answer as one message: some libraries send each of its calls back as
+        a separate message."""
         sent = {call.id for message in prompt for call in message.calls}
         joined: list[ReadMessage] = []
         for message in prompt:
@@ -184,9 +182,9 @@ class Prompts(Steps):
                 joined.append(answer)
         return joined
 
-    def _update(self, thread: Thread, prompt: Conversation, t: float | None) -> None:
-        """Add what is new in a prompt; where it holds less than the conversation, first a reset
-        with what was kept."""
+    def _update(self, thread: Thread, prompt: Conversation, time: float | None) -> None:
+        """Add what is new in a prompt; if it lacks parts of the conversation, first a reset with
+        what was kept."""
         known = thread.conversation
         places = _places(known.keys, prompt.keys)
         kept = [place for place in places if place is not None]
@@ -196,7 +194,7 @@ class Prompts(Steps):
             self.add(
                 ContextReset,
                 thread=thread.name,
-                t=t,
+                t=time,
                 summary="\n".join(prompt.messages[at].content for at in summary) or None,
                 kept=tuple(step for at in kept if (step := known.steps[at]) is not None),
             )
@@ -206,13 +204,13 @@ class Prompts(Steps):
                 reworded = message.content.strip() != before.content.strip()
                 self.unread.add(_REWORDED, reworded and message.role != "assistant")
             elif at not in summary:
-                prompt.steps[at] = self.say(message, thread.name, t)
+                prompt.steps[at] = self.add_message(message, thread.name, time)
         thread.conversation = prompt
 
 
 def key_of(message: ReadMessage) -> Hashable:
-    """The key of a message, the same in every prompt that holds it: the ids of its calls or of the
-    call that it answers, else its role and content."""
+    """A key that a message has in every prompt: the ids of its calls or of the call that it
+    answers, else its role and content."""
     if message.role == "tool" and message.call_id:
         return ("tool", message.call_id)
     ids = tuple(call.id for call in message.calls)
@@ -223,8 +221,8 @@ def key_of(message: ReadMessage) -> Hashable:
 
 
 def _places(known: list[Hashable], keys: list[Hashable]) -> list[int | None]:
-    """The place in a conversation of each message of a prompt, in order; None for a message that it
-    does not hold."""
+    """For each message of a prompt its place in the conversation, in order; None for a new
+    message."""
     places: list[int | None] = []
     start = 0
     for key in keys:
@@ -237,14 +235,14 @@ def _places(known: list[Hashable], keys: list[Hashable]) -> list[int | None]:
 
 
 def _is_summary(message: ReadMessage) -> bool:
-    """True for a text of the model's, or one that begins by saying that it is a summary."""
+    """True for a text by the model, or one that begins by saying that it is a summary."""
     marked = message.role in ("user", "system") and _SUMMARY.search(message.content[:_OPENING])
     return not message.calls and (message.role == "assistant" or bool(marked))
 
 
 def _summary(prompt: Sequence[ReadMessage], places: list[int | None], end: int) -> list[int]:
-    """The messages that stand where others were dropped: summaries between kept ones, and the first
-    after the last kept one."""
+    """The messages that replace dropped ones: summaries between kept messages, and the first
+    message after the last kept one."""
     summary: list[int] = []
     before: int | None = -1
     for is_new, group in groupby(range(len(places)), key=lambda at: places[at] is None):

@@ -37,16 +37,16 @@ class OtelSpan:
     error: str | None = None
 
     def first(self, *keys: str) -> Any:
-        """The first of some attributes that is there; None where none is."""
+        """The first attribute, among `keys`, that is present; None where none is."""
         return first_of(self.attributes, keys)
 
     def text(self, *keys: str) -> str:
-        """The first of some attributes that is a text with something in it; `""` where none is."""
+        """The first attribute, among `keys`, that is a text and not empty; `""` where none is."""
         return next(filter(None, (text(self.attributes.get(key)) for key in keys)), "")
 
     def below(self, prefix: str) -> Any:
-        """The attributes `prefix.…` as one value: objects by name, lists where all names are
-        numbers; None where there are none."""
+        """The attributes `prefix.…` as one value: nested objects, or lists where all names are
+        numbers; None without any."""
         values: dict[str, Any] = {}
         for key, value in self.attributes.items():
             if key.startswith(f"{prefix}."):
@@ -60,8 +60,8 @@ class OtelSpan:
 
 
 def _listed(value: Any) -> Any:
-    """A value whose objects are lists where all names are numbers; what OpenInference wraps, a
-    member of a list, stands alone."""
+    """A value with objects turned into lists where all names are numbers, and without
+    OpenInference's wrapping of list members."""
     if not isinstance(value, dict):
         return value
     if value and all(name.isdecimal() and len(name) < 10 for name in value):
@@ -72,8 +72,8 @@ def _listed(value: Any) -> Any:
 
 
 def spans_of(values: Iterable[Any], unread: Unread) -> list[OtelSpan]:
-    """Every span of some values (OTLP JSON, or printed spans, also in lists) in the order in which
-    they began. Log records are counted."""
+    """Every span in some values (OTLP JSON, or printed spans, also in lists), in order of start.
+    Log records are counted."""
     spans: list[OtelSpan] = []
     for value in values:
         for record in dicts(value if isinstance(value, list) else [value]):
@@ -84,13 +84,13 @@ def spans_of(values: Iterable[Any], unread: Unread) -> list[OtelSpan]:
 
 
 def _inside(value: dict[str, Any], *levels: tuple[str, ...]) -> Iterator[dict[str, Any]]:
-    """The objects so many levels of lists below a value."""
+    """The objects under nested lists; each level names the keys that its list may have."""
     for item in dicts(first_of(value, levels[0])):
         yield from _inside(item, *levels[1:]) if len(levels) > 1 else [item]
 
 
 def _span(span: dict[str, Any], unread: Unread) -> OtelSpan:
-    """A span as OTLP has it, or as it is printed, its ids in a context."""
+    """A span from OTLP, or from the console exporter, which puts the ids in a context."""
     ids, status = {**span, **as_dict(span.get("context"))}, as_dict(span.get("status"))
     details = [_attributes(event.get("attributes")) for event in dicts(span.get("events"))]
     reasons = [status.get("message"), status.get("description")]
@@ -115,7 +115,7 @@ def _attributes(listed: Any) -> Attributes:
 
 
 def _plain(value: Any) -> Any:
-    """A value as OTLP wraps it; anything else is itself."""
+    """A value without OTLP's wrapping; any other value as it is."""
     if not isinstance(value, dict):
         return value
     for name in _SCALARS:

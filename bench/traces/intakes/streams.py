@@ -1,8 +1,7 @@
-"""Streamed answers: the events of one as the answer that the provider would have sent at once.
+"""Streamed answers, put together from their events as if the provider had sent them at once.
 
-Each interface has a row: a test for one of its events, and a function that gives the pieces of the
-answer that events hold. The answer is all pieces, joined by
-`grown`.
+Each interface has a row: a test for its events, and a function that extracts pieces of the answer
+from them. `grown` joins the pieces.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ Event = dict[str, Any]
 
 
 def events_of(text: str) -> list[Event]:
-    """The JSON objects of a stream: of server-sent events, or one a line (Ollama's); `[]` for any
+    """The JSON objects of a stream: in server-sent events, or one per line (Ollama); `[]` for any
     other text."""
     lines = re.split(r"\r\n|\n|\r", text)  # as events are; a JSON text may hold other breaks
     data = (line.removeprefix("data:").strip() for line in lines if line.startswith(("data:", "{")))
@@ -34,7 +33,7 @@ def events_of(text: str) -> list[Event]:
 
 
 def unpacked(value: Any) -> str | None:
-    """The text that a base64 text stands for; None for anything else."""
+    """The decoded text of a base64 text; None for anything else."""
     try:
         return base64.b64decode(value, validate=True).decode()
     except (binascii.Error, TypeError, ValueError):
@@ -42,9 +41,9 @@ def unpacked(value: Any) -> str | None:
 
 
 def assembled(events: Iterable[Any]) -> Event | None:
-    """The answer that events make up, in the form of OpenAI's chat or Responses interface,
-    Anthropic's, Gemini's or Ollama's; None where they are none of these. An answer whose stream
-    broke off is as long as it came.
+    """The answer that events make up, in the format of OpenAI's chat or Responses interface,
+    Anthropic, Gemini or Ollama; None for other events. A stream that broke off gives the part that
+    arrived.
 
     >>> chunks = [{"choices": [{"delta": {"content": text}}]} for text in ("36 ", "walls")]
     >>> assembled(chunks)["choices"][0]["message"]
@@ -61,8 +60,8 @@ def assembled(events: Iterable[Any]) -> Event | None:
 
 
 def grown(before: Any, more: Any, key: str = "") -> Any:
-    """A value with a further piece of it: objects by member, listed objects by their `index`, texts
-    that come in pieces as one. Of anything else the last that is not empty.
+    """A value with a further piece added: objects by member, listed objects by their `index`, texts
+    that come in pieces appended. Any other value is replaced by a piece that is not empty.
 
     >>> grown([{"index": 0, "name": "f", "id": "c"}], [{"name": "g"}, {"index": 1}])
     [{'index': 0, 'name': 'fg', 'id': 'c'}, {'index': 1}]
@@ -80,7 +79,7 @@ def grown(before: Any, more: Any, key: str = "") -> Any:
 
 
 def _chat(chunks: list[Event]) -> Iterator[Event]:
-    """Chunks whose choices have a message each, of a chat or of a completion's text."""
+    """Chunks of a chat, or of a text completion, with each choice's piece as its message."""
     for chunk in chunks:
         choices = chunk.get("choices") or ()
         pieces = (choice.get("delta") or {"content": choice.get("text")} for choice in choices)
@@ -96,7 +95,7 @@ def _responses(events: list[Event]) -> Iterator[Event]:
 
 
 def _anthropic(events: list[Event]) -> Iterator[Event]:
-    """Pieces of numbered blocks, each as its event has it."""
+    """Pieces of numbered blocks, one per event."""
     for event in events:
         kind = event.get("type")
         if kind == "message_start":
@@ -113,7 +112,7 @@ def _anthropic(events: list[Event]) -> Iterator[Event]:
 
 
 def _gemini(chunks: list[Event]) -> Iterator[Event]:
-    """Chunks with numbered parts: texts that follow each other have one number."""
+    """Chunks with numbered parts; consecutive texts share a number."""
     number, last = 0, None
     for chunk in chunks:
         candidate: Event = next(iter(chunk.get("candidates") or ()), {})

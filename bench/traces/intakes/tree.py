@@ -1,5 +1,5 @@
-"""The intake of spans: a tree of runs, each with its kind, inputs and outputs, of which model calls
-and tools make a trace."""
+"""The intake of spans: a tree of runs, each with its kind, inputs and outputs; its model calls and
+tools become a trace."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from ...model import Usage, grouped
 from ..records import Unread, time_of
-from ..steps import Ran, ReadMessage
+from ..steps import ReadMessage, ToolRun
 from ..values import arguments, as_dict, as_id, first_of, text
 from .exchange import answers_of, prompt_of, tools_in
 from .messages import is_langchain, is_message, unwrapped
@@ -27,8 +27,8 @@ _PREFIXES = ("execute_tool ", "running tool: ", "tool.", "execute_task ", "ai.to
 def inherited(
     parents: Mapping[str, str], value_of: Callable[[str, _T | None], _T]
 ) -> dict[str, _T]:
-    """The value of each member of a tree, made of its parent's; the top's is made of None, and so
-    is that of the member at which a circle of parents is met.
+    """A value for each member of a tree, computed from its parent's value; from None at the top,
+    and where the parents form a circle.
 
     >>> inherited({"b": "a", "a": "", "c": "b"}, lambda name, above: (above or "") + name)
     {'a': 'a', 'b': 'ab', 'c': 'abc'}
@@ -46,11 +46,11 @@ def inherited(
 
 @dataclass(frozen=True)
 class Span:
-    """One run of a tree. `kind` is `call`, `tool`, `chain` (it holds others, or is some function),
-    `""` for what only reshapes what calls show, or the service's own word, which is counted.
-    `agent` is whose run it is, where that is known; runs below it are that agent's too. `node` is
-    the node of a graph that it is within. `prompt`
-    and `answers` are those of a call that are not written as inputs and outputs."""
+    """One run of a tree. `kind` is `call`, `tool`, `chain` (it contains others, or is some
+    function), `""` for a step that only reshapes the data of calls, or the service's own word,
+    which is counted. `agent` is the agent of the run and of the runs below it, where known; `node`
+    the graph node around it. `prompt` and `answers` are set for a call that does not have them as
+    inputs and outputs."""
 
     id: str
     parent: str
@@ -74,8 +74,8 @@ class Span:
 def span_of(
     record: dict[str, Any], kind: str, inputs: Any, outputs: Any, unread: Unread, **own: Any
 ) -> Span:
-    """A run whose id, name, parent and times are found by whichever of their usual names it has;
-    `own` is what the service has elsewhere."""
+    """A run whose id, name, parent and times are found under their usual names; `own` are fields
+    that the service has elsewhere."""
     usual: dict[str, Any] = {
         "id": as_id(record.get("id")),
         "parent": as_id(first_of(record, _PARENTS)),
@@ -87,10 +87,10 @@ def span_of(
 
 
 class Tree(Prompts):
-    """One tree on its way to a trace. A call under a call is the same one, recorded by another
-    library: the outermost that has its messages is read, others are counted. A chain that bears the
-    name of a function that the model called is the run of that tool; one that gave the name of a
-    node, or of several, decided where the graph goes."""
+    """The steps of one tree. A call inside a call is the same one, recorded by another library: the
+    outermost with messages is read, others are counted. A chain named like a function that the
+    model called is the run of that tool; a chain whose output is the name of a node, or of several,
+    is a routing decision."""
 
     def __init__(self, tree: list[Span]) -> None:
         super().__init__()
@@ -125,7 +125,7 @@ class Tree(Prompts):
         return span.agent or self._agents.get(span.parent) or "agent"
 
     def _other(self, span: Span) -> None:
-        """Add the decision that a run is, or count it."""
+        """Add a run that is a routing decision, or count it."""
         if span.kind == "call":
             self.unread.add("model call recorded a second time, or without messages")
         elif span.kind == "chain":
@@ -137,16 +137,16 @@ class Tree(Prompts):
             self.unread.kind("span", span.kind)
 
     def _route(self, span: Span, output: Any) -> None:
-        """Add a RouteDecision where a run gave the name of a node, or of several: the function of a
-        conditional edge."""
+        """Add a RouteDecision if a run's output is the name of a node, or of several, as a
+        conditional edge's is."""
         chosen = [str(name) for name in (output if isinstance(output, list) else [output])]
         if chosen and isinstance(output, str | list) and self.nodes.issuperset(chosen):
             thread = self.steps[-1].thread if self.steps else "main"
             router = function_name(span.name) or None
-            self.route("+".join(chosen), router, thread=thread, t=span.end)
+            self.add_decision("+".join(chosen), router, thread=thread, t=span.end)
 
     def _call(self, span: Span, prompt: list[ReadMessage], answers: list[ReadMessage]) -> None:
-        """Add a model call, with what is not known of it counted."""
+        """Add a model call, and count what was not recorded of it."""
         listed = span.prompt is not None or span.answers is not None
         if not answers and (not listed or span.error is not None):
             self.unread.add("model call without an answer")
@@ -157,7 +157,7 @@ class Tree(Prompts):
         self.unread.add("model call whose prompt is of no form that is read", unknown)
         answer, *more = answers or [ReadMessage("assistant")]
         usage, model = answer.usage or span.usage, answer.model or span.model
-        self.ask(
+        self.add_model_call(
             prompt,
             answer.with_known(usage=usage, model=model),
             results=more,
@@ -168,24 +168,24 @@ class Tree(Prompts):
         )
 
     def _note_tool(self, span: Span) -> None:
-        """Note a tool's run, by the id of its call or else by name and arguments."""
+        """Note a tool's run, by the id of its call, else by name and arguments."""
         call_id, output, failed = tool_output(span.outputs)
-        ran = Ran(
+        ran = ToolRun(
             output=output or None,
             failed=failed or span.error is not None,
             error=span.error or None,
-            t=span.end,
+            time=span.end,
         )
         if call_id := span.call_id or call_id:
             self.ran[call_id] = ran
         else:
             given = arguments(as_dict(span.inputs).get("input", span.inputs))
-            self.ran_unnamed(function_name(span.name), given, ran)
+            self.note_unnamed_run(function_name(span.name), given, ran)
 
 
 def _read_calls(tree: list[Span], parents: dict[str, str]) -> list[Span]:
-    """The model calls that are read: of calls around each other the outermost that has messages;
-    where none has, the outermost."""
+    """The model calls to read: of nested calls the outermost one with messages; if none has
+    messages, the outermost."""
     calls = [span for span in tree if span.kind == "call"]
     full = [span for span in calls if span.prompt is None or span.prompt or span.answers] or calls
     names = {span.id for span in full}
@@ -198,14 +198,14 @@ def _is_function(span: Span, names: set[str]) -> bool:
 
 
 def function_name(name: str) -> str:
-    """The name of a function out of the name of its run."""
+    """The name of a function from the name of its run."""
     for start in _PREFIXES:
         name = name.removeprefix(start)
     return name
 
 
 def tool_output(output: Any) -> tuple[str, Any, bool]:
-    """The id of a tool's call (`""` if not recorded), its output and True if it failed, from
+    """The id of a tool's call (`""` if not recorded), its output, and True if it failed; from
     `{output: …}` or a message."""
     while isinstance(output, dict) and "output" in output and output.keys() <= {"output", "kwargs"}:
         output = output["output"]
@@ -217,8 +217,8 @@ def tool_output(output: Any) -> tuple[str, Any, bool]:
 
 
 def langchain_in(metadata: Mapping[str, Any]) -> dict[str, str]:
-    """The agent and the node that a run belongs to by LangChain's metadata, `""` where it has none.
-    The agent is a nested graph, or the name of one of LangChain's own."""
+    """The agent and the node of a run in LangChain's metadata, `""` where not recorded. The agent
+    is a nested graph, or one of LangChain's named agents."""
     space = str(metadata.get("langgraph_checkpoint_ns") or metadata.get("checkpoint_ns") or "")
     nested = space.split("|")[-2].split(":")[0] if "|" in space else ""
     agent, node = nested or metadata.get("lc_agent_name"), metadata.get("langgraph_node")
@@ -226,7 +226,11 @@ def langchain_in(metadata: Mapping[str, Any]) -> dict[str, str]:
 
 
 def trees_of(spans: Iterable[tuple[str, Span]]) -> list[Tree]:
-    """The runs of a file, whose spans are each given with the name of its tree, in the order in
-    which they began."""
-    trees = grouped(sorted(spans, key=lambda item: item[1].start or 0.0))
-    return list(map(Tree, trees.values()))
+    """The runs of a file in order of start, from its spans, each given with the name of its
+    tree."""
+
+    def start(item: tuple[str, Span]) -> float:
+        _, span = item
+        return span.start or 0.0
+
+    return list(map(Tree, grouped(sorted(spans, key=start)).values()))

@@ -1,4 +1,4 @@
-"""The usage that a provider or a library reports for one call, in every spelling of its counts."""
+"""The usage of one call, as any provider or library spells its counts."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _NAMES = {
     " outputreasoningtokens thoughts completiondetailsreasoning",
     "tools": "totaltoolusetokens tooluseprompttokens tool",
 }
-"""The counts by what they count, each name in small letters, without a prefix, a sign between words
-or `Count`; of several in one usage the first counts."""
+"""The spellings of each count, in small letters and without prefix, separators or `Count`. If a
+usage has several, the first here wins."""
 _COUNTS = {name: count for count, names in _NAMES.items() for name in names.split()}
 _RANKS = {name: rank for rank, name in enumerate(_COUNTS)}
 _INPUT = ("prompt_tokens_details", "input_tokens_details", "input_token_details")
@@ -33,10 +33,10 @@ _BESIDE = ("cache_read_input_tokens", "cache_creation_input_tokens")
 
 
 def usage_in(value: Any, unread: Unread) -> Usage | None:
-    """The usage that an object reports: `prompt_tokens` with cached ones, `completion_tokens` with
-    reasoning; None where no prompt size is given. The total tells if the prompt holds the cached
-    tokens and the completion the reasoning; Anthropic gives no total, and counts cached tokens
-    beside the input. An odd count is left out and counted.
+    """The usage in an object: `prompt_tokens` with cached ones, `completion_tokens` with reasoning;
+    None without a prompt size. The total decides if the reported prompt includes the cached tokens,
+    and the completion the reasoning; Anthropic reports no total, and counts cached tokens
+    separately. An odd count is left out and counted.
 
     >>> usage_in({"input": 100, "output": 10, "total": 150, "cached": 40}, Unread()).prompt_tokens
     140
@@ -71,8 +71,8 @@ def usage_in(value: Any, unread: Unread) -> Usage | None:
 
 
 def _beside(missing: int, read: int, written: int, reasoning: int) -> tuple[int, int]:
-    """The cached tokens beside a prompt and the reasoning beside a completion that add up to what
-    is missing from the total; zeros where none do."""
+    """The cached tokens and the reasoning that are missing from prompt and completion, since with
+    them the total is right; zeros if no combination fits."""
     pairs = (
         (cached, thought)
         for thought in (0, reasoning)
@@ -82,7 +82,7 @@ def _beside(missing: int, read: int, written: int, reasoning: int) -> tuple[int,
 
 
 def _counts(reported: dict[str, Any], unread: Unread) -> dict[str, int]:
-    """The counts of an object by what they count: of several the first that is above 0."""
+    """The counts of an object by their meaning; of several spellings the first above 0."""
     ranked = []
     for key, count in reported.items():
         name = key

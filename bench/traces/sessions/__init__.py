@@ -1,1 +1,2 @@
-"""Session logs of agents, as far as a reader of one needs a file of its own, or several share it."""
+"""Parts of readers for agents' session logs: shared ones, and those too long for the reader's
+file."""

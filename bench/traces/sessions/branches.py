@@ -1,5 +1,4 @@
-"""Sessions as trees of entries, each after the one before it: the way to an entry, and the steps
-kept there."""
+"""Sessions as trees of entries: the path to an entry, and the steps that remain there."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ Id = TypeVar("Id")
 
 
 def way_to(entry: Id | None, parents: dict[Id, Id | None]) -> Iterator[Id]:
-    """The entries that lead to an entry, that one first, as far as they are known.
+    """An entry and its ancestors, as far as they are known.
 
     >>> list(way_to("c", {"a": None, "b": "a", "c": "a"}))
     ['c', 'a']
@@ -25,8 +24,8 @@ def way_to(entry: Id | None, parents: dict[Id, Id | None]) -> Iterator[Id]:
 
 
 def paired(steps: list[AnyStep], kept: Set[int], lost: Set[int] = frozenset()) -> tuple[int, ...]:
-    """The indices of the steps that a prompt holds which keeps `kept` and has lost `lost`: a turn
-    stands with all results of its calls or not at all."""
+    """The indices of the steps in a prompt that keeps `kept` and lost `lost`: a turn stays with all
+    results of its calls, or goes with them."""
     turns: dict[int, set[int]] = {}  # with the results of each
     turn_of: dict[str, int] = {}
     for step in steps:

@@ -9,19 +9,19 @@ from typing import Any
 
 from ..documents import Document
 from ..reader import PartOf
-from ..steps import Ran
+from ..steps import ToolRun
 from ..values import dict_in, text
 
 
 def session_id(lines: list[dict[str, Any]]) -> str | None:
-    """The session that lines are of; None where none says it, or says what is no name of a file."""
+    """The id of the session of some lines; None without one, or if it cannot be a file name."""
     ids = (text(line.get("sessionId") or line.get("session_id")) for line in lines)
     first = next(filter(None, ids), "")
     return first if re.fullmatch(r"\w[\w.-]{0,99}", first, re.ASCII) else None
 
 
 def agent_files(document: Document, session: str | None) -> Iterator[Document]:
-    """The files of a session's sub-agents, beside it or in its own folder."""
+    """The files of a session's sub-agents, beside its file or in its folder."""
     if session is None:
         return
     folder = document.path.parent
@@ -35,8 +35,8 @@ def agent_files(document: Document, session: str | None) -> Iterator[Document]:
 
 
 def refuse_part(document: Document, session: str | None) -> None:
-    """Raise PartOf for a sub-agent's file of a folder that holds the file of its session too, which
-    is read with all of them.
+    """Raise PartOf for a sub-agent's file in a folder with the file of its session, which is read
+    with its sub-agents.
     """
     if not document.beside or session is None:
         return
@@ -50,7 +50,7 @@ def refuse_part(document: Document, session: str | None) -> None:
 
 
 def agent_name(path: Path) -> str:
-    """The id of the sub-agent that a file is of.
+    """The id of the sub-agent in the name of its file.
 
     >>> agent_name(Path("agent-ab12cd3.jsonl"))
     'ab12cd3'
@@ -58,10 +58,10 @@ def agent_name(path: Path) -> str:
     return path.stem.removeprefix("agent-")
 
 
-def tool_run(result: Any, seen: str) -> Ran:
-    """A tool's run as Claude Code records it beside the text that the model saw (`toolUseResult`):
-    the output where it is longer; it is cut where Claude Code says so, or says that it kept more in
-    a file.
+def tool_run(result: Any, seen: str) -> ToolRun:
+    """A tool's execution as Claude Code records it beside the text that the model saw
+    (`toolUseResult`): the output if it is longer; `cut` if Claude Code says so, or saved more in a
+    file.
 
     >>> run = tool_run({"stdout": "36 walls", "persistedOutputSize": 86_332}, "36")
     >>> run.output, run.cut
@@ -72,4 +72,4 @@ def tool_run(result: Any, seen: str) -> Ran:
     longer, size = len(output) > len(seen), result.get("persistedOutputSize")
     kept = type(size) is int and size > len(output.encode("utf-8", "replace"))
     cut = kept or (result.get("truncated") is True and not longer)
-    return Ran(output if longer else None, cut=cut)
+    return ToolRun(output if longer else None, cut=cut)

@@ -1,8 +1,8 @@
-"""Agents that speak in text: commands in what the model writes, their output in the next user
+"""Agents without tool calls: commands are in the model's text, their output in the next user
 message.
 
-Such a command is a tool call `bash` whose text the turn already has (`in_text`), and the message
-that answers it is a tool result whose role is `user`.
+Such a command becomes a tool call `bash` whose text is already in the turn (`in_text`), and the
+message that answers it a tool result with the role `user`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from ...model import ToolCall
-from ..steps import Ran, ReadMessage
+from ..steps import ReadMessage, ToolRun
 
 _OPENED = re.compile(r"^```(mswea_bash_command|bash)[ \t]*\r?\n", re.MULTILINE)
 _CLOSED = re.compile(r"^```[ \t]*\r?$", re.MULTILINE)
@@ -36,7 +36,7 @@ def commands_in(text: str) -> tuple[str, ...]:
 
 
 def _blocks(text: str) -> Iterator[tuple[str, str]]:
-    """The fenced blocks of a text as (language, content); one that is not closed is none."""
+    """The closed fenced blocks of a text as (language, content)."""
     opened = _OPENED.search(text)
     while opened is not None:
         closed = _CLOSED.search(text, opened.end())
@@ -47,7 +47,8 @@ def _blocks(text: str) -> Iterator[tuple[str, str]]:
 
 
 def calls_in(text: str, index: int) -> tuple[ToolCall, ...]:
-    """The commands of the model turn at `index` as tool calls, their ids made of the index."""
+    """The commands in a model turn's text as tool calls; `index`, the turn's, is part of their
+    ids."""
     commands = commands_in(text)
     ids = [f"text{index}.{at}" if at else f"text{index}" for at in range(len(commands))]
     pairs = zip(ids, commands, strict=True)
@@ -64,8 +65,8 @@ def is_observation(text: str) -> bool:
 
 
 def observation(call: ToolCall, text: str, raw_output: str | None = None) -> ReadMessage:
-    """A user message as the result of `call`, which failed if a return code other than 0 is stated.
-    `raw_output` is the whole output where it is recorded beside what the model saw."""
+    """A user message as the result of `call`, which failed if the text states a return code other
+    than 0. `raw_output` is the whole output where it is recorded separately."""
     match = _RETURNCODE.match(text)
     code = match.group("code") if match else "0"
     full = None if raw_output is None or raw_output in text else observation_text(code, raw_output)
@@ -76,10 +77,10 @@ def observation(call: ToolCall, text: str, raw_output: str | None = None) -> Rea
         call_id=call.id,
         failed=int(code) != 0,
         error=error,
-        ran=Ran(full=full, prose=True),
+        ran=ToolRun(full=full, prose=True),
     )
 
 
 def observation_text(returncode: object, output: str) -> str:
-    """A command's whole output as such agents see it."""
+    """A command's whole output in the envelope in which such agents see it."""
     return f"<returncode>{returncode}</returncode>\n<output>\n{output}</output>"

@@ -1,5 +1,5 @@
-"""Event logs of OpenHands, of its SDK and of its first agent: the steps that events become, with
-results as the model was shown them."""
+"""Event logs of OpenHands, of its SDK and of its first agent, as steps, with results as the model
+saw them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..intakes.exchange import answers_of
 from ..intakes.messages import ROLES
 from ..intakes.usage import usage_in
 from ..records import time_of
-from ..steps import Ran, ReadMessage, Steps
+from ..steps import ReadMessage, Steps, ToolRun
 from ..values import as_dict, as_list, data_of, dict_in, dicts, number, text
 from .branches import paired
 
@@ -32,7 +32,7 @@ _KNOWN = {"kind", "id", "timestamp", "parent_id", "system_prompt", "dynamic_cont
           "message", "timeout"}  # fmt: skip
 _OWN = {"thought", "blocking", "hidden", "is_input", "confirmation_state", "security_risk", "impl_source",
         "translated_ipython_code"}  # fmt: skip
-"""Arguments of an action of the first agent that are the harness' own."""
+"""Arguments of the first agent's actions that are for the harness."""
 _ENDS = {
     "error": "\n[Error occurred in processing last action]",
     "user_rejected": "\n[Last action has been rejected by the user]",
@@ -66,26 +66,26 @@ class EventLog(Steps):
     def event(self, event: Event) -> None:
         """Add one event: of the SDK (with a `kind`), or of the first agent (an `action` or an
         `observation`)."""
-        before, t = self.index, time_of(event.get("timestamp"), self.unread)
+        before, time = self.index, time_of(event.get("timestamp"), self.unread)
         self.unread.extra_keys(event, _KNOWN, "an event")
         self._note_cost("run", dict_in(event, "llm_metrics"))
         kinds = (text(event.get(key)) for key in ("kind", "action", "observation"))
         kind = next(filter(None, kinds), "")
         if add := _KINDS.get(kind) or _of_first_agent(kind, event):
-            add(self, event, t)
+            add(self, event, time)
         elif kind not in _SILENT:
             self.unread.kind("event", kind)
         self._steps_of.setdefault(str(event.get("id")), range(before, self.index))
 
     # ---------------------------------------------------------------- messages and answers
 
-    def _system(self, event: Event, t: float | None) -> None:
+    def _system(self, event: Event, time: float | None) -> None:
         fields = {**event, **dict_in(event, "args")}
-        self.tools(list(map(self._definition, dicts(fields.get("tools")))))
+        self.set_tools(list(map(self._definition, dicts(fields.get("tools")))))
         parts = [fields.get(key) for key in ("system_prompt", "dynamic_context", "content")]
-        self.say(self._blocks(*parts).message("system"), t=t)
+        self.add_message(self._blocks(*parts).message("system"), time=time)
 
-    def _message(self, event: Event, t: float | None) -> None:
+    def _message(self, event: Event, time: float | None) -> None:
         """Add a message of the user, or an answer without a call."""
         message, args = dict_in(event, "llm_message"), dict_in(event, "args")
         pictures = [{"type": "image", "url": url} for url in as_list(args.get("image_urls"))]
@@ -93,37 +93,37 @@ class EventLog(Steps):
         blocks = self._blocks(*listed, pictures)
         if ROLES.get(str(message.get("role"))) == "assistant":
             turn = blocks.message("assistant", reasoning=self._reasoning(message))
-            self._answer(str(event.get("llm_response_id")), event, turn, t)
+            self._answer(str(event.get("llm_response_id")), event, turn, time)
         else:
-            self.say(blocks.message("user"), t=t)
+            self.add_message(blocks.message("user"), time=time)
 
-    def _action(self, event: Event, t: float | None) -> None:
+    def _action(self, event: Event, time: float | None) -> None:
         own = {"id": event.get("tool_call_id"), "name": event.get("tool_name")}
         written = dict_in(event, "tool_call", "function") or dict_in(event, "tool_call")
         call = call_in({**written, **own}, self.unread)
         thought, reasoning = self._blocks(event.get("thought")), self._reasoning(event)
         turn = thought.message("assistant", calls=(call,), reasoning=reasoning)
-        self._answer(str(event.get("llm_response_id")), event, turn, t)
+        self._answer(str(event.get("llm_response_id")), event, turn, time)
 
-    def _answer(self, answer: str, event: Event, turn: ReadMessage, t: float | None) -> None:
-        """Add an answer; one that is known already has the calls of a further action."""
+    def _answer(self, answer: str, event: Event, turn: ReadMessage, time: float | None) -> None:
+        """Add an answer; if it is already there, add the calls of a further action to it."""
         step = self.steps[self._answers[answer]] if answer in self._answers else None
         if isinstance(step, ModelTurn):
             known = {call.id for call in step.tool_calls}
             calls = tuple(call for call in turn.calls if call.id not in known)
-            self.called(calls)
+            self.note_calls(calls)
             calls = step.tool_calls + calls
             self.steps[step.index] = msgspec.structs.replace(step, tool_calls=calls)
         else:
-            self._answers[answer] = self.say(turn, t=t)
+            self._answers[answer] = self.add_message(turn, time=time)
         index = self._answers[answer]
         self._steps_of[str(event.get("id"))] = range(index, index + 1)
 
     # ---------------------------------------------------------------- results
 
-    def _observation(self, event: Event, t: float | None) -> None:
-        """A result as the model saw it: each of its texts clipped, then what the agent's context
-        added."""
+    def _observation(self, event: Event, time: float | None) -> None:
+        """Add a result as the model saw it: each of its texts clipped, then additions of the
+        agent's context."""
         observation = dict_in(event, "observation")
         kind, is_error = str(observation.get("kind")), observation.get("is_error") is True
         blocks = self._blocks(observation.get("content"))
@@ -141,33 +141,34 @@ class EventLog(Steps):
         if screenshot := text(observation.get("screenshot_data")):
             blocks.add({"type": "image", "data": screenshot}, self.unread)
         seen = "\n".join([*clips, *more])
-        ran = Ran(
+        ran = ToolRun(
             # without the terminal's marks of pasting
             data=data_of(output.replace("\x1b[?2004l", "").replace("\x1b[?2004h", "")),
             full="\n".join([*texts, *more]) if clips != texts else None,
             error=output if is_error else None,
             failed=is_error or observation.get("exit_code") not in (None, 0, -1),
         )
-        self._result(event, ReadMessage("tool", seen, ran=ran, other=tuple(blocks.other)), t)
+        self._result(event, ReadMessage("tool", seen, ran=ran, other=tuple(blocks.other)), time)
 
-    def _error(self, event: Event, t: float | None) -> None:
-        """A call that the agent could not run, or that somebody refused."""
+    def _error(self, event: Event, time: float | None) -> None:
+        """Add the failed result of a call that the agent could not run, or that a person or hook
+        refused."""
         error = text(event.get("error")) or ""
         if event.get("kind") == "UserRejectObservation":
             error = f"Action rejected: {event.get('rejection_reason') or ''}"
             if event.get("rejection_source") != "hook":
-                self.approve(_call_id(event), approved=False, t=t)
-        self._result(event, ReadMessage("tool", error, failed=True, error=error), t)
+                self.add_approval(_call_id(event), approved=False, time=time)
+        self._result(event, ReadMessage("tool", error, failed=True, error=error), time)
 
-    def _result(self, event: Event, shown: ReadMessage, t: float | None) -> None:
+    def _result(self, event: Event, shown: ReadMessage, time: float | None) -> None:
         name = text(event.get("tool_name"))
-        self.say(shown.with_known(call_id=_call_id(event), name=name), t=t)
+        self.add_message(shown.with_known(call_id=_call_id(event), name=name), time=time)
 
     # ---------------------------------------------------------------- the first agent
 
-    def _first_action(self, event: Event, t: float | None) -> None:
-        """Add the answer that an action of the first agent came from: as the provider gave it where
-        that is kept, else made of the action."""
+    def _first_action(self, event: Event, time: float | None) -> None:
+        """Add the answer behind an action of the first agent: the provider's where it is recorded,
+        else one built from the action."""
         kind, args = str(event.get("action")), dict_in(event, "args")
         own, metadata = f"event{event.get('id')}", dict_in(event, "tool_call_metadata")
         response = dict_in(metadata, "model_response")
@@ -179,10 +180,10 @@ class EventLog(Steps):
             said = kind in ("message", "finish")
             answers = [ReadMessage("assistant", thought, () if said else calls)]
         self._actions[str(event.get("id"))] = text(metadata.get("tool_call_id")) or own
-        self._answer(text(response.get("id")) or own, event, answers[0], t)
+        self._answer(text(response.get("id")) or own, event, answers[0], time)
 
-    def _first_observation(self, event: Event, t: float | None) -> None:
-        """Add what an action gave; a message of the user where it answers none."""
+    def _first_observation(self, event: Event, time: float | None) -> None:
+        """Add the result of an action; without such an action a user message."""
         kind, extras = str(event.get("observation")), dict_in(event, "extras")
         output, ran_in = text(event.get("content")) or "", dict_in(extras, "metadata")
         seen = output + _ENDS.get(kind, "")
@@ -192,35 +193,36 @@ class EventLog(Steps):
             seen = text(extras.get("formatted_output_and_error")) or output
         call_id = _call_id(dict_in(event, "tool_call_metadata"))
         call_id = call_id or self._actions.get(str(event.get("cause")), "")
-        if call_id not in {call.id for call in self.waiting()}:
-            self.say(ReadMessage("user", seen), t=t)
+        if call_id not in {call.id for call in self.unanswered_calls()}:
+            self.add_message(ReadMessage("user", seen), time=time)
             return
         if kind == "user_rejected":
-            self.approve(call_id, approved=False)
+            self.add_approval(call_id, approved=False)
         failed = event.get("success") is False or ran_in.get("exit_code") not in (None, 0, -1)
-        ran = Ran(
+        ran = ToolRun(
             data=data_of(output) if kind == "run" else None,  # the model sees more
             failed=failed or kind in _ENDS,
             error=seen if kind in _ENDS else None,
         )
-        self.say(ReadMessage("tool", seen, call_id=call_id, ran=ran), t=t)
+        self.add_message(ReadMessage("tool", seen, call_id=call_id, ran=ran), time=time)
 
     # ---------------------------------------------------------------- the run
 
-    def _condensation(self, event: Event, t: float | None) -> None:
-        """A reset that leaves out the steps of some events, and what earlier ones left out."""
+    def _condensation(self, event: Event, time: float | None) -> None:
+        """Add a reset that leaves out the steps of some events, and those that earlier resets left
+        out."""
         fields = {**event, **dict_in(event, "args")}
         for forgotten in as_list(fields.get("forgotten_event_ids")):
             self._forgotten.update(self._steps_of.get(str(forgotten), ()))
         kept = paired(self.steps, set(range(self.index)), self._forgotten)
-        self.add(ContextReset, t=t, summary=text(fields.get("summary")), kept=kept)
+        self.add(ContextReset, t=time, summary=text(fields.get("summary")), kept=kept)
 
-    def _state(self, event: Event, t: float | None) -> None:
+    def _state(self, event: Event, time: float | None) -> None:
         key, value = event.get("key"), event.get("value")
         self.note_state(as_dict(value) if key == "full_state" else {str(key): value})
 
     def note_state(self, state: dict[str, Any]) -> None:
-        """Note the usage and the cost of a state, or of the part of it that changed."""
+        """Note the usage and the cost in a state, or in the part of it that changed."""
         for name, metrics in dict_in(state, "stats", "usage_to_metrics").items():
             self._note_cost(name, as_dict(metrics))
         self._note_cost("run", dict_in(state, "metrics"))
@@ -234,7 +236,7 @@ class EventLog(Steps):
             self._costs[name] = float(cost)
 
     def end(self) -> None:
-        """Give turns their usage, and note the cost."""
+        """Set the usage of turns and the cost of the run, after the last event."""
         for answer, usage in self._usages.items():
             index = self._answers.get(answer)
             if index is None:
@@ -254,8 +256,8 @@ class EventLog(Steps):
         return blocks
 
     def _definition(self, tool: dict[str, Any]) -> dict[str, Any]:
-        """A tool as far as it is recorded: the first agent's and an MCP tool wholly, others without
-        their parameters."""
+        """A tool's definition as far as it is recorded: complete for the first agent and MCP, else
+        without parameters."""
         if "function" in tool:
             return tool
         if given := dict_in(tool, "mcp_tool"):
@@ -266,7 +268,7 @@ class EventLog(Steps):
         return {"name": name, "description": tool.get("description")}
 
     def _reasoning(self, fields: dict[str, Any]) -> str | None:
-        """The reasoning of a message or an action, whichever interface of a provider it came by."""
+        """The reasoning of a message or an action, from any provider's interface."""
         item = dict_in(fields, "responses_reasoning_item")
         listed = [*as_list(item.get("summary")), *as_list(item.get("content"))]
         signed = self._blocks(fields.get("thinking_blocks")).reasoning
@@ -306,8 +308,8 @@ def _call_id(fields: dict[str, Any]) -> str:
 
 
 def clipped(output: str, limit: int, folder: str | None = None, name: str = "") -> str:
-    """A text without its middle where it is longer than the limit; the notice names the file in
-    `folder` that has all of it.
+    """A text without its middle if it is longer than the limit; the notice names the file in
+    `folder` with all of it.
 
     >>> short = clipped("a" * 100 + "b" * 100, 150)
     >>> len(short), short[:18], short[-18:]

@@ -14,7 +14,7 @@ from ..intakes.content import Blocks, blocks_of
 from ..intakes.messages import ROLES, calls_beside
 from ..paths import case_id
 from ..records import Kinds, Unread, fields_of
-from ..steps import Ran, Steps
+from ..steps import Steps, ToolRun
 from ..values import dict_in, dicts, number, text
 
 _NO_MODELS = {"replay", "human", "human_thought", "instant_empty_submit"}
@@ -30,7 +30,7 @@ Fields = dict[str, Any]
 
 
 def run_of(document: Document, run: Fields) -> Steps:
-    """The steps of a run, with its instance as label `task`."""
+    """The steps of a SWE-agent run, with its instance as label `task`."""
     steps = _History(run)
     steps.cost_usd = number(dict_in(run, "info", "model_stats").get("instance_cost")) or 0.0
     instance = _INSTANCE.match(case_id(document.path.name))
@@ -41,7 +41,7 @@ def run_of(document: Document, run: Fields) -> Steps:
 
 
 class _History(Steps):
-    """The steps of one run. `query` of an action is the prompt before it, since 1.0."""
+    """The steps of one run. Since 1.0, `query` of an action is the prompt before it."""
 
     def __init__(self, run: Fields) -> None:
         super().__init__()
@@ -73,7 +73,7 @@ class _History(Steps):
             self.unread.add(what, turns)
 
     def _edit(self, thread: str, query: list[Any]) -> None:
-        """Note which earlier messages a prompt words otherwise than the one before it."""
+        """Add a ContextEdit for the earlier messages that a prompt words differently."""
         texts, known = list(map(_text_of, query)), self.entry_texts
         changed = [at for at, text in enumerate(texts) if text != known[at]]
         known[: len(texts)] = texts
@@ -92,16 +92,16 @@ class _History(Steps):
             self.unread.kind("message", entry.get("role"))
         elif entry.get("is_demo") and role != "system":
             self.unread.add("call shown in a demonstration", len(entry.get("tool_calls", ())))
-            self.say(shown.message("user"), thread)
+            self.add_message(shown.message("user"), thread)
         elif role == "assistant":
             self._answer(entry, shown, thread)
-        elif role == "tool" or (role == "user" and self.waiting(thread)):
+        elif role == "tool" or (role == "user" and self.unanswered_calls(thread)):
             self._result(shown, entry.get("tool_call_ids", []), thread)
         else:
-            self.say(shown.message(role), thread)
+            self.add_message(shown.message(role), thread)
 
     def _answer(self, entry: Fields, shown: Blocks, thread: str) -> None:
-        """Add an answer, and note the output that the trajectory has of its action."""
+        """Add an answer, and note its action's output in the trajectory."""
         command, calls = entry.get("action", ""), calls_beside(entry, self.unread)
         if not calls and command.strip():
             given, in_text = {"command": command}, command.strip() in shown.content
@@ -109,24 +109,24 @@ class _History(Steps):
             calls = [ToolCall(id=own, name="bash", arguments=given, in_text=in_text)]
         reasoning = blocks_of(entry.get("thinking_blocks"), self.unread).reasoning
         turn = shown.message("assistant", calls=tuple(calls), reasoning=reasoning)
-        self.say(replace(turn, reasoning_resent="tool_calls" in entry), thread)
+        self.add_message(replace(turn, reasoning_resent="tool_calls" in entry), thread)
         same = (at for at, action in enumerate(self.actions) if action.get("action", "") == command)
         if (at := next(same, None)) is not None:  # those before it are in no history
             action = self.actions.pop(at)
-            ran = Ran(output=action.get("observation", ""))
+            ran = ToolRun(output=action.get("observation", ""))
             self.ran |= {call.id: ran for call in calls[:1]}
 
     def _result(self, shown: Blocks, call_ids: list[Any], thread: str) -> None:
-        """Add a message as the result of a call, with the output that it clips."""
-        waiting, seen = self.waiting(thread), shown.content
+        """Add a message as the result of a call, with the whole output if the message clips it."""
+        waiting, seen = self.unanswered_calls(thread), shown.content
         call_id = next(filter(None, map(text, call_ids)), waiting[0].id if waiting else "")
         if ran := self.ran.get(call_id):
             clipped = len(ran.output) > len(seen) and ran.output.strip() not in seen
             full = ran.output if clipped else None
-            self.ran[call_id] = Ran(full=full)
-        self.say(shown.message("tool", call_id=call_id), thread)
+            self.ran[call_id] = ToolRun(full=full)
+        self.add_message(shown.message("tool", call_id=call_id), thread)
 
 
 def _text_of(entry: Any) -> str:
-    """The text of a message, whose parts are counted elsewhere."""
+    """The text of a message."""
     return blocks_of(dict_in(entry).get("content"), Unread()).content
