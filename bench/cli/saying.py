@@ -82,9 +82,9 @@ Show = Callable[[int, int | None], None]
 
 @contextmanager
 def progress_line() -> Iterator[Show | None]:
-    """A function that shows how many are done, on a line of its own that goes after the block.
+    """A function that shows how many are done, on a line that is erased after the block.
 
-    None where standard error is no terminal.
+    None where standard error is not a terminal.
     """
     if not sys.stderr.isatty() or os.environ.get("CI"):
         yield None

@@ -172,7 +172,7 @@ def _verdict(
 
 
 def _advised(ordered: Sequence[Ranked], question: _Question) -> str | None:
-    """The first strategy that may be shipped; of those that are equally cheap the preferred one."""
+    """The first strategy that may be shipped; the preferred one where several are equally cheap."""
     ships = [item for item in ordered if item.verdict == "ship"]
     ratios = {
         item.strategy: price.ratio

@@ -75,12 +75,12 @@ def score_bytes(file: ScoreFile) -> bytes:
 
 
 def read_scores(path: Path, title: str = "") -> ScoreFile | None:
-    """The score file at a path; of a report on several scenarios the one called `title`.
+    """The score file at a path. From a report on several scenarios it takes the one called `title`.
 
     None where there is no file.
 
-    Raises ResultsError for what is no score file, for another schema, and for a report without that
-    scenario.
+    Raises ResultsError for anything but a score file, for another schema, and for a report without
+    that scenario.
     """
     if not os.path.lexists(path):  # a link that leads nowhere is no missing baseline
         return None

@@ -81,12 +81,12 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
 
 
 def certain(corrected: float, tasks: int) -> bool:
-    """True if a corrected p-value over so many tasks makes a saving certain."""
+    """True if a corrected p-value over this many tasks makes a saving certain."""
     return corrected <= ALPHA and tasks >= FEWEST
 
 
 def cannot_rule_out(tasks: int) -> float | None:
-    """The largest share of tasks with a loss that so many tasks miss in 5 % of all draws.
+    """The share of tasks with a loss that a sample of this many tasks still misses 5 % of the time.
 
     >>> round(cannot_rule_out(12), 3), cannot_rule_out(0)
     (0.221, None)
@@ -130,7 +130,8 @@ def lowest_rate(hits: int, of: int) -> float:
 
 
 def _chance(hits: int, of: int, rate: float) -> float:
-    """The chance of at least so many hits at a rate between 0 and 1: the binomial distribution."""
+    """The probability of at least `hits` hits in `of` trials at a rate between 0 and 1
+    (binomial)."""
     fewer = (
         math.lgamma(of + 1) - math.lgamma(k + 1) - math.lgamma(of - k + 1)
         + k * math.log(rate) + (of - k) * math.log1p(-rate)

@@ -37,8 +37,8 @@ def judge(
 
     Gates of the baseline that are not the same are judged too.
 
-    `required`: that there is no baseline, and that a strategy or a run of it is gone or another one,
-    is a failure.
+    With `required` it is a failure if there is no baseline, or if one of its strategies or runs is
+    missing or was replaced.
     """
     then = [rule for rule in (against.base.rules if against else ()) if rule not in compared.rules]
     runs = Runs(compared.runs)
@@ -61,14 +61,13 @@ def judge(
 
 
 def _about(outcome: Outcome, reason: str) -> GateResult:
-    """A result that is no gate's."""
+    """A result that belongs to no single gate."""
     return GateResult(rule=JUDGE, strategy="", outcome=outcome, reason=reason)
 
 
 def _named(rule: GateRule, compared: Compared) -> list[str]:
-    """The strategies that a rule names.
-
-    Without a declared one these are references, without any its own pattern.
+    """The declared strategies that match a rule's pattern; if none does the matching references,
+    else the pattern itself.
     """
     for known in (compared.strategies, compared.references):
         matches = [name for name in known if fnmatchcase(name, rule.strategy)]

@@ -28,8 +28,8 @@ Kind = Literal["ran", "count", "prose", "share", "cheaper"]
 class Asked:
     """One rule: how it counts, and its verdict.
 
-    A rule on a share (or a mean) has its metrics, of which the first that was measured counts, and
-    its limit.
+    A rule on a share (or a mean) has a limit and several metrics: the first that was measured
+    counts.
 
     A share with a `slot` is asked only of strategies that fill it; its limit is today's value.
     """
@@ -174,8 +174,8 @@ def _in_texts(
 ) -> RuleResult:
     """A rule that looks for something in texts: any hit breaks a count.
 
-    What a strategy shares with today in a run is no hit. In prose a rate breaks the rule that is
-    certainly above its false alarms.
+    What today's texts of the same run have too is not a hit. A rule on prose breaks where the rate
+    is certainly above the rule's false alarms.
     """
     by_run: dict[str, int] = {}
     findings: list[Finding] = []

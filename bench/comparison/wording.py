@@ -47,7 +47,7 @@ def priced_by(today: Price) -> tuple[int, str]:
 
 
 def money(price: Price, runs: int) -> str:
-    """The price of so many runs, without its unit where that is tokens.
+    """The price of a number of runs; without the unit where that is tokens.
 
     >>> money(Price(unit="usd", per_run=0.0042), 1000), money(Price(unit="tokens", per_run=18250.4), 1)
     ('$4.20', '18,250')

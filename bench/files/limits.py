@@ -107,7 +107,7 @@ def _pieces(file: Any, size: int) -> Iterator[bytes]:
 
 
 def joined(pieces: Iterable[bytes], most: int) -> bytes | None:
-    """Pieces of an expanded file as one; None as soon as they are more than so many bytes.
+    """The joined pieces of an expanded file; None as soon as they exceed `most` bytes.
 
     >>> joined([b"ab", b"c"], 3), joined(iter(lambda: b"endless", b""), 1000)
     (b'abc', None)

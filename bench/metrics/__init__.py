@@ -155,7 +155,7 @@ def numbers_of(evidence: CheckedReplay) -> dict[str, Number]:
 
 
 def share(part: float, total: float) -> Number:
-    """A share whose weight is its denominator; of nothing there is none.
+    """A share whose weight is its denominator; not measured where the total is 0.
 
     >>> share(1, 4), share(0, 0)
     (Number(value=0.25, weight=4.0, reason=''), Number(value=None, weight=0.0, reason=''))
@@ -164,7 +164,7 @@ def share(part: float, total: float) -> Number:
 
 
 def mean(shares: Sequence[float]) -> Number:
-    """The mean of shares, each of the same weight; of none there is none."""
+    """The mean of shares, each with the same weight; not measured without shares."""
     return share(sum(shares), len(shares))
 
 

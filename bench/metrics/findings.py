@@ -13,10 +13,10 @@ from . import mean, shared
 
 @shared("findings.{}agreement", places=("", "evaluation_", "extraction_"))
 def agreement(evidence: ReplayEvidence, place: str) -> Number:
-    """Share of tool results of which the evaluation and the extraction (or one of the two) come out
-    the same from the stored record as from the untruncated one.
+    """Share of tool results whose evaluation and extraction (or whichever exists) are the same from
+    the stored record as from the untruncated one.
 
-    0–1, of the results that have such on the untruncated record. Timestamps are left out; types
+    0–1, of the results that have either on the untruncated record. Timestamps are left out; types
     count (1 is not 1.0). Nothing evaluated or extracted: nothing to measure.
 
     Source: 004 Issue Analysis "incorrect scientific conclusions", §3.2, §5.2

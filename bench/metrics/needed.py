@@ -53,8 +53,8 @@ def missed_turns(evidence: ReplayEvidence) -> Number:
 def missed_turn_rate(evidence: ReplayEvidence) -> Number:
     """Share of model turns that would have missed something they used.
 
-    0–1, of all turns, those too that need nothing. A missed turn is no forecast of an extra turn.
-    No model turns: nothing to measure.
+    0–1, of all turns, including those that need nothing. A missed turn does not predict an extra
+    turn. No model turns: nothing to measure.
 
     Source: page fault rate (Denning 1968)
 

@@ -19,11 +19,10 @@ def recall(evidence: ReplayEvidence) -> Number:
     """Share of a scenario's questions that come out right: the answer is there, or what must be
     absent is not.
 
-    0–1. An answer is there where the probe's path, asked of the message or record of its result,
-    gives it, or where every value of it stands whole in a text: of the prompt in any of its
-    messages, of the record, or of the reply. What must be absent is looked for in the same way, in
-    texts alone. A reply that no consumer made is the recorded turn. No probes, or none of a turn
-    that exists: nothing to measure.
+    0–1. An answer is there if the probe's path finds it in the message or record of its result, or
+    if every value of it is in a text: in any message of the prompt, in the record, or in the reply.
+    What must be absent is looked for in the same way, in texts alone. A reply that no consumer made
+    is the recorded turn. No probes, or none about a turn that exists: nothing to measure.
 
     Source: RULER (arXiv 2404.06654), questions that only a kept context can answer; paths as
     JMESPath (jmespath.org)

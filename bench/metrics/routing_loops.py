@@ -21,11 +21,11 @@ def loops(evidence: ReplayEvidence) -> Number:
     """Loops: three or more equal decisions of one router in a row without progress between the
     first and the last.
 
-    Equal means the same route; progress is anything the trace had not held before: a user's words,
-    an approval, a call with other arguments, a turn without calls that says something else, another
-    untruncated result. A consumer's replies count as decisions of its own: they are equal with the
-    same route and the same task state left behind, and those that end at `END` are no loop. No
-    decisions: nothing to measure.
+    Equal means the same route; progress is anything new in the trace: a user's words, an approval,
+    a call with other arguments, a turn without calls that says something else, another untruncated
+    result. A consumer's replies count as decisions of its own: they are equal with the same route
+    and the same task state left behind, and those that end at `END` are not a loop. No decisions:
+    nothing to measure.
 
     Source: 001 §2 Step 3 "stuck in a loop"
     """

@@ -79,8 +79,8 @@ class Advice(Value, frozen=True, kw_only=True):
     `advised` is the strategy to ship (None: keep what runs today), `basis` the price that decides.
 
     `sentence` is the first line of every output unless a gate failed. `cannot_rule_out` is the
-    share of runs in which a large loss could have gone unseen with so many tasks. `ranked` is the
-    table, best first; `theoretical_minimum` what perfect foresight would cost a run.
+    share of runs in which a large loss could have gone unseen with this number of tasks. `ranked`
+    is the table, best first; `theoretical_minimum` the cost of a run with perfect foresight.
     """
 
     advised: str | None

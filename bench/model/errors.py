@@ -24,7 +24,7 @@ class BenchError(Exception):
 
 
 class TraceError(BenchError):
-    """A trace that cannot be read: missing, of no known format, or malformed at a named place."""
+    """A trace that cannot be read: missing, in an unknown format, or malformed at a named place."""
 
 
 class SpecError(BenchError):

@@ -74,7 +74,7 @@ class Step(Value, frozen=True, kw_only=True, tag_field="kind"):
 
 
 class SystemTurn(Step, frozen=True, kw_only=True, tag="system"):
-    """Instructions to the model. `non_text` counts the parts of the message that are no text."""
+    """Instructions to the model. `non_text` counts the parts of the message that are not text."""
 
     content: str
     non_text: int = 0
@@ -82,7 +82,7 @@ class SystemTurn(Step, frozen=True, kw_only=True, tag="system"):
 
 class UserTurn(Step, frozen=True, kw_only=True, tag="user"):
     """A message of a person, or of a harness that speaks as one. `non_text` counts its parts that
-    are no text (pictures, files): they are reported, never turned into tokens.
+    are not text (pictures, files): they are reported, never turned into tokens.
     """
 
     content: str
@@ -239,7 +239,7 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def sha256(self) -> str:
-        """The hash of all that the trace says, whatever its id and file."""
+        """The hash of the trace's contents, independent of its id and file."""
         content = compact_json(plain((self.labels, self.meta, self.left_out, self.steps)))
         return hashlib.sha256(content.encode()).hexdigest()
 

@@ -200,7 +200,8 @@ def _limit_call(seconds: float) -> None:
 
 
 def _limit_memory(size: int) -> None:
-    """Let this process, and each below it, hold so many bytes, where the system has such a limit."""
+    """Limit the memory of this process, and of each that it starts, to `size` bytes, where the
+    system can."""
     with contextlib.suppress(OSError, ValueError):
         hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
         most = size if hard == resource.RLIM_INFINITY else min(hard, size)

@@ -119,7 +119,7 @@ def parse_spec(text: str) -> Spec:
 
 
 def _require_name(target: str, attribute: str | None, text: str) -> None:
-    """Raise SpecError where a command is empty, or what stands behind a target is no name."""
+    """Raise SpecError where a command is empty, or the part after a target is not a name."""
     if target == "command":
         if not attribute:
             raise _error(text, 'names no program — write command:"node strategy.js"')

@@ -87,11 +87,12 @@ Open = Callable[..., Answer]
 
 
 class Child:
-    """A warm child in which `prepare()` runs once; what that gives is handed to each session.
+    """A warm child process in which `prepare()` runs once; each session gets the value that it
+    returns.
 
-    It starts with the first session, and anew after it died. `prepare` and all that is given can be
-    pickled. In another process it is another child, of that process. `modules` are those of the
-    bench that are imported before any limit holds.
+    It starts with the first session, and again after it died. `prepare` and its arguments can be
+    pickled. A forked process gets a child of its own. `modules` are the bench's modules to import
+    before any limit applies.
     """
 
     def __init__(
@@ -164,9 +165,10 @@ class Child:
             self.exit_code(_START_S)
 
     def exit_code(self, seconds: float) -> int | None:
-        """The exit code of a session's process as the child sends it, else that of the child.
+        """The exit code of a session's process as the child reports it, else the exit code of the
+        child.
 
-        None where there is none in time.
+        None where neither arrives in time.
         """
         self.control.settimeout(seconds)
         try:

@@ -61,7 +61,8 @@ def reply_of(answer: Any, given: Any) -> Reply:
 
 
 def findings_of(answer: Any, given: Any) -> dict[str, Any] | None:
-    """An evaluator's answer: a mapping of findings, or None; of document 004's state its last."""
+    """The findings in an evaluator's answer, a mapping or None; the last ones in a state of
+    document 004."""
     findings = dict(answer) if isinstance(answer, Mapping) else answer
     if isinstance(findings, dict):
         findings = findings.get("last_step_evaluation", findings)
@@ -114,7 +115,8 @@ _READ: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def started(plugin: Plugin) -> Callable[..., Any]:
-    """What takes and gives the values of a slot; a new instance starts with the first call."""
+    """A callable from the values of a slot to its answer; a new instance starts with the first
+    call."""
     kind, is_own = plugin.entry.kind, plugin.own
 
     @functools.cache

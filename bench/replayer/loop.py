@@ -176,7 +176,7 @@ class Loop:
             self._route("before_model", step)
 
     def _take(self, moment: Moment) -> None:
-        """Take a step, of a model turn or a routing decision its answer."""
+        """Replay one step; for a model turn or a routing decision, the answer that was recorded."""
         step, message, (tokens, seen_tokens) = moment.step, moment.message, moment.tokens
         if message is not None and moment.seen is not None:
             self._numbers.record(message, tokens)
@@ -203,7 +203,8 @@ class Loop:
         return -1 if self._last is None else self._last.index
 
     def charge(self, read: int, written: int, model: str | None) -> None:
-        """Charge a call of a model that the strategy itself made, unless the untruncated side did."""
+        """Charge a model call that the strategy itself made; calls for the untruncated side are
+        free."""
         if self._side is self._stored:
             call = WriterCall(
                 step=self._at, consumed_tokens=read, produced_tokens=written, model=model

@@ -76,7 +76,7 @@ class Replayer:
         )
 
     def _replayed(self, strategy: Strategy, before: int | None = None) -> Replay:
-        """One replay, of all steps or of those before an index."""
+        """A replay of all steps, or of those before an index."""
         out = self._outcomes(strategy, before)
         results: list[StepOutcome] = []
         try:
@@ -113,7 +113,8 @@ class Replayer:
         return Loop(strategy, frame, self.counter).outcomes(moments, ended=before is None)
 
     def _number(self, number: int) -> int:
-        """The number of a message in the replay: the strategy's follow those of the recording."""
+        """The number of a message in the replay: the strategy's messages are numbered after the
+        recorded ones."""
         return number if number >= 0 else len(self.index.tokens) - 1 - number
 
     def _numbered(self, call: Call) -> Call:

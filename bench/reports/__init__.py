@@ -75,7 +75,7 @@ def _about(reading: Reading) -> str:
 
 
 def reports(comparisons: Sequence[Compared]) -> tuple[Report, ...]:
-    """The report of one comparison; of several an overview, then each of them."""
+    """The report of one comparison; for several, an overview and then a report for each."""
     each = tuple(map(report, comparisons))
     return each if len(each) == 1 else (overview(comparisons, each), *each)
 

@@ -145,7 +145,8 @@ Chart = Range | Histogram | Plot
 
 
 def spaced(labels: Sequence[tuple[float, str]], wide: int) -> tuple[tuple[float, str], ...]:
-    """The labels that have room for their text on a chart of so many pixels, from the left.
+    """The labels whose text fits beside the others on a chart `wide` pixels wide, from left to
+    right.
 
     >>> spaced([(0, "1"), (4, "2"), (10, "3")], 220)
     ((0, '1'), (10, '3'))
@@ -159,7 +160,7 @@ def spaced(labels: Sequence[tuple[float, str]], wide: int) -> tuple[tuple[float,
 
 
 def ticks(low: float, high: float, most: int = 5) -> list[float]:
-    """Round values between two ends, at most so many.
+    """Round values between two ends, at most `most`.
 
     >>> ticks(0.0, 0.16), ticks(48.0, 67.0, 4)
     ([0.0, 0.05, 0.1, 0.15], [50.0, 55.0, 60.0, 65.0])
@@ -174,7 +175,7 @@ def ticks(low: float, high: float, most: int = 5) -> list[float]:
 
 
 def step(span: float, most: int) -> float:
-    """The least round width of which fewer than so many cover a span.
+    """The smallest round step that divides a span into fewer than `most` parts.
 
     >>> step(0.16, 5), step(0.4, 12)
     (0.05, 0.05)

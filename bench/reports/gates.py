@@ -18,7 +18,8 @@ _SAME = {"max_drop": "no less than before", "max_increase": "no more than before
 
 
 def name_of(reading: Reading, metric: str) -> str:
-    """The short name of a metric, to begin a line with; of no metric, that of the baseline."""
+    """The short name of a metric, to begin a line with; the baseline's where a gate has no
+    metric."""
     return sentence_case(reading.label(metric) or "baseline")
 
 
@@ -31,7 +32,7 @@ def failed_sentence(reading: Reading) -> tuple[str, str]:
 
 
 def not_passed(gates: Sequence[GateResult], many: int) -> str:
-    """The number of gates, of so many, that failed or could not decide, as a sentence.
+    """A sentence with the number of gates, out of `many`, that failed or could not decide.
 
     >>> from bench.model import GateRule
     >>> rule = GateRule(metric="cost.usd")

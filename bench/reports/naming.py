@@ -85,7 +85,7 @@ def names(
 
 
 def _texts(point: Point, most: int) -> list[str]:
-    """The texts to try for a mark: its name in at most so many letters, then its row."""
+    """The labels to try for a mark: its name in at most `most` letters, then its row number."""
     name = point.name if len(point.name) <= most else point.name[: most - 1] + "…"
     texts = [f"{name}: ship", name] if point.mark == "advised" else [name]
     return [*texts, str(point.row)] if point.row else texts

@@ -49,7 +49,7 @@ def difference(before: float | None, after: float | None, unit: str) -> str:
 
 
 def rule_out(size: str, share: float) -> str:
-    """The limit of so many tasks, as a clause.
+    """A clause that says which loss a number of tasks cannot rule out.
 
     >>> rule_out("12 tasks", 0.25), rule_out("1 task", 1.0)
     ('12 tasks cannot rule out a large loss in up to 1 of 4', '1 task cannot rule out a large loss at all')

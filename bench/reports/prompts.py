@@ -49,7 +49,8 @@ def _text_of(part: Excerpt | None, lost: Sequence[str]) -> Text:
 
 
 def _pattern(values: Sequence[str]) -> re.Pattern[str] | None:
-    """Any of some values, the longest first, where it is no part of a longer word or number."""
+    """The pattern that finds any of some values, the longest first, outside longer words and
+    numbers."""
     if not values:
         return None
     ordered = sorted(values, key=len, reverse=True)

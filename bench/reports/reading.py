@@ -82,7 +82,7 @@ class Reading:
 
     @cached_property
     def known(self) -> Runs:
-        """The runs that count, looked up by strategy: of copies of a recording the first."""
+        """The runs that count, by strategy: where a recording was copied, only the first copy."""
         return Runs(self.compared.runs)
 
     @property
@@ -142,7 +142,8 @@ class Reading:
 
     @property
     def economy(self) -> str:
-        """The words for the economy that decides; "" where that is no price."""
+        """The words for the price that decides, with or without the cache; "" where no price
+        does."""
         words = {"cached": "with cache", "uncached": "without cache"}
         return words.get(self.advice.basis, "")
 
@@ -154,7 +155,7 @@ class Reading:
         return ", ".join(filter(None, [f"price {self.priced_by[1]}", self.economy]))
 
     def move(self, strategy: str, metric: str) -> Move | None:
-        """The move of one number of a strategy against the baseline; None where it did not."""
+        """The move of one number of a strategy against the baseline; None where it did not move."""
         wanted = (strategy, metric)
         return next(
             (one for one in self.compared.moves if (one.strategy, one.metric) == wanted), None
@@ -181,7 +182,8 @@ class Reading:
         return {value for name in self.everyone if (value := self.value(name, metric)) is not None}
 
     def counts(self, strategy: str, metric: str) -> str:
-        """A share as a count over all runs, "251 of 364"; "" where it is no share of whole things."""
+        """A share as a count over all runs, "251 of 364"; "" where the metric does not count
+        things."""
         numbers = (self.known.number(run, strategy, metric) for run in self.runs)
         known = [one for one in numbers if one and value_of(one) is not None]
         size = math.fsum(one.weight for one in known)
@@ -216,7 +218,7 @@ class Reading:
 
     @cached_property
     def measured(self) -> list[tuple[str, float]]:
-        """Each strategy's value of the measure, best first; of equals the advised one."""
+        """Each strategy's value of the measure, best first; among equals the advised one first."""
         order = ("advised", "other", "rejected", "today")
         names = sorted(
             (item.strategy for item in self.ranked), key=lambda name: order.index(self.mark(name))
@@ -238,7 +240,8 @@ class Reading:
 
     @cached_property
     def names(self) -> dict[str, str]:
-        """The name of each run: the part of its path that differs; of a line of a file its task."""
+        """The name of each run: the part of its path that differs, or its task where it is a line
+        of a file."""
         names = short_names([run.id for run in self.compared.runs])
         tasks: dict[str, list[str]] = {}
         for run in sorted(self.runs, key=lambda run: (len(run.id), run.id)):  # #2 comes before #10

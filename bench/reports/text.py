@@ -152,7 +152,7 @@ def _table(table: Table, width: int) -> Iterator[str]:
 
 
 def _texts(table: Table, at: int) -> list[str]:
-    """The cells of a column as texts; the heading of a group of rows stands in the first."""
+    """The cells of a column as texts; the first column also has the headings of groups of rows."""
     first, number = at == 0, table.columns[at].number
     return [
         (row if first else "") if isinstance(row, str) else _cell(row[at], number, first)

@@ -38,7 +38,8 @@ _MOST_DETAILED_RUNS = 4
 
 
 class Declared(NamedTuple):
-    """The strategies of a comparison, one a setting; by declared name the names made of it."""
+    """The strategies of a comparison, one per setting, and the names of these by the declared
+    name."""
 
     strategies: tuple[Strategy, ...]
     names: dict[str, tuple[str, ...]]

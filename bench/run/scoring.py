@@ -1,4 +1,5 @@
-"""The score of one replay and the facts about its recording, without any file or process."""
+"""The score of one replay and the facts about its recording; reads no file and starts no
+process."""
 
 from __future__ import annotations
 

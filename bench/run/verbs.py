@@ -132,7 +132,7 @@ def run_scenario(
 def _base(
     plan: Scenario, against: str | None, running: Running, empty: Base
 ) -> tuple[Base, Earlier | None]:
-    """The values of a baseline, of a file, or of a revision, which is replayed."""
+    """The values to compare with: those of the baseline, of a file, or of a replayed revision."""
     if against is None:
         scores = _baseline_of(plan, empty.accepting)
         name = plan.baseline_path.name if scores and plan.baseline_path else ""

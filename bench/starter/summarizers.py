@@ -8,8 +8,8 @@ from typing import Any
 
 
 def summarize(result: Any, *, head: int = 3000, tail: int = 1000) -> str:
-    """The whole text of a short result; of a longer one the first `head` and the last `tail`
-    characters, and how many lie between.
+    """A short result's text; for a longer one its first `head` and last `tail` characters, and how
+    many were left out between.
 
     `result.text` is the untruncated text, `result.data` the structured value where there is one,
     `result.function` the tool's name.

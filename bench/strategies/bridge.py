@@ -80,9 +80,9 @@ class Bridge:
         self._unchanged = [same for _, same in both]
 
     def back(self, answer: Any) -> list[Message]:
-        """The messages of an answer; None or a truth value stands for the list that was handed out.
+        """The messages of an answer; None or a truth value means the list that was handed out.
 
-        Raises StrategyError for what is no list of messages.
+        Raises StrategyError for anything but a list of messages.
         """
         left_as_it_is = answer is None or isinstance(answer, bool)
         items = self._dialect.answer(self.given if left_as_it_is else answer, self._handed_out)
@@ -99,10 +99,11 @@ class Bridge:
         return [*messages, *(message for _, message in beside)]
 
     def _placed(self, items: Sequence[Any]) -> Iterator[tuple[int | None, Message]]:
-        """Yield each message of an answer behind its place in the history; None for a new one.
+        """Yield each message of an answer with its place in the history; the place of a new one is
+        None.
 
-        An item that was not changed is not read. A changed one belongs to the places that it was
-        handed out for; a copy of one to those where it stands, if the answer is as long.
+        An unchanged item is not read again. A changed one belongs to the places that it was handed
+        out for; a copy, in an answer as long as the history, to the place where it is.
         """
         matching = _Matching(self._history, self._groups, self._unchanged)
         handed_out = {id(item): number for number, item in enumerate(self._handed_out)}
@@ -176,7 +177,8 @@ class _Matching:
     def place_of(self, one: Message, group: Sequence[int]) -> int | None:
         """The place of a message that was changed; None for a new one.
 
-        That is a place with one of its calls, in its group if there is any, else one in its group.
+        Preferred is a place in its group with one of its calls, then any place with one of its
+        calls, then one in its group.
         """
         calls = _call_ids(one.tool_calls, one.call_id)
         near = [place for place in group if calls.intersection(self._calls_at(place))]

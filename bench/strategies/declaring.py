@@ -183,10 +183,10 @@ Setting = tuple[tuple[str, ...], Declaration]
 
 
 def at_settings(declared: Declaration) -> Sequence[Setting]:
-    """A strategy at every setting of its sweeps: of several values of one setting in a spec.
+    """A strategy at every setting of its sweeps, the settings that list several values in a spec.
 
-    Several sweeps give every combination. What is quoted is no sweep. Raises SpecError for an empty
-    value and for more than 100 settings.
+    Several sweeps give every combination. Quoted values are not a sweep. Raises SpecError for an
+    empty value and for more than 100 settings.
 
     >>> swept = declaration("m=compactor=mine.py:f:share=0.5|0.6,n=1|2")
     >>> [values for values, _ in at_settings(swept)]

@@ -1,8 +1,4 @@
-"""The engines of compaction, of which policies are presets: mask and summary.
-
-A mask leaves the conversation and shows older results as a placeholder. A summary stands in the
-place of what is old.
-"""
+"""The two engines of compaction, mask and summary; policies are presets of them."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence

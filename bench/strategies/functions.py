@@ -31,7 +31,7 @@ def with_form(plugin: Plugin) -> Plugin:
 
 
 def own_code(plugin: Plugin) -> Callable[..., Any]:
-    """What takes the values of a slot, and hands them to a new instance of such a plug-in."""
+    """A function that passes the values of a slot to a new instance of a user's plug-in."""
     instance, call = plugin.start()
     if isinstance(instance, Program):
         return functools.partial(_of_program, instance, plugin.entry.kind)

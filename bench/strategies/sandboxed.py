@@ -46,7 +46,7 @@ class Place:
     then: Path | None = None
 
     def of_then(self, path: str) -> str:
-        """The path at the revision of a path in the repository; any other path as it is."""
+        """A path of the repository as a path at the revision; any other path as it is."""
         if self.top is None or self.then is None:
             return path
         here = Path(path).resolve()
@@ -156,7 +156,7 @@ def _in_child(given: Sequence[Declaration], place: Place, tolerant: bool) -> lis
 
 
 def _described(child: Child, number: int) -> tuple[tuple[str, ...], tuple[_Made, ...]]:
-    """The files that a child has imported, and so many strategies as it describes them.
+    """The files that a child has imported, and its descriptions of `number` strategies.
 
     Raises NoAnswer.
     """

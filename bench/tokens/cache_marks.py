@@ -9,11 +9,11 @@ from ..model import Message
 
 
 class MarkedStarts:
-    """The starts of one thread's prompts that the provider was told to keep: each ends at a mark.
+    """The prompt starts of one thread that the provider was asked to cache; each ends at a mark.
 
-    Every prompt is marked twice, behind its system messages and at its end, which is what
-    Anthropic's page recommends for agents and what Claude Code does. A start is found again where a
-    later prompt begins with the same messages and its end lies near enough before one of the marks.
+    Every prompt is marked twice, after its system messages and at its end, as Anthropic's page
+    recommends for agents and Claude Code does. A cached start is found again if a later prompt
+    begins with the same messages and the start ends close enough before one of its marks.
     """
 
     def __init__(self) -> None:
@@ -39,10 +39,10 @@ class MarkedStarts:
         """The number of messages that a prompt reads from the cache, and the step that last used
         them; None for nothing. Then the prompt's own starts are marked.
 
-        `begins` is what stands before all messages (model and tool definitions), `keys` are the
-        prompt's messages, of which the first `at` are those of the prompt before. `look_back`
-        counts the positions that are looked at from a mark on, the mark's own included. `kept` says
-        whether what was last used at a step is still there.
+        `begins` is the part before all messages (model and tool definitions), `keys` are the
+        prompt's messages; the first `at` are the same as in the prompt before. `look_back` is the
+        number of positions searched back from a mark, including the mark's own. `kept(step)` is
+        True if an entry last used at a step is still cached.
         """
         self._follow(begins, keys, at)
         marks = len(keys), _system_count(keys, messages)
@@ -94,7 +94,7 @@ def positions(message: Message, before: Message | None = None) -> int:
 
     A text, a part that is no text, a block of reasoning and a run of tool calls are one each.
 
-    Results that follow one another are one position together: one behind another result adds none.
+    Consecutive results share one position: a result after another result adds none.
 
     >>> from bench.model import ToolCall
     >>> shown = Message(role="tool", text="36", kind="result")

@@ -1,9 +1,9 @@
-"""The prefix cache of a provider: the part of a prompt that is read from the one before it.
+"""The prefix caches of providers: which part of a prompt is read from an earlier one.
 
 Every provider here reuses an unchanged start of the prompt, the *prefix*; they differ in how long
 it must be, in what steps it is read, how long it is kept, and whether the caller has to ask for it.
-What is written here is what their own pages say, and where these are silent or wrong what the usage
-of recorded runs shows.
+The rules are those of the providers' own pages; where these are silent or wrong, of the usage in
+recorded runs.
 """
 
 from __future__ import annotations
@@ -87,10 +87,10 @@ def cache_rule(provider: str | None, model: str | None) -> CacheRule | None:
     charged. Claude, at Anthropic, Bedrock or Google: on request, from 512 to 4,096 tokens by model,
     for 5 minutes, writes are charged. It keeps what ends at a mark and finds it in 20 positions
     back from one; a run of tool calls is one position, and so is a run of results. The caller is
-    taken to mark the end of its system prompt and that of the prompt, as the page recommends to
-    agents and Claude Code does, no other place. Gemini: from 2,048 or 4,096. xAI: blocks of 64
-    (recorded usage), no minimum. DeepSeek: units of 64, the answer before too. Groq: from 1,024,
-    for 2 hours. Gemini, xAI and Groq promise no hit. Each rule names its page.
+    assumed to mark the end of its system prompt and the end of the prompt, as the page recommends
+    to agents and Claude Code does, and no other place. Gemini: from 2,048 or 4,096. xAI: blocks of
+    64 (recorded usage), no minimum. DeepSeek: units of 64, the answer before too. Groq: from 1,024,
+    for 2 hours. Gemini, xAI and Groq do not promise a hit. Each rule names its page.
 
     >>> rule = cache_rule("openai", "gpt-4o")
     >>> rule.read(1300), rule.read(1023), rule.source
@@ -116,7 +116,7 @@ def cache_rule(provider: str | None, model: str | None) -> CacheRule | None:
 
 
 def rule_of(model: str | None) -> CacheRule | None:
-    """The cache rule of a model at the provider that its name tells; None where it is not known.
+    """The cache rule of a model at the provider that its name implies; None where it is not known.
 
     >>> rule_of("claude-sonnet-4-5").minimum, rule_of("my-own-model"), rule_of(None)
     (1024, None, None)

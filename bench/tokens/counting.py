@@ -109,9 +109,9 @@ class TokenCounter:
     def text(self, text: str) -> int:
         """Tokens of a text, special tokens read as ordinary text; 0 for `""`.
 
-        A text of more than 100,000 characters is counted in parts, cut where a token ends anyhow.
+        A text of more than 100,000 characters is counted in parts, cut where a token ends anyway.
         Where there is no such place, in a word or a run of blanks of more than 50,000 characters,
-        each cut can make a token or two more. A lone surrogate counts as the replacement character.
+        each cut can add a token or two. A lone surrogate counts as the replacement character.
         """
         tokens, factor = self.encoded(text), self.counting.factor
         return tokens if factor == 1.0 else round(factor * tokens)
@@ -150,12 +150,12 @@ class TokenCounter:
         )
 
     def framed(self, content_tokens: int) -> int:
-        """Tokens of a message that says so many tokens of the encoding."""
+        """Tokens of a message whose content has a number of tokens in the encoding."""
         return round(self.counting.factor * content_tokens + self.counting.message_tokens)
 
     def contents(self, text: str, calls: Iterable[ToolCall]) -> int:
-        """Tokens, in the encoding itself, of a text and of the tool calls that are not already
-        written in it.
+        """Tokens, in the encoding itself, of a text and of those tool calls that the text does not
+        contain.
         """
         call_texts = [
             self.encoded(call.name) + self.encoded(compact_json(call.arguments))
@@ -170,7 +170,7 @@ class TokenCounter:
 
 
 def _parts(text: str) -> Iterator[str]:
-    """A text in parts of at most so many characters, each cut where a token ends if it can be."""
+    """A text in parts of limited length, cut at the end of a token where possible."""
     start = 0
     while len(text) - start > _PART_CHARS:
         end = _last_token_end(text, start + _PART_CHARS // 2, start + _PART_CHARS)

@@ -25,11 +25,11 @@ an hour.
 
 
 class UnitPrices(Value, frozen=True, array_like=True):
-    """The prices of one model in US dollars a token. `rates` hold for prompts of more than so many
+    """The prices of one model in US dollars a token. `rates` apply to prompts above a number of
     tokens.
 
-    Cached tokens and those written cost the plain input price where the provider lists none, writes
-    for an hour what those for five minutes do.
+    Cached and written tokens cost the plain input price where the provider lists no other, and
+    one-hour writes the five-minute price.
     """
 
     provider: str
@@ -62,8 +62,8 @@ class UnitPrices(Value, frozen=True, array_like=True):
 def rates_of(
     new: Any, output: Any, cached: Any, written: Any, hour: Any = None
 ) -> tuple[tuple[int, Rates], ...]:
-    """The rates of a model by the size of its prompt; each price is a number, one with tiers, or
-    None.
+    """The rates of a model, each with the prompt size from which it applies. A price is a number, a
+    price with tiers, or None.
     """
     write = written or new
     starts = {
@@ -85,7 +85,8 @@ def rates_of(
 
 
 def _at(price: Any, prompt_tokens: int) -> float:
-    """Dollars a million tokens at a size of prompt, whose tier holds for all of the request."""
+    """Dollars a million tokens at a prompt size: the tier of that size applies to the whole
+    request."""
     if price is None:
         return 0.0
     tiers = getattr(price, "tiers", None)
@@ -112,7 +113,8 @@ def _find(model: str) -> tuple[Any, Any] | None:
 
 @functools.lru_cache(maxsize=4096)
 def unit_prices(model: str | None, recorded_at_s: float | None = None) -> UnitPrices | None:
-    """The prices of a model on a day (seconds since the epoch); None for one without listed prices."""
+    """The prices of a model at a time (seconds since the epoch); None where no prices are
+    listed."""
     known = _find(model) if model else None
     if known is None:
         return None

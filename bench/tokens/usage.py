@@ -223,7 +223,8 @@ def _far_apart(sent: Sequence[SentPrompt], prompts: Sequence[_Counted]) -> list[
 
 
 def _text_factor(apart: Iterable[_Counted], framing: float) -> float:
-    """Reported tokens for one of ours in a text; 1 where too little text was added."""
+    """Reported tokens per token of ours, for text; 1 where too little text was added to measure
+    it."""
     longer = (more for more in apart if abs(more.text) >= _FEWEST_TOKENS)
     factors = [more.left_over(0.0, framing) / more.text for more in longer]
     return round(_within(median(factors), _FACTOR), 4) if factors else 1.0

@@ -222,7 +222,7 @@ def _price_cell(reading: Reading, item: Ranked, price: Price | None) -> Cell:
 
 
 def _scale(reading: Reading) -> tuple[float, float] | None:
-    """The least and the greatest change of all intervals; None where there is no interval."""
+    """The lowest and the highest change of all intervals; None without intervals."""
     bounds = [pair for item in reading.ranked if (pair := _bounds(reading, reading.price(item)))]
     if not bounds:
         return None

@@ -43,9 +43,9 @@ class ScriptOutput:
         return [item.get("data") for item in items if item.get("type") == "table"]
 
     def rows(self, more_than: int = -1) -> list[Any] | None:
-        """The rows of the first table with more than so many; None where there is none.
+        """The rows of the first table with more than `more_than` rows; None without one.
 
-        Data that is no list of rows is no table.
+        A table is a list of rows, nothing else.
         """
         read = (rows_of(data) for data in self.tables)
         return next((rows for rows in read if rows is not None and len(rows) > more_than), None)

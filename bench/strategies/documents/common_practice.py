@@ -21,10 +21,10 @@ from ..settings import Count, Turns
 
 @register("compactor", "mask_observations")
 class MaskObservations(Mask):
-    """The last `keep_last` tool results; of each older one a line that says how long it was.
+    """The last `keep_last` tool results; each older one becomes a line that says how long it was.
 
-    A placeholder keeps role, call and step of the result it stands for. Results are masked at every
-    `every`-th prompt only: in between the prefix that a provider has cached holds.
+    A placeholder keeps the role, call and step of its result. Results are masked at every
+    `every`-th prompt only, so the cached prefix stays valid in between.
 
     Source: common practice of coding agents; arXiv 2508.21433 "The Complexity Trap" §3
 
@@ -52,10 +52,10 @@ class MaskObservations(Mask):
 
 @register("compactor", "repeats")
 class Repeats(Mask):
-    """A line that names the earlier call, for a long result that repeats the one of that call.
+    """A line that names the earlier call, in place of a long result that repeats that call's.
 
-    The earlier one stays, so nothing is lost and the prefix that a provider has cached holds.
-    Results that differ in one character are no repeats.
+    The earlier one stays, so nothing is lost and the cached prefix stays valid. Results that differ
+    in one character do not repeat each other.
 
     Source: RFC 3229 (delta encoding in HTTP): an unchanged answer is sent as a reference to the one
     before

@@ -75,9 +75,9 @@ def first_result_line(result: ToolResult) -> Value:
 def headers_preview(result: ToolResult, *, preview: Count = 2) -> Value:
     """A table's size, column names and first rows; else the summary that a log names.
 
-    Lines that start with ✅ or ❌ are left out and not counted; a log of nothing else gives the first
-    of them, up to a `|`. Only the first table item is looked at; data that is no list counts as no
-    table. A short result is summarised too.
+    Lines that start with ✅ or ❌ are left out and not counted; a log with only such lines is shown
+    as the first of them, up to a `|`. Only the first table item is looked at; data other than a
+    list is not a table. A short result is summarised too.
 
     Source: 000 Step 3, a later revision by the same owners
 
@@ -217,7 +217,7 @@ def _of_output(result: ToolResult, max_rows: int, max_lines: int, noise: Noise) 
 
 
 def _other_items(output: ScriptOutput) -> list[str]:
-    """The texts of the items that are no tables."""
+    """The texts of the items that are not tables."""
     items = output.items
     is_table = [isinstance(item, dict) and item.get("type") == "table" for item in items]
     return [as_text(item) for item, table in zip(items, is_table, strict=True) if not table]

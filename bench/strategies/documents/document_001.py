@@ -89,7 +89,7 @@ class LoopDetector:
 
 
 def _executions(prompt: Sequence[Message]) -> list[tuple[str, str, str]]:
-    """Function, arguments and result of each call that the prompt shows with its result."""
+    """The function, the arguments and the result of each call whose result the prompt shows."""
     open_calls: dict[str | None, tuple[str, str]] = {}
     executions = []
     for message in prompt:

@@ -67,8 +67,8 @@ class Executed:
 class CommandHistory:
     """The commands executed so far (`entries`), and the messages that hold them (`messages`).
 
-    A command is a tool call or `execute: <command>`. A label `Command result:` before a result is
-    no part of it.
+    A command is a tool call or `execute: <command>`. A label `Command result:` before a result does
+    not belong to it.
     """
 
     def __init__(self) -> None:
@@ -114,7 +114,7 @@ def parts_of(window: Window, conversation: int, commands: Iterable[Message]) -> 
 
 
 class SinceTrigger(AtShare, Summarising):
-    """Base of a view of what the last trigger left of the history, and of the messages since."""
+    """Base of a history that is rewritten at each trigger and grows by the messages since."""
 
     mode = "per_call"
     threshold: Share = 0.8
@@ -131,7 +131,7 @@ class SinceTrigger(AtShare, Summarising):
         return messages, window.tokens - self._saved
 
     def leave(self, window: Window, messages: Sequence[Message]) -> None:
-        """Let the history be these messages from now on, and those that follow."""
+        """From now on the history is these messages, and those that follow."""
         self._left, self._since = messages, len(window.messages)
         self._saved = total(window.count, window.messages) - total(window.count, messages)
 
@@ -174,7 +174,8 @@ class SeparateCommands(SinceTrigger):
         return NewHistory([*messages, *commands], written, parts)
 
     def _summary(self, old: Sequence[Message]) -> tuple[list[Message], tuple[Written, ...]]:
-        """The summary of old messages that are no commands; where there are none, the earlier one."""
+        """The summary of old messages other than commands; the earlier summary where there are
+        none."""
         talk = [message for message in old if message not in self._commands.messages]
         if not worth_summarising(talk):
             return talk, ()
@@ -208,10 +209,10 @@ class SeparateCommandsDeployed(SinceTrigger):
     That is `[system, summary, summary of commands, last keep_last, last keep_commands commands]`.
     The trigger: the messages reach `threshold` of `max_tokens`, there are more than `more_than` of
     them, and they use at least `rise` more of `max_tokens` than when last summarised; it does not
-    count the command message. Old messages that are no command messages are summarised, each cut at
+    count the command message. Old messages other than command messages are summarised, each cut at
     `message_chars` first; without one nothing happens. All commands but the last `keep_commands`
     are summarised from the commands themselves, never from an earlier summary. The new history then
-    stands: the command message in it gets no new commands until the next trigger.
+    stays as it is: its command message gets no new commands until the next trigger.
 
     A result that comes without the mark `Command result:` is conversation (`is_command`). While any
     message says "Command History", as the agent itself may, no command message is added. A tool

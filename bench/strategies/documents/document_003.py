@@ -47,9 +47,8 @@ def agent_turn(state: Mapping[str, Any]) -> str:
     """The node after the agent's turn: approval, parameters, tools, an action, or `respond`.
 
     A call to run a script asks first, whatever else the turn calls; a call for a script's
-    parameters has a node of its own; any other call goes to `tools`. Without a call a pending
-    `next_conversational_action` is followed by its own name. No model turn counts as one without
-    calls.
+    parameters has its own node; any other call goes to `tools`. Without a call, a pending
+    `next_conversational_action` names the node. A missing model turn counts as one without calls.
 
     Source: 003 §3.2, §3.3
 

@@ -40,7 +40,7 @@ _COUNT = re.compile(
 
 
 def methods_of(value: Any) -> dict[str, Mapping[str, Any]]:
-    """The findings of an enrichment result by method; `{}` where it is no mapping."""
+    """The findings of an enrichment result by method; `{}` for anything but a mapping."""
     by_name = value if isinstance(value, Mapping) else {}
     return {name: by_name[name] for name in METHODS if isinstance(by_name.get(name), Mapping)}
 
@@ -347,7 +347,7 @@ def enrichment(record: Record, *, top: Count = 5) -> dict[str, Any] | None:
 
 
 def _read(method: Mapping[str, Any], top: int) -> dict[str, Any]:
-    """The leading terms and p-values, and the total, of one method, as far as it has them."""
+    """The leading terms and p-values of one method and its total, as far as it has them."""
     findings: dict[str, Any] = {}
     if isinstance(method.get("top_terms"), list):
         findings["top_terms"] = method["top_terms"][:top]

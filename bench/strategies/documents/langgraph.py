@@ -20,12 +20,12 @@ START, NAME = "__start__", "langgraph"
 class LangGraphRouter:
     """The routes of a compiled `StateGraph` from each recorded node, on the strategy's state.
 
-    `graph` is `file.py:name` of the graph, or of a function that compiles it. No node runs: a plain
-    edge leads on, of conditional edges the graph's own functions decide, given the recorded state
-    with the strategy's records and the prompt as LangChain's `messages`. The recorded path is
-    followed whatever they decide. A decision that names a node of the graph as its router is
-    answered with the edge's label, one of a LangGraph trace with the next node's name (`a+b` for
-    several). Other decisions are not answered.
+    `graph` is `file.py:name` of the graph, or of a function that compiles it. No node runs. A plain
+    edge is followed; at a conditional edge the graph's own function decides, given the recorded
+    state with the strategy's records and the prompt as LangChain's `messages`. The recorded path is
+    followed whatever they decide. A decision whose router is a node of the graph is answered with
+    the edge's label, a decision of a LangGraph trace with the next node's name (`a+b` for several).
+    Other decisions are not answered.
 
     Source: LangGraph reference, `langgraph.graph.StateGraph.add_conditional_edges`
 

@@ -21,11 +21,12 @@ def extractive(
     line_chars: Count = 160,
     lines_per_message: Count = 8,
 ) -> str:
-    """The messages' own lines that state most facts for their length, in order, under their roles.
+    """The lines of the messages with the most facts for their length, in order, under their roles.
 
-    Deterministic and offline. At most `max_chars` characters, header included; of each message the
-    first and last lines compete (`lines_per_message` in all), up to the last word that ends within
-    `line_chars`. Lines of an earlier summary compete as they are. No messages give the header alone.
+    Deterministic and offline. At most `max_chars` characters, header included. Candidates are the
+    first and last lines of each message (`lines_per_message` in all), cut at the last word that
+    ends within `line_chars`, and every line of an earlier summary as it is. Without messages it is
+    the header alone.
 
     Source: Luhn 1958, "The Automatic Creation of Literature Abstracts": the sentences that say
     most, as they stand
@@ -70,7 +71,7 @@ def _candidates(
 
 
 def _offered(message: Message, line_chars: int, most: int) -> list[str]:
-    """The first and last lines of a message under its role; of an earlier summary all."""
+    """The first and last lines of a message under its role; every line of an earlier summary."""
     lines = lines_of(message.text)
     if message.kind == "made":
         return lines[1:]  # the first line is the earlier summary's header
@@ -85,7 +86,7 @@ _WORD_ENDS = re.compile(r"(?=\s)|(?<=[,;])(?=\D)")
 
 
 def _to_last_word(line: str, most: int) -> str:
-    """A line up to the last word that ends within so many characters: half a word says something
+    """A line up to the last word that ends within `most` characters: half a word may mean something
     else.
 
     >>> _to_last_word("sold for 1,250 dollars", 14), _to_last_word("sold for 1,250 dollars", 11)

@@ -16,7 +16,7 @@ _LONGEST_LINE = 4096
 
 @register("compactor", "agent_framework.tool_result")
 class AgentFrameworkToolResult(Compactor):
-    """The last calls; of an older one an assistant line of its results.
+    """The last calls; each older one becomes an assistant line with its results.
 
     The line is `[Tool results: name: text; …]`, of at most 4,096 characters.
 

@@ -16,10 +16,10 @@ from ..settings import Share
 class GeminiCompress(Summary, AtShare):
     """A summary as user, a fixed answer, and the tail, at `threshold` of the window.
 
-    The tail begins at the first message of a user behind all but `preserve` of the characters,
-    else at the last one; a session of one request stays as it is. The original first cuts old
-    results into files, is asked a second time to check its summary, and takes back one that makes
-    the history larger; none of that here. The answer's words are ours.
+    The tail begins at the first user message within the last `preserve` of the characters, else at
+    the last user message; a session with one request stays as it is. The original also moves old
+    results into files first, asks the model to check its summary, and drops a summary that makes
+    the history larger; none of that happens here. The wording of the answer is ours.
 
     Source: @google/gemini-cli-core 0.61.0, src/context/chatCompressionService.ts
 

@@ -16,11 +16,11 @@ from ..settings import Count, Turns
 
 @register("compactor", "swe_agent.last_n")
 class SweAgentLastN(Mask):
-    """The first observation and the last `n`; of each between them the number of its lines.
+    """The first observation and the last `n`; each one between is shown as its number of lines.
 
-    An observation is a tool result; the first is the task, which SWE-agent counts as one
-    (the first user message here, else the first result). With `polling` above 1 the boundary moves
-    only when that many more observations have come, so the cached prefix holds in between.
+    An observation is a tool result; the first is the task, which SWE-agent counts as one (the first
+    user message here, else the first result). With `polling` above 1 the boundary moves only when
+    that many more observations have come, so the cached prefix stays valid in between.
 
     Source: SWE-agent 1.1, sweagent/agent/history_processors.py (LastNObservations)
 
@@ -45,12 +45,12 @@ _OPENED, _CLOSED = re.compile(r"<output>\n?"), re.compile(r"\n?</output>")
 
 @register("summarizer", "mini_swe_agent.output")
 def mini_swe_agent_output(result: ToolResult, *, limit: Count = 10_000, end: Count = 5_000) -> Any:
-    """An output below `limit` characters; of a longer one the first and the last `end`.
+    """An output below `limit` characters; for a longer one its first and last `end` characters,
+    with the number left out between them.
 
-    The number left out stands between them. The output is what stands in the envelope of a command:
-    in a mapping `output_head`, `output_tail` and `elided_chars` take the place of its `output`, and
-    text between `<output>` tags becomes three parts with tags of these names. Any other result is
-    an output as a whole. The prose that the text-based original adds is left out.
+    In a mapping, `output_head`, `output_tail` and `elided_chars` replace its `output`; text between
+    `<output>` tags becomes three parts with tags of these names. Any other result counts as an
+    output as a whole. The prose that the text-based original adds is left out.
 
     Source: mini-swe-agent 2.4.6, minisweagent/config/mini.yaml and mini_textbased.yaml
     (observation_template)
