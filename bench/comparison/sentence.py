@@ -13,7 +13,7 @@ from ..model.compared import Answers
 from ..text.wording import counted, listed, percent
 from .prices import is_saving, price_of
 from .reasons import quality, reason_of, unit_of
-from .wording import less_or_more, money, priced_by
+from .wording import less_or_more, money, price_basis
 
 _ECONOMY = {"cached": " with the provider's cache", "uncached": " without a cache"}
 _LOSES: dict[Verdict, tuple[str, str]] = {
@@ -58,7 +58,7 @@ def _savings(advice: Advice, assumed: bool) -> str:
     price = price_of(best, advice.basis)
     if price is None or price.ratio is None:
         return f"Ship {best.strategy}: what runs today is not valid."
-    runs, unit = priced_by((price_of(today, advice.basis) if today else None) or price)
+    runs, unit = price_basis((price_of(today, advice.basis) if today else None) or price)
     certain = f"certain on {counted(advice.tasks, unit_of(advice))}{_missed(best)}"
     cost = f"a run costs {less_or_more(price)} ({money(price, runs)} {unit}{_economy(advice, assumed)})"
     return f"Ship {best.strategy}: {cost}, {certain}.{_other_economy(advice, best)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ..model.advice import Price
-from ..text.wording import MINUS, count, dollars, per_run, percent
+from ..text.wording import MINUS, PriceBasis, count, dollars, per_run, percent
 
 NOISE = 0.001
 """A ratio that is nearer to 1 than this is no saving."""
@@ -37,13 +37,13 @@ def less_or_more(price: Price) -> str:
     return f"{percent(abs(1 - ratio))} {'less' if ratio < 1 else 'more'}"
 
 
-def priced_by(today: Price) -> tuple[int, str]:
-    """The number of runs that prices are given for, by what a run costs today, and its words.
+def price_basis(today: Price) -> PriceBasis:
+    """The basis to state prices on, by the price of a run today.
 
-    >>> priced_by(Price(unit="usd", per_run=0.0042)), priced_by(Price(unit="tokens", per_run=9))
-    ((1000, 'per 1,000 runs'), (1, 'tokens a run'))
+    >>> price_basis(Price(unit="usd", per_run=0.0042)).words, price_basis(Price(unit="tokens", per_run=9)).words
+    ('per 1,000 runs', 'tokens a run')
     """
-    return (1, "tokens a run") if today.unit == "tokens" else per_run(today.per_run)
+    return PriceBasis(1, "tokens a run") if today.unit == "tokens" else per_run(today.per_run)
 
 
 def money(price: Price, runs: int) -> str:

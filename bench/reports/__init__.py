@@ -1,4 +1,5 @@
-"""Reports: panels give a comparison as blocks, formats write the same blocks as a page or text.
+"""Reports: panels turn a comparison into blocks, formats write the same blocks as a page or as
+text.
 
 A panel is one file in `panels/`; a format is one file here with a `render` function.
 """
@@ -15,7 +16,7 @@ from ..model.compared import Compared
 from ..model.errors import BenchError
 from .blocks import Report, plain
 from .gates import failed_sentence
-from .numbers import count, listed, of
+from .numbers import count, counted, listed
 from .overview import overview
 from .panels import answer, changes, judgements, losses, numbers, trust
 from .panels.answer import answer_sentence
@@ -31,7 +32,7 @@ PANELS = (answer, changes, losses, judgements, trust, numbers)
 
 
 def report(compared: Compared) -> Report:
-    """A comparison as a report: its panels in order, those with nothing to show left out.
+    """A comparison as a report: its panels in order, without those that have nothing to show.
 
     The changes come first where a gate failed or something moved.
     """
@@ -67,9 +68,11 @@ def _about(reading: Reading) -> str:
         listed([name for name, _ in names.most_common()], 2) for names in (formats, models) if names
     ]
     unnamed = sum(not item.model for item in facts) if models else 0
-    data = ", ".join([*kinds, *([f"{of(unnamed, 'run')} without a model"] if unnamed else [])])
+    data = ", ".join([*kinds, *([f"{counted(unnamed, 'run')} without a model"] if unnamed else [])])
     others = sum(name != TODAY for name in compared.strategies)
-    against = f"{of(others, 'strategy', 'strategies')} against what runs today" if others else ""
+    against = (
+        f"{counted(others, 'strategy', 'strategies')} against what runs today" if others else ""
+    )
     baseline = f"baseline {compared.against}" if compared.against else ""
     return " · ".join(filter(None, [data, reading.size, against, baseline]))
 
@@ -81,7 +84,8 @@ def reports(comparisons: Sequence[Compared]) -> tuple[Report, ...]:
 
 
 def format_of(path: Path, among: Collection[str] = FORMATS.values()) -> str:
-    """The format of a file by its ending. Raises BenchError for none of `among`."""
+    """The format of a file by its ending. Raises BenchError for an ending of no format in
+    `among`."""
     named = FORMATS.get(path.suffix.lower())
     if named is None or named not in among:
         known = ", ".join(sorted(ending for ending, form in FORMATS.items() if form in among))

@@ -1,4 +1,5 @@
-"""The content of a report, free of any format: panels make blocks, each format shows them."""
+"""The content of a report, independent of any format: panels make blocks, each format shows
+them."""
 
 from __future__ import annotations
 
@@ -7,14 +8,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .charts import Chart, Mark, Range
-from .numbers import of
+from .numbers import counted
 
 Tone = Literal["", "good", "bad", "muted"]
 Role = Literal["", "lead", "heading", "use"]
 Look = Literal["cards", "grid", "numbers", "plain", "texts"]
 
 DOTS: dict[Mark, str] = {"advised": "●", "today": "■", "rejected": "○", "other": "·"}
-"""The signs of marks in a text."""
+"""The sign of each mark in a text."""
 
 TONE_OF: dict[Mark, Tone] = {"advised": "good", "today": "", "rejected": "bad", "other": ""}
 """The tone of a text about a strategy, by its mark."""
@@ -22,7 +23,7 @@ TONE_OF: dict[Mark, Tone] = {"advised": "good", "today": "", "rejected": "bad", 
 
 @dataclass(frozen=True)
 class Span:
-    """Some words of a text with a look of their own; `lost` marks a missing value."""
+    """Some words of a text with their own style; `lost` marks a missing value."""
 
     text: str
     tone: Tone = ""
@@ -33,30 +34,28 @@ class Span:
 
 
 Text = str | tuple[str | Span, ...]
-"""A text: plain, or words and spans in order."""
+"""A text: a plain string, or strings and spans in order."""
 
 
 def plain(text: Text) -> str:
-    """The words of a text without their looks.
+    """A text without its styles.
 
     >>> plain((Span("Ship csv.", "good"), " It costs less."))
     'Ship csv. It costs less.'
     """
-    return (
-        text
-        if isinstance(text, str)
-        else "".join(item if isinstance(item, str) else item.text for item in text)
-    )
+    if isinstance(text, str):
+        return text
+    return "".join(item if isinstance(item, str) else item.text for item in text)
 
 
 def code(text: str, tone: Tone = "") -> Text:
-    """A text in the type of code; "–" for an empty one."""
+    """A text styled as code; "–" for an empty one."""
     return (Span(text, tone, code=True),) if text else "–"
 
 
 @dataclass(frozen=True)
 class Prose:
-    """A paragraph, the sentence that answers, a heading inside a section, or a line to copy."""
+    """A paragraph. By `role` it is the answer, a heading inside a section, or a line to copy."""
 
     text: Text
     role: Role = ""
@@ -97,7 +96,7 @@ class Figures:
 
     @property
     def texts(self) -> Iterator[Text]:
-        """Yields each figure as a text; the chart draws what a table has."""
+        """Yields each figure as a text; the chart is left out, since a table has its values."""
         for item in self.items:
             rest = "; ".join(filter(None, (item.line, item.note)))
             yield f"{item.name}: ", Span(item.value, strong=True), f" ({rest})" if rest else ""
@@ -111,7 +110,7 @@ class Gallery:
 
     @property
     def texts(self) -> Iterator[Text]:
-        """Yields each chart as a text: what it is about and its note, or the words for it."""
+        """Yields each chart as a text: its title and its note, or its description."""
         for item in self.items:
             about = f"{DOTS[item.mark]} {item.title}: {item.note}" if item.mark else item.chart.alt
             yield about
@@ -119,7 +118,7 @@ class Gallery:
 
 @dataclass(frozen=True)
 class Fold:
-    """Blocks that a page shows on request, under a line that says what they are."""
+    """Blocks that a page shows on request, under their title."""
 
     title: str
     blocks: tuple[Block, ...]
@@ -130,7 +129,7 @@ class Fold:
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its title, and whether numbers stand in it.
+    """A column of a table; `number` is True for a column of numbers.
 
     `card` is its name on a phone's card ("": the title; "-": only a wide page shows the column).
     """
@@ -168,8 +167,8 @@ Row = tuple[Cell, ...] | str
 class Table:
     """A table with a name. The row of the advised strategy is tinted.
 
-    `look`: rows become cards on a phone, a grid of tinted counts, many numbers that scroll, words,
-    long texts side by side.
+    The `look` is one of: rows that become cards on a phone, a grid of tinted counts, many numbers
+    that scroll, plain words, long texts side by side.
     """
 
     name: str
@@ -180,7 +179,7 @@ class Table:
 
     @property
     def in_texts(self) -> list[int]:
-        """The places of the columns that a text shows: not those that only a page draws."""
+        """The numbers of the columns to show in a text; some are only for a page."""
         return [place for place, column in enumerate(self.columns) if column.card != "-"]
 
 
@@ -207,7 +206,7 @@ def table(
     noun: str = "row",
     note: str = "",
 ) -> Table:
-    """A table of texts and cells, without the columns that are empty.
+    """A table of texts and cells, without empty columns.
 
     Rows above `most` are counted in the caption, before the note.
 
@@ -215,24 +214,22 @@ def table(
     '1 more run.'
     """
     columns = [Column(head) if isinstance(head, str) else head for head in heads]
-    built = [
-        row
-        if isinstance(row, str)
-        else tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in row)
-        for row in rows
+    built = list(map(_built, rows))
+    of_cells = [row for row in built if not isinstance(row, str)]
+    keep = [
+        at for at in range(len(columns)) if at == 0 or not all(row[at].is_empty for row in of_cells)
     ]
-    filled = {
-        at
-        for row in built
-        if not isinstance(row, str)
-        for at, cell in enumerate(row)
-        if not cell.is_empty
-    }
-    keep = [at for at in range(len(columns)) if at == 0 or at in filled]
     kept = [row if isinstance(row, str) else tuple(row[at] for at in keep) for row in built[:most]]
     rest = sum(not isinstance(row, str) for row in built[most:])
-    caption = " ".join(filter(None, [f"{of(rest, f'more {noun}')}." if rest else "", note]))
+    caption = " ".join(filter(None, [f"{counted(rest, f'more {noun}')}." if rest else "", note]))
     return Table(name, tuple(columns[at] for at in keep), tuple(kept), look, caption)
+
+
+def _built(row: Cells) -> Row:
+    """A row with each text as a cell; a heading as it is."""
+    if isinstance(row, str):
+        return row
+    return tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in row)
 
 
 Block = Prose | Figures | Table | Drawing | Gallery | Fold

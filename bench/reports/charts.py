@@ -1,4 +1,5 @@
-"""Charts as values, their geometry in percent of their box; the page draws them, texts show `alt`."""
+"""Charts as values, with geometry in percent of their box; a page draws them, a text shows
+`alt`."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ Mark = Literal["advised", "today", "rejected", "other"]
 """The sign of a strategy: filled circle, filled square, hollow circle, grey dot."""
 
 Anchor = Literal["start", "middle", "end"]
-"""The part of a text that stands at a place."""
+"""The part of a text that is at its position."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Range:
-    """A change and its interval on a scale, in a cell of a table; no change is today's line."""
+    """A change and its interval on a scale, drawn in a table cell, with a line at no change."""
 
     alt: str
     value: float
@@ -51,8 +52,8 @@ class Range:
 class Histogram:
     """Counts (or values of `unit`) by bin.
 
-    `labels` are by edge, "" for none; `now` is the edge where nothing changes; `wide`: as wide as
-    the page.
+    `labels` has a text for each edge of a bin, "" for none; `now` is the edge at no change; a
+    `wide` one fills the page.
     """
 
     alt: str
@@ -65,7 +66,7 @@ class Histogram:
 
     @property
     def bars(self) -> list[tuple[float, float, Mark, str]]:
-        """The place and the height in percent, the mark and the text of each bar.
+        """The position and the height in percent, the mark and the text of each bar.
 
         Only the highest bar has a text.
         """
@@ -81,14 +82,14 @@ class Histogram:
 
     @property
     def axis(self) -> list[tuple[float, str]]:
-        """The labels: place in percent, text."""
+        """The labels, each with its position in percent."""
         bins = len(self.counts)
         return [(100 * edge / bins, text) for edge, text in enumerate(self.labels) if text]
 
 
 @dataclass(frozen=True)
 class Line:
-    """A limit by its place from the top, with its name; what is above is forbidden."""
+    """The line of a limit, by its place from the top; the area above it is forbidden."""
 
     at: float
     name: str
@@ -96,9 +97,9 @@ class Line:
 
 @dataclass(frozen=True)
 class Name:
-    """A text beside a mark: `dx` and `dy` pixels from it stand its `anchor` and its top.
+    """A text beside a mark: its `anchor` is `dx` pixels and its top `dy` pixels from the mark.
 
-    It is for pages that are `wide`, or for phones.
+    It is for `wide` pages, or else for phones.
     """
 
     text: str
@@ -133,7 +134,7 @@ class Plot:
 
     @property
     def paths(self) -> Iterator[tuple[str, int]]:
-        """Yields each line as SVG draws it on a box of 100 by 100, with its width."""
+        """Yields each line as an SVG path in a box of 100 by 100, with its width."""
         if self.curve:
             yield "M" + " ".join(f"{x:.4g},{y:.4g}" for x, y in self.curve), 1
         for start, end, width in self.arcs:

@@ -1,4 +1,4 @@
-"""Every number as CSV: a row by strategy, metric and run; without a run, over all runs."""
+"""Every number as CSV: a row per strategy, metric and run; rows without a run are over all runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..model.errors import visible
 
 
 def render(comparisons: Sequence[Compared]) -> Iterator[str]:
-    """The frames of some comparisons, one under the other.
+    """The CSV of some comparisons, one below the other.
 
     A text that a spreadsheet would read as a formula begins with an apostrophe.
     """

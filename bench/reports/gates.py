@@ -1,11 +1,11 @@
-"""Gates in words: the condition, the values before and now, the ones that failed."""
+"""Gates in words: their conditions, their values before and now, the failed ones."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from ..model.compared import Compared, GateResult
-from .numbers import count, difference, of, quantity, sentence_case
+from .numbers import count, counted, difference, quantity, sentence_case
 from .reading import Reading
 
 _SETTINGS = {
@@ -24,7 +24,7 @@ def name_of(reading: Reading, metric: str) -> str:
 
 
 def failed_sentence(reading: Reading) -> tuple[str, str]:
-    """The number of gates that did not pass, and the first of them in words."""
+    """Two sentences: how many gates did not pass, and the first of them."""
     head = not_passed(reading.failed, len(reading.decided))
     first = reading.failed[0]
     words = gate_in_words(reading, first)
@@ -44,11 +44,11 @@ def not_passed(gates: Sequence[GateResult], many: int) -> str:
     numbers = {"failed": failed, "could not decide": len(gates) - failed}
     (number, verb), *others = ((number, verb) for verb, number in numbers.items() if number)
     more = "".join(f", {count(number)} {verb}" for number, verb in others)
-    return f"{count(number)} of {of(many, 'gate')} {verb}{more}."
+    return f"{count(number)} of {counted(many, 'gate')} {verb}{more}."
 
 
 def gates_in_words(compared: Compared, *outcomes: str) -> list[str]:
-    """The gates of a comparison that came out so, each after its outcome."""
+    """The gates of a comparison with one of some outcomes, in words."""
     reading = Reading(compared)
     return [
         f"{gate.outcome}: {gate_in_words(reading, gate)}"
@@ -59,7 +59,7 @@ def gates_in_words(compared: Compared, *outcomes: str) -> list[str]:
 
 
 def gate_in_words(reading: Reading, gate: GateResult) -> str:
-    """The outcome of a gate as a clause: the values, their basis, what is allowed, the worst run."""
+    """The outcome of a gate as a clause: its values, their basis, the condition, the worst run."""
     metric, unit = gate.rule.metric, reading.unit(gate.rule.metric)
     if not metric:
         return gate.reason

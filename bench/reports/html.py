@@ -28,7 +28,7 @@ def render(reports: Sequence[Report]) -> Iterator[str]:
 
 @functools.cache
 def _environment() -> jinja2.Environment:
-    """The templates; whatever they print is made visible, then escaped."""
+    """The templates; in all texts control characters are made visible, then HTML is escaped."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader(__package__, "templates"),
         autoescape=True,
@@ -57,7 +57,7 @@ def _file(name: str) -> str:
 
 
 def breakable(text: str) -> Markup:
-    """A text, escaped, whose long words a line may be broken in after `/`, `_`, `=`, `:` and `,`."""
+    """An escaped text whose long words may break after `/`, `_`, `=`, `:` and `,`."""
     return Markup(_LONG_WORD.sub(_with_breaks, str(escape(visible(text)))))
 
 

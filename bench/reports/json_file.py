@@ -1,4 +1,4 @@
-"""The comparison as JSON: the values as they are, which is also what a baseline is read from."""
+"""The comparison as JSON, the format of baselines too."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from ..model.compared import Compared
 
 
 def render(comparisons: Sequence[Compared]) -> Iterator[str]:
-    """One comparison as an object, several as a list, run by run; what is not finite is null.
+    """One comparison as an object, several as a list, in pieces of one run; infinite numbers are
+    null.
 
     Each begins with the first line of every output.
     """

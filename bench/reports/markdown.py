@@ -26,7 +26,7 @@ _SPECIAL = re.compile(r"([\\`*_\[\]<>|~#])")
 
 
 def render(reports: Sequence[Report]) -> Iterator[str]:
-    """Headings, sentences and tables; charts as the sentence that describes them."""
+    """Headings, sentences and tables; a chart is shown as its description."""
     for report in reports:
         yield (
             "\n\n".join([f"# {escape(report.title)}", *filter(None, [escape(report.about)])])
@@ -43,7 +43,7 @@ def markdown(blocks: Iterable[Block]) -> str:
 
 
 def escape(text: str) -> str:
-    """A text with nothing in it that Markdown or HTML would read.
+    """A text with every character escaped that means something in Markdown or HTML.
 
     >>> escape("a_b|<c>")
     'a\\\\_b\\\\|\\\\<c\\\\>'
@@ -52,7 +52,7 @@ def escape(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """A text as code, whatever backticks it holds; it may stand in a table.
+    """A text as code; it may contain backticks, and may be used in a table.
 
     >>> code("a`b|c")
     '``a`b\\\\|c``'
@@ -68,8 +68,8 @@ def _rich(text: Text) -> str:
 
 
 def _span(item: str | Span) -> str:
-    """A piece of a text as Markdown. Its outer blanks stay outside of the stars: Markdown reads no
-    others as bold.
+    """A piece of a text as Markdown. Outer blanks stay outside the stars, else Markdown does not
+    read them as bold.
     """
     span = Span(item) if isinstance(item, str) else item
     if span.code:

@@ -5,23 +5,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import NamedTuple
 
 from .charts import Anchor, Line, Mark, Name
 
-Box = tuple[float, float, float, float]
-"""Left, top, right, bottom in pixels."""
+
+class Box(NamedTuple):
+    """A rectangle in pixels."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
 
 _ORDER: tuple[Mark, ...] = ("advised", "today", "rejected", "other")
 _BESIDE: tuple[tuple[float, float, Anchor], ...] = (
     (9, -9, "start"), (-9, -9, "end"), (0, -26, "middle"), (0, 9, "middle"), (2, -26, "start"),
     (-2, -26, "end"), (-8, 9, "start"), (8, 9, "end"), (-8, -43, "start"),
 )  # fmt: skip
-"""The places of a name: from the mark to its end or middle, and to its top."""
+"""The places to try for a name: pixels from the mark to its anchor, and to its top."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """A mark that wants a name: its place in percent, the number of its row."""
+    """A mark that needs a name: its place in percent, and the number of its row."""
 
     name: str
     x: float
@@ -32,7 +40,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Field:
-    """The box of a plot in pixels, on pages that are wide or on phones."""
+    """The size of a plot in pixels, on `wide` pages or on phones."""
 
     width: int
     height: int
@@ -41,7 +49,7 @@ class Field:
     def around(self, point: Point) -> Box:
         """The box of a mark."""
         x, y = point.x * self.width / 100, point.y * self.height / 100
-        return x - 7, y - 7, x + 7, y + 7
+        return Box(x - 7, y - 7, x + 7, y + 7)
 
     def beside(self, name: Name) -> Box:
         """The box of a name."""
@@ -49,28 +57,30 @@ class Field:
         left = name.x * self.width / 100 + name.dx
         left -= {"start": 0.0, "middle": wide / 2, "end": wide}[name.anchor]
         top = name.y * self.height / 100 + name.dy
-        return left, top, left + wide, top + 17
+        return Box(left, top, left + wide, top + 17)
 
 
-FIELDS = Field(634, 320, True), Field(284, 290, False)
-"""The box of a large plot on a wide page and on a phone."""
+ON_PHONES = Field(284, 290, wide=False)
+FIELDS = Field(634, 320, wide=True), ON_PHONES
+"""The boxes of a large plot, on a wide page and on a phone."""
 
 
 def names(
     points: Sequence[Point], field: Field, today: float | None, limit: Line | None
 ) -> list[Name]:
-    """The names of marks, the advised one first, else the numbers of their rows.
+    """The names placed beside marks, the advised one first; a row number where the name has no room.
 
-    A mark where neither has room gets none. `today` is the place of today's line; the name of the
-    limit stands above it at the left.
+    A mark without room for either gets none. `today` is the place of today's line; the name of the
+    limit is above its line at the left.
     """
     taken = [field.around(point) for point in points]
     if today is not None:
         x = today * field.width / 100
-        taken.append((x - 2, 0, x + 2, field.height))
+        taken.append(Box(x - 2, 0, x + 2, field.height))
     if limit is not None:
         y = limit.at * field.height / 100
-        taken += [(0, y - 2, field.width, y + 2), (0, y - 20, width_of(limit.name) + 6, y)]
+        line, name_of_line = (y - 2, field.width, y + 2), (y - 20, width_of(limit.name) + 6, y)
+        taken += [Box(0, *line), Box(0, *name_of_line)]
     placed: list[Name] = []
     for point in sorted(points, key=lambda point: (_ORDER.index(point.mark), point.row)):
         others = [box for box in taken if box != field.around(point)]
@@ -92,15 +102,17 @@ def _texts(point: Point, most: int) -> list[str]:
 
 
 def _is_inside(box: Box, field: Field) -> bool:
-    left, top, right, bottom = box
-    return left >= 0 and top >= 0 and right < field.width + 14 and bottom <= field.height + 22
+    """True if a box lies in the field, or only a little to the right of it or below."""
+    within = box.right < field.width + 14 and box.bottom <= field.height + 22
+    return box.left >= 0 and box.top >= 0 and within
 
 
 def _overlap(one: Box, other: Box) -> bool:
-    across = one[0] < other[2] and other[0] < one[2]
-    return across and one[1] < other[3] - 2 and other[1] < one[3] - 2
+    """True if two boxes have an area in common that is more than two pixels high."""
+    across = one.left < other.right and other.left < one.right
+    return across and one.top < other.bottom - 2 and other.top < one.bottom - 2
 
 
 def width_of(text: str) -> float:
-    """The width of a text of 14 pixels with a gap at each side, a little above what fonts need."""
+    """The estimated width, rounded up, of a text of 14 pixels with a gap at each side."""
     return 6 + 9.2 * len(text)

@@ -7,14 +7,13 @@ import math
 from ..comparison.wording import change as change, shortened as shortened
 from ..text.wording import (
     MINUS as MINUS,
+    PriceBasis as PriceBasis,
     count as count,
-    counted,
+    counted as counted,
     dollars as dollars,
     listed as listed,
     percent as percent,
 )
-
-of = counted
 
 BASES = "Prices and counts are totals over all runs; shares are means over tasks."
 """The bases of the numbers in a table of metrics."""

@@ -22,7 +22,7 @@ from .blocks import (
     table,
 )
 from .gates import not_passed
-from .numbers import change, count, listed, of, percent, quantity
+from .numbers import change, count, counted, listed, percent, quantity
 from .panels.trust import REPLAY_LIMIT
 from .reading import REFUSED, Reading
 
@@ -62,7 +62,7 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
     questions = _questions(readings, groups, reports)
     blocks = (Prose((head, rest), "lead"), figures, questions)
     runs, gates = sum(len(one.runs) for one in readings), sum(len(one.decided) for one in readings)
-    sizes = [of(runs, "run"), of(len(readings), "scenario"), of(gates, "gate")]
+    sizes = [counted(runs, "run"), counted(len(readings), "scenario"), counted(gates, "gate")]
     title = f"{count(len(readings))} questions about what an agent remembers"
     answer = Section("answer", "Answer", "Answer", blocks)
     return Report(title, " · ".join(sizes), head.text + rest, (answer,))
@@ -71,24 +71,24 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
 def _sentence(
     readings: Sequence[Reading], groups: dict[str, list[int]], names: list[str]
 ) -> tuple[Span, str]:
-    """The gates that failed or what to ship, then the number of scenarios in each group."""
+    """The failed gates or the strategies to ship, then the number of scenarios in each group."""
     ship = f"Ship {listed(names)}." if names else "Nothing to ship."
     gates = sum(len(one.decided) for one in readings)
     failed = [gate for one in readings for gate in one.failed]
     parts = [f"{name.lower()} ({count(len(places))})" for name, places in groups.items() if places]
     all_ship = len(groups["Ship"]) == len(readings)
-    others = "" if all_ship else f" Of {of(len(readings), 'scenario')}: {', '.join(parts)}."
+    others = "" if all_ship else f" Of {counted(len(readings), 'scenario')}: {', '.join(parts)}."
     if failed:
         head = Span(not_passed(failed, gates), "bad", strong=True)
         return head, (f" {ship}" if names else "") + others
-    passed = f" All {of(gates, 'gate')} pass." if gates else ""
+    passed = f" All {counted(gates, 'gate')} pass." if gates else ""
     return Span(ship, "good" if names else "", strong=True), others + passed
 
 
 def _figures(
     readings: Sequence[Reading], advised: Sequence[tuple[Reading, Ranked]]
 ) -> Iterator[Figure]:
-    """The savings that are certain, the strategies that are rejected, the gates."""
+    """The three figures: certain savings, rejected strategies, gates."""
     priced = [(one.price(item), item.strategy) for one, item in advised]
     ratios = sorted((price.ratio, name) for price, name in priced if price and price.ratio)
     ends = dict.fromkeys(change(round(ratio, 2)) for ratio, _ in (*ratios[:1], *ratios[-1:]))
@@ -110,7 +110,7 @@ def _figures(
 def _questions(
     readings: Sequence[Reading], groups: dict[str, list[int]], reports: Sequence[Report]
 ) -> Table:
-    """A row by scenario, under the name of its group."""
+    """A table with a row per scenario, under the name of its group."""
     rows: list[Cells] = []
     for name, places in groups.items():
         rows += [f"{name}: {count(len(places))}"] if places else []

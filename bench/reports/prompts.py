@@ -1,4 +1,4 @@
-"""Two prompts of one step side by side: today's, and a strategy's."""
+"""Two prompts of one step side by side: today's and a strategy's."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from ..model.detail import ChangedMessage, Excerpt, ReplayDetail
 from .blocks import Cell, Heads, Span, Table, Text, table
-from .numbers import count, of
+from .numbers import count, counted
 
 
 def prompts_of(detail: ReplayDetail) -> Table | None:
-    """The messages in which both prompts of a step differ; None where none does."""
+    """The messages in which both prompts of a step differ; None if all are the same."""
     if detail.step is None or not detail.changed:
         return None
     rows = [_row(message) for message in detail.changed]
@@ -28,15 +28,15 @@ def _row(message: ChangedMessage) -> tuple[str, Cell, Cell]:
 
 
 def _rest(detail: ReplayDetail) -> Iterator[str]:
-    """Yields the number of messages that the table does not show, in words."""
+    """Yields sentences on the messages that the table leaves out."""
     if detail.more_changed:
-        yield f"{of(detail.more_changed, 'more message differs', 'more messages differ')}."
+        yield f"{counted(detail.more_changed, 'more message differs', 'more messages differ')}."
     if detail.unchanged:
-        yield f"{of(detail.unchanged, 'message is', 'messages are')} the same."
+        yield f"{counted(detail.unchanged, 'message is', 'messages are')} the same."
 
 
 def _text_of(part: Excerpt | None, lost: Sequence[str]) -> Text:
-    """A part of a message on one line, its lost values marked."""
+    """An excerpt of a message on one line, with lost values marked."""
     text = "" if part is None else " ".join(part.text.split())
     if part is None or not text:
         return (Span("not in the prompt" if part is None else "empty", "muted"),)

@@ -1,4 +1,4 @@
-"""Questions that several panels ask of a comparison: marks, rows, values, names of runs."""
+"""The view of a comparison that panels share: marks, rows, values, names of runs."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from functools import cached_property
 from ..comparison.prices import METRICS, price_of
 from ..comparison.rules import TABLE
 from ..comparison.totals import Runs, value_of
-from ..comparison.wording import money, priced_by
+from ..comparison.wording import money, price_basis
 from ..model.advice import TODAY, Advice, Price, Ranked
 from ..model.compared import Compared, GateResult, Move
 from ..model.metric import MetricInfo
 from ..model.scores import MeasuredRun, Rule
 from .charts import Mark
-from .numbers import count, of, shortened
+from .numbers import PriceBasis, count, counted, shortened
 
 REFUSED = ("loses too much", "unfaithful", "invalid")
 """The verdicts of strategies that a rule refuses."""
@@ -28,7 +28,7 @@ MISSED, RATE = "needed.missed_turns", "needed.missed_turn_rate"
 
 @dataclass(frozen=True)
 class Reading:
-    """A comparison as panels read it. Nothing here decides anything."""
+    """A comparison with what panels look up in it. Nothing here decides anything."""
 
     compared: Compared
 
@@ -49,13 +49,14 @@ class Reading:
 
     @cached_property
     def inactive(self) -> tuple[str, ...]:
-        """The strategies that changed nothing, where they are many: they have no rows."""
+        """The strategies that changed nothing, if they are so many that tables leave them out; else
+        ()."""
         names = tuple(item.strategy for item in self.ranked if "inactive" in item.marks)
         return names if len(names) > _INACTIVE else ()
 
     @cached_property
-    def rows(self) -> dict[str, int]:
-        """The number of each strategy's row, where they are many, for a chart without room."""
+    def row_numbers(self) -> dict[str, int]:
+        """The number of each strategy's row, for charts without room for names; {} for few rows."""
         names = [item.strategy for item in self.ranked if item.strategy not in self.inactive]
         if len(names) <= _UNNUMBERED:
             return {}
@@ -71,11 +72,11 @@ class Reading:
         return "rejected" if item is not None and item.verdict in REFUSED else "other"
 
     def title(self, strategy: str) -> str:
-        """The name of a strategy; the one that everything is compared with is "today"."""
+        """The name of a strategy; "today" for the one that all others are compared with."""
         return "today" if strategy == TODAY else strategy
 
     def spec(self, strategy: str) -> str:
-        """The spec of a strategy without its own name before it; "" where it is not known."""
+        """The spec of a strategy without the strategy's name; "" where it is not known."""
         item = self.by_name.get(strategy)
         spec = self.compared.specs.get(strategy) or (item.spec if item else "")
         return "" if spec == strategy else spec.removeprefix(f"{strategy}=")
@@ -92,31 +93,36 @@ class Reading:
 
     @property
     def tasks(self) -> int:
-        """The number of tasks; a run without one is a task of its own."""
+        """The number of tasks; a run without a task counts as one."""
         return len(self.known.tasks) or self.advice.tasks
 
     @property
     def size(self) -> str:
-        """The number of runs that count and of tasks, in words; a copy of a run does not count."""
+        """The number of runs, tasks and copies in words; copies of a run do not count as runs."""
         runs = len(self.runs) or self.advice.runs
         copies = len(self.compared.runs) - len(self.runs)
-        tasks = f" of {of(self.tasks, 'task')}" if 0 < self.tasks < runs else ""
-        return of(runs, "run") + tasks + (f" and {of(copies, 'copy', 'copies')}" if copies else "")
+        tasks = f" of {counted(self.tasks, 'task')}" if 0 < self.tasks < runs else ""
+        return (
+            counted(runs, "run")
+            + tasks
+            + (f" and {counted(copies, 'copy', 'copies')}" if copies else "")
+        )
 
     @property
     def sample(self) -> str:
-        """The number of tasks, or of runs where each is a task of its own."""
-        return of(self.tasks, "task" if self.tasks < len(self.runs) else "run")
+        """The number of tasks in words, or of runs if each run is its own task."""
+        return counted(self.tasks, "task" if self.tasks < len(self.runs) else "run")
 
     def limit(self, rule: Rule) -> float | None:
-        """The limit of a rule, the same for every strategy; None where it was not asked."""
+        """The limit of a rule, which is the same for every strategy; None if the rule was not
+        applied."""
         limits = (
             result.limit for item in self.ranked for result in item.rules if result.rule == rule
         )
         return next((limit for limit in limits if limit is not None), None)
 
     def price(self, item: Ranked) -> Price | None:
-        """The price that decides."""
+        """The price of a strategy that decides, with or without the cache."""
         return price_of(item, self.advice.basis)
 
     @property
@@ -130,15 +136,16 @@ class Reading:
         return {price.unit for item in self.ranked if (price := self.price(item))} == {"tokens"}
 
     @cached_property
-    def priced_by(self) -> tuple[int, str]:
-        """The number of runs that prices are given for, with its words."""
+    def price_basis(self) -> PriceBasis:
+        """The basis that all prices are stated on: by today's price, else by the first price."""
         items = sorted(self.ranked, key=lambda item: item.strategy != TODAY)
         prices = [price for item in items if (price := self.price(item))]
-        return next((priced_by(one) for one in prices if math.isfinite(one.per_run)), (1, "a run"))
+        finite = [price for price in prices if math.isfinite(price.per_run)]
+        return price_basis(finite[0]) if finite else PriceBasis(1, "a run")
 
     def money(self, price: Price | None) -> str:
         """A price without its unit."""
-        return "not priced" if price is None else money(price, self.priced_by[0])
+        return "not priced" if price is None else money(price, self.price_basis.runs)
 
     @property
     def economy(self) -> str:
@@ -151,8 +158,8 @@ class Reading:
     def price_axis(self) -> str:
         """The words for the prices that decide: price per 1,000 runs, with cache."""
         if self.counts_tokens:
-            return self.priced_by[1]
-        return ", ".join(filter(None, [f"price {self.priced_by[1]}", self.economy]))
+            return self.price_basis.words
+        return ", ".join(filter(None, [f"price {self.price_basis.words}", self.economy]))
 
     def move(self, strategy: str, metric: str) -> Move | None:
         """The move of one number of a strategy against the baseline; None where it did not move."""
@@ -163,7 +170,7 @@ class Reading:
 
     @cached_property
     def candidate(self) -> Ranked | None:
-        """The strategy that is advised, else the cheapest that no rule but the last refuses."""
+        """The advised strategy, else the cheapest one that no rule except the last refuses."""
         prices = {
             item.strategy: price.per_run
             for item in self.ranked
@@ -178,7 +185,7 @@ class Reading:
         return value_of(self.compared.totals.get(strategy, {}).get(metric))
 
     def values(self, metric: str) -> set[float]:
-        """The values that strategies have of one number."""
+        """The distinct values of one number over all strategies."""
         return {value for name in self.everyone if (value := self.value(name, metric)) is not None}
 
     def counts(self, strategy: str, metric: str) -> str:
@@ -192,7 +199,8 @@ class Reading:
         return f"{count(round(hits))} of {count(size)}" if even and size > 1 else ""
 
     def info(self, metric: str) -> MetricInfo:
-        """The declaration of a metric; an unknown one is a count of which less is better."""
+        """The declaration of a metric; an unknown one is declared as a count where less is
+        better."""
         unknown = MetricInfo(
             name=metric, unit="count", better="lower", aggregate="total", label=metric
         )
@@ -208,7 +216,7 @@ class Reading:
 
     @cached_property
     def measure(self) -> str:
-        """The metric that answers a scenario not about savings; "" where none was measured."""
+        """The metric that answers a scenario that is not about savings; "" if none was measured."""
         names = [
             name for asked in TABLE if asked.rule == self.compared.answers for name in asked.metrics
         ]
@@ -227,7 +235,12 @@ class Reading:
             (name, value) for name in names if (value := self.value(name, self.measure)) is not None
         ]
         sign = 1 if self.info(self.measure).better == "lower" else -1
-        return sorted(values, key=lambda pair: sign * pair[1])
+
+        def rank(named: tuple[str, float]) -> float:
+            _, value = named
+            return sign * value
+
+        return sorted(values, key=rank)
 
     @property
     def everyone(self) -> tuple[str, ...]:
@@ -269,7 +282,8 @@ class Reading:
 
     @cached_property
     def failed(self) -> tuple[GateResult, ...]:
-        """The gates that did not pass, those that could not decide behind those that failed."""
+        """The gates that did not pass: first those that failed, then those that could not
+        decide."""
         others = (gate for gate in self.decided if gate.outcome != "pass")
         return tuple(sorted(others, key=lambda gate: gate.outcome != "fail"))
 
@@ -279,7 +293,7 @@ _LONGEST = 40  # letters of a task
 
 
 def short_names(ids: Sequence[str]) -> dict[str, str]:
-    """Ids without the folders that all share, at their beginnings and ends, by id.
+    """A short name for each id: without the folders that all ids share at their start and end.
 
     >>> short_names(["tau/a/1.json", "tau/b/1.json"])
     {'tau/a/1.json': 'a', 'tau/b/1.json': 'b'}
@@ -299,5 +313,5 @@ def short_names(ids: Sequence[str]) -> dict[str, str]:
 
 
 def shared(parts: Sequence[Sequence[str]], most: int) -> int:
-    """The number of first parts that are the same in all."""
+    """The number of leading parts, at most `most`, that all have in common."""
     return next((at for at in range(most) if len({part[at] for part in parts}) > 1), most)

@@ -1,4 +1,4 @@
-"""Price against missed turns: a mark for each strategy, with its name or the number of its row.
+"""The chart of price against missed turns: a mark per strategy, with its name or row number.
 
 A line joins the settings of a sweep.
 """
@@ -13,7 +13,7 @@ from dataclasses import replace
 from ..model.advice import TODAY
 from .blocks import Drawing
 from .charts import Axis, Line, Plot, spaced, ticks
-from .naming import FIELDS, Point, names
+from .naming import FIELDS, ON_PHONES, Point, names
 from .numbers import count, dollars, percent, sentence_case
 from .reading import Reading
 
@@ -23,9 +23,9 @@ _SETTING = re.compile(r"(\w+)=(-?\d+(?:\.\d+)?)(?=$|[^\w.])")
 
 
 def scatter(reading: Reading) -> Drawing | None:
-    """The chart; None for fewer than two strategies that have a price and a share."""
+    """The chart; None for fewer than two strategies with a price and a share of missed turns."""
     places = {
-        item.strategy: (price.per_run * reading.priced_by[0], item.missed_turns)
+        item.strategy: (price.per_run * reading.price_basis.runs, item.missed_turns)
         for item in reading.ranked
         if (price := reading.price(item)) and item.missed_turns is not None
         if "inactive" not in item.marks and math.isfinite(price.per_run + item.missed_turns)
@@ -56,25 +56,25 @@ def scatter(reading: Reading) -> Drawing | None:
 
 
 def _title(reading: Reading, name: str) -> str:
-    """The words of a mark."""
+    """The text of a strategy's mark: its name, price and missed turns."""
     item = reading.by_name[name]
     price = reading.money(reading.price(item))
     return f"{reading.title(name)}: {price}, {percent(item.missed_turns)} missed"
 
 
 def _costs(reading: Reading, across: Axis) -> tuple[tuple[float, str], ...]:
-    """The labels of the prices; whole dollars without cents."""
+    """The labels of the price axis; without cents if all are whole dollars."""
     words = count if reading.counts_tokens else dollars
     costs = [(across.at(cost), words(cost)) for cost in ticks(across.first, across.last, 4)]
     if all(text.endswith(".00") for _, text in costs):
         costs = [(x, text.removesuffix(".00")) for x, text in costs]
-    return spaced(costs, FIELDS[1].width)
+    return spaced(costs, ON_PHONES.width)
 
 
 def _named(reading: Reading, plot: Plot, strategies: Sequence[str]) -> Plot:
-    """The plot with names beside its marks, and with the words for it."""
+    """The plot with names beside its marks, and with its description."""
     points = [
-        Point(reading.title(name), x, y, mark, reading.rows.get(name, 0))
+        Point(reading.title(name), x, y, mark, reading.row_numbers.get(name, 0))
         for name, (x, y, mark, _) in zip(strategies, plot.marks, strict=True)
     ]
     titles = "; ".join(title for *_, title in plot.marks[:8])
@@ -99,14 +99,17 @@ def _notes(plot: Plot, setting: str) -> Iterator[str]:
 
 
 def swept(reading: Reading) -> tuple[str, list[str]]:
-    """The setting in which alone most strategies differ, three or more, with these by its value."""
+    """The setting of the largest sweep, and its strategies in the order of their values.
+
+    A sweep is three or more strategies that differ in nothing but the value of one setting.
+    """
     groups: dict[tuple[str, str], dict[float, str]] = {}
     for strategy in reading.compared.strategies:
         spec = reading.spec(strategy)
         for match in _SETTING.finditer(spec):
             rest = f"{spec[: match.start(2)]}*{spec[match.end(2) :]}"
             groups.setdefault((match[1], rest), {})[float(match[2])] = strategy
-    (setting, _), values = max(
-        groups.items(), key=lambda item: len(item[1]), default=(("", ""), {})
-    )
-    return setting, [values[value] for value in sorted(values)] if len(values) > 2 else []
+    sweep = max(groups, key=lambda group: len(groups[group]), default=("", ""))
+    strategies = [strategy for _, strategy in sorted(groups.get(sweep, {}).items())]
+    setting, _ = sweep
+    return setting, strategies if len(strategies) > 2 else []

@@ -18,9 +18,9 @@ _FEWEST = 4  # runs; with fewer the table says it all
 
 
 def per_run_section(reading: Reading) -> Iterator[Section]:
-    """A histogram by strategy of the change of price by run; nothing for fewer than four runs.
+    """A section with a histogram per strategy: the change of its price in each run.
 
-    A strategy that changes no price has no histogram.
+    There is none for fewer than four runs, nor for a strategy that changes no price.
     """
     names = [item.strategy for item in reading.ranked if item.strategy != TODAY]
     by_name = {name: values for name in names if any(values := _changes(reading, name))}
@@ -33,16 +33,16 @@ def per_run_section(reading: Reading) -> Iterator[Section]:
 
 
 def _changes(reading: Reading, strategy: str) -> list[float]:
-    """The change of a strategy's price by run, as shares, where a run has a price."""
+    """The change of a strategy's price in each run that has a price, as a share."""
     metric = reading.price_metric
     prices = [[reading.at(run, name, metric) for name in (strategy, TODAY)] for run in reading.runs]
     return [now / before - 1 for now, before in prices if now is not None and before]
 
 
 def _scale(values: Sequence[float]) -> tuple[float, int, int]:
-    """The width of a bin, the number of the first (0 begins at today's price), how many.
+    """The width of a bin, the number of the first bin (bin 0 begins at no change), and how many.
 
-    Rare extremes count in the bins at the ends.
+    The rarest hundredth at each end is counted in the outer bins.
     """
     ordered, rare = sorted(values), len(values) // 100
     low, high = min(ordered[rare], 0.0), max(ordered[-1 - rare], 0.0)
@@ -54,7 +54,8 @@ def _scale(values: Sequence[float]) -> tuple[float, int, int]:
 def _histogram(
     reading: Reading, name: str, values: Sequence[float], width: float, first: int, bins: int
 ) -> Drawing:
-    """Bins of changes; a change at an edge belongs to the bin farther from today."""
+    """The histogram of a strategy. A change on an edge belongs to the bin farther from no
+    change."""
     counts: Counter[int] = Counter()
     for value in filter(None, values):
         steps = round(value / width, 9)

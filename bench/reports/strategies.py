@@ -1,4 +1,4 @@
-"""The table of strategies: a row for each, with its sign, its spec, its numbers and its verdict."""
+"""The table of strategies: a row for each, with its mark, its spec, its numbers and its verdict."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from ..model.advice import Ranked
 from .blocks import TONE_OF, Cell, Cells, Column, Heads, Span, Table, table
-from .numbers import listed, of
+from .numbers import counted, listed
 from .reading import Reading
 
 
@@ -19,14 +19,14 @@ def strategies(reading: Reading, heads: Heads, cells: Callable[[Ranked], Sequenc
     rows = [_row(reading, item, cells(item)) for item in shown]
     note = ""
     if names := reading.inactive:
-        many = of(len(names), "more strategy", "more strategies")
+        many = counted(len(names), "more strategy", "more strategies")
         note = f"{many} changed nothing on these runs: {listed(names)}."
     heads = ["strategy", *heads, Column("verdict", card=" ")]
     return table("All strategies", heads, rows, note=note)
 
 
 def _row(reading: Reading, item: Ranked, cells: Sequence[Cell]) -> Cells:
-    mark, place = reading.mark(item.strategy), reading.rows.get(item.strategy)
+    mark, place = reading.mark(item.strategy), reading.row_numbers.get(item.strategy)
     about = "what runs today" if mark == "today" else reading.spec(item.strategy)
     name = f"{place} {reading.title(item.strategy)}" if place else reading.title(item.strategy)
     verdict = (Span(item.verdict, TONE_OF[mark], strong=True),)

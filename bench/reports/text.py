@@ -11,7 +11,7 @@ from ..model.compared import Compared
 from ..model.errors import visible
 from .blocks import DOTS, Block, Cell, Drawing, Figures, Fold, Gallery, Prose, Report, Table, plain
 from .charts import Histogram
-from .numbers import of
+from .numbers import counted
 
 WIDTH = 100
 _HEAD = 9  # columns of a line of a head, where its cells are shorter
@@ -42,7 +42,7 @@ def terminal_text(
 ) -> str:
     """The output of `bench run`: the table, then the answer, which stays on the screen.
 
-    Of several scenarios one line each. `verbose` prints every section before it.
+    Several scenarios have one line each. `verbose` prints every section first.
     """
     from . import reports
 
@@ -70,7 +70,8 @@ def _failed(compared: Compared) -> bool:
 
 
 def short_lines(report: Report, width: int) -> list[str]:
-    """The title, the tables and lines to copy of the first parts, and what an audit left out."""
+    """The title, the first sections' tables and lines to copy, and the trust section of an
+    audit."""
     sections = {section.anchor: section.blocks for section in report.sections}
     blocks: list[Block] = [
         one
@@ -84,7 +85,7 @@ def short_lines(report: Report, width: int) -> list[str]:
 
 
 def lines_of(blocks: Iterable[Block], width: int) -> list[str]:
-    """Blocks as lines, each part with an empty line after it."""
+    """Blocks as lines, with an empty line after each block."""
     out: list[str] = []
     for block in blocks:
         lines = list(_block(block, width))
@@ -118,7 +119,7 @@ def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
 
 
 def _table(table: Table, width: int) -> Iterator[str]:
-    """The table as rich lays it out, without the columns that only a page draws or has room for."""
+    """Yields the lines of a table, laid out by rich, without the columns that do not fit."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table as RichTable
@@ -147,7 +148,7 @@ def _table(table: Table, width: int) -> Iterator[str]:
         console.print(drawn)
     yield from (line.rstrip() for line in capture.get().splitlines())
     more = len(table.in_texts) - len(columns)
-    note = f"{of(more, 'more column')} on the page (-o report.html). " if more else ""
+    note = f"{counted(more, 'more column')} on the page (-o report.html). " if more else ""
     yield from _wrapped(note + table.caption, width)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 MINUS = "−"
 NOT_MEASURED = "not measured"
@@ -62,13 +63,20 @@ CHEAP = 0.1
 """Dollars a run below which prices are given per 1,000 runs."""
 
 
-def per_run(price: float) -> tuple[int, str]:
-    """The number of runs that prices are given for, by what a run costs today, and its words.
+class PriceBasis(NamedTuple):
+    """The number of runs that a price is stated for, and the words for it."""
 
-    >>> per_run(0.0645), per_run(1.5)
-    ((1000, 'per 1,000 runs'), (1, 'a run'))
+    runs: int
+    words: str
+
+
+def per_run(price: float) -> PriceBasis:
+    """The basis to state prices on, by the price of one run.
+
+    >>> per_run(0.0645).words, per_run(1.5).words
+    ('per 1,000 runs', 'a run')
     """
-    return (1000, "per 1,000 runs") if price < CHEAP else (1, "a run")
+    return PriceBasis(1000, "per 1,000 runs") if price < CHEAP else PriceBasis(1, "a run")
 
 
 def listed(names: Sequence[str], most: int = 6) -> str:

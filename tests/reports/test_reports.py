@@ -172,8 +172,8 @@ def test_a_number_has_one_value_on_every_screen() -> None:
 
 
 def test_prices_below_ten_cents_are_given_for_a_thousand_runs() -> None:
-    words = [Reading(comparison(3, 6, usd=usd)).priced_by[0] for usd in (0.0645, 0.0999, 0.1, 2.0)]
-    assert words == [1000, 1000, 1, 1]
+    runs = [Reading(comparison(3, 6, usd=usd)).price_basis.runs for usd in (0.0645, 0.0999, 0.1, 2.0)]
+    assert runs == [1000, 1000, 1, 1]
 
 
 def test_an_ending_that_is_no_format_is_refused() -> None:

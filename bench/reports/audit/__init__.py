@@ -11,7 +11,7 @@ from ...model.audit import SessionAudit
 from ...model.base import json_bytes
 from ...model.compared import Skipped
 from ..blocks import Block, Prose, Report, Section
-from ..numbers import count, dollars, listed, of, shortened
+from ..numbers import count, counted, dollars, listed, shortened
 from ..panels.trust import files_not_read, not_understood
 from .costs import cost, dearest, parts, turns
 from .losses import breaks, losses, rereads
@@ -24,7 +24,7 @@ FORMATS = "html", "markdown", "json"
 def audit_rendered(
     sessions: Sequence[SessionAudit], form: str, skipped: Sequence[Skipped] = ()
 ) -> str:
-    """An audit in one of `FORMATS`; as JSON its values, after the first line."""
+    """An audit in one of `FORMATS`; JSON has the values, after the first line of every output."""
     if form == "json":
         first_line = Sessions(tuple(sessions), tuple(skipped)).verdict
         values = {"first_line": first_line, "sessions": sessions, "skipped": skipped}
@@ -36,10 +36,10 @@ def audit_rendered(
 def audit_report(audits: Sequence[SessionAudit], skipped: Sequence[Skipped] = ()) -> Report:
     """The audit of some sessions as a report; without any, the files that could not be read."""
     sessions = Sessions(tuple(audits), tuple(skipped))
-    subject = shortened(audits[0].id, 40) if len(audits) == 1 else of(len(audits), "session")
+    subject = shortened(audits[0].id, 40) if len(audits) == 1 else counted(len(audits), "session")
     formats = sorted({one.format for one in audits if one.format})
     models = sorted({one.model for one in audits if one.model})
-    about = [listed(formats, 3), listed(models, 3), of(sessions.calls, "model call")]
+    about = [listed(formats, 3), listed(models, 3), counted(sessions.calls, "model call")]
     named = (
         ("cost", "Cost", "Cost", cost(sessions)),
         ("turns", "By turn", "Cost by turn", turns(sessions)),
@@ -59,7 +59,7 @@ def audit_report(audits: Sequence[SessionAudit], skipped: Sequence[Skipped] = ()
 
 
 def _trust(sessions: Sessions) -> Iterator[Block]:
-    """Yields what was reported, stated and left out."""
+    """Yields the sources of the numbers, and what was left out."""
     for text in _counted(sessions):
         yield Prose(text)
     left_out = [*not_understood(one.skipped for one in sessions.all)]
@@ -72,10 +72,10 @@ def _trust(sessions: Sessions) -> Iterator[Block]:
 
 
 def _counted(sessions: Sessions) -> Iterator[str]:
-    """Yields the origin of the tokens and of the price."""
+    """Yields sentences on the sources of the tokens and of the price."""
     if sessions.calls:
         reported = sum(one.reported_turns for one in sessions.all)
-        calls = f"{count(reported)} of {of(sessions.calls, 'model call')}"
+        calls = f"{count(reported)} of {counted(sessions.calls, 'model call')}"
         here = "counted here, their cache by the provider's rules."
         if not reported:
             yield f"Tokens are {here}"
@@ -86,6 +86,6 @@ def _counted(sessions: Sessions) -> Iterator[str]:
         theirs = sum(one.stated_usd or 0.0 for one in stated)
         ours = sum(one.charges.usd or 0.0 for one in stated)
         verb = "states" if len(stated) == 1 else "state"
-        yield f"{of(len(stated), 'session')} {verb} {dollars(theirs)}; counted here: {dollars(ours)}."
+        yield f"{counted(len(stated), 'session')} {verb} {dollars(theirs)}; counted here: {dollars(ours)}."
     if sessions.all and not sessions.priced:
         yield "A model of these sessions has no listed price, so tokens stand for dollars."

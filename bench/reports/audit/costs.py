@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
+from ...model.audit import DearResult, PromptPart
+from ...model.base import grouped
 from ..blocks import (
     Block,
     Cell,
@@ -20,7 +23,7 @@ from ..blocks import (
     table,
 )
 from ..charts import Histogram, Mark
-from ..numbers import change, count, dollars, listed, of, percent, shortened
+from ..numbers import change, count, counted, dollars, listed, percent, shortened
 from .sessions import Sessions
 
 _MOST = 10  # rows of a table
@@ -28,7 +31,7 @@ _BARS = 100  # turns; of more, several share a bar
 
 
 def cost(sessions: Sessions) -> Iterator[Block]:
-    """Yields the sentence, three figures, the cost by use, the sessions."""
+    """Yields the answer, three figures, the cost by use, the sessions."""
     head, _, rest = sessions.verdict.partition(". ")
     yield Prose(
         (Span(f"{head}." if rest else head, strong=True), f" {rest}" if rest else ""), "lead"
@@ -40,6 +43,7 @@ def cost(sessions: Sessions) -> Iterator[Block]:
 
 
 def _figures(sessions: Sessions) -> Iterator[Figure]:
+    """The price of all sessions, the theoretical minimum, the cache breaks."""
     name = "Price" if sessions.priced else "Tokens"
     each = f"{sessions.words(sessions.size / (sessions.calls or 1))} a model call"
     yield Figure(name, sessions.words(sessions.size).removesuffix(" tokens"), line=each)
@@ -57,7 +61,7 @@ def _figures(sessions: Sessions) -> Iterator[Figure]:
 
 
 def _uses(sessions: Sessions) -> Table:
-    """A row by what tokens were billed as."""
+    """A table with a row for each way in which tokens were billed."""
 
     def total(field: str) -> float:
         return float(sum(getattr(one.charges, field) for one in sessions.all))
@@ -81,12 +85,14 @@ def _uses(sessions: Sessions) -> Table:
 
 
 def _priced(sessions: Sessions, tokens: float, usd: float, size: float) -> tuple[str, str]:
-    """A price (nothing where sessions are not priced), and its share of a size."""
-    share = percent((usd if sessions.priced else tokens) / size) if size else "–"
-    return dollars(usd) if sessions.priced else "", share
+    """The cells for a price ("" where sessions are not priced) and for its share of a size."""
+    part = usd if sessions.priced else tokens
+    price = dollars(usd) if sessions.priced else ""
+    return price, percent(part / size) if size else "–"
 
 
 def _by_session(sessions: Sessions) -> Table:
+    """A row by session, the dearest first."""
     rows: list[Cells] = [
         (
             Cell(sessions.names[one.id], one.model or ""),
@@ -103,7 +109,8 @@ def _by_session(sessions: Sessions) -> Table:
 
 
 def turns(sessions: Sessions) -> Iterator[Block]:
-    """Yields a bar by turn of the dearest session; turns with a cache break are red."""
+    """Yields a chart with a bar per turn of the dearest session; turns with a cache break are
+    red."""
     if not sessions.calls:
         return
     one = max(sessions.all, key=lambda item: sessions.size_of(item.charges))
@@ -115,7 +122,7 @@ def turns(sessions: Sessions) -> Iterator[Block]:
     last = count(len(sizes)) if len(sums) > 4 else ""
     labels = "turn 1", *[""] * (len(sums) - 1), last
     which = "The dearest session, " if len(sessions.all) > 1 else ""
-    alt = f"{which}{sessions.names[one.id]}: {of(len(sizes), 'turn')}, the dearest {sessions.words(max(sizes))}"
+    alt = f"{which}{sessions.names[one.id]}: {counted(len(sizes), 'turn')}, the dearest {sessions.words(max(sizes))}"
     if places := [str(item.turn) for item in one.cache.breaks]:
         alt += f", cache breaks at turns {listed(places, 12)}"
     notes = ["Red: the cache broke."] if broken else []
@@ -126,24 +133,45 @@ def turns(sessions: Sessions) -> Iterator[Block]:
     yield Drawing(chart, note=" ".join(notes))
 
 
+class _PartTotal(NamedTuple):
+    """The total of one part of the prompts over all sessions."""
+
+    name: str
+    messages: int
+    tokens: int
+    carried_tokens: int
+    usd: float
+
+    @classmethod
+    def of(cls, name: str, parts: Sequence[PromptPart]) -> _PartTotal:
+        return cls(
+            name,
+            messages=sum(part.messages for part in parts),
+            tokens=sum(part.tokens for part in parts),
+            carried_tokens=sum(part.carried_tokens for part in parts),
+            usd=sum(part.usd or 0.0 for part in parts),
+        )
+
+    def size(self, priced: bool) -> float:
+        return self.usd if priced else self.carried_tokens
+
+
 def parts(sessions: Sessions) -> Iterator[Block]:
-    """Yields the parts of the prompts: each tool's results, and messages by kind."""
-    sums: dict[str, list[float]] = {}
-    for _, part in sessions.each("parts"):
-        total = sums.setdefault(f"results of {part.name}" if part.tool else part.name, [0.0] * 4)
-        for at, value in enumerate(
-            (part.messages, part.tokens, part.carried_tokens, part.usd or 0)
-        ):
-            total[at] += value
-    by = 3 if sessions.priced else 2
-    size = sum(values[by] for values in sums.values())
+    """Yields a table of the parts of prompts: the results of each tool, and messages by kind."""
+    groups = grouped(
+        (f"results of {part.name}" if part.tool else part.name, part)
+        for _, part in sessions.each("parts")
+    )
+    totals = [_PartTotal.of(name, parts) for name, parts in groups.items()]
+    size = sum(total.size(sessions.priced) for total in totals)
+    totals.sort(key=lambda total: (-total.size(sessions.priced), total.name))
     rows = [
         (
-            name,
-            *(count(round(value)) for value in values[:3]),
-            *_priced(sessions, values[2], values[3], size),
+            total.name,
+            *map(count, (total.messages, total.tokens, total.carried_tokens)),
+            *_priced(sessions, total.carried_tokens, total.usd, size),
         )
-        for name, values in sorted(sums.items(), key=lambda item: (-item[1][by], item[0]))
+        for total in totals
     ]
     names = ("messages", "tokens once", "in all prompts", "price", "share")
     heads: Heads = ["part", *map(number, names)]
@@ -152,21 +180,22 @@ def parts(sessions: Sessions) -> Iterator[Block]:
 
 
 def dearest(sessions: Sessions) -> Iterator[Block]:
-    """Yields the results that cost most over the rest of their run."""
-    sizes = [
-        ((item.usd or 0.0) if sessions.priced else float(item.carried_tokens), one, item)
-        for one, item in sessions.each("dearest")
-    ]
-    sizes.sort(key=lambda entry: (-entry[0], entry[2].step, entry[1].id))
+    """Yields a table of the results that cost most over the rest of their run."""
+
+    def size_of(item: DearResult) -> float:
+        return (item.usd or 0.0) if sessions.priced else float(item.carried_tokens)
+
+    results = sessions.each("dearest")
+    results.sort(key=lambda it: (-size_of(it.item), it.item.step, it.session.id))
     rows = [
         (
-            Cell(sessions.place(one, item.step), item.function),
+            Cell(sessions.place(session, item.step), item.function),
             code(shortened(item.asked)),
             count(item.tokens),
             count(item.prompts),
-            sessions.words(size),
+            sessions.words(size_of(item)),
         )
-        for size, one, item in sizes[:_MOST]
+        for session, item in results[:_MOST]
     ]
     price = "price" if sessions.priced else "in all prompts"
     heads: Heads = ["result", "asked", *map(number, ("tokens", "prompts", price))]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...model.audit import CutResult, SessionAudit, Shortening
+from ...model.audit import CutResult, Shortening
 from ..blocks import Block, Cell, Heads, Prose, Table, code, number, table
-from ..numbers import count, dollars, of, percent, shortened
-from .sessions import Sessions
+from ..numbers import count, counted, dollars, percent, shortened
+from .sessions import OfSession, Sessions
 
 UNSEEN = {
     "rules": "A rule kept in other words counts as missing; a rule that stands but is broken is not seen.",
@@ -15,7 +15,7 @@ UNSEEN = {
     "rereads": "A result that came back the same may have been asked for on purpose, to check a change.",
     "cache": "A provider may drop its cache at any time; a recording shows no cause of such a break.",
 }  # fmt: skip
-"""The limits of each figure of harm; they end the part that states the figure."""
+"""The limits of each figure of harm, stated at the end of its section."""
 
 _MOST = 10  # rows of a table
 _EXPLAINED = 0.95  # of the turns; below, the cache model does not fit
@@ -30,19 +30,20 @@ _EARLIER = {
 
 
 def breaks(sessions: Sessions) -> Iterator[Block]:
-    """Yields the fit of the cache model, the causes, and each break: which turn, how much, why."""
-    judged, explained = (
-        sum(getattr(one.cache, name) for one in sessions.all) for name in ("judged", "explained")
-    )
+    """Yields how well the cache model fits, and a table of the breaks with turn, cause and
+    price."""
+    judged = sum(one.cache.judged for one in sessions.all)
+    explained = sum(one.cache.explained for one in sessions.all)
     if judged:
-        text = f"The cache model explains {count(explained)} of {of(judged, 'turn')} ({percent(explained / judged)})."
+        text = f"The cache model explains {count(explained)} of {counted(judged, 'turn')} ({percent(explained / judged)})."
         below = " That is below 95%, so no cached price of an alternative is stated."
         yield Prose(text if explained / judged >= _EXPLAINED else text + below)
     rows = [
         (
             Cell(f"turn {item.turn}", sessions.place(one, item.step)),
             Cell(
-                item.cause, f"after {of(round(item.idle_s / 60), 'minute')}" if item.idle_s else ""
+                item.cause,
+                f"after {counted(round(item.idle_s / 60), 'minute')}" if item.idle_s else "",
             ),
             count(item.tokens_again),
             "–" if item.usd is None else dollars(item.usd),
@@ -57,7 +58,8 @@ def breaks(sessions: Sessions) -> Iterator[Block]:
 
 
 def losses(sessions: Sessions) -> Iterator[Block]:
-    """Yields compactions, clearings and maskings, the rules that went, the results that were cut."""
+    """Yields tables of histories that were shortened, rules that were lost, results that were
+    truncated."""
     if events := sessions.each("shortenings"):
         rows = [_shortening(sessions.place(one, item.step), item) for one, item in events]
         heads: Heads = ["shortened", *map(number, _SHORTENED)]
@@ -69,12 +71,12 @@ def losses(sessions: Sessions) -> Iterator[Block]:
         yield table("Rules lost", [*heads], lost, look="plain", most=_MOST, noun="rule", note=note)
     if cuts := sessions.each("cuts"):
         yield _cuts(
-            sessions, sorted(cuts, key=lambda pair: (-pair[1].needed, pair[1].step, pair[0].id))
+            sessions, sorted(cuts, key=lambda it: (-it.item.needed, it.item.step, it.session.id))
         )
 
 
-def _cuts(sessions: Sessions, cuts: Sequence[tuple[SessionAudit, CutResult]]) -> Table:
-    """A row by result that was cut."""
+def _cuts(sessions: Sessions, cuts: Sequence[OfSession[CutResult]]) -> Table:
+    """The table of results that were truncated."""
     rows = [
         (
             Cell(sessions.place(one, item.step), item.function),
@@ -90,6 +92,7 @@ def _cuts(sessions: Sessions, cuts: Sequence[tuple[SessionAudit, CutResult]]) ->
 
 
 def _shortening(place: str, item: Shortening) -> tuple[Cell | str, ...]:
+    """The row of a history that was shortened."""
     turn = "the end" if item.turn is None else count(item.turn)
     tokens = _arrow(item.tokens_before, item.tokens_after)
     dropped = count(len(item.results_dropped))
@@ -107,9 +110,9 @@ def _bad(many: int) -> Cell:
 
 
 def rereads(sessions: Sessions) -> Iterator[Block]:
-    """Yields the results that repeated an earlier one."""
+    """Yields a table of the results that repeat an earlier one."""
     again = sessions.each("rereads")
-    again.sort(key=lambda pair: (-pair[1].lines_same, pair[1].step, pair[0].id))
+    again.sort(key=lambda it: (-it.item.lines_same, it.item.step, it.session.id))
     rows = [
         (
             sessions.place(one, item.step),

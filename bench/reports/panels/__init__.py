@@ -1,1 +1,1 @@
-"""One file for each panel: `sections(reading)` gives what it shows of a comparison."""
+"""One file for each panel: `sections(reading)` yields its sections of the report."""

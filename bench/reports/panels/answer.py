@@ -41,7 +41,7 @@ _FIRST_CLAUSE = re.compile(r".+?[.:;?](?=\s|$)", re.DOTALL)
 
 
 def sections(reading: Reading) -> Iterator[Section]:
-    """The first screen, then the change by run where there are several."""
+    """The first screen, then the change per run if there are several."""
     yield Section("answer", "Answer", "Answer", tuple(_blocks(reading)))
     if reading.compared.answers == "savings":
         yield from per_run_section(reading)
@@ -61,7 +61,7 @@ def _blocks(reading: Reading) -> Iterator[Block]:
 
 
 def answer_sentence(reading: Reading) -> Text:
-    """The sentence of the advice, its verdict set off, else its first clause."""
+    """The sentence of the advice with its verdict in bold, or else its first clause."""
     sentence = reading.advice.sentence
     clause = _VERDICT.search(sentence) or _FIRST_CLAUSE.match(sentence)
     if clause is None:
@@ -107,7 +107,8 @@ def _today(reading: Reading) -> Price | None:
 
 
 def _savings(reading: Reading) -> Figures:
-    """The saving and the misses of the best strategy, the cheapest rejected one, the chart."""
+    """The figures on the best strategy's saving and misses and on the cheapest rejected one, with
+    the chart."""
     item = reading.candidate or reading.by_name.get(TODAY) or reading.ranked[0]
     price, today = reading.price(item), _today(reading)
     advised = item.strategy == reading.advice.advised
@@ -115,23 +116,25 @@ def _savings(reading: Reading) -> Figures:
     if acts and price is not None and price.ratio is not None:
         name = f"{'Saving with' if advised else 'Cheapest within limits:'} {item.strategy}"
         start = f"{reading.money(today)} → " if today is not None else ""
-        line = f"{start}{reading.money(price)} {reading.priced_by[1]}"
+        line = f"{start}{reading.money(price)} {reading.price_basis.words}"
         bounds = _bounds(reading, price)
-        note = f"95% interval {change(1 + bounds[0])} to {change(1 + bounds[1])}" if bounds else ""
+        note = f"95% interval {_in_words(bounds)}" if bounds else ""
         first = Figure(name, change(price.ratio), "good" if advised else "", line, note)
     else:
         name = "Tokens today" if reading.counts_tokens else "Price today"
-        first = Figure(name, reading.money(price), "", reading.priced_by[1], reading.economy)
+        first = Figure(name, reading.money(price), "", reading.price_basis.words, reading.economy)
     return Figures((first, _missed(reading, item), _rejected(reading)), scatter(reading))
 
 
 def _missed(reading: Reading, item: Ranked) -> Figure:
+    """The missed turns of a strategy, with the limit, and the loss that cannot be ruled out."""
     limit, share = reading.limit("needed"), reading.advice.cannot_rule_out
     limit_text = "" if limit is None else f"limit {percent(limit)}"
     line = ", ".join(filter(None, [reading.counts(item.strategy, RATE), limit_text]))
     note = rule_out(reading.sample, share) if share else ""
     bad = limit is not None and item.missed_turns is not None and item.missed_turns > limit
-    tone: Tone = "bad" if bad else "good" if item.strategy == reading.advice.advised else ""
+    tone: Tone = "good" if item.strategy == reading.advice.advised else ""
+    tone = "bad" if bad else tone
     return Figure(sentence_case(MISSED_TURNS), percent(item.missed_turns), tone, line, note)
 
 
@@ -141,7 +144,9 @@ def _rejected(reading: Reading) -> Figure:
     item = reading.by_name.get(reading.advice.cheapest_rejected or "")
     note = ""
     if least is not None and today is not None and today.per_run:
-        floor = f"{reading.money(Price(unit=today.unit, per_run=least))} {reading.priced_by[1]}"
+        floor = (
+            f"{reading.money(Price(unit=today.unit, per_run=least))} {reading.price_basis.words}"
+        )
         note = f"theoretical minimum: {floor} ({change(least / today.per_run)})"
     if item is None:
         tried = sum(entry.strategy != TODAY for entry in reading.ranked)
@@ -153,7 +158,7 @@ def _rejected(reading: Reading) -> Figure:
 
 
 def _measured(reading: Reading) -> Iterator[Figure]:
-    """Best, today and lowest of a scenario about stores, evaluators or routers."""
+    """The figures of a scenario about stores, evaluators or routers: best, today, lowest."""
     metric, values = reading.measure, dict(reading.measured)
     line, unit = sentence_case(reading.label(metric)), reading.unit(metric)
     best, lowest = (reading.measured[at][0] for at in (0, -1))
@@ -173,7 +178,7 @@ def _measured(reading: Reading) -> Iterator[Figure]:
 
 
 def _prices_and_losses(reading: Reading) -> Table:
-    """The table of strategies with prices, the interval of the one that decides, the misses."""
+    """The table of strategies with prices, the interval of the deciding price, and missed turns."""
     scale = _scale(reading)
     uncached = reading.advice.basis == "uncached"
     other = "cached" if uncached else "uncached"
@@ -199,9 +204,9 @@ def _prices_and_losses(reading: Reading) -> Table:
 
 
 def _measures(reading: Reading) -> Table:
-    """The table of strategies with the measure of a scenario that is not about savings.
+    """The table of strategies with the measure that answers a scenario not about savings.
 
-    A share has its count over all runs.
+    A share also shows its count over all runs.
     """
     metric, unit = reading.measure, reading.unit(reading.measure)
 
@@ -213,7 +218,7 @@ def _measures(reading: Reading) -> Table:
 
 
 def _price_cell(reading: Reading, item: Ranked, price: Price | None) -> Cell:
-    """A price and its change; the change of the price that decides has the colour of the verdict."""
+    """A cell with a price and its change; the deciding price has the colour of the verdict."""
     mark = reading.mark(item.strategy)
     if price is None:
         return Cell("–")
@@ -230,20 +235,25 @@ def _scale(reading: Reading) -> tuple[float, float] | None:
 
 
 def _interval_cell(reading: Reading, item: Ranked, scale: tuple[float, float] | None) -> Cell:
-    """The change of the price on a scale, with its interval; empty where there is none."""
+    """A cell that draws the change of the price and its interval; empty without an interval."""
     mark, price = reading.mark(item.strategy), reading.price(item)
     if scale is None:
         return Cell()
     if mark == "today":
         return Cell(chart=Range("today", 0.0, (0.0, 0.0), scale, mark))
-    ends = _bounds(reading, price)
-    if ends is None or price is None or price.ratio is None:
+    bounds = _bounds(reading, price)
+    if bounds is None or price is None or price.ratio is None:
         return Cell()
-    alt = f"{change(1 + ends[0])} to {change(1 + ends[1])}"
-    return Cell(chart=Range(alt, price.ratio - 1, ends, scale, mark))
+    return Cell(chart=Range(_in_words(bounds), price.ratio - 1, bounds, scale, mark))
+
+
+def _in_words(bounds: tuple[float, float]) -> str:
+    low, high = bounds
+    return f"{change(1 + low)} to {change(1 + high)}"
 
 
 def _note(reading: Reading) -> str:
+    """The note under the table: the source of the cache shares, and the bases of the numbers."""
     notes = []
     shares = {run.facts.cache_shares for run in reading.runs}
     priced = reading.advice.basis in ("cached", "uncached")

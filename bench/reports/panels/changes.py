@@ -25,7 +25,7 @@ from ..blocks import (
     table,
 )
 from ..gates import condition, failed_sentence, name_of
-from ..numbers import BASES, count, difference, listed, of, quantity
+from ..numbers import BASES, count, counted, difference, listed, quantity
 from ..reading import Reading
 
 _MOVES, _GATES = 20, 30
@@ -37,7 +37,7 @@ _FAILED = Span("✕ ", "bad", strong=True)
 
 
 def sections(reading: Reading) -> Iterator[Section]:
-    """The gates, the moves, what to do next; nothing without gates and baseline."""
+    """The sections on the gates, the moves and the next step; none without gates and baseline."""
     if not reading.compared.gates and not reading.compared.against:
         return
     yield Section("gates", "Gates", "Gates", tuple(_gates(reading)))
@@ -65,20 +65,22 @@ def _gates(reading: Reading) -> Iterator[Block]:
     if failed:
         yield from headed(_gate_table(reading, "Failed gates", failed))
     if others:
-        title = f"{of(len(others), 'gate')} that did not fail" if failed else "Values and limits"
+        title = (
+            f"{counted(len(others), 'gate')} that did not fail" if failed else "Values and limits"
+        )
         yield Fold(title, (_gate_table(reading, "Other gates", others),))
 
 
 def _all_well(reading: Reading, passed: int) -> Iterator[str | Span]:
     if passed:
-        text = "The gate passes. " if passed == 1 else f"All {of(passed, 'gate')} pass. "
+        text = "The gate passes. " if passed == 1 else f"All {counted(passed, 'gate')} pass. "
         yield from (Span("✓ ", "good", strong=True), text)
     if reading.compared.against and not reading.compared.moves:
         yield f"Nothing moved against {reading.compared.against}."
 
 
 def _figures(reading: Reading, first: GateResult) -> Iterator[Figure]:
-    """The first gate that failed, the runs in which its value moved, the price of its strategy."""
+    """The figures on the first failed gate: its value, the runs where it moved, the price."""
     unit, metric = reading.unit(first.rule.metric), first.rule.metric
     values = [quantity(value, unit) for value in (first.before, first.value) if value is not None]
     strategy, allowed = f"strategy {first.strategy}", f"allowed: {condition(first, unit)}"
@@ -144,7 +146,7 @@ def _moved(reading: Reading) -> Iterator[Block]:
     moves = reading.compared.moves
     names = list(dict.fromkeys(move.strategy for move in moves))
     better, worse = (count(sum(move.better is side for move in moves)) for side in (True, False))
-    moved = f"{of(len(moves), 'number')} of {listed(names)} moved"
+    moved = f"{counted(len(moves), 'number')} of {listed(names)} moved"
     yield Prose(f"{moved}: {better} improved, {worse} regressed.")
     rank = {False: 0, True: 1, None: 2}
     ordered = sorted(
@@ -178,7 +180,7 @@ def _tone(better: bool | None) -> Tone:
 
 
 def _next(reading: Reading) -> Iterator[Block]:
-    """The two ways on: keep the gate, or accept the loss."""
+    """The two ways to go on: keep the gate, or accept the loss."""
     advised = reading.by_name.get(reading.advice.advised or "")
     keep = "Take the change back, or change the strategy until every gate passes."
     if advised is not None and advised.strategy not in {gate.strategy for gate in reading.failed}:

@@ -13,7 +13,7 @@ _MOST = 12
 
 
 def sections(reading: Reading) -> Iterator[Section]:
-    """Nothing where every strategy leads to the recorded judgements."""
+    """A section with the changed judgements; none if every strategy keeps the recorded ones."""
     if rows := list(_changed(reading)):
         heads: Heads = ["run", "strategy", "step", "before", "now"]
         changes = table("Judgements that changed", heads, rows, most=_MOST, noun="judgement")

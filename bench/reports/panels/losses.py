@@ -29,7 +29,7 @@ from ..blocks import (
     table,
 )
 from ..charts import Mark, Plot, spaced
-from ..numbers import count, listed, of, sentence_case
+from ..numbers import count, counted, listed, sentence_case
 from ..prompts import prompts_of
 from ..reading import MISSED, Reading
 
@@ -39,11 +39,12 @@ _HEAT = (0.0, 0.15, 0.35)
 _TEXTS: tuple[Rule, ...] = (
     "ran", "valid", "instructed", "changed", "misattributed", "invented", "hidden",
 )  # fmt: skip
-"""The rules whose findings are texts; what the others find is in the heat table."""
+"""The rules whose findings are texts; the heat table shows the other losses."""
 
 
 def sections(reading: Reading) -> Iterator[Section]:
-    """Nothing where no turn needed anything and no rule found anything."""
+    """The sections on losses and on single runs; none if no turn needed anything and no rule found
+    anything."""
     if blocks := (*_heat(reading), *_findings(reading)):
         yield Section("losses", "Losses", "Losses", blocks)
     if details := tuple(_details(reading)):
@@ -54,7 +55,7 @@ def sections(reading: Reading) -> Iterator[Section]:
 
 
 def _heat(reading: Reading) -> Iterator[Block]:
-    """Yields the missed turns of each run under the strategies that miss any, the worst runs first."""
+    """Yields the table of missed turns by run and strategy, the worst runs first."""
     acting = [item.strategy for item in reading.ranked if "inactive" not in item.marks]
     names = [name for name in acting if name != TODAY]
     missed = {
@@ -91,7 +92,7 @@ def _heat_cell(value: float | None, turns: int) -> Cell:
 
 
 def _findings(reading: Reading) -> Iterator[Block]:
-    """The first findings of each rule that refuses a strategy, with the words, by rule."""
+    """Yields the table of texts that made rules refuse strategies, by rule."""
     rows: list[Cells] = []
     for rule in _TEXTS:
         examples = dict.fromkeys(
@@ -115,7 +116,7 @@ def _findings(reading: Reading) -> Iterator[Block]:
 
 
 def _details(reading: Reading) -> Iterator[Block]:
-    """Yields the worst runs of each strategy; the one that loses most is open."""
+    """Yields the worst runs of each strategy; only the one that loses most is not folded."""
     items = sorted(
         reading.compared.details, key=lambda item: (-len(_lost(item)), -len(item.missed))
     )
@@ -135,15 +136,15 @@ def _details(reading: Reading) -> Iterator[Block]:
 
 
 def _lost(item: ReplayDetail) -> list[MissedFact]:
-    """The values that are missed; one behind a handle can be fetched."""
+    """The values that are missed, without those that a handle can fetch."""
     return [fact for fact in item.missed if not fact.handle]
 
 
 def _lost_in_words(item: ReplayDetail) -> str:
     lost, handles = _lost(item), len(item.missed) - len(_lost(item))
-    turns = of(len({fact.turn for fact in lost}), "turn")
-    text = f"{turns} would miss {of(len(lost), 'value')}" if lost else "nothing is missed"
-    return text + (f", {of(handles, 'value')} behind a handle" if handles else "")
+    turns = counted(len({fact.turn for fact in lost}), "turn")
+    text = f"{turns} would miss {counted(len(lost), 'value')}" if lost else "nothing is missed"
+    return text + (f", {counted(handles, 'value')} behind a handle" if handles else "")
 
 
 def _detail(item: ReplayDetail) -> Iterator[Block]:
@@ -162,14 +163,15 @@ def _detail(item: ReplayDetail) -> Iterator[Block]:
 
 
 def _arcs(item: ReplayDetail) -> Plot:
-    """An arc from each result to each turn that missed a value of it, the wider the more values."""
+    """The chart with an arc from each result to each turn that missed values of it; more values
+    make it wider."""
     pairs = Counter((fact.origin_step, fact.turn) for fact in item.missed)
     steps = sorted({step for pair in pairs for step in pair})
     across = {step: 4 + 92 * (step - steps[0]) / ((steps[-1] - steps[0]) or 1) for step in steps}
     marks: list[tuple[float, float, Mark, str]] = []
     needed = Counter(fact.turn for fact in item.missed)
     for step in steps:
-        missing = f"step {step} would miss {of(needed[step], 'value')}"
+        missing = f"step {step} would miss {counted(needed[step], 'value')}"
         mark: Mark = "rejected" if needed[step] else "today"
         marks.append(
             (across[step], 100.0, mark, missing if needed[step] else f"result of step {step}")
@@ -177,12 +179,12 @@ def _arcs(item: ReplayDetail) -> Plot:
     ends = [(across[origin], across[turn], many) for (origin, turn), many in sorted(pairs.items())]
     arcs = tuple((start, end, min(many, 3)) for start, end, many in ends)
     axis = spaced([(across[step], str(step)) for step in steps], _PHONE)
-    alt = f"Arcs from results to {of(len(needed), 'turn')}; the table has each value."
+    alt = f"Arcs from results to {counted(len(needed), 'turn')}; the table has each value."
     return Plot(alt, tuple(marks), axis, "step", arcs=arcs)
 
 
 def _missing(missed: Sequence[MissedFact]) -> Table:
-    """A row by turn and by what gave the values."""
+    """The table of missed values, with a row per turn and origin."""
     groups: dict[tuple[int, int, str, str], list[MissedFact]] = {}
     for fact in missed:
         groups.setdefault((fact.turn, fact.origin_step, fact.origin, fact.handle), []).append(fact)
@@ -190,7 +192,7 @@ def _missing(missed: Sequence[MissedFact]) -> Table:
     for (turn, step, origin, handle), facts in sorted(groups.items()):
         place = f"step {step}" if origin == "result" else f"step {step}, {origin}"
         turns = max(fact.distance for fact in facts)
-        earlier = f"{of(turns, 'turn')} earlier" if turns else "just before"
+        earlier = f"{counted(turns, 'turn')} earlier" if turns else "just before"
         note = f"behind the handle {handle}" if handle else earlier
         rows.append(
             (f"step {turn}", _listed_code([fact.fact for fact in facts], "bad"), Cell(place, note))
@@ -200,7 +202,7 @@ def _missing(missed: Sequence[MissedFact]) -> Table:
 
 
 def _listed_code(values: Sequence[str], tone: Tone = "") -> Text:
-    """Some values in the type of code; those above a few are counted."""
+    """The first values styled as code, then the number of the others."""
     parts: list[str | Span] = []
     for value in values[:_VALUES]:
         parts += [", " if parts else "", Span(value[:120], tone, code=True)]

@@ -1,4 +1,4 @@
-"""Every number: all metrics of every strategy, a column by strategy, today first."""
+"""Every number: all metrics, with a column per strategy, today first."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from itertools import groupby
 
 from ...model.advice import TODAY
 from ..blocks import Cell, Cells, Fold, Heads, Section, Table, number, table
-from ..numbers import BASES, of, quantity, sentence_case
+from ..numbers import BASES, counted, quantity, sentence_case
 from ..reading import Reading
 
 _ACROSS = 8  # strategies beside today in one table
 
 
 def sections(reading: Reading) -> Iterator[Section]:
-    """A row by metric that was measured."""
+    """A section with a row for each metric that was measured."""
     if metrics := [name for name in reading.compared.metrics if reading.values(name)]:
         tables = tuple(_tables(reading, metrics))
         yield Section("numbers", "Every number", "Every number", tables)
 
 
 def _tables(reading: Reading, metrics: Sequence[str]) -> Iterator[Table | Fold]:
-    """Yields a table of the first strategies, and the tables of the others folded."""
+    """Yields a table of the first strategies, then the tables of the others in a fold."""
     ranked = (item.strategy for item in reading.ranked)
     names = dict.fromkeys([*ranked, *reading.compared.references])
     others = [name for name in names if name != TODAY]
@@ -29,7 +29,7 @@ def _tables(reading: Reading, metrics: Sequence[str]) -> Iterator[Table | Fold]:
     first, *rest = (_table(reading, metrics, [TODAY, *others[at : at + _ACROSS]]) for at in starts)
     yield first
     if rest:
-        yield Fold(of(len(others) - _ACROSS, "more strategy", "more strategies"), tuple(rest))
+        yield Fold(counted(len(others) - _ACROSS, "more strategy", "more strategies"), tuple(rest))
 
 
 def _table(reading: Reading, metrics: Sequence[str], names: Sequence[str]) -> Table:

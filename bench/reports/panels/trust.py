@@ -8,58 +8,58 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ...model.compared import Skipped
 from ...model.scores import RunFacts
 from ..blocks import Block, Fold, Heads, Prose, Section, Table, code, table
-from ..numbers import count, listed, of, percent, sentence_case
+from ..numbers import count, counted, listed, percent, sentence_case
 from ..reading import Reading
 
 REPLAY_LIMIT = (
     "Replay keeps the recorded actions fixed: it measures what each strategy would have shown to the model, "
     "not whether the task would have succeeded."
 )
-"""The limit of replay; every report states it."""
+"""The limit of replay, stated in every report."""
 _FILES, _TEXTS = 10, 12
 
 
 def sections(reading: Reading) -> Iterator[Section]:
-    """Always something: the limit of replay at least."""
+    """A section on the limits, the data that was read, and the versions."""
     limits = (REPLAY_LIMIT, *reading.compared.notes)
     blocks: list[Block] = [Prose("Limits", "heading"), *map(Prose, limits)]
     blocks += [Prose("Read", "heading"), Prose(_read(reading))]
     if files := reading.compared.skipped:
-        blocks.append(Fold(f"{of(len(files), 'file')} not read", (files_not_read(files),)))
+        blocks.append(Fold(f"{counted(len(files), 'file')} not read", (files_not_read(files),)))
     blocks += [Prose("Measured with", "heading"), Prose(_measured_with(reading))]
     blocks += _constant_texts(reading)
     yield Section("trust", "Trust", "Trust", tuple(blocks))
 
 
 def _read(reading: Reading) -> str:
-    """The size of the data, and what is not in it."""
+    """The size of the data, and what is missing from it."""
     facts = [run.facts for run in reading.runs]
     if not facts:
         return "No recording."
     turns, results = sum(item.turns for item in facts), sum(item.results for item in facts)
-    size = f"{reading.size}, {of(turns, 'model call')}, {of(results, 'tool result')}."
+    size = f"{reading.size}, {counted(turns, 'model call')}, {counted(results, 'tool result')}."
     return " ".join([size, *_left_out(facts, reading.compared.skipped)])
 
 
 def _left_out(facts: Sequence[RunFacts], files: Sequence[Skipped]) -> Iterator[str]:
-    """Yields a sentence on each kind of thing that was not read, or is not known."""
+    """Yields a sentence on each kind of data that was not read or is not known."""
     kinds = [*not_understood(item.skipped for item in facts)]
     cut, unknown = sum(item.cut for item in facts), sum(not item.prompts_known for item in facts)
     yield from kinds
     if files:
         damaged = sum(item.damaged for item in files)
         some = f", {count(damaged)} of them damaged" if damaged else ""
-        yield f"{of(len(files), 'file')} {'was' if len(files) == 1 else 'were'} not read{some}."
+        yield f"{counted(len(files), 'file')} {'was' if len(files) == 1 else 'were'} not read{some}."
     if cut:
-        yield f"{of(cut, 'result')} had been cut in the recording; what was cut is not known."
+        yield f"{counted(cut, 'result')} had been cut in the recording; what was cut is not known."
     if unknown:
-        yield f"Of {of(unknown, 'run')} the recorded prompts are not known."
+        yield f"Of {counted(unknown, 'run')} the recorded prompts are not known."
     if not (kinds or files or cut or unknown):
         yield "Nothing was left out."
 
 
 def not_understood(skipped: Iterable[Mapping[str, int]]) -> Iterator[str]:
-    """Yields a sentence on what readers of recordings did not understand, if anything."""
+    """Yields a sentence on the data that readers did not understand; none if all was."""
     kinds: Counter[str] = Counter()
     for item in skipped:
         kinds.update(item)
@@ -76,7 +76,7 @@ def files_not_read(files: Sequence[Skipped]) -> Table:
 
 
 def _measured_with(reading: Reading) -> str:
-    """The version, the origin of tokens and prices, and the error of the counts."""
+    """The versions of bench, token counts and prices, and the error of the counts."""
     facts, signature = [run.facts for run in reading.runs], reading.compared.signature
     encodings = listed(sorted({*signature.encodings.values()}))
     assumed = any(item.encoding_assumed for item in facts)
@@ -92,16 +92,16 @@ def _measured_with(reading: Reading) -> str:
 
 def _difference_of_counts(facts: Sequence[RunFacts]) -> str:
     """A sentence on counted against reported prompt tokens; "" where none were reported."""
-    counted = sum(item.counted_tokens for item in facts if item.reported_tokens)
+    ours = sum(item.counted_tokens for item in facts if item.reported_tokens)
     reported = sum(item.reported_tokens for item in facts)
     if not reported:
         return ""
-    side = "above" if counted > reported else "below"
-    return f"Counted prompt tokens are {percent(abs(counted / reported - 1))} {side} what providers reported."
+    side = "above" if ours > reported else "below"
+    return f"Counted prompt tokens are {percent(abs(ours / reported - 1))} {side} what providers reported."
 
 
 def _constant_texts(reading: Reading) -> Iterator[Block]:
-    """The texts that stand in everything a strategy writes: quoted, since no rule reads them."""
+    """Yields a table of the texts that a strategy writes every time; no rule reads them."""
     writers: dict[str, Counter[str]] = {}
     for run in reading.runs:
         for score in run.scores:
