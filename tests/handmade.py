@@ -23,7 +23,7 @@ from bench.model import (
     Trace,
     UserTurn,
 )
-from bench.strategies import Strategy, built
+from bench.strategies import Strategy, build_strategy
 from bench.strategies.declaring import declaration
 
 TABLE = {
@@ -35,7 +35,7 @@ LOG = "✅ Code executed successfully\r\n" + "".join(f"line {number}\r\n" for nu
 
 def compose(name: str, slots: dict[str, Any], base: Path | None = None) -> Strategy:
     """A strategy of these slots, in this process."""
-    return built(declaration(slots, name), base)
+    return build_strategy(declaration(slots, name), base)
 
 
 def trace(*steps: AnyStep, id: str = "t", meta: dict[str, Any] | None = None) -> Trace:

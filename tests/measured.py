@@ -14,7 +14,7 @@ from bench.model import Message, Trace
 from bench.model.replay import Replay
 from bench.model.scores import Number
 from bench.run.measuring import Measuring, RunSession
-from bench.strategies import Strategy, built
+from bench.strategies import Strategy, build_strategy
 from bench.strategies.declaring import declaration
 from bench.tokens.counting import TokenCounter
 
@@ -83,7 +83,7 @@ def session_of(recording: Trace) -> RunSession:
 
 def strategy(given: Any) -> Strategy:
     """A strategy: itself, from its spec, or of a function."""
-    return given if isinstance(given, Strategy) else built(declaration(given))
+    return given if isinstance(given, Strategy) else build_strategy(declaration(given))
 
 
 def evidence_of(recording: Trace, given: Any) -> CheckedReplay:

@@ -69,7 +69,7 @@ class Entry:
     name: str
     target: Any
     meta: dict[str, Any] = field(default_factory=dict)
-    own: bool = False
+    user_code: bool = False
     method: str | None = None
 
     @property
@@ -92,7 +92,7 @@ class Entry:
         settings = {}
         for place, item in enumerate(declared_parameters(self.target) or ()):
             is_setting = item.kind is item.KEYWORD_ONLY
-            if self.own and item.kind is item.POSITIONAL_OR_KEYWORD:
+            if self.user_code and item.kind is item.POSITIONAL_OR_KEYWORD:
                 is_setting = is_class or (place > 0 and item.default is not item.empty)
             if is_setting:
                 settings[item.name] = item.replace(annotation=_type_of(item))
@@ -205,16 +205,16 @@ class Plugin:
     arguments: dict[str, Any]
 
     @property
-    def own(self) -> bool:
+    def user_code(self) -> bool:
         """True if somebody's own code runs in it, or in a plug-in that a setting names."""
         inner = (value for value in self.arguments.values() if isinstance(value, Plugin))
-        return self.entry.own or any(plugin.own for plugin in inner)
+        return self.entry.user_code or any(plugin.user_code for plugin in inner)
 
     @property
     def shipped(self) -> bool:
         """True if it is code of the bench alone, and not of the program that runs it either."""
         module = str(getattr(self.entry.target, "__module__", ""))
-        return module.startswith(f"{__name__.partition('.')[0]}.") and not self.own
+        return module.startswith(f"{__name__.partition('.')[0]}.") and not self.user_code
 
     def start(self) -> tuple[Any, Callable[..., Any]]:
         """A new instance (or the function itself) and the callable that does its work."""
@@ -239,10 +239,10 @@ def build(kind: str, spec: Spec | str, base: Path | None = None) -> Plugin:
     parsed, base = parse_spec(spec) if isinstance(spec, str) else spec, base or Path()
     if kind == OBJECT:
         value, _ = loaded(parsed, base, callables=False)
-        return Plugin(parsed, Entry(kind, str(parsed), value, own=True), {})
+        return Plugin(parsed, Entry(kind, str(parsed), value, user_code=True), {})
     target = _resolve(kind, parsed, base)
     meta, params = dict(target.meta), list(parsed.params)
-    if target.own:  # what somebody's function may declare is no setting of it
+    if target.user_code:  # what somebody's function may declare is no setting of it
         declared = {*_SETTABLE.get(kind, ("form",))} - target.parameters.keys()
         meta |= {key: raw for key, raw in params if key in declared}
         params = [(key, raw) for key, raw in params if key not in declared]
@@ -305,7 +305,7 @@ def _resolve(kind: str, spec: Spec, base: Path) -> Entry:
     if spec.target == TARGET:
         require_child(str(spec))
         program = program_class(spec.attribute or "", base, method or "ask")
-        return Entry(kind, name, program, own=True)
+        return Entry(kind, name, program, user_code=True)
     if spec.attribute is None and not spec.target.endswith(".py"):
         return entry(kind, spec.target)
     if "." not in spec.target and spec.target in entries(kind):  # a dotted one may be a module too
@@ -313,4 +313,4 @@ def _resolve(kind: str, spec: Spec, base: Path) -> Entry:
         raise SpecError(f"{what} — write {spec.target}:{spec.attribute}=VALUE")
     target, named = loaded(spec, base)
     method_name = named or method_of(target, method, name)
-    return Entry(kind, name, target, own=True, method=method_name)
+    return Entry(kind, name, target, user_code=True, method=method_name)

@@ -14,7 +14,7 @@ from ..model.errors import StrategyError, own_error
 from ..plugins.registry import Plugin
 from ..strategies import NewHistory, Window, untruncated_record
 from ..strategies.bridge import Bridge
-from ..strategies.functions import own_code
+from ..strategies.functions import user_function
 from ..strategies.messages import OpenAIMessages
 from .cassettes import require_answered
 from .plain import plain_data
@@ -117,11 +117,11 @@ _READ: dict[str, Callable[[Any, Any], Any]] = {
 def started(plugin: Plugin) -> Callable[..., Any]:
     """A callable from the values of a slot to its answer; a new instance starts with the first
     call."""
-    kind, is_own = plugin.entry.kind, plugin.own
+    kind, is_own = plugin.entry.kind, plugin.user_code
 
     @functools.cache
     def code() -> Callable[..., Any]:
-        return own_code(plugin) if plugin.entry.own else plugin.start()[1]
+        return user_function(plugin) if plugin.entry.user_code else plugin.start()[1]
 
     def called(*given: Any) -> Any:
         try:

@@ -36,7 +36,7 @@ def outcomes_of_child(
                 checked.take(portion, session.ask(request))
             except (NoAnswer, StrategyError) as error:
                 at = portion[-1].step.index if portion else -1
-                slot = "strategy" if len(strategy.own_slots) > 1 else min(strategy.own_slots)
+                slot = "strategy" if len(strategy.user_slots) > 1 else min(strategy.user_slots)
                 checked.out.failure = Failure(step=at, slot=slot, error=_reason(error))
             if checked.out.failure is not None:
                 break
@@ -48,7 +48,7 @@ def _portions(strategy: Strategy, moments: Iterable[Moment]) -> Iterator[tuple[l
 
     The last moment of a portion alone may call own code: so no later one is in its process.
     """
-    own = strategy.own_slots
+    own = strategy.user_slots
     portion: list[Moment] = []
     for moment in moments:
         portion.append(moment)

@@ -213,7 +213,7 @@ class Loop:
 
     def _offload(self, handle: str, value: Any) -> None:
         """From this step on a handle stands for a value."""
-        data = plain_data(value) if self._strategy.own else value
+        data = plain_data(value) if self._strategy.has_user_code else value
         text = as_text(data)
         known, _ = self._offloaded.get(handle, (None, None))
         if self._side is self._stored and known != text:

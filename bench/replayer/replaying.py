@@ -68,7 +68,7 @@ class Replayer:
     def replay(self, strategy: Strategy, *, twice: bool = True) -> Replay:
         """One replay; with `twice` the first steps of user code are replayed again."""
         first = self._replayed(strategy)
-        if not (twice and strategy.own) or first.failure is not None:
+        if not (twice and strategy.has_user_code) or first.failure is not None:
             return first
         again = self._replayed(strategy, unstable.STEPS)
         return msgspec.structs.replace(
@@ -108,7 +108,7 @@ class Replayer:
         frame = self._frame
         if _reads_future(strategy):
             frame = frame._replace(future=self.future)
-        elif strategy.own:  # which may change what it is handed
+        elif strategy.has_user_code:  # which may change what it is handed
             frame, moments = copy.deepcopy(frame), map(copy.deepcopy, moments)
         return Loop(strategy, frame, self.counter).outcomes(moments, ended=before is None)
 

@@ -16,11 +16,16 @@ from .recording import Frame
 
 if TYPE_CHECKING:
     from ..plugins.child import Link
-    from ..strategies.sandboxed import Ready
+    from ..strategies.sandboxed import LoadedStrategies
 
 
 def open_replay(
-    link: Link, ready: Ready, number: int, frame: Frame, encoding: str, counting: Counting
+    link: Link,
+    ready: LoadedStrategies,
+    number: int,
+    frame: Frame,
+    encoding: str,
+    counting: Counting,
 ) -> Answer:
     """A function that answers with the outcomes of one replay, some moments at a time."""
     counter = TokenCounter(encoding, counting, elsewhere=link.count)

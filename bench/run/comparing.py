@@ -24,7 +24,7 @@ from ..model.scores import MeasuredRun
 from ..strategies import Strategy, parse_strategy
 from ..strategies.declaring import Declaration, at_settings
 from ..strategies.portfolio import REFERENCES
-from ..strategies.sandboxed import Place, put_together
+from ..strategies.sandboxed import Place, load_strategies
 from ..text.facts import FACTS_VERSION
 from ..tokens.prices import prices_date
 from ..tokens.usage import CALIBRATION_VERSION
@@ -66,11 +66,11 @@ def declared(
 ) -> Declared:
     """The strategies that were declared, one for each setting of a sweep.
 
-    Raises SpecError as `put_together` does, and for more than 100 settings of one.
+    Raises SpecError as `load_strategies` does, and for more than 100 settings of one.
     """
     settings = [setting for one in written for setting in at_settings(one)]
     declarations = [one for _, one in settings]
-    each = put_together(declarations, place, debug=running.debug, tolerant=tolerant)
+    each = load_strategies(declarations, place, debug=running.debug, tolerant=tolerant)
     strategies: list[Strategy] = []
     names: dict[str, tuple[str, ...]] = {}
     for (values, _), alone in zip(settings, each, strict=True):
@@ -116,9 +116,9 @@ def answered(
         raise BenchError("no recordings to replay — name at least one")
     strategies = tuple(item.name for item in given.strategies)
     here = (
-        f"{item.name} ran in the process that compares: {item.here}"
+        f"{item.name} ran in the process that compares: {item.in_process_reason}"
         for item in given.strategies
-        if item.here
+        if item.in_process_reason
     )
     compared = Compared(
         title=plan.title,

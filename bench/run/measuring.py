@@ -174,7 +174,7 @@ class RunSession:
         try:
             return score_of(evidence, self._recorded_prompts)
         except Exception as error:
-            if not strategy.own:
+            if not strategy.has_user_code:
                 raise
             failure = Failure(
                 step=-1, slot="strategy", error=f"cannot be measured: {one_line(error)}"

@@ -1,19 +1,20 @@
-"""The slots of a strategy, and what fills them.
+"""The slots of a strategy, and the plug-ins that fill them.
 
 A plug-in is a function, or a class whose constructor takes the settings and whose method does the
-work; its state lives for one run. Settings are keyword-only parameters.
+work; its state lasts for one run. Settings are keyword-only parameters.
 
-- summarizer, `f(result)` or `summarize`: what the model sees; None for what is stored
-- compactor, `f(window)` or `compact`: the new history, a list of messages or a `NewHistory`; None for
-  the same. With `mode="per_call"` it is given the full history at every call, and makes that one prompt
-- store, `f(result)` or `put`: a `Record` or the value that is kept
+- summarizer, `f(result)` or `summarize`: the text that the model sees; None for the stored value
+- compactor, `f(window)` or `compact`: the new history, a list of messages or a `NewHistory`; None
+  for the same. With `mode="per_call"` it gets the full history at every call, and makes only that
+  prompt
+- store, `f(result)` or `put`: a `Record`, or the value to keep
 - evaluator, `f(record, history)` or `evaluate`: a mapping of findings; None for none
 - router, `f(state)` or `decide`: the route's name, or (route, detail). `at` says where it decides
 - consumer, `f(execution)` or `consume`: a `Reply`
 - writer, `f(messages)`: the text of a summary, named by a compactor's setting `writer`
 - extractor, `f(record)`: the findings read back from a record; None where it does not apply
 
-Somebody's own function is handed the form that it asks for: `forms.py`.
+A user's function gets its value in the form that it asks for: `forms.py`.
 """
 
 from __future__ import annotations
@@ -37,10 +38,10 @@ from .slots import (
 )
 
 MODES = ("history", "per_call")
-"""The meanings of a compactor's answer: the history from then on, or this prompt alone."""
+"""The meanings of a compactor's answer: the history from then on, or only this prompt."""
 
 AT_DEFAULT = "after_result"
-"""The decision point of somebody's own router that names none: after each tool result."""
+"""The decision point of a user's router that names none: after each tool result."""
 
 RECORDED = "recorded"
 """The decision point of a router that decides wherever the trace recorded a decision."""
@@ -59,19 +60,19 @@ DECISION_POINTS = (
 
 @dataclass(frozen=True)
 class Strategy:
-    """A declaration with what fills its slots; an empty slot does what the recording did.
+    """A declaration with the plug-ins in its slots; an empty slot does what the recording did.
 
-    So `recorded` is the empty strategy. `broken` says why it cannot be run at all. `sandbox` is the
-    child process of somebody else's code: all plug-ins are there, and none here. `here` says why
-    such code runs in this process all the same, `imported` are the files of it that a child
-    imported.
+    So `recorded` is the empty strategy. `broken` is the reason why it cannot run at all. `sandbox`
+    is the child process of user code: then all plug-ins are there, and none here.
+    `in_process_reason` says why user code runs in this process instead; `imported` are the user's
+    files that a child imported.
     """
 
     declaration: Declaration
     plugins: dict[str, tuple[Plugin, ...]] = field(default_factory=dict)
     broken: str = ""
     sandbox: Any = field(default=None, compare=False, repr=False)
-    here: str = field(default="", compare=False)
+    in_process_reason: str = field(default="", compare=False)
     imported: tuple[str, ...] = field(default=(), compare=False)
 
     @property
@@ -90,21 +91,21 @@ class Strategy:
         return tuple(plugin for filled in self.plugins.values() for plugin in filled)
 
     @property
-    def own_slots(self) -> frozenset[str]:
-        """The slots that somebody's own function, class or process fills, which may do anything."""
+    def user_slots(self) -> frozenset[str]:
+        """The slots that a user's function, class or program fills."""
         if self.sandbox is not None:
             return frozenset(self.sandbox.slots)
         filled = self.plugins.items()
-        return frozenset(slot for slot, each in filled if any(plugin.own for plugin in each))
+        return frozenset(slot for slot, each in filled if any(plugin.user_code for plugin in each))
 
     @property
-    def own(self) -> bool:
-        """True if somebody's own code runs in it."""
-        return bool(self.own_slots)
+    def has_user_code(self) -> bool:
+        """True if a slot runs user code."""
+        return bool(self.user_slots)
 
     @property
     def shipped(self) -> bool:
-        """True if all of its code is the bench's: its spec says what it does to a recording."""
+        """True if all of its code is the bench's, so that its spec determines the results."""
         known = not self.broken and self.sandbox is None
         return known and all(plugin.shipped for plugin in self.everything)
 
@@ -112,11 +113,11 @@ class Strategy:
         return str(self.declaration)
 
 
-def built(declared: Declaration, base: Path | None = None) -> Strategy:
-    """A strategy from what was written. Relative paths start from `base`, by default this folder.
+def build_strategy(declared: Declaration, base: Path | None = None) -> Strategy:
+    """The strategy of a declaration. Relative paths start from `base`, by default this folder.
 
     Raises SpecError for a spec that names nothing or does not fit, and for a plug-in that reads the
-    whole recording beside code that must not.
+    whole recording together with user code, which must not.
     """
     plugins = {
         slot: tuple(_plugin("router" if slot == "routers" else slot, item, base) for item in items)
@@ -125,7 +126,7 @@ def built(declared: Declaration, base: Path | None = None) -> Strategy:
     strategy = Strategy(declared, plugins)
     for plugin in strategy.everything:
         _require_declared(plugin)
-        if strategy.own and plugin.attribute("needs_future", False):
+        if strategy.has_user_code and plugin.attribute("needs_future", False):
             what = f"{plugin.spec} reads the whole recording, and no code of yours may"
             raise SpecError(f"strategy {declared.name!r}: {what} — name them apart")
     return strategy
@@ -139,7 +140,10 @@ def _require_declared(plugin: Plugin) -> None:
         raise SpecError(what)
     if kind != "router":
         return
-    if plugin.attribute("at", AT_DEFAULT if plugin.entry.own else None) not in DECISION_POINTS:
+    if (
+        plugin.attribute("at", AT_DEFAULT if plugin.entry.user_code else None)
+        not in DECISION_POINTS
+    ):
         what = f"router {plugin.spec}: its `at` must be one of {', '.join(DECISION_POINTS)}"
         raise SpecError(f"{what} — write {plugin.spec}:at=after_result")
     if loop is not None and not (isinstance(loop, str) and loop):
@@ -149,18 +153,18 @@ def _require_declared(plugin: Plugin) -> None:
 
 def parse_strategy(text: str, base: Path | None = None) -> Strategy:
     """A strategy from `NAME=SLOT=SPEC(+SLOT=SPEC)*`, or the NAME of a reference. Raises SpecError."""
-    return built(declaration(text), base)
+    return build_strategy(declaration(text), base)
 
 
 def _plugin(kind: str, given: Any, base: Path | None) -> Plugin:
-    """The plug-in of a slot: from its spec string, or somebody's function as it is.
+    """The plug-in of a slot, from its spec string, or from a user's function.
 
-    Raises SpecError for a wrong `form` of somebody's own.
+    Raises SpecError for a wrong `form` of a user's function.
     """
     if isinstance(given, str):
         plugin = build(kind, given, base)
     else:
         spec = spec_of(given)
         method = method_of(given, KINDS[kind][1], name_of(given))
-        plugin = Plugin(spec, Entry(kind, str(spec), given, own=True, method=method), {})
-    return with_form(plugin) if plugin.entry.own else plugin
+        plugin = Plugin(spec, Entry(kind, str(spec), given, user_code=True, method=method), {})
+    return with_form(plugin) if plugin.entry.user_code else plugin

@@ -1,11 +1,11 @@
-"""A history as the messages of an interface, and an answer in them as our messages again."""
+"""Translation of a history to the messages of an interface, and of an answer back."""
 
 from __future__ import annotations
 
 import functools
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -16,20 +16,20 @@ from .messages import OpenAIMessages, own_calls, role_of
 
 
 class Items:
-    """The items of one function in an interface, each made when its messages are first shown.
+    """The items of one function in an interface, each built when its messages are first shown.
 
-    A history is handed out again and again, so who would make all its items each time would spend
-    the square of its length.
+    Items are reused, since building all items of a history at every prompt would take quadratic
+    time.
     """
 
     def __init__(self, dialect: OpenAIMessages) -> None:
         self.dialect = dialect
         self._known: dict[tuple[Message, ...], tuple[int, Any, Any]] = {}
 
-    def of(self, group: tuple[Message, ...]) -> tuple[Any, Any]:
-        """The item to hand out for some messages, and an equal one that nobody is handed.
+    def item_for(self, group: tuple[Message, ...]) -> tuple[Any, Any]:
+        """The item to hand out for some messages, and an equal one to compare it with.
 
-        It is the one that was handed out before, unless that was changed.
+        It is the same item as before, unless the function changed that.
         """
         write = self.dialect.write
         if group not in self._known:
@@ -42,11 +42,18 @@ class Items:
         return item, same
 
 
+class _Beside(NamedTuple):
+    """A message outside the list of an interface, and the number of messages before it."""
+
+    place: int
+    message: Message
+
+
 class Bridge:
     """One history in an interface: `given` is the list to hand out, `back` reads the answer.
 
-    A message that comes back as it was given is the very one of the history. One that was rewritten
-    keeps its step: it is known by the id of its call, or by its place.
+    A message that comes back unchanged is the same object as in the history. A rewritten one keeps
+    its step: it is recognised by the id of its call, or by its place.
 
     >>> history = [Message(role="user", text=text, kind="user") for text in ("first", "second")]
     >>> bridge = Bridge(OpenAIMessages(), history)
@@ -61,23 +68,25 @@ class Bridge:
     ) -> None:
         self._dialect = dialect
         self._history: list[Message] = []
-        # messages that the interface keeps apart, each with the number of others before it
-        self._beside: list[tuple[int, Message]] = []
+        self._beside: list[_Beside] = []
         self._groups: list[list[int]] = []  # the places in the history that each item shows
         for message in messages:
             if role_of(message) in dialect.beside:
-                self._beside.append((len(self._history), message))
+                self._beside.append(_Beside(len(self._history), message))
                 continue
             if self._history and dialect.joins(self._history[-1], message):
                 self._groups[-1].append(len(self._history))
             else:
                 self._groups.append([len(self._history)])
             self._history.append(message)
-        of = (items or Items(dialect)).of
-        both = [of(tuple(self._history[place] for place in group)) for group in self._groups]
-        self.given = [item for item, _ in both]
+        items = items or Items(dialect)
+        self.given: list[Any] = []
+        self._unchanged: list[Any] = []
+        for group in self._groups:
+            item, same = items.item_for(tuple(self._history[place] for place in group))
+            self.given.append(item)
+            self._unchanged.append(same)
         self._handed_out = list(self.given)  # the function may empty the list that it was handed
-        self._unchanged = [same for _, same in both]
 
     def back(self, answer: Any) -> list[Message]:
         """The messages of an answer; None or a truth value means the list that was handed out.
@@ -93,10 +102,10 @@ class Bridge:
         messages: list[Message] = []
         beside = list(self._beside)
         for place, message in self._placed(items):
-            while beside and beside[0][0] <= (place or 0):  # what stood before this one comes first
-                messages.append(beside.pop(0)[1])
+            while beside and beside[0].place <= (place or 0):
+                messages.append(beside.pop(0).message)
             messages.append(message)
-        return [*messages, *(message for _, message in beside)]
+        return [*messages, *(it.message for it in beside)]
 
     def _placed(self, items: Sequence[Any]) -> Iterator[tuple[int | None, Message]]:
         """Yield each message of an answer with its place in the history; the place of a new one is
@@ -120,7 +129,8 @@ class Bridge:
                 yield place, one if place is None else self._rewritten(place, one)
 
     def _read(self, at: int, item: Any) -> list[Message]:
-        """The messages in one item of an answer. Raises StrategyError for what is none."""
+        """The messages in one item of an answer. Raises StrategyError for an item that cannot be
+        read."""
         try:
             return self._dialect.read(item)
         except (TypeError, ValueError, KeyError, AttributeError) as error:
@@ -131,7 +141,7 @@ class Bridge:
     def _rewritten(self, place: int, one: Message) -> Message:
         """The message of the history at a place, with the text and the calls that came back.
 
-        A call that came back as it was given is the recorded one; those in its text stay.
+        An unchanged call is the recorded one; calls in the text stay.
         """
         original = self._history[place]
         (given,) = self._dialect.read(self._dialect.write([original], 0))
@@ -139,9 +149,11 @@ class Bridge:
             return original
         in_text = [call for call in original.tool_calls if call.in_text]
         recorded = [*zip(given.tool_calls, own_calls(original), strict=True)]
-        calls = [
-            next((own for as_given, own in recorded if as_given == c), c) for c in one.tool_calls
-        ]
+
+        def recorded_call(call: ToolCall) -> ToolCall:
+            return next((own for as_given, own in recorded if as_given == call), call)
+
+        calls = map(recorded_call, one.tool_calls)
         call_id = original.call_id if one.call_id is None else one.call_id
         return msgspec.structs.replace(
             original, text=one.text, tool_calls=(*in_text, *calls), call_id=call_id
@@ -149,9 +161,9 @@ class Bridge:
 
 
 class _Matching:
-    """The places in a history of what comes back in one answer, each place given once.
+    """Matches the items of one answer to places in the history, each place once.
 
-    `items` are those that were handed out, as they were, each for the places in `groups`.
+    `items` are unchanged copies of those that were handed out, each for the places in `groups`.
     """
 
     def __init__(
@@ -162,9 +174,10 @@ class _Matching:
         self._next = 0  # the number of the item behind the last one that came back
 
     def unchanged(self, item: Any, number: int | None) -> Sequence[int] | None:
-        """The places of an item that equals one that was handed out; None for none.
+        """The places of an item that was handed out and is unchanged; None for any other item.
 
-        That is the one with its number, else the next such one, else an earlier one.
+        With several equal ones it is the one with its number, else the next one, else an earlier
+        one.
         """
         numbers = range(len(self._items)) if number is None else (number,)
         for at in itertools.chain(numbers[self._next :], numbers[: self._next]):
@@ -175,7 +188,7 @@ class _Matching:
         return None
 
     def place_of(self, one: Message, group: Sequence[int]) -> int | None:
-        """The place of a message that was changed; None for a new one.
+        """The place in the history of a changed message; None for a new one.
 
         Preferred is a place in its group with one of its calls, then any place with one of its
         calls, then one in its group.
@@ -201,10 +214,10 @@ class _Matching:
 
 
 def _content(message: Message) -> tuple[Any, ...]:
-    """All that an interface says of a message."""
+    """The parts of a message that an interface shows."""
     return message.role, message.text, message.call_id, message.tool_calls
 
 
 def _call_ids(calls: Iterable[ToolCall], answered: str | None) -> set[str]:
-    """The ids of some calls, and of the one that is answered."""
+    """The ids of some calls, and the id of the answered call."""
     return {call.id for call in calls} | ({answered} if answered else set())

@@ -23,7 +23,7 @@ MOST_SETTINGS = 100
 
 @dataclass(frozen=True)
 class Declaration:
-    """One strategy as it was written: by slot what fills it, a spec string or a function.
+    """One strategy as written: for each slot the spec strings or functions in it.
 
     `str()` gives the string that parses back to it.
 
@@ -54,7 +54,7 @@ def _text_of(item: Any) -> str:
 
 
 def spec_of(code: Any) -> Spec:
-    """A function, class or object as a spec would name it: by its module and its name."""
+    """The spec of a function, class or object: its module and its name."""
     return Spec(str(getattr(code, "__module__", None) or "function"), name_of(code))
 
 
@@ -64,7 +64,8 @@ def name_of(code: Any) -> str:
 
 
 def declarations(given: Any) -> list[Declaration]:
-    """Strategies as people pass them: one or several, or names with these or with slots.
+    """The declarations in a user's argument: one strategy or several, or a mapping from names to
+    strategies or slots.
 
     >>> [one.name for one in declarations({"a": "keep_all", "b": {"store": "full"}})]
     ['a', 'b']
@@ -76,7 +77,8 @@ def declarations(given: Any) -> list[Declaration]:
 
 
 def declaration(item: Any, name: str | None = None) -> Declaration:
-    """A strategy as written: a spec string, slots with a name, or a summarizer function.
+    """The declaration of a strategy, from a spec string, slots with a name, or a summarizer
+    function.
 
     A spec string is `NAME=SLOT=SPEC(+SLOT=SPEC)*` or the name of a reference. `name` renames it;
     with one, a spec string may be the slots alone (`compactor=mask_observations`). Raises SpecError
@@ -98,7 +100,7 @@ def declaration(item: Any, name: str | None = None) -> Declaration:
 
 
 def _of_text(text: str, name: str | None) -> Declaration:
-    """A strategy from a spec string; with a name it may be the slots alone."""
+    """A declaration from a spec string; with a name it may consist of slots only."""
     written, equals, body = (part.strip() for part in text.partition("="))
     if name is not None and (not text or written in SLOTS):
         written, equals, body = name, "=", text
@@ -110,7 +112,7 @@ def _of_text(text: str, name: str | None) -> Declaration:
 
 
 def _of_slots(name: str, slots: Mapping[str, Any]) -> Declaration:
-    """A strategy from what fills its slots, each once but routers."""
+    """A declaration from the plug-ins of each slot; only routers may be several."""
     if not name.strip():
         raise SpecError("a strategy has an empty name — give it one")
     filled: dict[str, tuple[Any, ...]] = {}
@@ -142,7 +144,8 @@ def _sentences(name: str, written: object) -> tuple[str, ...]:
 
 
 def _slots_in(body: str, text: str) -> dict[str, str | Sequence[str]]:
-    """The slots of a strategy's spec, each with what fills it. Raises SpecError about `text`."""
+    """The slots in a strategy's spec, each with its plug-ins' specs. Raises SpecError about
+    `text`."""
     slots: dict[str, str | Sequence[str]] = {}
     for part in split_top(body, "+") if body else []:
         slot, equals, spec = (piece.strip() for piece in part.partition("="))
@@ -161,7 +164,7 @@ def _slots_in(body: str, text: str) -> dict[str, str | Sequence[str]]:
 
 
 def _reference(name: str) -> str:
-    """The slots of a reference; SpecError with the nearest names where there is none."""
+    """The slots of a reference strategy; SpecError with the nearest names for an unknown one."""
     if name not in REFERENCES:
         slots = PORTFOLIO.get(name) or (f"{slot}={name}" if (slot := _slot_of(name)) else "")
         meant = f" — write {name}={slots}" if slots else f"{nearest(name, REFERENCES)} (or {HOW})"
@@ -179,7 +182,7 @@ def _slot_of(name: str) -> str:
 # ---------------------------------------------------------------- sweeps
 
 Setting = tuple[tuple[str, ...], Declaration]
-"""One setting of what is swept: the values that it takes, and the strategy with these."""
+"""One setting of a sweep: the chosen values, and the strategy with these."""
 
 
 def at_settings(declared: Declaration) -> Sequence[Setting]:
@@ -212,7 +215,7 @@ def _settings(declared: Declaration) -> Iterator[Setting]:
 
 
 def _swept(item: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield the values that are swept and the spec, at every setting of a spec; a function as it is."""
+    """Yield the chosen values and the spec, for every setting of a spec; a function as it is."""
     *named, settings = split_top(item, ":") if isinstance(item, str) else [item]
     if not named or "|" not in settings:
         yield (), item
@@ -224,7 +227,8 @@ def _swept(item: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
 
 
 def _choices(setting: str, item: str) -> list[tuple[str, str]]:
-    """The values of one setting, each with the setting as it is written then; `""` for no sweep."""
+    """The choices of one setting, each with its value and as text; the value is `""` without a
+    sweep."""
     key, _, values = setting.partition("=")
     if not key.strip().isidentifier() or "|" not in values or values.strip()[0] in '["':
         return [("", setting)]

@@ -13,7 +13,7 @@ from .settings import Count, Share
 
 
 def state(empty: Callable[[], Any]) -> Any:
-    """A field that a compactor remembers from prompt to prompt: `seen: set[str] = state(set)`."""
+    """A field that a compactor keeps between prompts: `seen: set[str] = state(set)`."""
     return field(default_factory=empty, init=False)
 
 
@@ -39,11 +39,11 @@ class Compactor(ABC):
         """The new history, or None for no change."""
 
     def tried(self, *lines: str, tokens: int = 95, max_tokens: int = 100) -> list[str]:
-        """The prompt that it makes of a conversation: an example in one line.
+        """The new history for a conversation written in lines, for examples.
 
         A line is `role: text` (system, user, assistant or tool), or `call NAME` for a tool call,
-        which the next line answers. A message counts 4 tokens, the whole prompt `tokens`. Of each
-        text in the answer the first line is given.
+        which the next line answers. A message counts 4 tokens, the whole prompt `tokens`. The
+        answer has the first line of each text.
         """
         messages = [_example(step, line) for step, line in enumerate(lines)]
         size = len(messages)
@@ -54,7 +54,7 @@ class Compactor(ABC):
 
 
 def _example(step: int, line: str) -> Message:
-    """The message that a line of a doctest stands for: `role: text`, or `call NAME`."""
+    """The message for a line of an example: `role: text`, or `call NAME`."""
     role, colon, text = line.partition(": ")
     if not colon:
         call = ToolCall(id=f"call {step}", name=role.removeprefix("call "), arguments={})
@@ -80,7 +80,7 @@ class AtShare(Compactor):
     max_tokens: Count | None = None
 
     def limit(self, window: Window, share: float | None = None) -> float:
-        """The prompt tokens of a share, by default of the threshold."""
+        """The number of tokens at a share of the maximum, by default at the threshold."""
         return (share or self.threshold) * (
             window.max_tokens if self.max_tokens is None else self.max_tokens
         )
@@ -90,10 +90,10 @@ class AtShare(Compactor):
 
 
 class Mask(Compactor):
-    """The engine of masks: `old` gives the results that go, `text` what stands in their place.
+    """The engine of masks: `old` returns the results to mask, `text` their replacement.
 
-    A view, so that it is asked about the results as they came. What goes once stays away wherever
-    anything does.
+    It works on the full history, so it sees results unmasked. A result has the same replacement at
+    every prompt.
     """
 
     mode = "per_call"
@@ -102,10 +102,10 @@ class Mask(Compactor):
 
     @abstractmethod
     def old(self, window: Window) -> Sequence[Message]:
-        """The results that go; none where all are shown."""
+        """The results to mask; none where all are shown."""
 
     def text(self, message: Message) -> str:
-        """The text in the place of a result."""
+        """The text that replaces a result."""
         return self.placeholder
 
     def compact(self, window: Window) -> list[Message] | None:
@@ -116,37 +116,39 @@ class Mask(Compactor):
 
 
 Parts = tuple[Sequence[Message], Sequence[Message], Sequence[Message]]
-"""A history in parts: its head, what is old, and its end."""
+"""A history in three parts: its head, the old messages, and its end."""
 
 
 class Summarising(Compactor):
-    """Base of a compactor whose setting `writer` names what writes its summaries."""
+    """Base of a compactor whose setting `writer` names the plug-in that writes its summaries."""
 
     writer: Annotated[Any, OfKind("writer")] = "extractive"
 
     def __post_init__(self) -> None:
         writer = build("writer", self.writer) if isinstance(self.writer, str) else self.writer
-        self._write: Callable[..., str] = writer.start()[1]
+        _, write = writer.start()
+        self._write: Callable[..., str] = write
 
     def write(self, read: Sequence[Message]) -> Written:
-        """The summary of some messages, with the messages that the writer read."""
+        """The summary of some messages, with these messages."""
         return Written(read, self._write(read))
 
 
 class Summary(Summarising):
-    """The engine of summaries: one stands between the head and the end that `divided` gives.
+    """The engine of summaries: one replaces the old messages between the head and the end from
+    `divided`.
 
-    The writer reads what is old; `unread` stands there where it is given nothing to read.
+    If there are no old messages to read, the text `unread` takes its place.
     """
 
     unread = ""
 
     @abstractmethod
     def divided(self, window: Window) -> Parts | None:
-        """The parts of the history, or None where nothing changes."""
+        """The parts of the history, or None for no change."""
 
     def message(self, text: str) -> Message:
-        """The message that holds a summary: the user's."""
+        """The message with a summary, by default of the user."""
         return summary_message(text)
 
     def compact(self, window: Window) -> NewHistory | None:

@@ -1,7 +1,7 @@
-"""The form in which a slot hands its value to somebody's own function.
+"""The forms in which a slot passes its value to a user's function.
 
-The annotation of the first parameter names it, or `form=` in the spec (`f.form` on the function).
-Without either the slot has its default. Names of parameters say nothing.
+The annotation of the first parameter names the form, or `form=` in the spec (`f.form` on the
+function), else it is the slot's default. Names of parameters have no meaning.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .slots import Execution, Window
 
 
 class Lookup(dict[str, Any]):
-    """A mapping that finds keys besides those that it lists; `find` gives their values.
+    """A mapping that answers more keys than it lists; `find` returns their values.
 
     >>> given = ToolResult(index=0, call_id="c", function="f", data={"structuredOutput": [1]})
     >>> raw = raw_mapping(given)
@@ -51,7 +51,7 @@ class Lookup(dict[str, Any]):
 
 
 def raw_mapping(result: ToolResult) -> dict[str, Any]:
-    """A result as the mapping that was recorded; plain text as document 000's script result.
+    """A result as the recorded mapping; a plain text as document 000's script result.
 
     A key is also found by its other spelling, `structured_output` or `structuredOutput`.
 
@@ -90,7 +90,7 @@ def execution_mapping(record: Record) -> dict[str, Any]:
 
 @dataclass
 class SlotCall:
-    """The values of a slot at one call. `records` and `items` are those of this case so far."""
+    """The values of a slot at one call. `records` and `items` are those of this run so far."""
 
     given: tuple[Any, ...]
     records: Sequence[Record] = ()
@@ -114,9 +114,9 @@ class SlotCall:
 
     @property
     def graph_state(self) -> dict[str, Any]:
-        """A graph's state, with the history as its `messages`; the system prompt stands beside it.
+        """A graph's state, with the history as its `messages`, without the system prompt.
 
-        A router's messages are built when its function asks for them.
+        A router's messages are built only when its function asks for them.
         """
         if isinstance(self.first, Window):
             return {"messages": self.messages(_state_messages)}
@@ -140,8 +140,14 @@ class SlotCall:
         return {
             "execution_history": [execution_mapping(item) for item in self.records],
             "current_step_index": len(self.records),
-            "step_evaluation_history": list(self.given[1]),
+            "step_evaluation_history": self.evaluations,
         }
+
+    @property
+    def evaluations(self) -> list[Any]:
+        """The earlier evaluations, which an evaluator gets beside the record."""
+        _, history = self.given
+        return list(history)
 
 
 Build = Callable[[SlotCall], Any]
@@ -182,11 +188,15 @@ _STORE_004: tuple[Build, ...] = (
     lambda call: {"function_name": call.first.function, "parameters": call.first.arguments},
     *map(attrgetter, ("first.value", "first.success", "first.function")),
 )
-"""The parameters of document 004's store: step, result, success, name of the function."""
+"""The builders of the parameters of document 004's store: step, result, success, name of the
+function."""
+
+
+_EVALUATIONS: Build = attrgetter("evaluations")
 
 
 class Form(NamedTuple):
-    """The form of one function: its name, and what builds each value that is given by position."""
+    """The form of one function: its name, and a builder for each positional argument."""
 
     name: str
     builds: tuple[Build, ...]
@@ -195,9 +205,10 @@ class Form(NamedTuple):
 def form_of(kind: str, function: Callable[..., Any], name: str, written: Any = None) -> Form:
     """The form of a function in a slot.
 
-    It is given one value; a store of three or four those of document 004, and an evaluator of two
-    the earlier evaluations or, as a mapping, the state of document 004. `written` is the form that
-    the spec names. Raises SpecError for an unknown form, and for more values than the slot gives.
+    A function gets one value. A store with three or four parameters gets those of document 004; an
+    evaluator with two also gets the earlier evaluations or, as a mapping, the state of document
+    004. `written` is the form in the spec. Raises SpecError for an unknown form, and for more
+    parameters than the slot has values.
 
     >>> def short(text: str, chars: int = 300): ...
     >>> form_of("summarizer", short, "short").name, form_of("compactor", len, "len").name
@@ -226,16 +237,15 @@ def form_of(kind: str, function: Callable[..., Any], name: str, written: Any = N
         return Form(form, _STORE_004[: len(needed)])
     if kind == "evaluator" and len(needed) == 2:
         second = _form_named(kind, _type_of(needed[1]))
-        earlier: Build = lambda call: list(call.given[1])  # noqa: E731
-        state = known["state"] if second in ("dict", "state") else earlier
-        return Form(form, (known[form], state))
+        wants_state = second in ("dict", "state")
+        return Form(form, (known[form], known["state"] if wants_state else _EVALUATIONS))
     names = ", ".join(item.name for item in needed)
     hint = "wrap it, or give the others defaults"
     raise SpecError(f"{what}: it takes {names}, and a slot gives one value — {hint}")
 
 
 def _require_given(annotation: Any, known: Mapping[str, Build], what: str) -> None:
-    """Raise SpecError for a type of the bench that a slot does not give."""
+    """Raise SpecError for a type of the bench that is not among a slot's forms."""
     for item in (annotation, *typing.get_args(annotation)):
         is_ours = isinstance(item, type) and item.__module__.startswith("bench.")
         if is_ours and item.__name__ not in known:
@@ -246,11 +256,11 @@ def _require_given(annotation: Any, known: Mapping[str, Build], what: str) -> No
 _DIALECT = re.compile(
     r"(?<![\w.])(?:(?P<langchain>langchain|langchain_core|langgraph)|(?P<anthropic>anthropic))\."
 )
-"""The package of the classes in a list's annotation, as Python writes that."""
+"""Finds the package of the classes in a list's annotation, in the annotation's repr."""
 
 
 def _form_named(kind: str, annotation: Any) -> str | None:
-    """The form that an annotation names in a slot; None where it names none."""
+    """The form for an annotation in a slot; None where it names none."""
     origin = typing.get_origin(annotation)
     if origin is typing.Annotated:
         return _form_named(kind, typing.get_args(annotation)[0])
@@ -272,7 +282,7 @@ def _form_named(kind: str, annotation: Any) -> str | None:
 
 
 def _form_of_list(known: Mapping[str, Build], annotation: Any) -> str | None:
-    """The form that a list names: messages, where the slot has any; else the value."""
+    """The form for a list annotation: messages if the slot has a history, else the value."""
     if "openai" not in known:
         return "value" if "value" in known else None
     if Message in typing.get_args(annotation) and "Message" in known:
@@ -282,7 +292,7 @@ def _form_of_list(known: Mapping[str, Build], annotation: Any) -> str | None:
 
 
 def _type_of(parameter: inspect.Parameter) -> Any:
-    """A parameter's declared type; None where nothing can be read."""
+    """A parameter's declared type; None where it cannot be determined."""
     if not isinstance(parameter.annotation, str):
         return None if parameter.annotation is parameter.empty else parameter.annotation
     # a name that exists for the type checker alone

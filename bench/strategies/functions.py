@@ -1,9 +1,10 @@
-"""Somebody's own function or program in a slot: what it is handed, and what its errors say."""
+"""Users' functions and programs in a slot: their arguments, their answers, their errors."""
 
 from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -19,7 +20,7 @@ from .slots import Execution, NewHistory
 
 
 def with_form(plugin: Plugin) -> Plugin:
-    """Somebody's own plug-in with the form of its values, which no replay looks for again.
+    """A user's plug-in with the form of its values, determined once for all replays.
 
     Raises SpecError for a form that its slot does not have.
     """
@@ -30,16 +31,16 @@ def with_form(plugin: Plugin) -> Plugin:
     return replace(plugin, entry=replace(plugin.entry, meta={**plugin.entry.meta, "form": form}))
 
 
-def own_code(plugin: Plugin) -> Callable[..., Any]:
+def user_function(plugin: Plugin) -> Callable[..., Any]:
     """A function that passes the values of a slot to a new instance of a user's plug-in."""
     instance, call = plugin.start()
     if isinstance(instance, Program):
         return functools.partial(_of_program, instance, plugin.entry.kind)
-    return OwnFunction(plugin.entry.kind, plugin.entry.meta["form"], call)
+    return UserFunction(plugin.entry.kind, plugin.entry.meta["form"], call)
 
 
-class OwnFunction:
-    """One function in one slot, for one run."""
+class UserFunction:
+    """A user's function in one slot, for one run; calling it converts the values and the answer."""
 
     def __init__(self, kind: str, form: Form, call: Callable[..., Any]) -> None:
         self._kind, self._form, self._call = kind, form, call
@@ -56,14 +57,13 @@ class OwnFunction:
         return slot.bridge.back(answer)
 
     def _answer(self, arguments: list[Any]) -> Any:
-        """The answer of the function. An error about what it was given names the other forms."""
+        """The answer of the function. An error about its arguments gets a note that lists the other
+        forms."""
         try:
             return awaited(self._call(*arguments))
         except (AttributeError, TypeError) as error:
-            given = [
-                *arguments,
-                *(item for one in arguments if isinstance(one, list) for item in one),
-            ]
+            lists = (argument for argument in arguments if isinstance(argument, list))
+            given = itertools.chain(arguments, *lists)
             if any(type(value).__name__ in str(error) for value in given):
                 others = ", ".join(form for form in FORMS[self._kind] if form != self._form.name)
                 error.add_note(f"it got form={self._form.name}; other forms: {others}")
@@ -71,7 +71,7 @@ class OwnFunction:
 
 
 def awaited(answer: Any) -> Any:
-    """An answer, awaited where it must be.
+    """The value of an answer, awaited if it is awaitable.
 
     >>> async def answer() -> int:
     ...     return 1
@@ -92,7 +92,7 @@ def awaited(answer: Any) -> Any:
 
 
 def _of_program(program: Program, kind: str, *given: Any) -> Any:
-    """A program's answer; its handles are offloaded."""
+    """A program's answer; the values of its handles are offloaded."""
     answer = program.ask({"slot": kind, **_request(kind, *given)})
     for name, value in program.handles.items():
         offload(name, value)
@@ -100,7 +100,7 @@ def _of_program(program: Program, kind: str, *given: Any) -> Any:
 
 
 def _request(kind: str, first: Any, *rest: Any) -> dict[str, Any]:
-    """The values of a slot, as a program is given them."""
+    """The request to a program, with the values of a slot."""
     if kind == "compactor":
         names = ("step", "thread", "tokens", "max_tokens")
         about = {name: getattr(first, name) for name in names}

@@ -1,4 +1,4 @@
-"""Parts of a history, and messages that are written anew."""
+"""Parts of a history, and messages that a strategy writes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..model import Message
 
 
 def older(items: list[Any], keep_last: int) -> list[Any]:
-    """All items of a list but the last ones.
+    """All items of a list except the last ones.
 
     >>> older([1, 2, 3], 1), older([1, 2, 3], 9)
     ([1, 2], [])
@@ -43,12 +43,13 @@ def split_old(
 
 
 def worth_summarising(old: Sequence[Message]) -> bool:
-    """True if anything old is more than an earlier summary, which alone is not summarised."""
+    """True if some old messages are not an earlier summary, which alone is not summarised again."""
     return any(message.kind != "made" for message in old)
 
 
 def safe_cut(messages: Sequence[Message], cut: int) -> int:
-    """The last place up to `cut` behind which no result has its call among what is dropped."""
+    """The last place, at most `cut`, where a history can be cut without parting a result from its
+    call."""
     call_at: dict[str | None, int] = {}
     answers: list[tuple[int, int]] = []
     for position, message in enumerate(messages):
@@ -72,7 +73,7 @@ def with_text(message: Message, text: str) -> Message:
 
 
 def without_inputs(message: Message, cleared: Collection[str | None]) -> Message:
-    """A message with empty arguments in these calls, but for those in its text."""
+    """A message with empty arguments in the calls with these ids, except for calls in its text."""
     if not any(call.id in cleared for call in message.tool_calls):
         return message
     calls = (
@@ -85,7 +86,7 @@ def without_inputs(message: Message, cleared: Collection[str | None]) -> Message
 
 
 def summary_message(text: str) -> Message:
-    """The user message that stands for older ones."""
+    """A user message with a summary of older messages."""
     return Message(role="user", kind="made", text=text)
 
 

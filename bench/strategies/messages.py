@@ -1,4 +1,5 @@
-"""The interfaces whose messages a function may be given: OpenAI's, Anthropic's, LangChain's."""
+"""Messages in the interfaces that a user's function may ask for: OpenAI's, Anthropic's,
+LangChain's."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ def role_of(message: Message) -> str:
 
 
 def own_calls(message: Message) -> list[ToolCall]:
-    """The calls of a message that do not stand in its text."""
+    """The calls of a message that are not written in its text."""
     return [call for call in message.tool_calls if not call.in_text]
 
 
@@ -35,7 +36,7 @@ def arguments_mapping(call: ToolCall) -> dict[str, Any]:
 
 
 def decoded(arguments: Any) -> Any:
-    """A call's arguments: the value of JSON text, or the text where it is none."""
+    """A call's arguments: the value of a JSON text, any other text as it is."""
     try:
         return json.loads(arguments) if isinstance(arguments, str) else arguments
     except ValueError:
@@ -60,7 +61,7 @@ def text_in(content: Any) -> str:
 class OpenAIMessages:
     """Mappings of `role` and `content` (text, `""` for none), with `tool_calls` or `tool_call_id`.
 
-    `beside` are the roles that an interface keeps beside the list of messages.
+    `beside` are the roles that an interface keeps outside the list of messages.
 
     Source: OpenAI API reference, "Create chat completion" (messages, tool_calls)
     """
@@ -68,11 +69,11 @@ class OpenAIMessages:
     beside: tuple[str, ...] = ()
 
     def joins(self, last: Message, message: Message) -> bool:
-        """True if a message is one with the message before it."""
+        """True if a message is written as one with the message before it."""
         return False
 
     def write(self, group: Sequence[Message], number: int) -> Any:
-        """One message of the interface, the `number`-th of a list, built anew at every call."""
+        """One message of the interface, the `number`-th of a list; a new object at every call."""
         (one,) = group
         role, calls = role_of(one), own_calls(one)
         written: dict[str, Any] = {"role": role, "content": one.text}
@@ -88,7 +89,7 @@ class OpenAIMessages:
         return {**written, "tool_call_id": one.call_id} if role == "tool" else written
 
     def read(self, item: Any) -> list[Message]:
-        """The messages in an item, as new ones. Raises TypeError, ValueError or KeyError."""
+        """The messages in an item, as new objects. Raises TypeError, ValueError or KeyError."""
         given = _mapping(item)
         role = {"developer": "system", "function": "tool"}.get(
             given.get("role", ""), given.get("role")
@@ -109,9 +110,8 @@ class OpenAIMessages:
 
     def answer(self, answer: Any, given: Sequence[Any]) -> Any:
         """The list of messages in an answer: the list itself, or `{"messages": […]}`."""
-        return (
-            answer["messages"] if isinstance(answer, Mapping) and "messages" in answer else answer
-        )
+        has_messages = isinstance(answer, Mapping) and "messages" in answer
+        return answer["messages"] if has_messages else answer
 
 
 def _written(
@@ -134,7 +134,7 @@ def _json_text(call: ToolCall) -> str:
 class AnthropicMessages(OpenAIMessages):
     """User and assistant messages with `text`, `tool_use` and `tool_result` blocks.
 
-    The system prompt stands beside them.
+    The system prompt is kept outside the list.
 
     Source: Anthropic API reference, "Messages" (content blocks, tool use)
     """
@@ -187,7 +187,7 @@ class AnthropicMessages(OpenAIMessages):
 
 
 class LangChainMessages(OpenAIMessages):
-    """LangChain's messages, by its own converters, each with an id of its own within the call.
+    """LangChain's messages, by its own converters; each has an id that is unique within the call.
 
     An answer may be a list of messages, or the update of a LangGraph state: `{"messages": […]}`,
     with `RemoveMessage` in it or not, merged by id as `add_messages` does.
@@ -222,16 +222,16 @@ class LangChainMessages(OpenAIMessages):
         return super().read(self._library.convert_to_openai_messages([item])[0])
 
     def answer(self, answer: Any, given: Sequence[Any]) -> Any:
-        """The list of messages in an answer, removals and replacements by id applied."""
+        """The list of messages in an answer, after removals and replacements by id."""
         is_update = isinstance(answer, Mapping)
         items = answer.get("messages", ()) if is_update else answer
         if not isinstance(items, list | tuple):
             return items
         if not is_update and not any(_removes(item) for item in items):
             return items
-        wipes = [number for number, item in enumerate(items) if item.id == "__remove_all__"]
-        start = wipes[-1] + 1 if wipes else 0
-        merged = {} if wipes else {item.id: item for item in given}
+        removals = [number for number, item in enumerate(items) if item.id == "__remove_all__"]
+        start = removals[-1] + 1 if removals else 0
+        merged = {} if removals else {item.id: item for item in given}
         for number, item in enumerate(items[start:]):
             if _removes(item):
                 merged.pop(item.id, None)

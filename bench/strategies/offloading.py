@@ -1,4 +1,4 @@
-"""A place outside of the prompt, for values that a strategy of yours shows under a name."""
+"""Values that a user's strategy keeps outside of the prompt, under a name that it shows."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _KEEP: ContextVar[Keep | None] = ContextVar("_KEEP", default=None)
 
 
 def offload(name: str, value: Any) -> str:
-    """Keep a value outside of the prompt, under a name that you show; gives the name.
+    """Keep a value outside of the prompt under a name to show instead; returns the name.
 
     No file is written. Wherever a prompt shows the name, the value counts as retrievable, at the
-    cost of fetching it. A name given twice stands for the newer value. Raises StrategyError for a
-    name that is empty or has a line break, and for a value that JSON cannot hold.
+    cost of fetching it. A name that is used again stands for the newer value. Raises StrategyError
+    for a name that is empty or has a line break, and for a value that JSON cannot represent.
 
     >>> f"[{offload('results/3.json', {'rows': 471})}: 1 row]"
     '[results/3.json: 1 row]'
@@ -34,7 +34,7 @@ def offload(name: str, value: Any) -> str:
 
 @contextmanager
 def offloaded_to(keep: Keep) -> Iterator[None]:
-    """Inside the block `keep` is given each name and value."""
+    """A context in which `keep` is called with each offloaded name and value."""
     outer = _KEEP.set(keep)
     try:
         yield

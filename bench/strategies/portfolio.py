@@ -1,4 +1,4 @@
-"""The strategies that every comparison holds, and those that `bench run` tries unasked."""
+"""The reference strategies of every comparison, and those that `bench run` tries by default."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ REFERENCES: Mapping[str, str] = {
     "drop_all": "compactor=drop_all",
     "clairvoyant": "summarizer=untruncated+compactor=clairvoyant",
 }
-"""The bounds that every comparison holds beside the declared strategies, each by its slots."""
+"""The reference strategies that every comparison adds as bounds, each by its slots."""
 
 PORTFOLIO: Mapping[str, str] = {
     "cut-4k": "summarizer=mini_swe_agent.output:limit=4000,end=2000",
@@ -35,4 +35,4 @@ PORTFOLIO: Mapping[str, str] = {
     "cut-and-mask": "summarizer=mini_swe_agent.output:limit=10000,end=5000+compactor=mask_observations:keep_last=10,every=10",
     "file-and-repeats": "summarizer=deepagents.output:max_chars=20000+compactor=repeats",
 }
-"""Policies by what they do, each as the slots of a strategy. Two of one name are combined."""
+"""Policies, each as the slots of a strategy; a name with `and` combines two of them."""

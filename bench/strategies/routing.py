@@ -1,4 +1,4 @@
-"""The points where routers decide, and what they read of a state."""
+"""The points where routers decide, and the parts of a state that they read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ def decides_here(
     recorded: RouteDecision | None,
     recorded_points: Set[tuple[str, str | None]],
 ) -> bool:
-    """True if a router decides at a point: where its decisions were recorded, else at its own.
+    """True if a router decides at a point: where its decisions were recorded, else at its declared
+    point.
 
     >>> step = RouteDecision(index=3, at="after_result", taken="go", router="executor")
     >>> decides_here("executor", "after_result", "after_result", step, set())
@@ -41,9 +42,9 @@ def labelled_route(
     route: str,
     detail: Mapping[str, Any],
 ) -> str | None:
-    """The route that a trace's labels ask for at a step; None for no label.
+    """The route that a trace's labels expect at a step; None without a label.
 
-    Of several `scripts` that will do it is the one chosen, else the first.
+    If several `scripts` are right, it is the chosen one if that is among them, else the first.
 
     >>> [labelled_route({}, {"3": ["a", "b"]}, "3", route, {"ranked": [route]}) for route in ("b", "c")]
     ['b', 'a']
@@ -67,8 +68,8 @@ def request_of(state: Mapping[str, Any]) -> str:
     return step.content if isinstance(step, UserTurn) else ""
 
 
-def selected(ranked: Sequence[Script]) -> tuple[str, dict[str, Any]]:
-    """A selection router's answer: the first script's name or `none`, and all of them as detail."""
+def selection(ranked: Sequence[Script]) -> tuple[str, dict[str, Any]]:
+    """A selection router's answer: the first script's name or `none`, and all names as detail."""
     names = [script.name for script in ranked]
     return (names[0] if names else NONE), {"ranked": names}
 
@@ -84,7 +85,7 @@ def total_steps(state: Mapping[str, Any]) -> int:
 
 
 def current_step_index(state: Mapping[str, Any]) -> int:
-    """The number of steps that are done, as the state says; 0 where it does not."""
+    """The number of finished steps in the state; 0 where it is not recorded."""
     index = state.get("current_step_index")
     return index if isinstance(index, int) else 0
 

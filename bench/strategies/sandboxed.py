@@ -1,4 +1,4 @@
-"""Strategies with somebody else's code, described and replayed by the child that imports it."""
+"""Strategies with user code, described and replayed by the child process that imports it."""
 
 from __future__ import annotations
 
@@ -23,66 +23,67 @@ from ..plugins.loader import (
     not_here,
 )
 from ..plugins.worker import Answer, Child, NoAnswer
-from . import Strategy, built
+from . import Strategy, build_strategy
 from .declaring import Declaration
 
 if TYPE_CHECKING:
     from ..plugins.child import Link
 
 _EACH_REPLAY = ("bench.replayer.serving", "bench.strategies.documents.controls")
-"""Imported once in a child, and not in each fork."""
+"""Modules to import once in a child, instead of in each fork."""
 
 
 @dataclass(frozen=True)
 class Place:
     """The place of a strategy's files: `base` is the folder that paths start from.
 
-    With `top`, the top of a repository, `then` is a folder that holds its files as they were at a
-    revision: what lies in a folder of the repository is then imported from there.
+    `top` is the top of a repository, and `revision_files` a folder with its files at an earlier
+    revision: imports from the repository are then redirected there.
     """
 
     base: Path = Path()
     top: Path | None = None
-    then: Path | None = None
+    revision_files: Path | None = None
 
-    def of_then(self, path: str) -> str:
+    def at_revision(self, path: str) -> str:
         """A path of the repository as a path at the revision; any other path as it is."""
-        if self.top is None or self.then is None:
+        if self.top is None or self.revision_files is None:
             return path
         here = Path(path).resolve()
-        if not here.is_relative_to(self.top) or here.is_relative_to(self.then):
+        if not here.is_relative_to(self.top) or here.is_relative_to(self.revision_files):
             return path
         if is_installed(str(here / "x")):  # in an environment that lies in the repository
             return path
-        return str(self.then / here.relative_to(self.top))
+        return str(self.revision_files / here.relative_to(self.top))
 
     def settle(self) -> None:
-        """Set this process up to import from there; in the child alone."""
+        """Redirect this process's imports to the revision; called only in a child."""
         compile_from_source()
-        if self.then is None:
+        if self.revision_files is None:
             return
-        import_from(self.of_then)
+        import_from(self.at_revision)
         if "PYTHONPATH" in os.environ:  # for programs that are started
             folders = os.environ["PYTHONPATH"].split(os.pathsep)
-            os.environ["PYTHONPATH"] = os.pathsep.join(map(self.of_then, folders))
-        here = self.of_then(os.getcwd())
+            os.environ["PYTHONPATH"] = os.pathsep.join(map(self.at_revision, folders))
+        here = self.at_revision(os.getcwd())
         if Path(here).is_dir():
             os.chdir(here)
 
 
 @dataclass(frozen=True)
 class Sandbox:
-    """The child of a strategy, its number among those that it makes, and the slots with such code."""
+    """The child of a strategy, the strategy's number in that child, and the slots with user
+    code."""
 
     child: Child
     number: int
     slots: frozenset[str]
 
 
-class _Made(msgspec.Struct, frozen=True):
-    """A strategy that a child made, by its slots with somebody's own code; else the error.
+class _Loaded(msgspec.Struct, frozen=True):
+    """The description of a strategy in a child: its slots with user code, or the error.
 
-    `ended`: it would end a process.
+    `ended` is True if its code would end the process.
     """
 
     slots: frozenset[str] = frozenset()
@@ -90,26 +91,26 @@ class _Made(msgspec.Struct, frozen=True):
     ended: bool = False
 
 
-def put_together(
+def load_strategies(
     given: Sequence[Declaration],
     place: Place | None = None,
     *,
     debug: bool = False,
     tolerant: bool = False,
 ) -> list[Strategy]:
-    """The strategies that were declared.
+    """The strategies of some declarations.
 
-    One with somebody else's code gets a child, which those of the same files share. One that ends
-    it, or hangs, is broken. A function that cannot be sent to a child runs here, and `here` says
-    why; with `debug` every function does. Raises SpecError for a spec that names nothing or does
-    not fit; `tolerant`: that strategy is broken.
+    Strategies with user code run in a child process, shared by those with the same files. One that
+    ends the process, or hangs, is broken. A function that cannot be sent to a child runs in this
+    process, and `in_process_reason` says why; with `debug` every function does. Raises SpecError
+    for a spec that names nothing or does not fit; if `tolerant` such a strategy is broken instead.
     """
     place = place or Place()
     strategies: dict[int, Strategy] = {}
     groups: dict[str, list[int]] = {}
     for number, declared in enumerate(given):
         try:
-            strategies[number] = _here(declared, place.base, debug)
+            strategies[number] = _in_this_process(declared, place.base, debug)
         except NeedsChild as needs:
             groups.setdefault(needs.code, []).append(number)
         except SpecError as error:
@@ -120,24 +121,28 @@ def put_together(
     return [strategies[number] for number in range(len(given))]
 
 
-def _here(declared: Declaration, base: Path, debug: bool) -> Strategy:
-    """A strategy that runs in this process. Raises NeedsChild for one that does not."""
+def _in_this_process(declared: Declaration, base: Path, debug: bool) -> Strategy:
+    """A strategy that runs in this process. Raises NeedsChild for one that needs a child."""
     with not_here():
-        strategy = built(declared, base)
-    function = next((item.entry.target for item in strategy.everything if item.entry.own), None)
+        strategy = build_strategy(declared, base)
+    function = next(
+        (item.entry.target for item in strategy.everything if item.entry.user_code), None
+    )
     if function is None:
         return strategy
     reason = "debug=True" if debug else _cannot_be_sent(declared)
     if reason:
-        return replace(strategy, here=reason)
+        return replace(strategy, in_process_reason=reason)
     raise NeedsChild(f"functions of {getattr(function, '__module__', '')}")
 
 
 def _in_child(given: Sequence[Declaration], place: Place, tolerant: bool) -> list[Strategy]:
-    """Strategies in one child; each in a child of its own where together they do not survive it."""
-    child = Child(functools.partial(Ready, tuple(map(_sent, given)), place), _EACH_REPLAY)
+    """Strategies loaded in one child, or each in its own child if loading all together fails."""
+    child = Child(
+        functools.partial(LoadedStrategies, tuple(map(_sent, given)), place), _EACH_REPLAY
+    )
     try:
-        files, made = _described(child, len(given))
+        files, made = _descriptions_from(child, len(given))
     except NoAnswer as why:
         child.stop()
         if len(given) > 1:
@@ -155,7 +160,7 @@ def _in_child(given: Sequence[Declaration], place: Place, tolerant: bool) -> lis
     return strategies
 
 
-def _described(child: Child, number: int) -> tuple[tuple[str, ...], tuple[_Made, ...]]:
+def _descriptions_from(child: Child, number: int) -> tuple[tuple[str, ...], tuple[_Loaded, ...]]:
     """The files that a child has imported, and its descriptions of `number` strategies.
 
     Raises NoAnswer.
@@ -163,7 +168,7 @@ def _described(child: Child, number: int) -> tuple[tuple[str, ...], tuple[_Made,
     with child.session(_open_description) as session:
         body = session.ask(b"")
     with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
-        files, made = msgspec.json.decode(body, type=tuple[tuple[str, ...], tuple[_Made, ...]])
+        files, made = msgspec.json.decode(body, type=tuple[tuple[str, ...], tuple[_Loaded, ...]])
         if len(made) == number:
             return files, made
     raise NoAnswer("it left its process unable to answer")
@@ -177,7 +182,7 @@ def _broken(declared: Declaration, problem: object, tolerant: bool) -> Strategy:
 
 
 def stop(strategies: Sequence[Strategy]) -> None:
-    """End the children of strategies; each starts anew where it is needed again."""
+    """End the children of strategies; a child starts again when it is needed."""
     for strategy in strategies:
         if strategy.sandbox is not None:
             strategy.sandbox.child.stop()
@@ -187,7 +192,7 @@ def stop(strategies: Sequence[Strategy]) -> None:
 
 
 def _sent(declared: Declaration) -> bytes:
-    """A strategy as it is declared, pickled for another process. Errors of pickling are raised."""
+    """A declaration, pickled for another process. Errors of pickling are raised."""
     if all(isinstance(item, str) for items in declared.slots.values() for item in items):
         return pickle.dumps(declared)
     import cloudpickle
@@ -197,7 +202,8 @@ def _sent(declared: Declaration) -> bytes:
 
 
 def _cannot_be_sent(declared: Declaration) -> str:
-    """The reason why functions cannot run in another process; `""` where they can."""
+    """The reason why a declaration's functions cannot run in another process; `""` where they
+    can."""
     try:
         _sent(declared)
     except Exception as error:
@@ -208,47 +214,48 @@ def _cannot_be_sent(declared: Declaration) -> str:
 # ---------------------------------------------------------------- in the child
 
 
-class Ready:
-    """The strategies that a child makes before it forks, so that a fork has them."""
+class LoadedStrategies:
+    """The strategies that a child loads before it forks for sessions."""
 
     def __init__(self, declared: Sequence[bytes], place: Place) -> None:
         self.place = place
-        self.made: list[Strategy | BaseException] = []
+        self.loaded: list[Strategy | BaseException] = []
         place.settle()
         here = os.getcwd()
         for sent in declared:
             try:
-                self.made.append(built(pickle.loads(sent), place.base))
+                self.loaded.append(build_strategy(pickle.loads(sent), place.base))
             except BaseException as error:
-                self.made.append(error)
+                self.loaded.append(error)
             os.chdir(here)
 
     def strategy(self, number: int) -> Strategy:
-        """One of them. One that could not be made raises why not."""
-        made = self.made[number]
+        """The strategy with a number; raises the error if it could not be loaded."""
+        made = self.loaded[number]
         if isinstance(made, Strategy):
             return made
         raise made
 
 
-def _open_description(link: Link, ready: Ready) -> Answer:
-    """A function that answers any request with the files that were imported, and the strategies."""
+def _open_description(link: Link, ready: LoadedStrategies) -> Answer:
+    """A session's function that answers any request with the imported files and the descriptions of
+    strategies."""
     return lambda request: msgspec.json.encode(
-        (_imported_files(), [*map(_description, ready.made)])
+        (_imported_files(), [*map(_description, ready.loaded)])
     )
 
 
 def _imported_files() -> tuple[str, ...]:
-    """The files of somebody's own code that this process has imported, resolved."""
+    """The files of user code that this process has imported, as real paths."""
     modules = {name: module for name, module in [*sys.modules.items()] if name != "__main__"}
     files = {getattr(module, "__file__", None) or "" for module in modules.values()} - {""}
     return tuple(sorted(os.path.realpath(file) for file in files if not is_installed(file)))
 
 
-def _description(made: Strategy | BaseException) -> _Made:
-    """The description of a strategy, or of why there is none."""
+def _description(made: Strategy | BaseException) -> _Loaded:
+    """The description of a strategy, or of the error of loading it."""
     if isinstance(made, BenchError):
-        return _Made(error=one_line(made), ended=isinstance(made, EndedError))
+        return _Loaded(error=one_line(made), ended=isinstance(made, EndedError))
     if not isinstance(made, Strategy):
         raise made
-    return _Made(made.own_slots)
+    return _Loaded(made.user_slots)

@@ -1,4 +1,4 @@
-"""The values that the slots of a strategy are handed, and those that they answer with."""
+"""The values that the slots of a strategy get, and those that they return."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Written:
 
 @dataclass(frozen=True)
 class NewHistory:
-    """A compactor's answer: the messages from now on, old ones by identity.
+    """A compactor's answer: the new history, where kept messages are the same objects.
 
-    `written` are the summaries made on the way, `parts` token counts to keep by name.
+    `written` are the summaries that were written for it, `parts` token counts to report, by name.
     """
 
     messages: Sequence[Message]
@@ -44,10 +44,10 @@ class Execution:
 class Window:
     """The prompt before a model call, for a compactor: the thread's history and its tokens.
 
-    With `mode="per_call"` it is the full history. `added` joined since the last prompt; `tokens` is
-    the whole prompt, framing and tool definitions included; `max_tokens` the model's window
-    (128,000 where unknown); `resets` are the recorder's own compactions since the last prompt.
-    `future` is given only to a compactor that declares `needs_future`.
+    With `mode="per_call"` it is the full history. `added` are the messages since the last prompt;
+    `tokens` is the whole prompt, framing and tool definitions included; `max_tokens` the model's
+    window (128,000 where unknown); `resets` are the recorder's own compactions since the last
+    prompt. `future` is given only to a compactor that declares `needs_future`.
     """
 
     step: int

@@ -14,9 +14,9 @@ from ..model.errors import BenchError, SpecError, TraceError, debugged, defect
 from ..plugins.registry import build, entries
 from .documents import Document
 from .markers import with_marked_cuts
-from .own_reader import NotOpened, OwnReader
 from .paths import GivenPath, InputFile, case_id, given_files
 from .reader import Confidence, PartOf, Reader
+from .user_reader import NotOpened, UserReader
 
 Paths = str | Path | Sequence[str | Path]
 """One path or several."""
@@ -145,7 +145,7 @@ class _Readers:
 
     def __init__(self, base: Path) -> None:
         self._base = base
-        self._open: dict[str, Reader | OwnReader] = {}
+        self._open: dict[str, Reader | UserReader] = {}
 
     def open(self, name: str) -> Reader:
         """The reader of a format, or the one that a spec names. Raises TraceError where there is
@@ -158,13 +158,13 @@ class _Readers:
                 except SpecError as error:
                     raise NotOpened(str(error)) from None
             else:
-                self._open[name] = OwnReader(name, self._base)
+                self._open[name] = UserReader(name, self._base)
         return self._open[name]
 
     def close(self) -> None:
         """End the processes."""
         for reader in self._open.values():
-            if isinstance(reader, OwnReader):
+            if isinstance(reader, UserReader):
                 reader.close()
 
     def surest(self, document: Document, format: str | None = None) -> list[str]:

@@ -21,7 +21,7 @@ from bench.model import Failure, ModelTurn, ToolCall, Trace
 from bench.model.errors import SpecError
 from bench.strategies import parse_strategy
 from bench.strategies.declaring import declaration
-from bench.strategies.sandboxed import Place, put_together, stop
+from bench.strategies.sandboxed import Place, load_strategies, stop
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "docs" / "examples"
@@ -153,7 +153,7 @@ def test_one_that_is_late_is_ended_with_what_it_started(tmp_path, monkeypatch):
     monkeypatch.setitem(LIMITS, "call", 0.3)
     body = "import subprocess\nchild = subprocess.Popen(['sleep', '60'], start_new_session=True)\n"
     body += "open('child', 'w').write(str(child.pid))\ntime.sleep(60)"
-    (strategy,) = put_together([declaration(f"m=summarizer={write(tmp_path, body)}")], Place(tmp_path))
+    (strategy,) = load_strategies([declaration(f"m=summarizer={write(tmp_path, body)}")], Place(tmp_path))
     assert "took more than" in replay_of(two_results(), strategy).failure.error
     stop([strategy])
     assert has_ended(int((tmp_path / "child").read_text()))

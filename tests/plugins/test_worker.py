@@ -18,7 +18,7 @@ from bench.plugins import worker
 from bench.plugins.worker import Child, NoAnswer
 from bench.replayer.replaying import Replayer
 from bench.strategies.declaring import declaration
-from bench.strategies.sandboxed import put_together
+from bench.strategies.sandboxed import load_strategies
 from bench.tokens.counting import TokenCounter
 
 LIMITS = {"call": 0.6, "memory": 800 << 20}
@@ -44,7 +44,7 @@ def replayed(tmp_path, monkeypatch):
         named = [declaration(spec.format(f'"{name}"'), f"s{at}") for at, spec in enumerate(specs)]
         for name, most in limits.items():
             monkeypatch.setitem(files_limits.LIMITS, name, most)
-        added = put_together(named)
+        added = load_strategies(named)
         strategies.extend(added)
         return list(map(replayer.replay, added))
 
@@ -264,12 +264,12 @@ def test_a_function_that_is_passed_runs_in_a_child_and_one_that_cannot_be_sent_r
             return f"{os.getpid()} {number}"
 
     there, here, debugged = (
-        *put_together([declaration(process, "there"), declaration(locked, "here")]),
-        *put_together([declaration(process, "debugged")], debug=True),
+        *load_strategies([declaration(process, "there"), declaration(locked, "here")]),
+        *load_strategies([declaration(process, "debugged")], debug=True),
     )
     own = f"{os.getpid()} 7"
     assert [set(texts(replayer.replay(one))) == {own} for one in (there, here, debugged)] == [False, True, True]
-    assert (there.here, bool(here.here), bool(debugged.here)) == ("", True, True)
+    assert (there.in_process_reason, bool(here.in_process_reason), bool(debugged.in_process_reason)) == ("", True, True)
     there.sandbox.child.stop()
 
 

@@ -17,7 +17,7 @@ from bench.model.messages import recorded_messages
 from bench.replayer.replaying import Replayer
 from bench.strategies import Window, parse_strategy
 from bench.strategies.declaring import declaration
-from bench.strategies.sandboxed import put_together, stop
+from bench.strategies.sandboxed import load_strategies, stop
 
 
 def shorten(given):
@@ -166,7 +166,7 @@ def sandboxed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("mine")
     (folder / "mine.py").write_text(MINE)
     spec = "+".join(f"{slot}={folder / 'mine.py'}:{name}" for slot, name in SLOTS.items())
-    (there,) = put_together([declaration(spec, "mine")])
+    (there,) = load_strategies([declaration(spec, "mine")])
     yield there, lambda: parse_strategy(f"mine={spec}")
     stop([there])
 
@@ -209,7 +209,7 @@ def test_two_replays_that_differ_are_noticed_and_one_is_not_compared(code, tmp_p
     Path("mine.py").write_text(code)
     steps = [result("a", index=2), ModelTurn(index=3, content=""), result("b", index=4, call_id="d")]
     trace = opened([*steps, ModelTurn(index=5, content="")])
-    (mine,) = put_together([declaration("mine=summarizer=mine.py:f")])
+    (mine,) = load_strategies([declaration("mine=summarizer=mine.py:f")])
     replayer = Replayer(trace, index_trace(trace))
     found = [replayer.replay(mine, twice=twice).unstable_at for twice in (True, False)]
     stop([mine])

@@ -20,7 +20,7 @@ from bench.replayer.replaying import Replayer
 from bench.run.executors import Workers
 from bench.run.kept import Kept, kept_here, key_of, replay_digest
 from bench.run.measuring import Measuring, RunSession
-from bench.strategies import built, parse_strategy
+from bench.strategies import build_strategy, parse_strategy
 from bench.strategies.declaring import declaration
 
 
@@ -142,7 +142,7 @@ def test_a_replay_has_the_digest_of_what_it_does():
     trace = example().trace
     index = index_trace(trace)
     one, same, other = (
-        Replayer(trace, index).replay(built(declaration(spec, name)))
+        Replayer(trace, index).replay(build_strategy(declaration(spec, name)))
         for spec, name in (("keep_all", "a"), ("keep_all", "b"), ("drop_all", "a"))
     )
     assert replay_digest(one) == replay_digest(same) != replay_digest(other)

@@ -1,4 +1,4 @@
-"""Raw script results, as documents 000, 001 and 003 read them."""
+"""Reading of raw script results, shared by documents 000, 001 and 003."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _NOISE = {
 
 @dataclass(frozen=True)
 class ScriptOutput:
-    """A raw script result as the rules read it."""
+    """A raw script result: its console lines, its items, and the console text."""
 
     lines: tuple[str, ...]
     items: tuple[Any, ...] = ()
     console: str = ""
 
     def without(self, noise: Noise) -> tuple[str, ...]:
-        """The console lines but those of noise."""
+        """The console lines without noise."""
         is_noise = _NOISE[noise].match
         return tuple(
             line for line in self.lines if not (line.lstrip().startswith(MARKS) and is_noise(line))
@@ -52,7 +52,7 @@ class ScriptOutput:
 
 
 def script_output(result: ToolResult) -> ScriptOutput:
-    """The script output of a tool result; the text of any other result counts as console output.
+    """The script output in a tool result; any other result's text counts as console output.
 
     A raw script result is a mapping with `output`, `structured_output` or `structuredOutput`, as
     data or as JSON text. Nothing here raises.
@@ -67,11 +67,13 @@ def script_output(result: ToolResult) -> ScriptOutput:
     console = "" if output is None else as_text(output)
     items = value.get("structured_output") or value.get("structuredOutput") or []
     items = _parsed(items) if isinstance(items, str) else items
-    listed = items if isinstance(items, list) else [items] if items else []
-    return ScriptOutput(tuple(lines_of(console)), tuple(listed), console)
+    if not isinstance(items, list):
+        items = [items] if items else []
+    return ScriptOutput(tuple(lines_of(console)), tuple(items), console)
 
 
 def _parsed(text: str) -> Any:
+    """The value of a JSON text; None where it is not JSON."""
     try:
         return parse_json(text)
     except NothingParsed:
@@ -79,7 +81,7 @@ def _parsed(text: str) -> Any:
 
 
 def rows_of(data: Any) -> list[Any] | None:
-    """The rows of a table's data, a list or JSON text of one; None for any other.
+    """The rows of a table's data, a list or a JSON text of one; None for anything else.
 
     >>> rows_of("[1, 2]"), rows_of("[1, 2"), rows_of({"a": 1})
     ([1, 2], None, None)

@@ -13,12 +13,12 @@ from ..histories import summary_message
 
 @register("compactor", "clairvoyant", needs_future=True)
 class Clairvoyant:
-    """The system turns, the requests that stand, and one message with the needed facts, each from
-    its result to its last use.
+    """The system turns, the current requests, and one message with the needed facts, each from its
+    result to its last use.
 
-    Reads the future of the trace. The rules of requests that are done stand in the message too. A
-    fact that another one or a standing turn already holds is left out, and of the separators the
-    cheapest is taken; facts of fields stand behind their key and the identity of their record.
+    Reads the future of the trace. The message also has the rules of finished requests. A fact that
+    is part of another one, or of a turn that stays, is left out; the cheapest separator is used;
+    facts from fields are written after their key and their record's identity.
 
     Source: the clairvoyant optimum of cache research (Belady 1966), by facts
 
@@ -42,7 +42,7 @@ class Clairvoyant:
         self._message: list[Message] = []
 
     def compact(self, window: Window) -> list[Message]:
-        """The turns that stand, and one message with the facts that this or a later turn needs."""
+        """The turns that stay, and one message with the facts that this or a later turn needs."""
         future = window.future
         assert future, "given to whoever declares needs_future"
         needs = {need.fact: need for need in future.needs if need.thread == window.thread}
@@ -72,14 +72,15 @@ def _step(message: Message) -> int:
 
 
 def _stands(message: Message, turn: int, future: Future) -> bool:
-    """True for a message of the system, and for a request that stands for a turn."""
+    """True for a system message, and for a request that still applies at a turn."""
     return message.kind == "system" or future.last_turns.get(_step(message), -1) >= turn
 
 
 def _written(
     facts: tuple[str, ...], fields: Mapping[str, int], count: Callable[[str], int], future: Future
 ) -> str:
-    """Facts as one text, those of fields in a line for their record; `fields` has their results."""
+    """Facts as one text; those from fields are in a line per record. `fields` maps these to their
+    results."""
     plain = tuple(fact for fact in facts if fact not in fields)
     lines = [densest(plain, count, future)] if plain else []
     for step in dict.fromkeys(fields.values()):
@@ -88,7 +89,7 @@ def _written(
 
 
 def densest(facts: tuple[str, ...], count: Callable[[str], int], future: Future) -> str:
-    """One text that holds every fact, in few tokens: of those within others only these.
+    """One short text with every fact; facts that are part of others are not repeated.
 
     >>> from bench.evidence.contents import TraceContents
     >>> from bench.evidence.future import FutureNeed
@@ -105,7 +106,7 @@ def densest(facts: tuple[str, ...], count: Callable[[str], int], future: Future)
 
 
 def _joined(kept: list[str], facts: tuple[str, ...], separator: str, future: Future) -> str:
-    """Some facts as one text, then those of `facts` that the text does not hold."""
+    """Some facts as one text, then those of `facts` that it does not contain."""
     text = separator.join(kept)
     text = (
         text if future.search.texts.plain(text) == text else f">{text}"

@@ -109,9 +109,9 @@ class SlidingWindow(Compactor):
 def head_tail(result: ToolResult, *, head: Count = 20, tail: Count = 20) -> str:
     """The first `head` and last `tail` lines of a result, and the number left out.
 
-    The lines of JSON are those of what it holds: a row or a leaf each, a long string's own. Blank
-    lines are not counted, and go where something is left out; a result short enough is shown
-    untouched, an empty one as `""`.
+    JSON is read as one line per row or leaf, and a long string as its own lines. Blank lines are
+    not counted, and dropped where something is left out; a short result is shown unchanged, an
+    empty one as `""`.
 
     Source: mini-swe-agent 2.4, `minisweagent/config/mini.yaml` (observation_template): the head and
     the tail of a long output
@@ -127,9 +127,10 @@ def head_tail(result: ToolResult, *, head: Count = 20, tail: Count = 20) -> str:
 
 
 def structured_value(result: ToolResult) -> Any:
-    """The mapping or list that a result holds, as data or as JSON text; JSON inside strings too.
+    """The mapping or list of a result, from its data or JSON text, with JSON inside strings
+    decoded.
 
-    Raises NothingParsed for any other result: there is nothing to write in another way.
+    Raises NothingParsed for any other result.
     """
     value = parse_json(result.text) if result.data is None else result.data
     if not isinstance(value, dict | list):
@@ -141,8 +142,8 @@ def structured_value(result: ToolResult) -> Any:
 def compact_json_text(result: ToolResult) -> str:
     """The whole result as JSON without blanks: nothing is lost.
 
-    JSON inside strings is written as the value it holds. A result that is no mapping or list (data
-    or JSON text) is shown as it is.
+    JSON inside strings is written as the value it holds. A result other than a mapping or list
+    (data or JSON text) is shown as it is.
 
     Source: RFC 8259 (JSON)
 
@@ -161,8 +162,8 @@ def csv_table(result: ToolResult) -> str:
     """The whole result with its tables as CSV and the rest as compact JSON: nothing is lost.
 
     The format is that of `bench.text.lossless`: strings that would read as something else are
-    quoted, so types are kept. JSON inside strings is written as the value it holds. A result that
-    is no mapping or list (data or JSON text) is shown as it is.
+    quoted, so types are kept. JSON inside strings is written as the value it holds. A result
+    other than a mapping or list (data or JSON text) is shown as it is.
 
     Source: RFC 4180 (CSV)
 
@@ -187,7 +188,8 @@ def csv_table(result: ToolResult) -> str:
 def external(
     result: ToolResult, *, preview_chars: Count = 200, summary_limit: Count = 100
 ) -> Record:
-    """A handle and the first `preview_chars` characters of a value, which is kept elsewhere.
+    """A handle and the first `preview_chars` characters of a value that is kept outside of the
+    prompt.
 
     Equal values share a handle. An empty result has a handle and an empty preview.
 

@@ -1,4 +1,4 @@
-"""The controls of an ablation, which keep all, nothing or what was recorded."""
+"""The controls of an ablation, which keep everything, nothing, or the recorded history."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def drop_all(window: Window) -> list[Message]:
 
 @register("evaluator", "final_only")
 def final_only(record: Record, history: Sequence[Mapping[str, Any]]) -> None:
-    """Nothing per step: the run is judged at its end alone.
+    """No evaluation of single steps: the run is judged only at its end.
 
     Source: 004 §4.1, the workflow before it
 
@@ -67,8 +67,8 @@ def recorded_history(window: Window) -> list[Message] | None:
     """The history as the recorded harness left it.
 
     At each of its resets the system messages, its summary and what it kept stay. A message that the
-    harness reworded (a masked result) has the recorded placeholder from there on. A message written
-    by a strategy does not outlive a reset. Without a reset or an edit since the last prompt: None,
+    harness reworded (a masked result) has the recorded placeholder from then on. Messages written
+    by a strategy are dropped at a reset. Without a reset or an edit since the last prompt: None,
     unchanged.
 
     Source: the recording itself

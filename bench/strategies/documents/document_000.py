@@ -54,9 +54,9 @@ def first_result_line(result: ToolResult) -> Value:
     """The first line of a console log that states a result, and the number of lines.
 
     That is the first line that starts with ✅ or ❌, else the first line. Lines that begin with
-    `SUMMARY:` are shown instead, where there are any. Of status lines alone the first is shown, up
-    to a `|`. A result with a table is shown as `headers_preview` shows it, and an empty one has no
-    summary.
+    `SUMMARY:` are shown instead, where there are any. If there are only status lines, the first is
+    shown, up to a `|`. A result with a table is shown as `headers_preview` shows it, and an empty
+    one has no summary.
 
     Source: 000 Step 3, the latest revision by the same owners
 
@@ -94,7 +94,7 @@ def _by_revision(
     preview: int,
     select: Callable[[list[str]], Sequence[str]],
 ) -> Value:
-    """The summary by a later revision: of the first table, else of the console lines.
+    """The summary by a later revision: from the first table, else from the console lines.
 
     Lines that start with `noise` are left out; `select` chooses among the others.
     """
@@ -118,7 +118,7 @@ def _by_revision(
 
 
 def _preview(lines: list[str], select: Callable[[list[str]], Sequence[str]]) -> dict[str, Any]:
-    """The summary that a log names itself, else the lines that are selected."""
+    """The log's own `SUMMARY:` lines, else the selected lines."""
     named = [line for line in lines if line.strip().startswith("SUMMARY:")]
     if not named:
         return {"preview": list(select(lines))}
@@ -174,7 +174,7 @@ def task_state(execution: Execution) -> dict[str, Any]:
 
 
 def _of_summary(summary: Any, failure: str | None) -> tuple[str, str]:
-    """The path and the text of a reply that tells a summary."""
+    """The path and the text of a reply from a summary."""
     ran = "The script ran successfully" if failure is None else f"The script failed ({failure})"
     path = summary.get("type") if isinstance(summary, Mapping) else None
     if path not in _WORDING:
@@ -193,7 +193,7 @@ def _of_summary(summary: Any, failure: str | None) -> tuple[str, str]:
 
 
 def _of_output(result: ToolResult, max_rows: int, max_lines: int, noise: Noise) -> tuple[str, str]:
-    """The path and the text of a reply without a summary: from the output itself."""
+    """The path and the text of a reply from the output, without a summary."""
     output = script_output(result)
     lines = output.without(noise)
     read = [rows_of(data) for data in output.tables]

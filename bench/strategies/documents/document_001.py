@@ -60,9 +60,9 @@ def after_execution(state: Mapping[str, Any]) -> str:
 class LoopDetector:
     """`break_loop` where the prompt shows one call and its result `repeats` times, else `continue`.
 
-    Function, arguments and result are the same. It sees what the model sees, so compaction can hide
-    a loop, and placeholders that look alike can feign one. Calls whose result is not shown do not
-    count. No prompt: `continue`.
+    A repetition has the same function, arguments and result. The router sees the model's prompt, so
+    compaction can hide a loop, and equal placeholders can look like one. Calls whose result is not
+    shown do not count. No prompt: `continue`.
 
     Source: 001 §2 Step 3 "stuck in a loop"
 
@@ -77,15 +77,12 @@ class LoopDetector:
         self.repeats = repeats
 
     def decide(self, state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+        """The route, with the repeated function and its number of executions as detail."""
         executions = Counter(_executions(state.get("prompt") or ()))
-        (function, _, _), times = max(
-            executions.items(), key=lambda item: item[1], default=(("", "", ""), 0)
-        )
-        return (
-            ("break_loop", {"function": function, "times": times})
-            if times >= self.repeats
-            else ("continue", {})
-        )
+        for (function, _, _), times in executions.most_common(1):
+            if times >= self.repeats:
+                return "break_loop", {"function": function, "times": times}
+        return "continue", {}
 
 
 def _executions(prompt: Sequence[Message]) -> list[tuple[str, str, str]]:

@@ -34,8 +34,8 @@ class SummarizeOld(AtShare, Summary):
     def divided(self, window: Window) -> Parts | None:
         if window.tokens < self.limit(window):
             return None
-        parts = split_old(window.messages, self.keep_last)
-        return parts if worth_summarising(parts[1]) else None
+        head, old, end = split_old(window.messages, self.keep_last)
+        return (head, old, end) if worth_summarising(old) else None
 
 
 # ---------------------------------------------------------------- commands apart
@@ -53,12 +53,14 @@ class Executed:
     result: str
 
     def text(self, chars: int | None = None) -> str:
-        """The command and its result; cut at `chars` it is followed by `...`, however short."""
+        """The command and its result; with `chars` the result is cut there and always followed by
+        `...`."""
         result = self.result if chars is None else f"{self.result[:chars]}..."
         return f"Step {self.number}: {self.command}\nResult: {result}"
 
     def deployed_text(self, chars: int, label: str) -> str:
-        """The same as it was built: `...` only where something is cut; no result, no line."""
+        """The text in the deployed version: `...` only if something is cut, and no line for an
+        empty result."""
         command, result = f"Step {self.number}: {self.command}", self.result[:chars]
         dots = "..." if len(self.result) > chars else ""
         return f"{command}\n{label}: {result}{dots}" if result else command
@@ -78,7 +80,7 @@ class CommandHistory:
         self._pending: str | None = None  # a command in text whose result is the next message
 
     def take(self, messages: Iterable[Message]) -> None:
-        """Take the commands and results of messages that joined."""
+        """Add the commands and results in new messages."""
         for message in messages:
             pending, self._pending = self._pending, None
             if message.kind == "result" or (pending is not None and message.kind == "user"):
@@ -120,19 +122,19 @@ class SinceTrigger(AtShare, Summarising):
     threshold: Share = 0.8
     keep_last: Count = 8
     _commands: CommandHistory = state(CommandHistory)
-    _left: Sequence[Message] = state(tuple)  # of the history, by the last trigger
+    _rewritten: Sequence[Message] = state(tuple)  # of the history, by the last trigger
     _since: int = state(int)  # the messages before the last trigger
     _saved: int = state(int)  # the tokens that it took away
 
     def history(self, window: Window) -> tuple[Sequence[Message], int]:
-        """The history without commands at its end, and the tokens of a prompt that holds it."""
+        """The history without the command message, and the tokens of a prompt with it."""
         self._commands.take(window.added)
-        messages = [*self._left, *window.messages[self._since :]]
+        messages = [*self._rewritten, *window.messages[self._since :]]
         return messages, window.tokens - self._saved
 
-    def leave(self, window: Window, messages: Sequence[Message]) -> None:
+    def rewrite(self, window: Window, messages: Sequence[Message]) -> None:
         """From now on the history is these messages, and those that follow."""
-        self._left, self._since = messages, len(window.messages)
+        self._rewritten, self._since = messages, len(window.messages)
         self._saved = total(window.count, window.messages) - total(window.count, messages)
 
 
@@ -167,7 +169,7 @@ class SeparateCommands(SinceTrigger):
             if worth_summarising(old):
                 summary, written = self._summary(old)
                 messages = [*system, *summary, *recent]
-                self.leave(window, messages)
+                self.rewrite(window, messages)
                 commands = self._formatted(window)
                 tokens += total(window.count, summary) - total(window.count, old)
         parts = parts_of(window, tokens, commands)
@@ -183,7 +185,8 @@ class SeparateCommands(SinceTrigger):
         return [summary_message(written.text)], (written,)
 
     def _formatted(self, window: Window) -> tuple[Message, ...]:
-        """The command history as the next prompt shows it; none where nothing was executed."""
+        """The message with the command history for the next prompt; none if nothing was
+        executed."""
         entries = self._commands.entries
         if not entries:
             return ()
@@ -236,7 +239,7 @@ class SeparateCommandsDeployed(SinceTrigger):
     _standing: Sequence[Message] = state(tuple)  # about commands, in the history since a trigger
 
     def compact(self, window: Window) -> NewHistory:
-        """The last commands at the end; at a trigger the new history."""
+        """The history with the last commands at its end; at a trigger the rewritten history."""
         messages, tokens = self.history(window)
         if tokens >= max(self.limit(window), self._due_at) and len(messages) > self.more_than:
             system, old, recent = split_old(messages, self.keep_last)
@@ -268,17 +271,17 @@ class SeparateCommandsDeployed(SinceTrigger):
         messages = [*system, summary_message(written[0].text), *of_older, *recent, *of_last]
         conversation = window.tokens - total(window.count, window.messages)  # framing and tools
         conversation += total(window.count, (m for m in messages if m not in self._standing))
-        self.leave(window, messages)
+        self.rewrite(window, messages)
         parts = parts_of(window, conversation, self._standing)
         return NewHistory(messages, written, parts)
 
     def _cut(self, message: Message) -> Message:
-        """A message as the writer reads it."""
+        """A message cut to the length that the writer reads."""
         text = message.text[: self.message_chars]
         return message if text == message.text else with_text(message, text)
 
     def _formatted(self, entries: Sequence[Executed], last: int) -> tuple[Message, ...]:
-        """The message that shows the last of some commands; none without commands."""
+        """The message with the last commands; none without commands."""
         texts = [
             entry.deployed_text(self.result_chars, "  Result") for entry in _last(entries, last)
         ]
@@ -288,7 +291,7 @@ class SeparateCommandsDeployed(SinceTrigger):
 
 
 def is_command(message: Message, around_chars: int = 50) -> bool:
-    """True if a message is one of a command or its result, as that deployment reads its text.
+    """True if that deployment takes a message for a command or its result.
 
     >>> texts = ("execute: ls", "No more.", "x" * 51 + "execute: ls")
     >>> [is_command(Message(role="assistant", text=text, kind="model")) for text in texts]

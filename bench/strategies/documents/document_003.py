@@ -12,7 +12,7 @@ import msgspec
 from ...model import Approval, ModelTurn, ToolResult, compact_json
 from ...plugins.registry import register
 from ...text.scripts import FUNCTION_WORDS, Script, scripts_of, words_of_name
-from ..routing import current_step_index, is_critical, request_of, selected
+from ..routing import current_step_index, is_critical, request_of, selection
 from ..settings import Count
 from . import Noise, script_output
 
@@ -69,7 +69,7 @@ def agent_turn(state: Mapping[str, Any]) -> str:
 def approval(state: Mapping[str, Any]) -> str:
     """`execute` after a person's yes, `agent` after a no: nothing is executed then.
 
-    Nothing but an approval event leads to execution: a state whose step is none is `agent`.
+    Only an approval event leads to execution: any other step is `agent`.
 
     Source: 003 §1 "Human-in-the-Loop", §3.2 `run_script_by_name`
 
@@ -82,7 +82,7 @@ def approval(state: Mapping[str, Any]) -> str:
 
 @register("router", "plan", at="after_evaluation")
 def plan(state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """A plan's way after a step: `process_summary`, `continue`, `complete` or `abort`.
+    """The next move of a plan after a step: `process_summary`, `continue`, `complete` or `abort`.
 
     The steps of `multi_step_plan` (else of `execution_plan`) run in order. A step that left a
     summary has that processed before the next starts; the detail says what comes `then`. A failed
@@ -117,12 +117,11 @@ def _steps(state: Mapping[str, Any]) -> list[Any]:
 
 
 def _name(step: Any) -> Any:
+    """The name in a step of a plan; the step itself where it has none."""
+    if not isinstance(step, Mapping):
+        return step
     keys = ("script_name", "script", "function_name", "name")
-    return (
-        next((step[key] for key in keys if step.get(key)), step)
-        if isinstance(step, Mapping)
-        else step
-    )
+    return next((step[key] for key in keys if step.get(key)), step)
 
 
 # ---------------------------------------------------------------- the choice of a script
@@ -164,21 +163,21 @@ _ACTION_OF = {
 def _most_shared(
     asked: set[str], scripts: Sequence[Script], words: Callable[[Script], set[str]]
 ) -> tuple[str, dict[str, Any]]:
-    """The route to the scripts that share words with the request, those that share most first."""
+    """The selection of the scripts that share words with the request, most shared words first."""
     shared = {script.name: len(asked & words(script)) for script in scripts}
-    return selected(
+    return selection(
         sorted((item for item in scripts if shared[item.name]), key=lambda item: -shared[item.name])
     )
 
 
 @register("router", "select_script.keyword", at="user_turn")
 def keyword(state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Every script that shares a word with the request, those that share most first.
+    """Every script that shares a word with the request, most shared words first.
 
     Plain overlap with name and description: no word is left out, none is shortened, and the action
     that is asked for counts like any other word, so a request to create a wall also gives every
-    script that mentions one. Of equals the manifest's order counts. The route is the first script's
-    name, `none` where nothing overlaps.
+    script that mentions one. Ties keep the manifest's order. The route is the first script's name,
+    `none` where nothing overlaps.
 
     Source: 003 §3.2 (legacy), §4.2 "Problem"
 
@@ -196,12 +195,12 @@ def keyword(state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
 
 @register("router", "select_script.action", at="user_turn")
 def action(state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The scripts with the request's action, those that share most of its objects first.
+    """The scripts with the request's action, most shared objects first.
 
     The action of a text is that of its first word that names one; a script's is that of its name,
     else of its description. Objects are the other words, plurals folded, function words left out. A
-    request without an action is matched by its objects alone. Of equals the manifest's order
-    counts. The route is the first script's name, `none` where nothing fits.
+    request without an action is matched by its objects alone. Ties keep the manifest's order. The
+    route is the first script's name, `none` where nothing fits.
 
     Source: 003 §4.2 "Immediate Action"
 
@@ -213,15 +212,13 @@ def action(state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """
     request = words_of_name(request_of(state))
     wanted, scripts = _action(request), scripts_of(state.get("manifest"))
-    words = {
-        script.name: [words_of_name(text) for text in (script.name, script.description)]
-        for script in scripts
-    }
-    fitting = [
-        item
-        for item in scripts
-        if wanted in (None, _action(words[item.name][0]) or _action(words[item.name][1]))
-    ]
+
+    def action_of(script: Script) -> str | None:
+        texts = script.name, script.description
+        actions = (_action(words_of_name(text)) for text in texts)
+        return next(filter(None, actions), None)
+
+    fitting = [item for item in scripts if wanted in (None, action_of(item))]
 
     def objects(script: Script) -> set[str]:
         return _objects(
@@ -276,13 +273,13 @@ class Semantic:
             self._scripts, self._index = _indexed(compact_json(manifest))
         asked = list(dict.fromkeys(_pieces(request_of(state))))
         if self._index is None or not asked:
-            return selected([])
+            return selection([])
         scores = self._index.get_scores(asked).tolist()
         ranked = sorted(
             (place for place, score in enumerate(scores) if score > 0),
             key=lambda place: -scores[place],
         )
-        return selected([self._scripts[place] for place in ranked[: self.top]])
+        return selection([self._scripts[place] for place in ranked[: self.top]])
 
 
 @lru_cache(maxsize=8)
@@ -300,7 +297,7 @@ def _indexed(manifest: str) -> tuple[tuple[Script, ...], Any]:
 
 
 def _document(script: Script) -> list[str]:
-    """The words that a script is found by; those of its name and description count several times."""
+    """The words to index a script by; those of its name and description are repeated as weights."""
     rest = " ".join((*script.examples, *script.parameters, *script.categories))
     return (
         _pieces(script.name) * NAME_WEIGHT
@@ -310,7 +307,7 @@ def _document(script: Script) -> list[str]:
 
 
 def _pieces(text: str) -> list[str]:
-    """The words of a text in overlapping pieces; `^` begins a word and `$` ends it."""
+    """The words of a text in overlapping pieces, with `^` before a word and `$` after it."""
     framed = [f"^{word}$" for word in words_of_name(text) if word not in FUNCTION_WORDS]
     return [
         word[start : start + PIECE_CHARS]

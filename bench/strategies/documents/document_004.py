@@ -16,7 +16,7 @@ from ..routing import current_step_index, is_critical, total_steps
 from ..settings import Count
 
 ENRICHMENT = "perform_enrichment_analyses"
-"""The function whose results hold terms, p-values and totals by method."""
+"""The function whose results have terms, p-values and totals by method."""
 
 METHODS = ("go", "kegg", "reactome", "gsea")
 """The enrichment methods, in the order in which they are counted."""
@@ -109,7 +109,7 @@ def _record(result: ToolResult, summary: str, **fields: Any) -> Record:
 
 
 def _summary(function: str, value: Any, limit: int) -> str:
-    """The line that stands for a structured result in a log."""
+    """The summary line of a structured result."""
     if function == ENRICHMENT and isinstance(value, Mapping):
         counts = (
             f"{name.upper()}: {_significant(value[name])} terms"
@@ -131,7 +131,7 @@ def _significant(method: Any) -> Any:
 def truncate(result: ToolResult, *, limit: Count = 500) -> str:
     """The first `limit` characters of `str()` of the untruncated value; "Success" for an empty one.
 
-    Nothing says that it was cut.
+    The text does not say that it was cut.
 
     Source: 004 §1.2
 
@@ -232,7 +232,7 @@ def _failure(error: str, critical_errors: tuple[str, ...]) -> dict[str, Any]:
 def _by_function(
     record: Record, structured: bool, top_terms: int, rich_above: int
 ) -> dict[str, Any]:
-    """The findings about the value itself, by the function that gave it."""
+    """The findings about the value, which depend on the function that returned it."""
     if record.function == ENRICHMENT:
         return {
             "enrichment_evaluation": _enrichment(
@@ -289,7 +289,8 @@ def _process_cells(value: Any) -> dict[str, Any]:
 
 
 def _cell_types(value: Any) -> list[Any]:
-    """The cell types in a mapping, in text that holds one, or behind `discovered …:` in any other."""
+    """The cell types in a mapping, in a text that contains one, or after `discovered …:` in other
+    texts."""
     if isinstance(value, str):
         try:
             value = parse_prefix(value)[0]
@@ -319,9 +320,8 @@ def enrichment(record: Record, *, top: Count = 5) -> dict[str, Any] | None:
     """The findings of an enrichment analysis read back from a record: terms, p-values and totals.
 
     Per method the leading `top` of each. A structured record is read directly, and a missing total
-    counts as 0. A text is parsed as far as it goes, as Python or JSON, and gives what it still
-    holds; where nothing parses, counts written as `GO: 12 terms`. None for any other function and
-    for a failure.
+    counts as 0. A text is parsed as Python or JSON as far as possible; if nothing can be parsed,
+    counts written as `GO: 12 terms` are read. None for any other function and for a failure.
 
     Source: 004 §3.2, §3.3
 
@@ -363,7 +363,7 @@ def _read(method: Mapping[str, Any], top: int) -> dict[str, Any]:
 
 @register("router", "executor", at="after_result")
 def executor(state: Mapping[str, Any]) -> str:
-    """`step_evaluate` while something was executed and the plan is not overrun, else `complete`.
+    """`step_evaluate` while something was executed and the plan has steps left, else `complete`.
 
     Source: 004 §4.2
 

@@ -1,4 +1,4 @@
-"""Router `langgraph`: the edges of a compiled LangGraph graph, its nodes answered from the trace."""
+"""Router `langgraph`: follows the edges of a compiled LangGraph graph along the recorded nodes."""
 
 from __future__ import annotations
 
@@ -61,7 +61,8 @@ class LangGraphRouter:
         return "+".join(sorted(names)), {"node": node}
 
     def _node(self, route: str | None) -> str | None:
-        """The node at which the recorded route before led; None for several and for another graph."""
+        """The node that the previous recorded route led to; None for several nodes and for another
+        graph."""
         went = (
             [START]
             if route is None
@@ -79,7 +80,7 @@ class LangGraphRouter:
                 yield str(label), str(_end(node, label, branch.ends or {label: label}))
 
     def _values(self, schema: Any, state: Mapping[str, Any]) -> Any:
-        """The state as the graph declares it: its own keys, in its own type."""
+        """The state in the graph's declared type, with only its keys."""
         is_dataclass = dataclasses.is_dataclass(schema)
         fields = getattr(schema, "model_fields", None) or getattr(schema, "__annotations__", {})
         if is_dataclass:
@@ -91,7 +92,7 @@ class LangGraphRouter:
 
 
 def _end(node: str, label: Any, ends: Mapping[Any, Any]) -> Any:
-    """The node to which a label leads. Raises StrategyError for one that leads nowhere."""
+    """The node that a label leads to. Raises StrategyError for an unknown label."""
     if not isinstance(label, str | bool | int):
         what = f"node {node}: its edge gave {type(label).__name__}"
         raise StrategyError(f"{what}; a label of an edge is asked for")

@@ -1,4 +1,4 @@
-"""Writer `extractive`: a summary made of the messages' own lines."""
+"""Writer `extractive`: a summary made of lines of the messages."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def extractive(
 
 
 class Candidate(NamedTuple):
-    """A line that competes for a place in a summary."""
+    """A line that may be chosen for a summary."""
 
     line: str
     facts: list[str]

@@ -31,7 +31,7 @@ class GeminiCompress(Summary, AtShare):
     preserve: Share = 0.3
 
     def divided(self, window: Window) -> Parts | None:
-        """The system messages, what is older than the preserved share, and the rest."""
+        """The system messages, the messages before the preserved share, and the rest."""
         if window.tokens < self.limit(window):
             return None
         start = system_count(window.messages)
@@ -41,7 +41,8 @@ class GeminiCompress(Summary, AtShare):
         return (window.messages[:start], talk[:cut], end) if cut else None
 
     def _cut(self, talk: Sequence[Message]) -> int:
-        """The place of the user's first message behind the older share, else of the last one."""
+        """The place of the first user message after the older share, else of the last user
+        message."""
         older = (1 - self.preserve) * sum(len(message.text) for message in talk)
         cut = before = 0
         for place, message in enumerate(talk):

@@ -25,8 +25,8 @@ class LangchainSummarize(Summary):
     window); the system prompt does not count. Kept are the last `keep_messages`; where those would
     begin with a tool result, they begin with its call. The writer sees only the last `trim_tokens`
     of the rest, from the first user message of that part on. With one request and many tools it
-    sees nothing, and the summary says that alone, in our words. A token is 4 characters. What to
-    keep by tokens, and the scale by the usage that the provider last reported, are left out.
+    sees nothing, and the summary only says so, in our words. A token is 4 characters. The options
+    to keep by tokens, and to scale by reported usage, are left out.
 
     Source: langchain 1.5.2, langchain/agents/middleware/summarization.py (SummarizationMiddleware)
 
@@ -84,7 +84,8 @@ def deepagents_output(
         "delete",
     ),
 ) -> str:
-    """The first and last `ends` lines of a result above `max_chars`, and the file that holds it.
+    """The first and last `ends` lines of a result above `max_chars`, and the name of the file with
+    all of it.
 
     The lines are numbered, and each is cut at `line_chars`. Results of `exclude_tools` stay. The
     words about the file are ours.
@@ -116,9 +117,8 @@ def deepagents_output(
 
 
 def langchain_tokens(message: Message) -> int:
-    """A message's tokens as langchain-core's `count_tokens_approximately` counts them.
-
-    Text, role, calls and call id, 4 characters a token, and 3 more.
+    """A message's tokens as langchain-core's `count_tokens_approximately` counts them: text, role,
+    calls and call id, 4 characters a token, and 3 more.
 
     >>> langchain_tokens(Message(role="user", text="12345", kind="user"))
     6
@@ -138,9 +138,9 @@ def langchain_tokens(message: Message) -> int:
 
 
 def readable(messages: Sequence[Message], limit: int) -> list[Message]:
-    """The longest end of some messages that fits a limit, from its first user message on.
+    """The longest end of some messages that fits a limit, starting at a user message.
 
-    Of the message that does not fit the last lines are in it, as many as do.
+    A message that does not fit is cut to as many of its last lines as do.
     """
     start = len(messages)
     while start and langchain_tokens(messages[start - 1]) <= limit:
@@ -152,7 +152,7 @@ def readable(messages: Sequence[Message], limit: int) -> list[Message]:
 
 
 def _last_lines(message: Message, limit: int) -> list[Message]:
-    """The message with as many of its last lines as fit a limit; nothing where not even one does."""
+    """The message cut to as many of its last lines as fit a limit; `[]` where not even one does."""
     lines = message.text.split("\n")
     for first in range(1, len(lines)):
         cut = msgspec.structs.replace(message, text="\n".join(lines[first:]))

@@ -16,9 +16,9 @@ from ..settings import Count, Share
 class OpenhandsSummarize(Summary):
     """Above `max_size` events: the first `keep_first`, a summary of what follows, and a tail.
 
-    The tail has `max_size` // 2 - `keep_first` - 1 events. What goes begins and ends where no call
-    waits for its result, at the next such place; where that is less than `minimum_progress` of the
-    events, nothing changes. Defaults are those of the preset (`default_condenser`); the class
+    The tail has `max_size` // 2 - `keep_first` - 1 events. The dropped part is moved forward so
+    that it does not separate a call from its result; if it is then less than `minimum_progress` of
+    the events, nothing changes. Defaults are those of the preset (`default_condenser`); the class
     itself has 240 events and keeps the first 2. The original also acts where a provider refuses a
     prompt as too long, which is left out.
 
@@ -50,7 +50,7 @@ class OpenhandsSummarize(Summary):
 
 
 def _once(events: Sequence[Message]) -> list[Message]:
-    """The messages of some events, each once."""
+    """The messages of some events, without repetitions."""
     return list(dict.fromkeys(events))
 
 

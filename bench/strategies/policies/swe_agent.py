@@ -83,7 +83,7 @@ def mini_swe_agent_output(result: ToolResult, *, limit: Count = 10_000, end: Cou
 
 
 def _output_in(text: str) -> tuple[int, int]:
-    """The start and the end of what stands between the first `<output>` tags, else of the text."""
+    """The start and the end of the text between the first `<output>` tags, else of all of it."""
     opened = _OPENED.search(text)
     closed = opened and _CLOSED.search(text, opened.end())
     return (opened.end(), closed.start()) if opened and closed else (0, len(text))

@@ -40,7 +40,7 @@ class NotOpened(TraceError):
     """A reader that cannot be opened: nothing can be read with it."""
 
 
-class OwnReader:
+class UserReader:
     """A reader that a spec names, or that another package registers.
 
     Its code is imported once in a child process; each file is read in a separate session. Raises
