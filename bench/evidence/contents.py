@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
+from itertools import chain
 from typing import Any, Protocol, TypeVar
 
 from msgspec.structs import replace
@@ -17,9 +18,10 @@ from ..text.facts import small_words_of
 from ..text.fields import FieldTable
 from ..text.reading import expanded
 from ..text.same_data import Scalars
-from ..text.texts import Texts
+from ..text.texts import FactsHeld, Texts
 from ..tokens.counting import TokenCounter
 from .step_texts import call_text, step_texts
+from .turn_facts import TurnFacts
 
 _Value = TypeVar("_Value")
 
@@ -52,10 +54,10 @@ class TraceContents:
     def texts(self) -> Texts:
         """A reader that knows the trace's words in small letters: capitalised they are no names."""
         texts = Texts()
-        plain = (texts.plain(text) for step in self._trace.steps for text in step_texts(step))
 
         def small_words() -> frozenset[str]:
-            return frozenset[str]().union(*map(small_words_of, plain))
+            plain = (texts.plain(text) for step in self._trace.steps for text in step_texts(step))
+            return small_words_of(line for text in plain for line in text.split("\n"))
 
         texts.lower.update(self.once(frozenset[str], "small words", small_words))
         return texts
@@ -132,6 +134,17 @@ class TraceContents:
             return {step: tuple(find(result.text)) for step, result in self.results.items()}
 
         return self.once(dict[int, tuple[str, ...]], "facts", facts)
+
+    @cached_property
+    def turn_facts(self) -> TurnFacts:
+        """The facts that its model turns say."""
+        return TurnFacts(self._trace, self.texts)
+
+    @cached_property
+    def search(self) -> FactsHeld:
+        """The search of a text for the facts of its turns and of its results."""
+        of_turns = self.once(frozenset[str], "facts of turns", lambda: self.turn_facts.distinct)
+        return FactsHeld(chain(of_turns, *self.facts.values()), self.texts)
 
     @cached_property
     def names(self) -> frozenset[str]:

@@ -38,7 +38,7 @@ class Future:
     """The input of a strategy that reads the future: every need of a trace, and its results by
     their steps.
 
-    `search` finds needed facts in texts. What follows from all this is found once, for all
+    `search` finds them in texts. What follows from all this is found once, for all
     strategies that read the same future.
     """
 
@@ -62,9 +62,7 @@ class Future:
         rules: Mapping[int, Sequence[str]] = MappingProxyType({}),
     ) -> Future:
         """The future of some needs; without any nothing is needed."""
-        needs = tuple(needs)
-        searched = FactsHeld((need.fact for need in needs), contents.texts)
-        return cls(needs, searched, contents.table, last_turns, rules)
+        return cls(tuple(needs), contents.search, contents.table, last_turns, rules)
 
     @cached_property
     def longer(self) -> dict[str, frozenset[str]]:

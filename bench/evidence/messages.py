@@ -5,8 +5,6 @@ that a strategy wrote, read once.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
-from itertools import chain
 from typing import Any
 
 from ..model import Message, Trace, as_text, memo
@@ -17,10 +15,9 @@ from ..text.facts import flat
 from ..text.field_list import fact_of_field
 from ..text.fields import FieldTable
 from ..text.kept_fields import KeptFields
-from ..text.numbers import is_number
 from ..text.small_words import without_notices
 from ..text.text_records import TextReading, plain_key
-from ..text.texts import FactsHeld, Texts
+from ..text.texts import Texts
 from .contents import TraceContents
 
 _FEWEST = 4
@@ -66,20 +63,14 @@ class TraceMessages:
         """The numbers here of the messages of a replay, by their numbers there."""
         return [*range(self.recorded), *map(self.number_of, replay.written)]
 
-    @cached_property
-    def search(self) -> FactsHeld:
-        """The search of a text for needed facts and for those of results."""
-        of_results = chain.from_iterable(self.contents.facts.values())
-        return FactsHeld(chain(self.index.facts, of_results), self.texts)
-
     @memo
     def facts_in(self, number: int) -> frozenset[str]:
-        """The needed facts and those of results that a message holds."""
+        """The facts of turns and of results that a message holds."""
         message = self.messages[number]
         is_own = number >= self.recorded
         texts = self.contents.of(message)
         texts = [*map(without_notices, texts)] if is_own else texts
-        facts = frozenset[str]().union(*map(self.search.in_text, texts))
+        facts = frozenset[str]().union(*map(self.contents.search.in_text, texts))
         for fact in facts & self._own_holders.keys() if is_own else ():
             self._own_holders[fact].append(number)
         return facts
@@ -104,15 +95,22 @@ class TraceMessages:
     @memo
     def _quotes(self, number: int, fact: int) -> bool:
         """True if a message has the words of a whole line in which a turn says a fact."""
+        words, wanted = self.texts.flat(self.messages[number].text), self.index.facts[fact]
+        return any(
+            flat_line in words and wanted in self.contents.search.in_text(line)
+            for line, flat_line in self._lines_of_turns(fact).items()
+        )
+
+    @memo
+    def _lines_of_turns(self, fact: int) -> dict[str, str]:
+        """The lines of the turns that say a fact, each with its words in a row; no short ones."""
         turns = (self.messages[at] for at in self.index.holders[fact] if at < self.recorded)
         said = (line for turn in turns if turn.kind != "result" for line in turn.text.split("\n"))
-        lines = (line for line in said if len(line.split()) >= _FEWEST)
-        words = self.texts.flat(self.messages[number].text)
-        wanted = self.index.facts[fact]
-        return any(
-            flat(line) in words and wanted in self.search.in_text(line)
-            for line in dict.fromkeys(lines)
-        )
+        return {line: self._flat_line(line) for line in said if len(line.split()) >= _FEWEST}
+
+    @memo
+    def _flat_line(self, line: str) -> str:
+        return flat(line)
 
     @memo
     def _keeps_as(self, step: int, number: int, fact: int) -> bool:
@@ -120,9 +118,9 @@ class TraceMessages:
         table, wanted = self.table(step), self.index.facts[fact]
         if not table.key_of(wanted):
             return self.index.full[step] in self.index.holders[fact]
-        texts = self.contents.of(self.messages[number])
+        texts, full = self.contents.of(self.messages[number]), self.contents.results[step].text
         fields = self._kept_fields(step)
-        return any(fields.keeps(self.reading(text), wanted) for text in texts)
+        return any(text == full or fields.keeps(self.reading(text), wanted) for text in texts)
 
     @memo
     def understands(self, number: int, step: int) -> bool:
@@ -144,7 +142,11 @@ class TraceMessages:
 
     @memo
     def fields_in(self, step: int, text: str) -> frozenset[int]:
-        """The fields of the result of a step, by their places, that a text says beside their keys."""
+        """The fields of the result of a step, by their places, that a text says beside their keys;
+        its own text says all.
+        """
+        if text == self.contents.results[step].text:
+            return frozenset(range(len(self.table(step).fields)))
         return self._kept_fields(step).kept_in(self.reading(text))
 
     @memo
@@ -162,10 +164,7 @@ class TraceMessages:
 
     def fact_in(self, fact: int, text: str) -> bool:
         """True if a text that is no message (what a handle gives) holds a needed fact."""
-        wanted = self.index.facts[fact]
-        if " " in wanted and not is_number(wanted):
-            return flat(wanted) in self.texts.flat(text)
-        return self.texts.holds(text, wanted)
+        return self.index.facts[fact] in self.contents.search.in_text(text)
 
 
 def _key(message: Message) -> Any:

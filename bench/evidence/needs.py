@@ -25,10 +25,10 @@ from ..model import (
 from ..model.index import Need, Origin
 from ..model.messages import RecordedMessages, Speaking
 from ..text.facts import flat
-from ..text.texts import FactsHeld, Texts
 from .contents import TraceContents
-from .copied import FlatTexts, Spans
-from .step_texts import call_text, parts_by_turn
+from .copied import FlatTexts
+from .step_texts import call_text
+from .turn_facts import Asked
 
 FAR_TURNS = 6
 """A need is far where its fact was last said so many model turns ago, or more."""
@@ -54,16 +54,13 @@ def needs_of(trace: Trace, recorded: RecordedMessages, contents: TraceContents) 
     >>> found.facts, found.by_turn[1][0].origin, found.holders
     (('471',), 'user', (frozenset({0, 1}),))
     """
-    texts = contents.texts
-    asked = _facts_of_turns(trace, texts)
-    spans = Spans(trace, texts, parts_by_turn(trace))
-    universe = dict.fromkeys(fact for facts in asked.values() for fact in facts)
-    universe.update(dict.fromkeys(span for turn in asked for span in spans.of(turn)))
-    holdings = FactsHeld(universe, texts)
-    holds = [
-        frozenset[str]().union(*map(holdings.in_text, contents.of(message)))
-        for message in recorded.messages
-    ]
+    asked, search = contents.turn_facts, contents.search
+
+    def facts_in(*texts: str) -> frozenset[str]:
+        """The facts of turns that some texts hold."""
+        return asked.distinct & frozenset().union(*map(search.in_text, texts))
+
+    holds = [facts_in(*contents.of(message)) for message in recorded.messages]
     numbers: dict[str, int] = {}
     kinds: list[str] = []
     by_turn: dict[int, tuple[Need, ...]] = {}
@@ -73,7 +70,9 @@ def needs_of(trace: Trace, recorded: RecordedMessages, contents: TraceContents) 
         thread = threads[step.thread]
         if isinstance(step, ModelTurn):
             needs = []
-            for fact, kind in thread.needed(asked[step.index], spans.of(step.index), tools):
+            for fact, kind in thread.needed(
+                asked.by_turn[step.index], asked.spans.of(step.index), tools
+            ):
                 if fact not in numbers:
                     numbers[fact] = len(numbers)
                     kinds.append(kind)
@@ -84,18 +83,15 @@ def needs_of(trace: Trace, recorded: RecordedMessages, contents: TraceContents) 
             if needs:
                 by_turn[step.index] = tuple(needs)
         elif isinstance(step, ContextReset):
-            thread.reset(step, holdings.in_text(step.summary or ""))
+            thread.reset(step, facts_in(step.summary or ""))
         elif isinstance(step, ContextEdit):
-            thread.edit({at: holdings.in_text(text) for at, text in step.shown.items()})
+            thread.edit({at: facts_in(text) for at, text in step.shown.items()})
         if isinstance(step, Speaking):
             origin = _ORIGINS.get(type(step), "result")
             full, seen = recorded.full[step.index], recorded.seen[step.index]
-            calls = frozenset(
-                fact
-                for call in (step.tool_calls if isinstance(step, ModelTurn) else ())
-                for fact in holdings.in_text(call_text(call))
-            )
-            thread.join(step.index, origin, holds[full], holds[seen], calls)
+            calls = step.tool_calls if isinstance(step, ModelTurn) else ()
+            in_calls = facts_in(*map(call_text, calls))
+            thread.join(step.index, origin, holds[full], holds[seen], in_calls)
     holders: list[set[int]] = [set() for _ in numbers]
     for number, facts in enumerate(holds):
         for fact in facts & numbers.keys():
@@ -104,26 +100,6 @@ def needs_of(trace: Trace, recorded: RecordedMessages, contents: TraceContents) 
 
 
 _ORIGINS: dict[type, Origin] = {SystemTurn: "system", UserTurn: "user", ModelTurn: "model"}
-
-
-class _Asked(NamedTuple):
-    """A fact as a turn says it: its kind, and whether only code says it."""
-
-    kind: str
-    in_code: bool
-
-
-def _facts_of_turns(trace: Trace, texts: Texts) -> dict[int, dict[str, _Asked]]:
-    """The facts that each turn says, by its step. A proper name in code is none."""
-    by_turn: dict[int, dict[str, _Asked]] = {}
-    for turn, (prose, code) in parts_by_turn(trace).items():
-        facts = by_turn.setdefault(turn, {})
-        for parts, in_code in ((prose, False), (code, True)):
-            for part in parts:
-                for fact, kind in texts.facts(part).items():
-                    if not (in_code and kind == "proper"):
-                        facts.setdefault(fact, _Asked(kind, in_code))
-    return by_turn
 
 
 _Remembered = tuple[int | None, Origin, frozenset[str], frozenset[str]]
@@ -140,7 +116,7 @@ class _Thread:
         self._messages: list[_Remembered] = []
 
     def needed(
-        self, asked: Mapping[str, _Asked], spans: Iterable[str], tools: frozenset[str]
+        self, asked: Mapping[str, Asked], spans: Iterable[str], tools: frozenset[str]
     ) -> Iterator[tuple[str, str]]:
         """Yield the facts that a turn took from its prompt, each with its kind, then the copied words
         that hold none of them. Names of tools, and names in code that the model made, are no need.

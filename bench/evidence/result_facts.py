@@ -46,12 +46,12 @@ class ResultFacts:
         """The facts of a result that a text does not hold: what a store gives back."""
         if text == result.text:
             return ()
-        kept = self._messages.search.in_text(text)
+        kept = self._messages.contents.search.in_text(text)
         return tuple(fact for fact in self.of(result) if fact not in kept)
 
     def in_text(self, text: str, facts: tuple[str, ...]) -> tuple[str, ...]:
         """The facts among `facts` that a text holds."""
-        matches = self._messages.search.in_text(text) if facts else frozenset()
+        matches = self._messages.contents.search.in_text(text) if facts else frozenset()
         return tuple(fact for fact in facts if fact in matches)
 
     @cached_property

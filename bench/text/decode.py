@@ -89,6 +89,19 @@ def parse_prefix(text: str, *, bare: bool = False) -> tuple[Any, int]:
     return value, position
 
 
+_SIMPLE = r"""(?:(?P<quote>["'])(?P<string>[^"'\\]*+)(?P=quote)|(?P<word>-?\d{1,15}+|true|false|null|True|False|None))"""
+_ENDED = r"\s*+(?:,\s*+|(?=[]}]))"
+_PAIR = re.compile(rf"""(?P<mark>["'])(?P<key>[^"'\\]*+)(?P=mark)\s*+:\s*+{_SIMPLE}{_ENDED}""")
+_ITEM = re.compile(_SIMPLE + _ENDED)
+"""What most containers hold: read at once."""
+
+
+def _simple_value(string: str | None, word: str) -> Any:
+    if string is not None:
+        return string
+    return SCALARS[word] if word in SCALARS else int(word)
+
+
 class _Cut(Exception):
     """The text ended, or stopped making sense, at this point."""
 
@@ -118,6 +131,14 @@ class _Prefix:
             if levels < 0:
                 raise _Cut
             while self.text[self.position : self.position + 1] != close:
+                if simple := (_PAIR if mapping else _ITEM).match(self.text, self.position):
+                    self.position = simple.end()
+                    value = _simple_value(simple["string"], simple["word"])
+                    if mapping:
+                        result[simple["key"]] = value
+                    else:
+                        items.append(value)
+                    continue
                 if mapping:
                     key = self._scalar()
                     if self.cut:
@@ -253,7 +274,18 @@ def decoded(text: str) -> str:
     >>> [decoded(text) for text in ("plain", '[cut] {"output": "line 1\\\\nline', '{"a": 1}...', '{"a": 1} then')]
     ['plain', '[cut] {"output": "line 1\\nline', 'a: 1', '{"a": 1} then']
     """
+    if len(text) <= _SHORT_CHARS:
+        return _decoded_short(text)
     return _decoded(text) if len(text) <= LONG_CHARS else _decoded_long(text)
+
+
+_SHORT_CHARS = 20_000
+
+
+@lru_cache(maxsize=256)
+def _decoded_short(text: str) -> str:
+    """The same of a short text: strategies and rules ask for those of one trace in turn."""
+    return _decoded(text)
 
 
 @lru_cache(maxsize=1)

@@ -20,7 +20,7 @@ number, however it is written.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 
 from .numbers import NUMBER_TEXT, is_number, number_value, numbers_at, spelled
@@ -271,13 +271,16 @@ def words_of(plain: str) -> frozenset[str]:
     return frozenset(_RUN.findall(plain))
 
 
-def small_words_of(plain: str) -> frozenset[str]:
-    """The words of a text that consist of small letters alone.
+def small_words_of(lines: Iterable[str]) -> frozenset[str]:
+    """The words of lines that consist of small letters alone. Each distinct line is read once.
 
-    >>> sorted(small_words_of("wall W1 of Ann's user_1"))
+    >>> sorted(small_words_of(["wall W1 of Ann's user_1"]))
     ['of', 's', 'wall']
     """
-    return frozenset().union(*map(_SMALL_WORD.findall, plain.split("\n")))
+    words = set[str]()
+    for line in dict.fromkeys(lines):
+        words.update(_SMALL_WORD.findall(line))
+    return frozenset(words)
 
 
 def anchor(fact: str) -> str:
@@ -298,7 +301,16 @@ def flat(plain: str) -> str:
     >>> flat("Bottom of the\\nMarianas Trench!")
     ' bottom of the marianas trench '
     """
+    if plain.isascii():
+        return f" {' '.join(plain.translate(_WORDS_ALONE).split())} "
     return f" {' '.join(_RUN.findall(plain.casefold()))} "
+
+
+_WORDS_ALONE = {
+    code: char.lower() if _RUN.fullmatch(char) else " "
+    for code, char in enumerate(map(chr, range(128)))
+}
+"""Each sign of ASCII as flat text has it: the same as the pattern of words, in half the time."""
 
 
 def places_of(plain: str, fact: str) -> Iterator[tuple[int, int]]:

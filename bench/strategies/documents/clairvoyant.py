@@ -93,12 +93,13 @@ def densest(facts: tuple[str, ...], count: Callable[[str], int], future: Future)
 
     >>> from bench.evidence.contents import TraceContents
     >>> from bench.evidence.future import FutureNeed
-    >>> from bench.model import Source, Trace
-    >>> facts = "src/a.py", "/x/src/a.py:12", "471"
+    >>> from bench.model import ModelTurn, Source, Trace
+    >>> facts = "src/a.py", "/x/src/a.py", "471"
     >>> needs = [FutureNeed("main", fact, "user", 0, 1) for fact in facts]
-    >>> trace = Trace(id="t", source=Source(format="native"), steps=())
+    >>> turn = ModelTurn(index=1, content=" ".join(facts))
+    >>> trace = Trace(id="t", source=Source(format="native"), steps=(turn,))
     >>> densest(facts, len, Future.of(needs, TraceContents(trace)))
-    '/x/src/a.py:12 471'
+    '/x/src/a.py 471'
     """
     among = set(facts)
     kept = [fact for fact in facts if among.isdisjoint(future.longer.get(fact, ()))]
