@@ -126,7 +126,7 @@ def judged(path: Path, config: pytest.Config) -> Compared:
     from . import run_scenario
     from .comparison.baseline import score_bytes, score_file_of
     from .files.writing import write_together
-    from .run.kept import kept_here
+    from .run.cache import user_cache
     from .run.scenario import read_scenario
 
     known = config.stash.setdefault(_COMPARED, {})
@@ -135,9 +135,9 @@ def judged(path: Path, config: pytest.Config) -> Compared:
         required = _is_required(config) and not accepting
         try:
             plan = read_scenario(path)
-            kept = kept_here(lambda text: warnings.warn(text, pytest.PytestWarning, stacklevel=2))
+            cache = user_cache(lambda text: warnings.warn(text, pytest.PytestWarning, stacklevel=2))
             known[path] = result = run_scenario(
-                plan, accepting=accepting, require_baseline=required, kept=kept
+                plan, accepting=accepting, require_baseline=required, cache=cache
             )
             if accepting and plan.baseline_path is not None:
                 write_together({plan.baseline_path: score_bytes(score_file_of(result))})

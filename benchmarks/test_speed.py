@@ -27,7 +27,7 @@ import bench
 from bench.evidence.index import index_trace
 from bench.model import ModelTurn, Source, ToolCall, ToolResult, Trace, UserTurn
 from bench.run.audits import audited
-from bench.run.kept import Kept
+from bench.run.cache import Cache
 from bench.run.measuring import Measuring, RunSession, rare_collection
 from bench.strategies import parse_strategy
 
@@ -103,13 +103,13 @@ def test_one_more_strategy(
     """Another setting in each round, what earlier ones found of the recordings kept: a strategy
     that was edited.
     """
-    kept, settings = Kept(tmp_path / "kept.sqlite"), itertools.count(5)
+    cache, settings = Cache(tmp_path / "kept.sqlite"), itertools.count(5)
 
     def again() -> None:
         parsed = parse_strategy(strategy.format(next(settings)))
         for trace in traces:
             with rare_collection():
-                RunSession(trace, Measuring((parsed,)), kept).score(parsed)
+                RunSession(trace, Measuring((parsed,)), cache).score(parsed)
 
     again()
     times_floor(again, accepted)

@@ -23,7 +23,7 @@ from labelled_needs import judged
 
 import bench
 from bench.comparison.certainty import lowest_rate
-from bench.comparison.rules import unchecked
+from bench.comparison.rules import unchecked_words
 from bench.comparison.totals import Runs
 from bench.model import Trace
 
@@ -53,7 +53,7 @@ def strategies(traces: Sequence[Trace]) -> tuple[tuple[int, ...], list[str]]:
     for judgements in (harmful, harmless):
         judgements.pop(TODAY, None)
     free = [name for name, rules in harmful.items() if not rules]
-    passed = [f"{name} passed" for name in free if not unchecked(Runs(runs), name)]
+    passed = [f"{name} passed" for name in free if not unchecked_words(Runs(runs), name)]
     refused = [
         f"{name} refused by {', '.join(item.rule for item in rules)}"
         for name, rules in harmless.items()

@@ -142,9 +142,9 @@ def _compared(
 ) -> list[Compared]:
     """The scenarios replayed and judged, one after the other, by the same workers."""
     from .. import run_scenario
-    from ..run.kept import kept_here
+    from ..run.cache import user_cache
 
-    settings |= {"jobs": workers, "kept": kept_here(warn)}
+    settings |= {"jobs": workers, "cache": user_cache(warn)}
     with progress_line() as progress:
         return [run_scenario(plan, progress, **settings) for plan in plans]
 

@@ -57,14 +57,14 @@ def init(traces: tuple[str, ...]) -> None:
 def _accepted(traces: Sequence[str]) -> Compared:
     """The scenario as it runs now, in a folder that goes afterwards."""
     from .. import run_scenario
-    from ..run.kept import kept_here
+    from ..run.cache import user_cache
 
     with tempfile.TemporaryDirectory(dir=".", prefix=".bench-") as stage:
         for name, data in starter(traces, Path(stage)).items():
             Path(stage, Path(name).name).write_bytes(data)
         scenario = Path(stage, Path(SCENARIO).name)
         try:
-            return run_scenario(scenario, accepting=True, kept=kept_here(warn))
+            return run_scenario(scenario, accepting=True, cache=user_cache(warn))
         except BenchError as error:  # nobody knows the stage
             raise BenchError(str(error).replace(str(scenario), SCENARIO)) from None
 

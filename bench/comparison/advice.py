@@ -19,18 +19,18 @@ from .prices import (
     preference,
     price_of,
     prices_of,
-    stated_apart,
+    with_leave_one_out_price,
 )
-from .rules import USUAL, Terms, filled, finite, results_of, unchecked, verdict_of
-from .sentence import worded
+from .rules import USUAL, Terms, finite, results_of, slots_in_spec, unchecked_words, verdict_of
+from .sentence import with_sentence
 from .totals import Runs
 
 
 def answers_of(specs: Iterable[str]) -> Answers:
-    """The terms of an answer: savings, unless no strategy fills a slot that shapes prompts.
+    """The question that a comparison answers: savings, if some strategy shapes prompts.
 
-    Then the first of store, evaluator, routers and consumer that differs among the strategies, or
-    that is filled at all.
+    Otherwise it follows from the first of store, evaluator, routers and consumer that differs among
+    the strategies, or that any of them fills.
 
     >>> answers_of(["a=store=full+evaluator=one", "b=store=full+evaluator=other"])
     'judged'
@@ -39,8 +39,10 @@ def answers_of(specs: Iterable[str]) -> Answers:
     >>> answers_of(["a=store=full+evaluator=one"]), answers_of(["a=evaluator=one"])
     ('stored', 'judged')
     """
-    slots = [filled(spec) for spec in specs]
-    if not slots or any(not slot or {"summarizer", "compactor"} & slot.keys() for slot in slots):
+    filled = [slots_in_spec(spec) for spec in specs]
+    if not filled or any(
+        not slots or {"summarizer", "compactor"} & slots.keys() for slots in filled
+    ):
         return "savings"
     names: dict[str, Answers] = {
         "store": "stored",
@@ -48,9 +50,10 @@ def answers_of(specs: Iterable[str]) -> Answers:
         "routers": "routed",
         "consumer": "routed",
     }
-    differing = [name for name in names if len({slot.get(name) for slot in slots}) > 1]
-    present = [name for name in names if any(name in slot for slot in slots)]
-    return names[(differing or present or ["store"])[0]]
+    differing = [name for name in names if len({slots.get(name) for slots in filled}) > 1]
+    present = [name for name in names if any(name in slots for slots in filled)]
+    first, *_ = differing or present or ["store"]
+    return names[first]
 
 
 def advise(
@@ -64,8 +67,8 @@ def advise(
 ) -> Advice:
     """The decision among strategies (without the references), against what runs today.
 
-    `specs` are what the table shows of each, `failed_gates` counts them by strategy, `asks` is the
-    strategy that the question is about. The order of strategies and runs changes nothing.
+    `specs` are shown in the table, `failed_gates` are counts by strategy, `asks` is the strategy
+    that the question is about. The result does not depend on the order of strategies and runs.
     """
     runs, failed = Runs(measured), failed_gates or {}
     names = sorted({*strategies} - {TODAY})
@@ -91,16 +94,17 @@ def advise(
     advised = _advised(ordered, question)
     ordered = tuple(sorted(ordered, key=lambda item: item.strategy != advised))
     if terms.portfolio and advised is not None and answers == "savings":
-        ordered = stated_apart(ordered, advised, runs)
+        ordered = with_leave_one_out_price(ordered, advised, runs)
     return _advice(question, ordered, advised, asks)
 
 
 @dataclass(frozen=True)
 class _Question:
-    """A decision to make: the runs, the terms and the price that it is made by.
+    """A decision to make: the runs, the prices and the price that decides.
 
-    `assumed`: the shares of the provider's cache are not recorded, so a saving must be certain with
-    and without the cache. `saves`: a strategy must save; not where what runs today is not valid.
+    `assumed` is True if the shares of the provider's cache are not recorded, so that a saving must
+    be certain with and without the cache. `saves` is True if a strategy must save, which is not
+    asked where today's is not valid.
     """
 
     runs: Runs
@@ -116,21 +120,23 @@ class _Question:
 
 def _ranked(question: _Question, name: str, spec: str, rules: tuple[RuleResult, ...]) -> Ranked:
     """One strategy with its prices, marks and verdict."""
-    runs, here = question.runs, name == TODAY
-    own = {economy: prices.get(name) for economy, prices in question.prices.items()}
-    words = None if here else unchecked(runs, name)
+    runs, is_today = question.runs, name == TODAY
+    prices = {economy: by_name.get(name) for economy, by_name in question.prices.items()}
+    words = None if is_today else unchecked_words(runs, name)
     marks: list[Mark] = [] if words is None else ["not checked"]
-    if not here and not any(score.acted for run in runs.all if (score := runs.score(run, name))):
+    acted = any(score.acted for run in runs.all if (score := runs.score(run, name)))
+    if not is_today and not acted:
         marks.append("inactive")
-    if not here and question.saves:
-        rules = (*rules, _cheaper(question, own))
+    if not is_today and question.saves:
+        rules = (*rules, _cheaper(question, prices))
+    todays = verdict_of(rules) or "keep"
     return Ranked(
         strategy=name,
-        verdict=_verdict(question, rules, own, marks) if not here else verdict_of(rules) or "keep",
+        verdict=todays if is_today else _verdict(question, rules, prices, marks),
         marks=tuple(marks),
         unchecked_text=words or "",
-        cached=own.get("cached") or own.get("tokens"),
-        uncached=own.get("uncached") or own.get("tokens"),
+        cached=prices.get("cached") or prices.get("tokens"),
+        uncached=prices.get("uncached") or prices.get("tokens"),
         missed_turns=runs.share(name, "needed.missed_turn_rate").value,
         far_recall=runs.share(name, "needed.recall.far").value,
         rules=rules,
@@ -139,7 +145,8 @@ def _ranked(question: _Question, name: str, spec: str, rules: tuple[RuleResult, 
 
 
 def _cheaper(question: _Question, own: Mapping[Economy, Price | None]) -> RuleResult:
-    """The last rule: the saving is certain, where the cache is assumed with and without it."""
+    """The result of the last rule: the saving is certain; if the cache is assumed, also without
+    it."""
     asked = [
         price for economy, price in own.items() if economy == question.deciding or question.assumed
     ]
@@ -154,9 +161,10 @@ def _verdict(
     own: Mapping[Economy, Price | None],
     marks: Sequence[Mark],
 ) -> Verdict:
-    """The verdict of the first rule that refuses; where only the price is left, by the price.
+    """The verdict of the first rule that refuses; if only the price is left, the verdict by the
+    price.
 
-    A strategy that changed nothing loses nothing, measured or not.
+    A strategy that changed nothing loses nothing, even if it could not be measured.
     """
     refused, price = verdict_of(rules), own.get(question.deciding)
     if "inactive" in marks and refused != "invalid":
@@ -189,7 +197,8 @@ def _advised(ordered: Sequence[Ranked], question: _Question) -> str | None:
 
 
 def _place(item: Ranked, question: _Question) -> tuple[float | str, ...]:
-    """The place in the table: by verdict, then quality where that is asked, then price."""
+    """The sort key of a strategy in the table: verdict, then quality where that is asked, then
+    price."""
     price = price_of(item, question.deciding)
     quality = next((rule.value for rule in item.rules if rule.rule == question.answers), None)
     return (
@@ -203,7 +212,7 @@ def _place(item: Ranked, question: _Question) -> tuple[float | str, ...]:
 def _advice(
     question: _Question, ordered: tuple[Ranked, ...], advised: str | None, asks: str
 ) -> Advice:
-    """The advice in words."""
+    """The advice on the ordered strategies, with its sentence."""
     runs, answers, deciding = question.runs, question.answers, question.deciding
     least = runs.by_task("clairvoyant", METRICS[deciding])
     advice = Advice(
@@ -219,15 +228,16 @@ def _advice(
         else math.fsum(least) / len(runs.all),
         ranked=ordered,
     )
-    return worded(advice, answers, question.assumed, asks)
+    return with_sentence(advice, answers, question.assumed, asks)
 
 
 def _cheapest_rejected(ordered: tuple[Ranked, ...], deciding: Economy) -> str | None:
-    """The cheapest strategy that saves, and that a rule other than the last refuses."""
-    priced = [
-        (price.per_run, item.strategy)
+    """The cheapest strategy that would save but is refused by a rule other than the last; None
+    without one."""
+    prices = {
+        item.strategy: price.per_run
         for item in ordered
         if item.verdict in ("invalid", "unfaithful", "loses too much")
         if (price := price_of(item, deciding)) and is_saving(price)
-    ]
-    return min(priced, default=(0.0, None))[1]
+    }
+    return min(prices, key=lambda name: (prices[name], name), default=None)

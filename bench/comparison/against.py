@@ -1,4 +1,4 @@
-"""A comparison against its baseline: the runs that both have, what moved, what was replaced.
+"""A comparison and its baseline: the runs that both have, the moves, the replaced strategies.
 
 Differences of the same recordings under two versions are exact.
 """
@@ -14,7 +14,7 @@ from functools import cached_property
 from ..model.compared import Compared, Move, RunMove
 from ..model.metric import MetricInfo
 from .baseline import ScoreFile, stale
-from .rules import filled
+from .rules import slots_in_spec
 from .totals import Runs, value_of
 
 _SETTINGS = re.compile(r":\w+=[^\]]*")
@@ -22,7 +22,7 @@ _SETTINGS = re.compile(r":\w+=[^\]]*")
 
 @dataclass(frozen=True)
 class Against:
-    """The runs of a comparison beside those of its baseline."""
+    """The runs of a comparison and those of its baseline."""
 
     compared: Compared
     base: ScoreFile
@@ -33,32 +33,32 @@ class Against:
         return Runs(self.compared.runs)
 
     @cached_property
-    def then(self) -> Runs:
+    def baseline(self) -> Runs:
         """The runs of the baseline."""
         return Runs(self.base.runs)
 
     @cached_property
-    def both(self) -> set[str]:
+    def shared(self) -> set[str]:
         """The ids of the runs that both have: the same recording with the same labels."""
-        known = {run.id: run.facts.sha256 for run in self.then.all}
+        known = {run.id: run.facts.sha256 for run in self.baseline.all}
         return {run.id for run in self.now.all if known.get(run.id) == run.facts.sha256}
 
     @cached_property
-    def here(self) -> Runs:
-        """The runs of now that both have."""
-        return Runs(run for run in self.now.all if run.id in self.both)
+    def shared_now(self) -> Runs:
+        """The runs of the comparison that the baseline has too."""
+        return Runs(run for run in self.now.all if run.id in self.shared)
 
     @cached_property
-    def there(self) -> Runs:
-        """The runs of then that both have."""
-        return Runs(run for run in self.then.all if run.id in self.both)
+    def shared_before(self) -> Runs:
+        """The runs of the baseline that the comparison has too."""
+        return Runs(run for run in self.baseline.all if run.id in self.shared)
 
     def moved_runs(self, name: str, info: MetricInfo) -> tuple[RunMove, ...]:
         """The runs in which a number of a strategy moved, the worst first."""
         moved = []
-        for was, run in zip(self.there.all, self.here.all, strict=True):
-            before = value_of(self.there.number(was, name, info.name))
-            after = value_of(self.here.number(run, name, info.name))
+        for was, run in zip(self.shared_before.all, self.shared_now.all, strict=True):
+            before = value_of(self.shared_before.number(was, name, info.name))
+            after = value_of(self.shared_now.number(run, name, info.name))
             if before is not None and after is not None and before != after:
                 moved.append(RunMove(run.id, before, after))
         sign = 1 if info.better == "higher" else -1
@@ -72,8 +72,8 @@ def moves(against: Against) -> tuple[Move, ...]:
         for metric, info in against.compared.metrics.items():
             if stale(against.compared.signature, against.base.signature, info):
                 continue
-            before = against.there.total(name, info).value
-            after = against.here.total(name, info).value
+            before = against.shared_before.total(name, info).value
+            after = against.shared_now.total(name, info).value
             runs = against.moved_runs(name, info)
             if before is None or after is None or (before == after and not runs):
                 continue
@@ -89,7 +89,8 @@ def moves(against: Against) -> tuple[Move, ...]:
 
 
 def replaced(against: Against) -> Iterator[str]:
-    """Yields a clause on each strategy with gates in the baseline that is gone or runs other code."""
+    """Yields a clause on each strategy that had gates in the baseline and is gone or runs other
+    code."""
     for name, then in sorted(against.base.specs.items()):
         if any(fnmatchcase(name, rule.strategy) for rule in against.base.rules):
             now = against.compared.specs.get(name)
@@ -100,6 +101,6 @@ def replaced(against: Against) -> Iterator[str]:
 
 
 def _code(spec: str) -> dict[str, str]:
-    """The slots of a spec without their settings, which may change; and the sentences it may say."""
-    slots = filled(spec).items()
+    """The slots of a spec without their settings, which may change, and its `says`."""
+    slots = slots_in_spec(spec).items()
     return {slot: text if slot == "says" else _SETTINGS.sub("", text) for slot, text in slots}

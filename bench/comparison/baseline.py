@@ -1,4 +1,4 @@
-"""The baseline is a score file: the numbers that gates judge, and how they were made."""
+"""Baselines, which are score files: the numbers that gates judge, and their signature."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..model.base import SCHEMA_VERSION, json_bytes
 from ..model.compared import Compared
 from ..model.errors import ResultsError, nearest, one_line
 from ..model.metric import MetricInfo
-from ..model.scores import MeasuredRun
+from ..model.scores import MeasuredRun, Score
 from ..model.signature import GateRule, Signature
 
 
@@ -34,24 +34,18 @@ class ScoreFile(msgspec.Struct, frozen=True, kw_only=True):
 def score_file_of(compared: Compared, metrics: Iterable[str] | None = None) -> ScoreFile:
     """The score file of a comparison, with some metrics (None: those of its gates).
 
-    It holds the declared strategies, and references that have a gate.
+    It has the declared strategies, and the references that have a gate.
     """
     wanted = {rule.metric for rule in compared.rules} if metrics is None else {*metrics}
     names = {*compared.strategies, *(rule.strategy for rule in compared.rules)}
+
+    def stored(score: Score) -> Score:
+        numbers = {name: score.numbers[name] for name in sorted(wanted & score.numbers.keys())}
+        return msgspec.structs.replace(score, numbers=numbers, checks={}, constant_texts=())
+
     runs = []
     for run in sorted(compared.runs, key=lambda run: run.id):
-        scores = tuple(
-            msgspec.structs.replace(
-                score,
-                numbers={
-                    name: number for name, number in sorted(score.numbers.items()) if name in wanted
-                },
-                checks={},
-                constant_texts=(),
-            )
-            for score in run.scores
-            if score.strategy in names
-        )
+        scores = tuple(stored(score) for score in run.scores if score.strategy in names)
         runs.append(msgspec.structs.replace(run, scores=scores))
     return ScoreFile(
         title=compared.title,
@@ -109,11 +103,12 @@ _CONDITIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "encodings": ("encoding", _COUNTED),
     "prices_date": ("price tables", ("usd",)),
 }
-"""The fields of a signature, each with its name and the units that it matters for (none: all)."""
+"""The fields of a signature, each with its name and the units that it affects (none: all)."""
 
 
 def stale(now: Signature, then: Signature, info: MetricInfo) -> str:
-    """The reason why a metric of then does not compare with now; empty where it does.
+    """The reason why a metric's earlier values cannot be compared with those of now; "" where they
+    can.
 
     >>> fixed = {"bench_version": "1", "facts_version": "1"}
     >>> old, new = (Signature(prices_date=date, **fixed) for date in ("2026-01-01", "2026-02-01"))
@@ -124,8 +119,8 @@ def stale(now: Signature, then: Signature, info: MetricInfo) -> str:
     for field, (what, units) in _CONDITIONS.items():
         before, after = getattr(then, field), getattr(now, field)
         if field == "encodings":
-            both = sorted(before.keys() & after.keys())
-            before, after = ([by_run[run] for run in both] for by_run in (before, after))
+            shared = sorted(before.keys() & after.keys())
+            before, after = [before[run] for run in shared], [after[run] for run in shared]
         if before != after and (not units or info.unit in units):
             return f"{what}: {before or 'none'} then, {after or 'none'} now"
     return ""

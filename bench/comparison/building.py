@@ -1,4 +1,4 @@
-"""A comparison from its measured runs: totals, gates, what moved, and the advice, in that order."""
+"""From measured runs to a complete comparison: totals, gates, advice and moves."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ def decided(
     required: bool = False,
     accepting: bool = False,
 ) -> Compared:
-    """A comparison that holds measured runs, with all that follows from them.
+    """A comparison of measured runs, completed with totals, gates, advice and moves.
 
-    `base` is the baseline. `required`: a missing one, and a strategy that was
-    replaced since, fails. `accepting`: these runs are the new baseline, so they are judged against themselves.
+    `base` is the baseline. If `required`, a missing baseline fails, and so does a strategy that was
+    replaced since. If `accepting`, these runs are the new baseline, so they are judged against
+    themselves.
     """
     compared = msgspec.structs.replace(
         measured,

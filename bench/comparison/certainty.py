@@ -23,7 +23,7 @@ ALPHA = 0.025
 FEWEST = 6
 """Fewer tasks than this are never certain."""
 EQUAL = 0.01
-"""Prices are equal that differ by so much of what today's strategy costs, or less."""
+"""Prices count as equal if they differ by at most this share of today's price."""
 _RISK = 0.05
 
 
@@ -62,11 +62,11 @@ def ratio_of_totals(today: Sequence[float], new: Sequence[float]) -> Ratio | Non
     if error < 1e-12:  # the same change on every task
         return Ratio(ratio, ratio, 0.0 if ratio < 1 - 1e-12 else 1.0)
     high = math.log(ratio) + t_quantile(1 - ALPHA, n - 1) * error
-    return Ratio(ratio, math.exp(min(high, 700.0)), t_share(math.log(ratio) / error, n - 1))
+    return Ratio(ratio, math.exp(min(high, 700.0)), t_distribution(math.log(ratio) / error, n - 1))
 
 
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:
-    """The p-values of several claims, corrected for choosing among them. Those up to `ALPHA` hold.
+    """The p-values of several claims, corrected for testing all of them. Claims up to `ALPHA` hold.
 
     >>> holm({"a": 0.001, "b": 0.02, "c": 0.01})
     {'a': 0.003, 'c': 0.02, 'b': 0.02}
@@ -95,12 +95,12 @@ def cannot_rule_out(tasks: int) -> float | None:
 
 
 def leave_one_out(costs: Sequence[Sequence[float]], today: Sequence[float]) -> float | None:
-    """The ratio of totals if for each task the cheapest on all others had been chosen.
+    """The ratio of totals if each task used the strategy that is cheapest on all other tasks.
 
     None for fewer than two tasks.
 
-    The best of many looks too good on the tasks that it was chosen on; this does not. Of those
-    whose prices are equal (`EQUAL`) the first is chosen.
+    The best of many looks too good on the tasks that it was chosen on; this ratio does not. Among
+    equal prices (`EQUAL`) the first strategy is chosen.
 
     >>> round(leave_one_out([[1.0, 3.0], [3.0, 1.0]], [4.0, 4.0]), 2)
     0.75
@@ -120,16 +120,18 @@ def leave_one_out(costs: Sequence[Sequence[float]], today: Sequence[float]) -> f
 
 
 def lowest_rate(hits: int, of: int) -> float:
-    """The lower 95 % bound of a rate that was seen `hits` times in `of`.
+    """The lower 95 % bound of a rate with `hits` hits in `of` trials.
 
     >>> lowest_rate(0, 100), round(lowest_rate(1, 20), 5), round(lowest_rate(10, 100), 4)
     (0.0, 0.00256, 0.0553)
     """
     hits = min(hits, of)
-    return 0.0 if hits <= 0 else _root(lambda rate: _chance(hits, of, rate) - _RISK, 0.0, 1.0)
+    return (
+        0.0 if hits <= 0 else _root(lambda rate: _binomial_tail(hits, of, rate) - _RISK, 0.0, 1.0)
+    )
 
 
-def _chance(hits: int, of: int, rate: float) -> float:
+def _binomial_tail(hits: int, of: int, rate: float) -> float:
     """The probability of at least `hits` hits in `of` trials at a rate between 0 and 1
     (binomial)."""
     fewer = (
@@ -143,15 +145,15 @@ def _chance(hits: int, of: int, rate: float) -> float:
 # ---------------------------------------------------------------- distributions
 
 
-def t_share(t: float, freedom: int) -> float:
-    """The share of Student's t distribution below `t`.
+def t_distribution(value: float, freedom: int) -> float:
+    """The share of Student's t distribution below a value.
 
-    >>> round(t_share(-2.4469, 6), 4), round(t_share(2.0, 59), 4), t_share(0.0, 5)
+    >>> round(t_distribution(-2.4469, 6), 4), round(t_distribution(2.0, 59), 4), t_distribution(0.0, 5)
     (0.025, 0.9749, 0.5)
 
     Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.3 and 26.7.4
     """
-    angle = math.atan(t / math.sqrt(freedom))
+    angle = math.atan(value / math.sqrt(freedom))
     odd = freedom % 2
     term = math.cos(angle) if odd else 1.0
     total = 0.0
@@ -165,16 +167,16 @@ def t_share(t: float, freedom: int) -> float:
 
 @lru_cache(maxsize=256)
 def t_quantile(share: float, freedom: int) -> float:
-    """The value below which a share (above a half) of Student's t distribution lies.
+    """The value with a share (above a half) of Student's t distribution below it.
 
     >>> [round(t_quantile(0.975, freedom), 4) for freedom in (1, 5, 11, 1000)]
     [12.7062, 2.5706, 2.201, 1.9623]
     """
-    return _root(lambda t: t_share(t, freedom) - share, 0.0, 1e6)
+    return _root(lambda t: t_distribution(t, freedom) - share, 0.0, 1e6)
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    """The zero of an increasing function, by halving."""
+    """The zero of an increasing function between two values, by bisection."""
     for _ in range(200):
         middle = (low + high) / 2
         if middle in (low, high):

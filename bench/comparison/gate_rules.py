@@ -1,4 +1,4 @@
-"""The rules of gates: reading one from its table, and the values that it allows."""
+"""The rules of gates: reading a rule from its table, and the limit that it sets."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ _ROUNDING = 1e-9
 
 
 def parse_rule(table: Mapping[str, Any], where: str, infos: Mapping[str, MetricInfo]) -> GateRule:
-    """A gate from its table.
+    """A gate rule from its table.
 
-    Raises ScenarioError, after `where`, for what it does not know or what would always pass.
+    Raises ScenarioError, after `where`, for an unknown key or metric and for a rule that would
+    always pass.
 
     >>> info = MetricInfo(name="needed.recall", unit="share", better="higher", aggregate="mean over tasks")
     >>> parse_rule({"metric": "needed.recall", "max_drop": "2%"}, "gates[1]", {"needed.recall": info}).settings
@@ -39,7 +40,7 @@ def parse_rule(table: Mapping[str, Any], where: str, infos: Mapping[str, MetricI
 
 
 def _problems(settings: Mapping[str, Any], info: MetricInfo) -> Iterator[str]:
-    """Yields what is wrong with the limit of a gate."""
+    """Yields the problems with the limit of a gate."""
     for key, value in settings.items():
         size = amount(value)
         if key not in (*LIMITS, *REGRESSION):
@@ -57,7 +58,7 @@ def _problems(settings: Mapping[str, Any], info: MetricInfo) -> Iterator[str]:
 
 
 def amount(value: Any) -> float | None:
-    """A limit as a number, a percentage as its share; None for anything else.
+    """The size of a limit: a number, or a percentage as a share; None for anything else.
 
     >>> amount(3), amount("2%"), amount("2"), amount("nan%"), amount(True)
     (3.0, 0.02, None, None, None)
@@ -71,10 +72,10 @@ def amount(value: Any) -> float | None:
     return float(number) if is_number and math.isfinite(number) else None
 
 
-def allowed(settings: Mapping[str, Any], before: float = 0.0) -> float:
-    """The last value that a gate allows, by the value before where it is relative.
+def limit_of(settings: Mapping[str, Any], before: float = 0.0) -> float:
+    """The last value that a gate allows; for a relative limit by the value before.
 
-    >>> allowed({"min": 0.9}), allowed({"max_drop": 0.01}, 0.98), allowed({"max_increase": "10%"}, 100.0)
+    >>> limit_of({"min": 0.9}), limit_of({"max_drop": 0.01}, 0.98), limit_of({"max_increase": "10%"}, 100.0)
     (0.9, 0.97, 110.0)
     """
     ((key, limit),) = settings.items()
@@ -83,11 +84,12 @@ def allowed(settings: Mapping[str, Any], before: float = 0.0) -> float:
     return {"min": size, "max": size, "max_drop": before - step}.get(key, before + step)
 
 
-def is_beyond(value: float, end: float, settings: Mapping[str, Any]) -> bool:
-    """True if a value lies beyond the last one that a gate allows.
+def is_beyond_limit(value: float, limit: float, settings: Mapping[str, Any]) -> bool:
+    """True if a value is beyond the last one that a gate allows.
 
-    >>> is_beyond(0.8, 0.9, {"min": 0.9}), is_beyond(0.9, 0.9, {"min": 0.9}), is_beyond(3, 2, {"max": 2})
+    >>> is_beyond_limit(0.8, 0.9, {"min": 0.9}), is_beyond_limit(0.9, 0.9, {"min": 0.9}), is_beyond_limit(3, 2, {"max": 2})
     (True, False, True)
     """
-    lower = bool({"min", "max_drop"} & settings.keys())
-    return (end - value if lower else value - end) > _ROUNDING * max(1.0, abs(end))
+    is_minimum = bool({"min", "max_drop"} & settings.keys())
+    beyond = limit - value if is_minimum else value - limit
+    return beyond > _ROUNDING * max(1.0, abs(limit))

@@ -1,8 +1,8 @@
-"""Gates: each rule on each strategy that it names, on one basis, which is named.
+"""Gates: each rule is judged for each strategy that it names, on one stated basis.
 
-A gate never passes on what was not measured. A run that the baseline has and this comparison lacks
-leaves a gate undecided. Gates of the baseline are judged too, whatever became of them; strategies
-that were replaced are named.
+A gate never passes without a measured value. A run that the baseline has and this comparison lacks
+leaves a gate undecided. Gates of the baseline are judged too, even if they were removed; replaced
+strategies are reported.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from ..model.metric import MetricInfo
 from ..model.signature import GateRule
 from .against import Against, replaced
 from .baseline import stale
-from .gate_rules import LIMITS, allowed, is_beyond
+from .gate_rules import LIMITS, is_beyond_limit, limit_of
 from .totals import Runs, value_of
 
 JUDGE = GateRule(metric="")
-"""The rule of results that say what was replaced or removed since the baseline."""
+"""The rule of results about strategies or runs that were replaced or removed since the baseline."""
 
 _UPDATE = "with `bench run --update-baseline`"
 _NO_BASELINE = f"there is no baseline yet — accept one {_UPDATE}"
@@ -87,7 +87,7 @@ def _ending(
     against: Against | None,
     required: bool,
 ) -> Ending:
-    """The result of one gate: that there is nothing to judge, else by its limit or by regression."""
+    """The outcome of one gate: by its limit or by regression, unless there is nothing to judge."""
     info = compared.metrics.get(rule.metric)
     if info is None:
         return _undecided(f"{rule.metric} was not measured")
@@ -112,7 +112,7 @@ def _undecided(reason: str, **values: Any) -> Ending:
 
 
 def _not_replayed(name: str, runs: Runs) -> Ending | None:
-    """The first run on which a strategy failed or is not stable; None where there is none."""
+    """The outcome for a strategy that failed or is unstable on some run; None if all is well."""
     first = next(runs.failures(name), None)
     if first is None:
         return None
@@ -124,50 +124,50 @@ def _not_replayed(name: str, runs: Runs) -> Ending | None:
 def _by_limit(
     rule: GateRule, name: str, info: MetricInfo, runs: Runs, against: Against | None
 ) -> Ending:
-    """The value over all runs beside its limit.
+    """The outcome of the value over all runs against its limit.
 
-    A value that keeps it only with runs that the baseline lacks does not keep it.
+    New runs may not rescue it: it also has to hold on the runs of the baseline.
     """
     total, basis = runs.total(name, info), _BASIS[info.aggregate]
     value, run = value_of(total), runs.worst(name, info.name, lowest=info.better == "higher")
     if value is None:
         return _undecided(f"not measured: {total.reason}", basis=basis)
-    ending = {**_within(value, allowed(rule.settings), rule), "basis": basis, "run": run}
-    known = value_of(against.here.total(name, info)) if against else None
+    ending = {**_within(value, limit_of(rule.settings), rule), "basis": basis, "run": run}
+    known = value_of(against.shared_now.total(name, info)) if against else None
     if known is not None and ending["outcome"] == "pass":
-        there = _within(known, allowed(rule.settings), rule)
+        there = _within(known, limit_of(rule.settings), rule)
         if there["outcome"] == "fail":
             ending |= {**there, "basis": f"{basis} of the baseline"}
     return ending
 
 
 def _by_regression(rule: GateRule, name: str, info: MetricInfo, against: Against) -> Ending:
-    """The value before and now, on the runs that both sides have."""
-    old, new = against.there.total(name, info), against.here.total(name, info)
+    """The outcome of the value before and now, on the runs that both sides have."""
+    old, new = against.shared_before.total(name, info), against.shared_now.total(name, info)
     before, after = value_of(old), value_of(new)
     if before is None or after is None:
         return _undecided(f"not measured: {old.reason or new.reason}", before=before, value=after)
     moved = against.moved_runs(name, info)
     worst = against.now.worst(name, info.name, lowest=info.better == "higher")
     run = moved[0].run if moved else worst
-    ending = _within(after, allowed(rule.settings, before), rule)
+    ending = _within(after, limit_of(rule.settings, before), rule)
     return {**ending, "before": before, "basis": _BASIS[info.aggregate], "run": run}
 
 
 def _within(value: float, end: float, rule: GateRule) -> Ending:
-    """The outcome of a value: it fails beyond what is allowed."""
-    outcome = "fail" if is_beyond(value, end, rule.settings) else "pass"
+    """The outcome of a value: it fails beyond the limit."""
+    outcome = "fail" if is_beyond_limit(value, end, rule.settings) else "pass"
     return {"outcome": outcome, "value": value, "limit": end}
 
 
 def _not_comparable(name: str, info: MetricInfo, against: Against, required: bool) -> Ending | None:
-    """The result where a run of the baseline, or its number, is here no more; None where all are."""
-    here, there = against.here, against.there
-    if lost := [run.id for run in against.then.all if run.id not in against.both]:
+    """The outcome if a run of the baseline, or its number, is missing now; None if none is."""
+    here, there = against.shared_now, against.shared_before
+    if lost := [run.id for run in against.baseline.all if run.id not in against.shared]:
         names = f"{', '.join(lost[:3])}{' and more' if len(lost) > 3 else ''}"
         reason = f"not here as in the baseline: {names} — restore, or accept {_UPDATE}"
         return {"outcome": "fail" if required else "undecided", "reason": reason}
-    if not against.both:
+    if not against.shared:
         return _undecided("no run of the baseline is here")
     for was, run in zip(there.all, here.all, strict=True):
         if there.number(was, name, info.name) and not here.number(run, name, info.name):
@@ -187,7 +187,8 @@ def is_measured(compared: Compared) -> bool:
 
 
 def exit_code(compared: Sequence[Compared], *, allow_undecided: bool = False) -> int:
-    """0 where all gates hold, 1 where one failed, 3 where one is undecided or nothing was measured."""
+    """The exit code: 0 if all gates hold, 1 if one failed, 3 if one is undecided or nothing was
+    measured."""
     outcomes = {result.outcome for item in compared for result in item.gates}
     if "fail" in outcomes:
         return 1

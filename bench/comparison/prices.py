@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from ..model.advice import TODAY, Price, Ranked
 from .certainty import Ratio, certain, holm, leave_one_out, ratio_of_totals
-from .rules import filled
+from .rules import slots_in_spec
 from .totals import Runs
 from .wording import NOISE
 
@@ -25,7 +25,7 @@ METRICS: Mapping[Economy, str] = {
 
 
 def price_of(item: Ranked, economy: str) -> Price | None:
-    """The price of a ranked strategy in an economy."""
+    """The price of a ranked strategy with or without the cache."""
     return item.uncached if economy == "uncached" else item.cached
 
 
@@ -35,14 +35,14 @@ def is_saving(price: Price) -> bool:
 
 
 def economies_of(runs: Runs) -> tuple[Economy, ...]:
-    """Dollars with and without cache, each where all runs of today have them; else tokens."""
+    """Dollars with and without cache, if all of today's runs have these prices; else tokens."""
     dollars: tuple[Economy, ...] = ("cached", "uncached")
     costs = {economy: runs.by_task(TODAY, METRICS[economy]) for economy in dollars}
     return tuple(name for name in dollars if math.fsum(costs[name] or ()) > 0) or ("tokens",)
 
 
 def prices_of(runs: Runs, names: Sequence[str], economy: Economy) -> dict[str, Price]:
-    """The price of today and of each strategy; the p-values are corrected over all that were tried.
+    """The prices of today's and of each strategy, with p-values corrected over all strategies.
 
     A strategy that raised, or whose runs have no prices, is left out.
     """
@@ -68,23 +68,28 @@ def prices_of(runs: Runs, names: Sequence[str], economy: Economy) -> dict[str, P
     return prices
 
 
-def stated_apart(ranked: Sequence[Ranked], advised: str, runs: Runs) -> tuple[Ranked, ...]:
+def with_leave_one_out_price(
+    ranked: Sequence[Ranked], advised: str, runs: Runs
+) -> tuple[Ranked, ...]:
     """The table with the leave-one-task-out price of the advised strategy.
 
-    It was chosen among many on these tasks, so its own price looks too good: stated is the ratio to
-    today's costs when the cheapest is chosen without the task that it is judged on.
+    It was chosen among many on these tasks, so its own price looks too good. The price stated
+    instead is that of choosing the cheapest strategy without the task that it is judged on.
     """
     candidates = [
-        item for item in ranked if item.strategy != TODAY and all(r.passed for r in item.rules[:-1])
+        item
+        for item in ranked
+        if item.strategy != TODAY and all(rule.passed for rule in item.rules[:-1])
     ]
     names = [item.strategy for item in sorted(candidates, key=preference)]
     by_name = {item.strategy: item for item in ranked}
     prices: dict[str, Price] = {}
     for economy in economies_of(runs):
-        totals = [runs.by_task(name, METRICS[economy]) for name in (TODAY, *names)]
-        today, costs = totals[0], [values for values in totals[1:] if values is not None]
+        today = runs.by_task(TODAY, METRICS[economy])
+        totals = [runs.by_task(name, METRICS[economy]) for name in names]
+        costs = [values for values in totals if values is not None]
         ratio = None if today is None else leave_one_out(costs, today)
-        price, base = (price_of(by_name[name], economy) for name in (advised, TODAY))
+        price, base = price_of(by_name[advised], economy), price_of(by_name[TODAY], economy)
         if ratio is not None and price is not None and price.ratio and base is not None:
             high = None if price.high is None else price.high * ratio / price.ratio
             stated = replace(price, ratio=ratio, high=high, per_run=base.per_run * ratio)
@@ -94,5 +99,6 @@ def stated_apart(ranked: Sequence[Ranked], advised: str, runs: Runs) -> tuple[Ra
 
 
 def preference(item: Ranked) -> tuple[float, int, str]:
-    """The place of a strategy among equally cheap ones: less lost first, then the simpler."""
-    return item.missed_turns or 0.0, len(filled(item.spec)), item.strategy
+    """The sort key among equally cheap strategies: fewer missed turns first, then the simpler
+    spec."""
+    return item.missed_turns or 0.0, len(slots_in_spec(item.spec)), item.strategy

@@ -1,4 +1,4 @@
-"""The reasons of verdicts in words: why a rule refuses, why a strategy is not the one to run."""
+"""The reasons of verdicts in words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from .wording import change, less_or_more, quoted
 
 @dataclass(frozen=True)
 class RuleWords:
-    """A rule in words: its measure, and the end of a refusal, after a count of `noun` or a share."""
+    """A rule in words: its measure, and the end of a refusal, which follows a count of `noun` or a
+    share."""
 
     measure: str
     refusal: str = ""
@@ -39,7 +40,7 @@ RULES: dict[Rule, RuleWords] = {
     "judged": RuleWords("evaluations and extractions that stay the same"),
     "routed": RuleWords("routes and selections as expected"),
 }
-"""The words of each rule, in the order in which they are asked. Those with a noun count."""
+"""The words of each rule, in order. Rules with a noun count things."""
 
 QUALITY = {
     "loss.leaf_recall.stored": "stores {} of the values",
@@ -54,7 +55,7 @@ QUALITY = {
 
 
 def rule_failed(result: RuleResult) -> str:
-    """The reason of a refusal in a few words, with the first words or value that failed.
+    """The reason of a refusal in a few words, with the first text or value that failed.
 
     >>> rule_failed(RuleResult(rule="needed", passed=False, value=0.148, limit=0.05))
     'missed turns 14.8%, above 5%'
@@ -96,7 +97,7 @@ def quality(result: RuleResult) -> str:
 
 
 def _amount(metric: str, value: float | None) -> str:
-    """A share in words; replies are counted."""
+    """A value in words: a share, or a number of replies."""
     return count(value) if metric == "routing.unreset_states" else percent(value)
 
 
@@ -108,7 +109,7 @@ def _example(result: RuleResult) -> str:
 
 
 def reason_of(item: Ranked, advice: Advice) -> str:
-    """The reason of a strategy's verdict; "" for what may be shipped, and for what runs today."""
+    """The reason of a strategy's verdict; "" if it may be shipped, and for what runs today."""
     if "inactive" in item.marks:
         return "changed nothing"
     failed = [rule for rule in item.rules if not rule.passed]
@@ -140,5 +141,5 @@ def _too_dear(item: Ranked, cheaper: RuleResult, advice: Advice) -> str:
 
 
 def unit_of(advice: Advice) -> str:
-    """The thing that certainty counts: a task, or a run where each is a task of its own."""
+    """The unit of certainty: a task, or a run if each run is its own task."""
     return "task" if advice.tasks != advice.runs else "run"

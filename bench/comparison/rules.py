@@ -1,8 +1,8 @@
-"""The rules of the decision in one table, in the order in which they are asked.
+"""The rules of the decision in one table, in the order in which they are applied.
 
-A strategy that fails one is not advised. What runs today is held to *ran* and *valid* alone, and a
-fault that it shares with a candidate does not refuse the candidate: hits are counted beyond
-today's, limits are never stricter than today.
+A strategy that fails one is not advised. What runs today only has to pass *ran* and *valid*, and
+its own faults do not refuse a candidate: only hits beyond today's count, and limits are never
+stricter than today's value.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Kind = Literal["ran", "count", "prose", "share", "cheaper"]
 
 
 @dataclass(frozen=True)
-class Asked:
+class DecisionRule:
     """One rule: how it counts, and its verdict.
 
     A rule on a share (or a mean) has a limit and several metrics: the first that was measured
@@ -43,22 +43,26 @@ class Asked:
     better: Literal["lower", "higher"] = "higher"
 
 
-TABLE: tuple[Asked, ...] = (
-    Asked("ran", "ran", "invalid"),
-    Asked("valid", "count", "invalid"),
-    Asked("instructed", "prose", "unfaithful"),
-    Asked("changed", "count", "unfaithful"),
-    Asked("misattributed", "prose", "unfaithful"),
-    Asked("invented", "prose", "unfaithful"),
-    Asked("hidden", "count", "unfaithful"),
-    Asked("needed", metrics=("needed.missed_turn_rate",), limit=MAX_FAULT_RATE, better="lower"),
-    Asked("far", metrics=("needed.recall.far",), limit=MIN_FAR_RECALL),
-    Asked("stored", metrics=("loss.leaf_recall.stored", "loss.fact_recall.stored"), slot="store"),
-    Asked("stored", metrics=("probes.recall",), slot="store"),
-    Asked("judged", metrics=("findings.agreement",), slot="evaluator"),
-    Asked("routed", metrics=("routing.accuracy", "routing.selection_top1"), slot="routers"),
-    Asked("routed", metrics=("routing.unreset_states",), slot="consumer", better="lower"),
-    Asked("cheaper", "cheaper", "not certain"),
+TABLE: tuple[DecisionRule, ...] = (
+    DecisionRule("ran", "ran", "invalid"),
+    DecisionRule("valid", "count", "invalid"),
+    DecisionRule("instructed", "prose", "unfaithful"),
+    DecisionRule("changed", "count", "unfaithful"),
+    DecisionRule("misattributed", "prose", "unfaithful"),
+    DecisionRule("invented", "prose", "unfaithful"),
+    DecisionRule("hidden", "count", "unfaithful"),
+    DecisionRule(
+        "needed", metrics=("needed.missed_turn_rate",), limit=MAX_FAULT_RATE, better="lower"
+    ),
+    DecisionRule("far", metrics=("needed.recall.far",), limit=MIN_FAR_RECALL),
+    DecisionRule(
+        "stored", metrics=("loss.leaf_recall.stored", "loss.fact_recall.stored"), slot="store"
+    ),
+    DecisionRule("stored", metrics=("probes.recall",), slot="store"),
+    DecisionRule("judged", metrics=("findings.agreement",), slot="evaluator"),
+    DecisionRule("routed", metrics=("routing.accuracy", "routing.selection_top1"), slot="routers"),
+    DecisionRule("routed", metrics=("routing.unreset_states",), slot="consumer", better="lower"),
+    DecisionRule("cheaper", "cheaper", "not certain"),
 )
 """The table.
 
@@ -67,14 +71,14 @@ rates.
 """
 
 FINDINGS = 5
-"""The most findings of a rule that its result names."""
+"""The most findings that a rule's result lists."""
 _ROUNDING = 1e-9
 
 
-def filled(spec: str) -> dict[str, str]:
-    """The slots that a spec fills, without the strategy's name.
+def slots_in_spec(spec: str) -> dict[str, str]:
+    """The slots that a spec fills, each with its text; the strategy's name is left out.
 
-    >>> filled("mine=store=truncate:limit=5+routers=[a,b]"), filled("recorded")
+    >>> slots_in_spec("mine=store=truncate:limit=5+routers=[a,b]"), slots_in_spec("recorded")
     ({'store': 'truncate:limit=5', 'routers': '[a,b]'}, {})
     """
     slots: dict[str, str] = {}
@@ -92,11 +96,11 @@ _SLOTS = ("summarizer", "store", "compactor", "evaluator", "routers", "consumer"
 
 @dataclass(frozen=True)
 class Terms:
-    """The terms of a decision, beside the runs.
+    """The settings of a decision.
 
-    `portfolio`: one was chosen among these strategies, so the price stated for it is the
-    leave-one-task-out one. `rates` are the measured false-alarm rates of the rules that read prose
-    (0 for one that is missing).
+    With `portfolio` the best strategy was chosen among many, so its stated price is the
+    leave-one-task-out price. `rates` are the measured false-alarm rates of the rules that read
+    prose (0 for a missing one).
     """
 
     portfolio: bool = False
@@ -104,17 +108,17 @@ class Terms:
 
 
 USUAL = Terms()
-"""The terms where nothing is set."""
+"""The default terms."""
 
 
 def results_of(
     runs: Runs, strategy: str, *, spec: str = "", terms: Terms = USUAL, failed_gates: int = 0
 ) -> tuple[RuleResult, ...]:
-    """The results of every rule but the last on one strategy, in order.
+    """The results of every rule except the last for one strategy, in order.
 
-    Of what runs today only *ran* and *valid*.
+    For what runs today only *ran* and *valid*.
     """
-    slots = filled(spec)
+    slots = slots_in_spec(spec)
     results: list[RuleResult | None] = []
     for asked in TABLE:
         if asked.kind == "cheaper" or (strategy == TODAY and asked.rule not in ("ran", "valid")):
@@ -128,10 +132,9 @@ def results_of(
     return tuple(result for result in results if result is not None)
 
 
-def unchecked(runs: Runs, strategy: str) -> str | None:
-    """The first words of a strategy that could not be checked; None where all were.
-
-    "" where a rule was not asked of some run.
+def unchecked_words(runs: Runs, strategy: str) -> str | None:
+    """The first words of a strategy that could not be checked; None if all were. "" if a rule was
+    not applied to some run.
     """
     words = None
     for run in runs.all:
@@ -153,9 +156,10 @@ def verdict_of(results: tuple[RuleResult, ...]) -> Verdict | None:
 
 
 def _ran(runs: Runs, strategy: str, failed_gates: int) -> RuleResult:
-    """The first rule: a strategy ran everywhere, twice alike, and none of its gates failed.
+    """The result of the first rule: a strategy ran on every run, twice with the same answers, and
+    none of its gates failed.
 
-    Where a run failed only runs count: the gates failed with them.
+    If a run failed, its gates are not counted again.
     """
     failures = list(runs.failures(strategy))
     count = len(failures) or failed_gates
@@ -170,9 +174,9 @@ def _ran(runs: Runs, strategy: str, failed_gates: int) -> RuleResult:
 
 
 def _in_texts(
-    runs: Runs, asked: Asked, strategy: str, rates: Mapping[Rule, FalseAlarms]
+    runs: Runs, asked: DecisionRule, strategy: str, rates: Mapping[Rule, FalseAlarms]
 ) -> RuleResult:
-    """A rule that looks for something in texts: any hit breaks a count.
+    """The result of a rule that searches texts; a rule that counts breaks at the first hit.
 
     What today's texts of the same run have too is not a hit. A rule on prose breaks where the rate
     is certainly above the rule's false alarms.
@@ -208,14 +212,14 @@ def _check(runs: Runs, run: MeasuredRun, strategy: str, rule: Rule) -> Check:
     return Check() if score is None else score.checks.get(rule, Check())
 
 
-def _share(runs: Runs, asked: Asked, strategy: str) -> RuleResult | None:
-    """A rule on a share; None where it has nothing to measure in a slot.
+def _share(runs: Runs, asked: DecisionRule, strategy: str) -> RuleResult | None:
+    """The result of a rule on a share; None where its slot has nothing to measure.
 
-    A share that could not be measured does not pass, but that nothing was needed from far back does.
+    A share that could not be measured does not pass, except for *far* if nothing old was needed.
     """
     lower = asked.better == "lower"
     measured = [(metric, runs.share(strategy, metric)) for metric in asked.metrics]
-    metric, share = next((item for item in measured if item[1].weight), measured[0])
+    metric, share = next(((name, share) for name, share in measured if share.weight), measured[0])
     result = RuleResult(rule=asked.rule, metric=metric, passed=False)
     if share.weight == 0:
         nothing = share.reason == "nothing to measure"
@@ -229,12 +233,12 @@ def _share(runs: Runs, asked: Asked, strategy: str) -> RuleResult | None:
     return replace(result, passed=passed, value=value, limit=limit, worst_run=run)
 
 
-def _limit(here: Number, asked: Asked) -> float:
-    """The limit of a share: the rule's, but never stricter than today's value `here`.
+def _limit(todays: Number, asked: DecisionRule) -> float:
+    """The limit of a share: the rule's, but never stricter than today's value.
 
-    A slot must do as well as today. Where today has no value, the rule's holds alone.
+    A slot must do as well as today. Without a value of today, the rule's limit applies.
     """
-    today = value_of(here)
+    today = value_of(todays)
     if today is None:
         return 0.0 if asked.rule == "routed" else asked.limit
     if asked.slot:
@@ -243,5 +247,5 @@ def _limit(here: Number, asked: Asked) -> float:
 
 
 def finite(value: float | None) -> float:
-    """A value to sort by: what is missing comes last."""
+    """A value to sort by: missing ones come last."""
     return math.inf if value is None or not math.isfinite(value) else value

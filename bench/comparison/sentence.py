@@ -1,14 +1,15 @@
-"""The first line of every output: one sentence about an advice, in one template set."""
+"""The first line of every output: a sentence about an advice."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from ..model.advice import TODAY, Advice, Ranked, Verdict
+from ..model.advice import TODAY, Advice, Ranked, RuleResult, Verdict
 from ..model.compared import Answers
 from ..text.wording import counted, listed, percent
 from .prices import is_saving, price_of
@@ -23,11 +24,11 @@ _LOSES: dict[Verdict, tuple[str, str]] = {
 }
 
 
-def worded(advice: Advice, answers: Answers, assumed: bool, asks: str = "") -> Advice:
+def with_sentence(advice: Advice, answers: Answers, assumed: bool, asks: str = "") -> Advice:
     """The advice with its sentence, and the reason of each verdict.
 
-    `assumed`: the shares of the provider's cache are not recorded. Where the question is about a
-    strategy (`asks`) that the sentence does not name, it begins with the answer.
+    `assumed` is True if the shares of the provider's cache are not recorded. If the question is
+    about a strategy (`asks`) that the sentence does not name, the answer comes first.
     """
     ranked = tuple(replace(item, reason=reason_of(item, advice)) for item in advice.ranked)
     advice = replace(advice, ranked=ranked)
@@ -65,7 +66,7 @@ def _savings(advice: Advice, assumed: bool) -> str:
 
 
 def _missed(best: Ranked) -> str:
-    """The clause on the turns that would have missed something; "" where no turn was asked."""
+    """The clause on the turns that would have missed something; "" where none was measured."""
     if best.missed_turns is None:
         return ""
     share = f"{percent(best.missed_turns)} of turns would have missed something they used"
@@ -73,7 +74,7 @@ def _missed(best: Ranked) -> str:
 
 
 def _keep(advice: Advice, assumed: bool) -> str:
-    """The sentence that advises none, with the reason: what runs today, or why nothing is better."""
+    """The sentence that advises no strategy, with the reason."""
     others = [item for item in advice.ranked if item.strategy != TODAY]
     if any(item.verdict == "invalid" for item in advice.ranked if item.strategy == TODAY):
         return "What runs today is not valid, and no strategy can be used."
@@ -116,7 +117,7 @@ def _why_unsure(advice: Advice, item: Ranked, assumed: bool) -> str:
 
 
 def _all_refused(cheaper: Sequence[Ranked]) -> str:
-    """The clause on cheaper strategies of which each is refused."""
+    """The clause on cheaper strategies that are all refused."""
     counts = Counter(item.verdict for item in cheaper)
     one, several = _LOSES[cheaper[0].verdict]
     if len(cheaper) == 1:
@@ -136,7 +137,7 @@ def _economy(advice: Advice, assumed: bool) -> str:
 
 
 def _other_economy(advice: Advice, item: Ranked | None) -> str:
-    """A second sentence where the other economy says the opposite."""
+    """A second sentence if the price with (or without) the cache says the opposite; else ""."""
     other = "uncached" if advice.basis == "cached" else "cached"
     if item is None:
         return ""
@@ -147,20 +148,35 @@ def _other_economy(advice: Advice, item: Ranked | None) -> str:
 
 
 def _of_quality(advice: Advice, answers: str) -> str:
-    """The sentence where no strategy shapes prompts: the best one, then the worst."""
-    parts = []
+    """The sentence on stores, evaluators or routers: the best strategy, then the worst."""
+    measured = []
     for item in advice.ranked:
         known = [rule for rule in item.rules if rule.rule == answers and rule.value is not None]
         if known and item.strategy != TODAY:
-            parts.append((item, known[0], f"{item.strategy} {quality(known[0])}"))
-    if not parts:
+            measured.append(_Measured(item, known[0]))
+    if not measured:
         return "Nothing that these strategies fill could be measured."
-    parts.sort(key=lambda part: (not part[1].passed, -(part[1].value or 0.0), part[0].strategy))
-    passed = [part for part in parts if part[0].verdict == "ship"]
-    named = [part for part in passed if part[0].strategy == advice.advised]
-    best, worst = (named or passed or parts)[0], parts[-1]
-    head = best[2]
+    measured.sort(key=_Measured.rank)
+    passed = [one for one in measured if one.item.verdict == "ship"]
+    named = [one for one in passed if one.item.strategy == advice.advised]
+    best, worst = (named or passed or measured)[0], measured[-1]
+    head = best.words
     if not passed:
-        why = f" ({best[0].reason})" if best[1].passed else ", which is too little"
+        why = f" ({best.item.reason})" if best.result.passed else ", which is too little"
         head = f"Keep what runs today: {head}{why}"
-    return f"{head}{'' if worst[1].value == best[1].value else f'; {worst[2]}'}."
+    tail = "" if worst.result.value == best.result.value else f"; {worst.words}"
+    return f"{head}{tail}."
+
+
+class _Measured(NamedTuple):
+    """A strategy with the result of the rule that answers the question."""
+
+    item: Ranked
+    result: RuleResult
+
+    @property
+    def words(self) -> str:
+        return f"{self.item.strategy} {quality(self.result)}"
+
+    def rank(self) -> tuple[bool, float, str]:
+        return not self.result.passed, -(self.result.value or 0.0), self.item.strategy

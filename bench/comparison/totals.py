@@ -1,7 +1,7 @@
 """One value for each number of a comparison: sums as totals over runs, shares as means over tasks.
 
-A task is `RunFacts.task`, else the recording itself. The runs of one task are averaged first. A
-recording that is there twice, under another name, counts once.
+A task is `RunFacts.task`, else the recording itself. The runs of one task are averaged first.
+Copies of a recording under other names count once.
 """
 
 from __future__ import annotations
@@ -31,20 +31,23 @@ class Runs:
         for run in self.all:
             tasks.setdefault(run.facts.task or run.facts.sha256 or run.id, []).append(run)
         self.tasks = tuple(tuple(task) for task in tasks.values())
-        self._scores = {run.id: {score.strategy: score for score in run.scores} for run in self.all}
+        self._scores: dict[str, dict[str, Score]] = {}
+        for run in self.all:
+            self._scores[run.id] = {score.strategy: score for score in run.scores}
 
     def score(self, run: MeasuredRun, strategy: str) -> Score | None:
         """The score of a strategy on a run; None where it was not replayed there."""
         return self._scores[run.id].get(strategy)
 
     def number(self, run: MeasuredRun, strategy: str, metric: str) -> Number | None:
-        """One number; None where there was nothing to measure (weight 0) or nobody measured."""
+        """One number; None if there was nothing to measure (weight 0) or it was not measured."""
         score = self.score(run, strategy)
         number = None if score is None else score.numbers.get(metric)
         return None if number is None or number.weight == 0 else number
 
     def failures(self, strategy: str) -> Iterator[tuple[str, Finding, bool]]:
-        """Yields the runs on which a strategy was not replayed or failed, or (True) is not stable."""
+        """Yields the runs on which a strategy failed, each with the finding; True if it was only
+        unstable."""
         for run in self.all:
             score = self.score(run, strategy)
             if score is None:
@@ -86,15 +89,15 @@ class Runs:
 
     def worst(self, strategy: str, metric: str, *, lowest: bool) -> str:
         """The run where a number is worst; "" where no run has one."""
-        values = [
-            (number.value if lowest else -number.value, run.id)
+        values = {
+            run.id: number.value if lowest else -number.value
             for run in self.all
             if (number := self.number(run, strategy, metric)) and number.value is not None
-        ]
-        return min(values, default=(0.0, ""))[1]
+        }
+        return min(values, key=lambda run: (values[run], run), default="")
 
     def total(self, strategy: str, info: MetricInfo) -> Number:
-        """The one value of a metric over all runs, by how it adds up."""
+        """The value of a metric over all runs: a total, or a mean over tasks."""
         if info.aggregate == "mean over tasks":
             return self.share(strategy, info.name)
         values = []
@@ -110,7 +113,7 @@ class Runs:
 
 
 def value_of(number: Number | None) -> float | None:
-    """The value of a number where it was measured and is finite; else None."""
+    """The value of a number; None where it was not measured or is not finite."""
     if number is None or number.value is None or not math.isfinite(number.value):
         return None
     return number.value
@@ -119,7 +122,7 @@ def value_of(number: Number | None) -> float | None:
 def totals(
     runs: Runs, strategies: Sequence[str], infos: Mapping[str, MetricInfo]
 ) -> dict[str, dict[str, Number]]:
-    """Every metric of every strategy over all runs, where a score of the strategy has it."""
+    """The value of every metric of every strategy over all runs, where it was measured."""
     scores = [score for run in runs.all for score in run.scores]
     known = {(score.strategy, metric) for score in scores for metric in score.numbers}
     return {

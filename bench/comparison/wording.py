@@ -8,7 +8,7 @@ from ..model.advice import Price
 from ..text.wording import MINUS, PriceBasis, count, dollars, per_run, percent
 
 NOISE = 0.001
-"""A ratio that is nearer to 1 than this is no saving."""
+"""A ratio that differs from 1 by less than this is not a saving."""
 
 
 def change(ratio: float | None) -> str:
@@ -22,7 +22,9 @@ def change(ratio: float | None) -> str:
     text = percent(abs(ratio - 1))
     if ratio == 1 or text == "0%":
         return text
-    return "≈0%" if text.startswith("<") else ("+" if ratio > 1 else MINUS) + text
+    if text.startswith("<"):
+        return "≈0%"
+    return f"{'+' if ratio > 1 else MINUS}{text}"
 
 
 def less_or_more(price: Price) -> str:
@@ -58,7 +60,7 @@ def money(price: Price, runs: int) -> str:
 
 
 def shortened(text: str, most: int = 70) -> str:
-    """A text on one line, its middle left out where it is long.
+    """A text on one line, without its middle if it is long.
 
     >>> shortened("cat  a_long_path.txt", 10)
     'cat a … h.txt'
@@ -70,7 +72,7 @@ def shortened(text: str, most: int = 70) -> str:
 
 
 def quoted(text: str) -> str:
-    """A text in quotation marks, the middle of a long one left out.
+    """A text in quotation marks, without the middle of a long one.
 
     >>> quoted("so  far")
     '"so far"'

@@ -1,4 +1,5 @@
-"""A scenario held against a git revision: its file, code and gates there, and what is gone."""
+"""A scenario at a git revision: its file, code and gates at that time, and the parts that are
+missing now."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from ..strategies import Strategy
 from ..strategies.declaring import declaration
 from ..strategies.sandboxed import Place, stop
 from ..traces.paths import given_files
-from .comparing import Declared, declared
+from .comparing import DeclaredStrategies, declared_strategies
 from .measured_runs import Running
 from .scenario import Scenario, is_scenario, read_scenario
 
@@ -31,25 +32,25 @@ _OF_NOW = ("traces", "base", "path", "title")
 
 
 @dataclass(frozen=True)
-class Earlier:
-    """A scenario as it was at a revision: its settings, strategies and gates of then, on the
-    recordings of now that were there.
+class ScenarioAtRevision:
+    """A scenario as it was at a revision: its earlier settings, strategies and gates, on those
+    recordings of now that existed.
 
-    `missing` is a clause on each part that the scenario no longer has, `new_files` are its
-    recordings that were not there, `imported` are the files of the repository at `top` that its
-    code imports.
+    `missing` is a clause on each part that the scenario no longer has, `new_files` are the
+    recordings added since, `imported` are the files of the repository at `top` that its code
+    imports.
     """
 
     sha: str
     plan: Scenario
-    given: Declared
+    given: DeclaredStrategies
     missing: tuple[str, ...]
     new_files: frozenset[Path]
     imported: frozenset[str]
     top: Path
 
     def notes(self, now: Sequence[Strategy]) -> Iterator[str]:
-        """A line on what is new, and one on the files that are no longer imported."""
+        """Yield a line on the new recordings, and one on the files that are no longer imported."""
         new = sorted(f"recording {file.name}" for file in self.new_files)
         unused = sorted(self.imported - _imported(now, self.top))
         for what, names in (("new", new), ("no longer imported", unused)):
@@ -59,15 +60,16 @@ class Earlier:
 
 def strategies_of(
     plan: Scenario, running: Running, place: Place, *, tolerant: bool = False
-) -> Declared:
-    """The strategies of a scenario; `tolerant`: one that cannot be put together is broken."""
+) -> DeclaredStrategies:
+    """The strategies of a scenario; if `tolerant`, one that cannot be loaded is marked as
+    broken."""
     written = [declaration(slots or name, name) for name, slots in plan.strategies.items()]
-    return declared(written, place, running, tolerant=tolerant)
+    return declared_strategies(written, place, running, tolerant=tolerant)
 
 
 @contextlib.contextmanager
-def earlier(plan: Scenario, revision: str, running: Running) -> Iterator[Earlier]:
-    """Inside the block a scenario can be run as it was at a revision.
+def scenario_at(plan: Scenario, revision: str, running: Running) -> Iterator[ScenarioAtRevision]:
+    """A context with a scenario as it was at a revision, ready to run.
 
     Raises BenchError for a revision that this clone does not have, ScenarioError for one without
     the scenario.
@@ -89,7 +91,7 @@ def earlier(plan: Scenario, revision: str, running: Running) -> Iterator[Earlier
         try:
             missing = [*_broken(given.strategies, sha), *_stale(given.strategies, top, files)]
             missing += [f"{part} is gone or another one" for part in _gone(then, plan)]
-            yield Earlier(
+            yield ScenarioAtRevision(
                 sha,
                 moved,
                 given,
@@ -103,14 +105,15 @@ def earlier(plan: Scenario, revision: str, running: Running) -> Iterator[Earlier
 
 
 def _broken(strategies: Sequence[Strategy], sha: str) -> Iterator[str]:
-    """A clause on each strategy that cannot be put together at a revision."""
+    """Yield a clause on each strategy that cannot be loaded at a revision."""
     yield from (f"{item.name} at {sha[:9]}: {item.broken}" for item in strategies if item.broken)
 
 
 def _stale(strategies: Sequence[Strategy], top: Path, files: Path) -> Iterator[str]:
-    """A clause on each file that is not imported from the `files` of a revision, but as it is now.
+    """Yield a clause on each file that is imported as it is now instead of from the `files` of a
+    revision.
 
-    A finder of an editable install has its own paths, and looks into no folder.
+    An editable install with its own import finder can cause that.
     """
     for name in sorted(_imported(strategies, top)):
         if not (top / name).is_relative_to(files):
@@ -126,7 +129,8 @@ def _scenario_in(files: Path, inside: Path, revision: str) -> Scenario:
 
 
 def _imported(strategies: Sequence[Strategy], top: Path) -> set[str]:
-    """The files with any code that strategies import, relative to the top of their repository."""
+    """The files that strategies import and that are not empty, relative to the top of their
+    repository."""
     files = {Path(file) for item in strategies for file in item.imported}
     inside = {file for file in files if file.is_relative_to(top) and file.stat().st_size}
     return {file.relative_to(top).as_posix() for file in inside}
@@ -136,14 +140,15 @@ def _imported(strategies: Sequence[Strategy], top: Path) -> set[str]:
 
 
 def orphaned(plan: Scenario) -> Iterator[str]:
-    """A clause on each baseline beside a scenario whose own scenario file is gone."""
+    """Yield a clause on each baseline in a scenario's folder whose own scenario file is gone."""
     for file in sorted(plan.base.glob(f"*{_BASELINE}")) if plan.path else ():
         if not file.with_name(f"{file.name.removesuffix(_BASELINE)}.toml").exists():
             yield f"{file.name} is a baseline whose scenario is gone"
 
 
 def _gone(then: Scenario, now: Scenario) -> Iterator[str]:
-    """A clause on each part of a scenario, and scenario beside it, that is gone or another one now."""
+    """Yield a clause on each part of a scenario, and each scenario beside it, that is gone or
+    replaced now."""
     if then.model != now.model:
         yield f"model = {then.model!r}"
     asked = [probe.question for probe in then.probes if probe not in now.probes]
@@ -163,10 +168,10 @@ def _gone(then: Scenario, now: Scenario) -> Iterator[str]:
 
 
 def _new_recordings(then: Scenario, now: Scenario) -> frozenset[Path]:
-    """The recordings that were not there.
+    """The recordings that were added since.
 
-    They have no value before, so what they would add to a mean on both sides hides no loss on the
-    others. Empty where no recording was there, as nothing would be left to compare.
+    They are left out of the earlier run, so that they cannot hide a loss on the others. Empty if
+    all recordings are new, since nothing would be left to compare.
     """
     known, files = _recordings(then), _recordings(now)
     new = frozenset(file for sha256, file in files.items() if sha256 not in known)
@@ -174,7 +179,7 @@ def _new_recordings(then: Scenario, now: Scenario) -> frozenset[Path]:
 
 
 def _recordings(plan: Scenario) -> dict[str | None, Path]:
-    """The files of a scenario's recordings by their hash; none for a path that cannot be read."""
+    """The files of a scenario's recordings by their hash, without those that cannot be read."""
     files: dict[str | None, Path] = {}
     for text in plan.traces:
         with contextlib.suppress(TraceError):
@@ -184,7 +189,7 @@ def _recordings(plan: Scenario) -> dict[str | None, Path]:
 
 
 def _sha256(file: Path) -> str | None:
-    """The sha256 of a file, or of the file that a pointer of git LFS stands for; None for no file."""
+    """The sha256 of a file, or the one in its git LFS pointer; None if it cannot be read."""
     try:
         data = read_regular(file)
     except (OSError, ValueError):

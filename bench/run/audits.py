@@ -1,4 +1,4 @@
-"""Audits of recordings: each replayed as it was, and once more with perfect foresight."""
+"""Audits of recordings, from a replay of what was recorded and one with perfect foresight."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Audits:
-    """The audits of some recordings, by id, and the files that were left out, each with the reason."""
+    """The audits of some recordings, sorted by id, and the skipped files, each with the reason."""
 
     sessions: tuple[SessionAudit, ...]
     skipped: tuple[tuple[str, str], ...] = ()
@@ -35,9 +35,9 @@ def audit(
     model: str | None = None,
     progress: Progress | None = None,
 ) -> Audits:
-    """The audit of every recording of some paths; one at a time is in memory.
+    """The audit of every recording of some paths; only one at a time is in memory.
 
-    A recording without model calls is left out. `model` is that of recordings which name none.
+    A recording without model calls is left out. `model` applies to recordings that name none.
     Raises TraceError for a path that cannot be read, BenchError where nothing is left.
 
     >>> from bench.metrics import example
@@ -59,7 +59,7 @@ def audit(
     audits = sorted(each(), key=lambda item: item.id)
     skipped = (*source.skipped, *silent)
     if not audits:
-        first = f": {skipped[0][0]}: {skipped[0][1]}" if skipped else ""
+        first = "".join(f": {name}: {reason}" for name, reason in skipped[:1])
         raise BenchError(f"nothing to audit — no recording with a model call{first}")
     return Audits(tuple(audits), skipped)
 

@@ -37,7 +37,7 @@ from .scenario import Scenario
 _MOST_DETAILED_RUNS = 4
 
 
-class Declared(NamedTuple):
+class DeclaredStrategies(NamedTuple):
     """The strategies of a comparison, one per setting, and the names of these by the declared
     name."""
 
@@ -46,7 +46,8 @@ class Declared(NamedTuple):
 
     @property
     def with_references(self) -> tuple[Strategy, ...]:
-        """These, then the other references. Raises SpecError for a name taken twice."""
+        """The strategies, then the references that are not among them. Raises SpecError for a name
+        taken twice."""
         names = [item.name for item in self.strategies]
         for item in self.strategies:
             if names.count(item.name) > 1:
@@ -61,12 +62,12 @@ class Declared(NamedTuple):
         )
 
 
-def declared(
+def declared_strategies(
     written: Iterable[Declaration], place: Place, running: Running, *, tolerant: bool = False
-) -> Declared:
-    """The strategies that were declared, one for each setting of a sweep.
+) -> DeclaredStrategies:
+    """The strategies of some declarations, one for each setting of a sweep.
 
-    Raises SpecError as `load_strategies` does, and for more than 100 settings of one.
+    Raises SpecError as `load_strategies` does, and for a sweep of more than 100 settings.
     """
     settings = [setting for one in written for setting in at_settings(one)]
     declarations = [one for _, one in settings]
@@ -78,14 +79,14 @@ def declared(
         strategies.append(replace(alone, declaration=replace(alone.declaration, name=full_name)))
         for name in dict.fromkeys((alone.name, full_name)):
             names[name] = (*names.get(name, ()), full_name)
-    return Declared(tuple(strategies), names)
+    return DeclaredStrategies(tuple(strategies), names)
 
 
 class Base(NamedTuple):
-    """The values that a comparison is held against, and their name.
+    """The values that a comparison is compared with, and their name.
 
-    `required`: without any the gates that need them fail; `accepting`: they are about to be
-    replaced. `missing` is a clause on each thing that is gone since.
+    If `required`, gates that need values fail without any; if `accepting`, the values are about to
+    be replaced. `missing` is a clause on each part that is gone since.
     """
 
     scores: ScoreFile | None = None
@@ -95,17 +96,18 @@ class Base(NamedTuple):
     missing: Sequence[str] = ()
 
 
-def answered(
+def compare_runs(
     plan: Scenario,
-    given: Declared,
+    given: DeclaredStrategies,
     traces: Iterable[Trace],
     source: Loaded | TraceSource,
     running: Running,
     base: Base,
 ) -> Compared:
-    """The comparison that a scenario asks for. `source` says at the end which files were left out.
+    """The comparison that a scenario asks for. `source` knows the skipped files when all traces
+    were read.
 
-    Raises BenchError for no recordings, and for two of one name.
+    Raises BenchError without recordings, and for two with one name.
     """
     rules = rules_of(plan.gates, given.names, "" if plan.path is None else str(plan.path))
     everyone = given.with_references
@@ -147,9 +149,10 @@ def answered(
 def rules_of(
     tables: Sequence[Mapping[str, Any]], names: Mapping[str, tuple[str, ...]], where: str
 ) -> tuple[GateRule, ...]:
-    """The gates of a scenario, each at every setting of its strategy.
+    """The gates of a scenario, one for every setting of its strategy.
 
-    Raises ScenarioError after `where`, for a strategy too that is neither declared nor a reference.
+    Raises ScenarioError after `where`, also for a strategy that is neither declared nor a
+    reference.
     """
     known = dict.fromkeys((*names, *REFERENCES))
     rules: list[GateRule] = []
@@ -182,7 +185,7 @@ def _signature(runs: Sequence[MeasuredRun], measuring: Measuring) -> Signature:
 
 
 def _details(result: Compared, measured: MeasuredRuns) -> Iterator[ReplayDetail]:
-    """Yield the details of the strategies that a report opens, on the runs where these lose most."""
+    """Yield the details of the strategies that a report opens, on the runs where they lose most."""
     opened = _opened(result)
     worst = (run for name in opened if name != TODAY for run in measured.worst(name))
     yield from measured.details([*dict.fromkeys(worst)][:_MOST_DETAILED_RUNS], opened)

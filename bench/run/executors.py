@@ -1,7 +1,7 @@
-"""Places where runs are measured: this process, others beside it, workers of Dask.
+"""Executors that measure runs: this process, other processes, workers of Dask.
 
-Each is a `concurrent.futures.Executor`; the results are the same. Where a worker of Dask dies its
-run goes to another one. A process of this machine that dies ends the comparison.
+Each is a `concurrent.futures.Executor`; the results are the same. If a Dask worker dies, its run
+goes to another one. If a process of this machine dies, the comparison ends.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ Work = Callable[[Any, Any], Any]
 """`work(plan, task)`: one run measured."""
 
 Executors = Callable[[int], contextlib.AbstractContextManager[Executor]]
-"""An executor of so many workers."""
+"""A function from a number of workers to an executor."""
 
 AHEAD = 2
-"""The tasks that are given out for each worker: one is worked on, the other is on its way."""
+"""The tasks submitted for each worker: one is worked on, the other is on its way."""
 
 _ONE_AT_A_TIME = threading.Lock()
 
 
 class Workers:
-    """The workers of one executor, for any number of comparisons. It starts with the first task.
+    """The workers of one executor, for any number of comparisons. They start with the first task.
 
-    One worker is this process, unless `executors` says otherwise.
+    A single worker is this process, unless `executors` is given.
 
     >>> with Workers() as workers:
     ...     [*workers.results(pow, 2, [3, 4])]
@@ -92,8 +92,8 @@ class Workers:
 
 
 @contextlib.contextmanager
-def sharing(jobs: int | Workers) -> Iterator[Workers]:
-    """Workers that end with the block; those that somebody shares are used as they are."""
+def shared_workers(jobs: int | Workers) -> Iterator[Workers]:
+    """A context with workers that end with it; given Workers are used and stay alive."""
     if isinstance(jobs, Workers):
         yield jobs
     else:
@@ -102,7 +102,7 @@ def sharing(jobs: int | Workers) -> Iterator[Workers]:
 
 
 def _sent(plan: Any) -> bytes:
-    """A plan pickled for other processes, by cloudpickle where it holds functions."""
+    """A plan pickled for other processes, by cloudpickle if it contains functions."""
     try:
         return pickle.dumps(plan, pickle.HIGHEST_PROTOCOL)
     except Exception:
@@ -122,7 +122,8 @@ def _sent(plan: Any) -> bytes:
 
 @contextlib.contextmanager
 def processes(workers: int) -> Iterator[Executor]:
-    """Processes on this machine, forked where that is possible: a script needs no guard."""
+    """A context with processes on this machine, forked where possible, so that a script needs no
+    guard."""
     known = multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("fork" if "fork" in known else "spawn")
     end, held = context.Pipe(duplex=False)
@@ -139,7 +140,7 @@ def processes(workers: int) -> Iterator[Executor]:
 
 
 def _exit_with_parent(end: Connection, held: Connection) -> None:
-    """Watch a pipe from a thread, and end this process when the parent closes its end or is gone."""
+    """Watch a pipe from a thread, and end this process when the parent closes its end or dies."""
     held.close()
 
     def watch() -> None:
@@ -152,9 +153,9 @@ def _exit_with_parent(end: Connection, held: Connection) -> None:
 
 @contextlib.contextmanager
 def dask(scheduler: str, workers: int) -> Iterator[Executor]:
-    """The workers of a Dask scheduler (`tcp://host:8786`).
+    """A context with the workers of a Dask scheduler (`tcp://host:8786`).
 
-    Raises BenchError without `dask[distributed]`, and where nobody answers at the address.
+    Raises BenchError without `dask[distributed]`, and if nothing answers at the address.
     """
     try:
         from distributed import Client
@@ -183,7 +184,7 @@ def _plan(sent: bytes) -> Any:
 
 
 def _done(work: Work, plan: bytes, task: Any) -> Any:
-    """The result of a task. Raises BenchError alone."""
+    """The result of a task. Raises only BenchError."""
     try:
         with _ONE_AT_A_TIME:  # a worker of Dask may have several threads
             return work(_plan(plan), task)

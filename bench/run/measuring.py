@@ -1,4 +1,4 @@
-"""One run under every strategy, measured; what earlier runs kept is not made again."""
+"""One recording measured under every strategy, with values from the cache where it has them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ..model.replay import Replay
 from ..model.scores import MeasuredRun, RunFacts, Score
 from ..replayer.replaying import Replayer
 from ..strategies import Strategy, parse_strategy
-from .kept import Kept, KeptAbout, prompts_digest, replay_digest
+from .cache import Cache, TraceCache, prompts_digest, replay_digest
 from .scoring import facts_of, failed_score, score_of
 
 _OBJECTS = 100_000
@@ -33,10 +33,10 @@ _OBJECTS = 100_000
 
 @contextlib.contextmanager
 def rare_collection() -> Iterator[None]:
-    """A time in which garbage is looked for seldom.
+    """A context in which Python's garbage collector runs rarely.
 
-    The index of a large result has millions of values and no cycle: to look through them again and
-    again took a quarter of the time.
+    The index of a large result has millions of values without cycles, and collections took a
+    quarter of the time.
     """
     before = gc.get_threshold()
     gc.set_threshold(_OBJECTS, 50, 50)
@@ -50,7 +50,7 @@ def rare_collection() -> Iterator[None]:
 class Measuring:
     """The settings with which every run of a comparison is measured.
 
-    `model` is that of runs which name none.
+    `model` applies to runs that name none.
     """
 
     strategies: tuple[Strategy, ...]
@@ -58,22 +58,22 @@ class Measuring:
 
 
 class RunSession:
-    """One recording while it is measured. Its index, replays and evidence are made when asked for.
+    """One recording while it is measured. Its index, replays and evidence are made on demand.
 
-    `kept` has what earlier runs gave, `index` is that of the trace where somebody has it. With
-    `twice` user code is replayed a second time, and must answer the same.
+    `cache` has values of earlier runs, `index` is the trace's if it is known already. With `twice`
+    user code is replayed a second time, and must answer the same.
     """
 
     def __init__(
         self,
         trace: Trace,
         measuring: Measuring,
-        kept: Kept | None = None,
+        cache: Cache | None = None,
         index: TraceIndex | None = None,
         twice: bool = True,
     ) -> None:
         self.trace, self._measuring = trace, measuring
-        self._kept = KeptAbout(kept, trace, measuring.model or "")
+        self._cache = TraceCache(cache, trace, measuring.model or "")
         self._known_index, self._twice = index, twice
         self._scores: list[tuple[Replay, Score]] = []
 
@@ -81,7 +81,7 @@ class RunSession:
 
     @cached_property
     def _contents(self) -> TraceContents:
-        return TraceContents(self.trace, self._kept.once)
+        return TraceContents(self.trace, self._cache.get_or_make)
 
     @cached_property
     def index(self) -> TraceIndex:
@@ -90,21 +90,21 @@ class RunSession:
         def make() -> TraceIndex:
             return index_trace(self.trace, model=self._measuring.model, contents=self._contents)
 
-        return self._known_index or self._kept.once(TraceIndex, "index", make)
+        return self._known_index or self._cache.get_or_make(TraceIndex, "index", make)
 
     @cached_property
     def session(self) -> TraceSession:
-        """All that the evidence of several replays shares."""
+        """The values that the evidence of all replays shares."""
         this = weakref.proxy(self)  # no circle: what is done with goes without a search for it
         return TraceSession(self.trace, self.index, self._contents, lambda: this._lacking())
 
     def _lacking(self) -> list[tuple[int, int]]:
-        """The instructions that the recording's own prompts lack, by step and place."""
+        """The instructions missing in the recorded prompts, by step and place."""
 
         def make() -> list[tuple[int, int]]:
             return [(item.step, at) for item in self.recorded.lacking for at in item.missing]
 
-        return self._kept.once(list[tuple[int, int]], "lacking", make)
+        return self._cache.get_or_make(list[tuple[int, int]], "lacking", make)
 
     @cached_property
     def replayer(self) -> Replayer:
@@ -119,7 +119,7 @@ class RunSession:
     @property
     def _recorded_prompts(self) -> str:
         """The digest of the recorded prompts."""
-        return self._kept.once(
+        return self._cache.get_or_make(
             str, "recorded prompts", lambda: prompts_digest(self.recorded.replay)
         )
 
@@ -130,43 +130,43 @@ class RunSession:
         return self._evidence(self._replay(strategy))
 
     def _replay(self, strategy: Strategy) -> Replay:
-        is_recorded = strategy.name == TODAY
-        return (
-            self.recorded.replay
-            if is_recorded
-            else self.replayer.replay(strategy, twice=self._twice)
-        )
+        if strategy.name == TODAY:
+            return self.recorded.replay
+        return self.replayer.replay(strategy, twice=self._twice)
 
     def _evidence(self, replay: Replay) -> CheckedReplay:
         return self.recorded if replay.strategy == TODAY else CheckedReplay(self.session, replay)
 
     def score(self, strategy: Strategy) -> Score:
-        """The score of one strategy; one that cannot be measured has failed.
+        """The score of one strategy; a strategy that cannot be measured has failed.
 
-        A strategy that ships with the bench is known by its spec. Other code is always replayed,
-        and known by all that its replay did. Of equal replays the first alone is measured.
+        The cache knows a strategy of the bench by its spec. Other code is always replayed, and
+        known by the bytes of its replay. Equal replays are measured once.
         """
-        replay = None if strategy.shipped else self._replay(strategy)
-        identity = strategy.spec if replay is None else replay_digest(replay) if self._kept else ""
+        if strategy.shipped:
+            about = "score", strategy.spec
+            replay = None
+        else:
+            replay = self._replay(strategy)
+            about = "score", replay_digest(replay) if self._cache else ""
 
         def make() -> Score:
-            return self._scored(strategy, replay or self._replay(strategy))
+            return self._score_of(strategy, replay or self._replay(strategy))
 
-        about = "score", identity
-        score = self._kept.once(Score, about, make, lambda score: score.failure is None)
+        score = self._cache.get_or_make(Score, about, make, lambda score: score.failure is None)
         return msgspec.structs.replace(score, strategy=strategy.name)
 
-    def _scored(self, strategy: Strategy, replay: Replay) -> Score:
-        """The score of a replay, that of an equal one where there was one."""
+    def _score_of(self, strategy: Strategy, replay: Replay) -> Score:
+        """The score of a replay; an equal replay's score is reused."""
         nameless = msgspec.structs.replace(replay, strategy="", spec="")
         for known, score in self._scores:
             if known == nameless:
                 return score
-        score = self._measured_now(strategy, replay)
+        score = self._new_score(strategy, replay)
         self._scores.append((nameless, score))
         return score
 
-    def _measured_now(self, strategy: Strategy, replay: Replay) -> Score:
+    def _new_score(self, strategy: Strategy, replay: Replay) -> Score:
         """The score of a replay. Raises where a strategy of the bench cannot be measured."""
         if replay.failure is not None:
             return failed_score(strategy, replay.failure)
@@ -186,21 +186,23 @@ class RunSession:
     def measured(self) -> MeasuredRun:
         """The recording under every strategy."""
         about = "facts", self.trace.source.format
-        facts = self._kept.once(RunFacts, about, lambda: facts_of(self.trace, self.recorded))
+        facts = self._cache.get_or_make(
+            RunFacts, about, lambda: facts_of(self.trace, self.recorded)
+        )
         scores = tuple(map(self.score, self._measuring.strategies))
         return MeasuredRun(id=self.trace.id, facts=facts, scores=scores)
 
     def details(self, names: Sequence[str]) -> tuple[ReplayDetail, ...]:
-        """The details of some strategies, for a report; one that fails has none."""
+        """The details of some strategies for a report, without those that fail."""
         strategies = [item for item in self._measuring.strategies if item.name in names]
         if not all(item.shipped for item in strategies):
             return self._details(strategies)
         about = "details", self.trace.id, *(f"{item.name}={item.spec}" for item in strategies)
         kind = tuple[ReplayDetail, ...]
-        return self._kept.once(kind, about, lambda: self._details(strategies))
+        return self._cache.get_or_make(kind, about, lambda: self._details(strategies))
 
     def _details(self, strategies: Sequence[Strategy]) -> tuple[ReplayDetail, ...]:
-        """The details of strategies beside today's; those that fail are left out."""
+        """The details of strategies compared with today's, without those that fail."""
         evidences = {}
         for strategy in strategies:
             with contextlib.suppress(BenchError):

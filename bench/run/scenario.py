@@ -1,6 +1,6 @@
-"""One TOML file that says which traces, which strategies and what must hold.
+"""Scenarios: TOML files that name traces, strategies and gates.
 
-Paths in it are relative to the file.
+Paths in a file are relative to it.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class Written(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """A scenario as its file has it.
 
     `strategies` maps a name to its slots (or to a whole spec string, on the command line). `gates`
-    are tables as written, `probes` questions asked of every strategy. `model` is that of traces
-    which name none. `asks` is the strategy that the title asks about.
+    are tables as written, `probes` questions for every strategy. `model` applies to traces that
+    name none. `asks` is the strategy that the title asks about.
     """
 
     title: str = ""
@@ -55,8 +55,8 @@ class Scenario(Written, frozen=True, kw_only=True):
     """A comparison to run.
 
     `base` is the folder that relative paths start from; `path` the file, None for a scenario from
-    the command line. `outside`: its traces may lie outside its repository, which a file cannot say
-    of itself. `portfolio`: nobody named a strategy.
+    the command line. `outside` allows traces outside its repository; a file cannot set it.
+    `portfolio` is True if the user named no strategy.
     """
 
     base: Path = Path()
@@ -95,7 +95,7 @@ def read_scenario(path: Path) -> Scenario:
 
 
 def _problems(written: Written) -> Iterator[str]:
-    """Yield a clause on each thing that a scenario lacks, or that names nothing."""
+    """Yield a clause on each missing or wrong part of a scenario."""
     for name in ("traces", "strategies"):
         if not getattr(written, name):
             yield f"`{name}` is missing or empty — nothing to replay"
@@ -108,7 +108,7 @@ def _problems(written: Written) -> Iterator[str]:
 
 
 def _table(data: bytes) -> dict[str, Any]:
-    """The TOML of a scenario; its dates as texts."""
+    """The table of a scenario's TOML, with dates as texts."""
     table = tomllib.loads(data.decode("utf-8").replace("\r\n", "\n"))
     if too_deep(table):
         raise RecursionError
@@ -120,15 +120,15 @@ def _table(data: bytes) -> dict[str, Any]:
 
 
 def _problem(error: msgspec.ValidationError) -> str:
-    """The line on a key that is unknown, with the nearest, or on a value that does not fit.
+    """The message for an unknown key, with the nearest known one, or for a value that does not fit.
 
     >>> _problem(msgspec.ValidationError("Object contains unknown field `trace`"))
     "unknown key 'trace' — did you mean traces?"
     """
     message, _, place = str(error).partition(" - at `$")
-    place = _INDEX.sub(lambda index: f"[{int(index[1]) + 1}]", place.strip(".`"))
+    place = _INDEX.sub(lambda match: f"[{int(match[1]) + 1}]", place.strip(".`"))  # from 1
     if message.startswith("Object contains unknown field"):
-        key = message.split("`")[1]
+        _, key, *_ = message.split("`")
         known = Probe.__struct_fields__ if place else Written.__struct_fields__
         problem = f"unknown key {key!r}{nearest(key, known)}"
         return f"{place}: {problem}" if place else problem
@@ -151,7 +151,7 @@ def is_scenario(path: Path) -> bool:
 
 
 def traces_given(traces: Any, base: Path | None) -> tuple[Iterable[Trace], Loaded | TraceSource]:
-    """The traces that somebody passed, and what knows which files were skipped."""
+    """The traces in a user's argument, and the object that knows the skipped files."""
     if isinstance(traces, Loaded):
         return traces.traces, traces
     items = [traces] if isinstance(traces, str | Path | Trace) else traces
@@ -173,14 +173,16 @@ def _only_traces(items: Iterable[Any]) -> Iterator[Trace]:
 
 
 def source_of(plan: Scenario) -> TraceSource:
-    """The traces of a scenario, one file at a time. Raises TraceError for one outside of it."""
+    """The traces of a scenario, one file at a time. Raises TraceError for a file outside its
+    repository."""
     if plan.path is not None and not plan.outside:
         require_inside(plan.traces, plan.base)
     return TraceSource(plan.traces, plan.base, still=True)
 
 
-def questioned(plan: Scenario, traces: Iterable[Trace]) -> Iterator[Trace]:
-    """Yield each trace with its probes among its labels. Raises ScenarioError for those of none."""
+def with_probes(plan: Scenario, traces: Iterable[Trace]) -> Iterator[Trace]:
+    """Yield each trace with its probes among its labels. Raises ScenarioError for probes of no
+    trace."""
     questions = Questions(plan.probes, str(plan.path or plan.title))
     for trace in traces:
         probes = questions.of(trace)

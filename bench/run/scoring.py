@@ -12,13 +12,14 @@ from ..model.index import TraceIndex
 from ..model.scores import Check, Finding, Number, RunFacts, Score
 from ..strategies import Strategy
 from ..tokens.caching import rule_of
-from .kept import prompts_digest
+from .cache import prompts_digest
 
 _CONSTANT_TEXTS, _CONSTANT_CHARS = 5, 200
 
 
 def score_of(evidence: CheckedReplay, recorded_prompts: str) -> Score:
-    """The numbers and checks of one replay. `recorded_prompts` is the digest of what was recorded."""
+    """The numbers and checks of one replay. `recorded_prompts` is the digest of the recorded
+    prompts."""
     replay = evidence.replay
     unstable = replay.unstable_at
     findings = (
@@ -37,7 +38,7 @@ def score_of(evidence: CheckedReplay, recorded_prompts: str) -> Score:
 
 
 def failed_score(strategy: Strategy, failure: Failure) -> Score:
-    """The score of a strategy that failed: no number, and the reason."""
+    """The score of a strategy that failed: no numbers, only the reason."""
     reason = failure.text
     ran = Check(hits=1, of=1, findings=(Finding(failure.step, reason),))
     numbers = {name: Number(None, 0.0, reason) for name in metrics()}
@@ -45,7 +46,7 @@ def failed_score(strategy: Strategy, failure: Failure) -> Score:
 
 
 def _acted(evidence: CheckedReplay, recorded_prompts: str) -> bool:
-    """True if a replay shows, stores, judges or routes anything otherwise than the recording did."""
+    """True if a replay differs from the recording in prompts, records, evaluations or routes."""
     replay = evidence.replay
     if replay.decisions or prompts_digest(replay) != recorded_prompts:
         return True
@@ -79,7 +80,8 @@ def facts_of(trace: Trace, recorded: CheckedReplay) -> RunFacts:
 
 
 def _cache_shares(trace: Trace, index: TraceIndex) -> Literal["recorded", "assumed", ""]:
-    """The source of the cache's shares: usage recorded, or the provider's rule; "": no cache."""
+    """The source of the cache's shares: recorded usage, or the provider's rule; "" without a
+    cache."""
     if any(
         t.usage is not None and t.usage.cached_prompt_tokens is not None for t in trace.model_turns
     ):

@@ -1,4 +1,4 @@
-"""The verbs: compare, run a scenario, render."""
+"""The verbs of the Python interface: compare, run a scenario, render."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from ..strategies.declaring import declarations
 from ..strategies.portfolio import PORTFOLIO
 from ..strategies.sandboxed import Place
 from ..traces import Loaded
-from .against import Earlier, earlier, orphaned, strategies_of
-from .comparing import Base, Declared, answered, declared
-from .executors import Workers, sharing
-from .kept import Kept
+from .against import ScenarioAtRevision, orphaned, scenario_at, strategies_of
+from .cache import Cache
+from .comparing import Base, DeclaredStrategies, compare_runs, declared_strategies
+from .executors import Workers, shared_workers
 from .measured_runs import Progress, Running
-from .scenario import Scenario, questioned, read_scenario, source_of, traces_given
+from .scenario import Scenario, read_scenario, source_of, traces_given, with_probes
 
 Traces = str | Path | Trace | Loaded | Iterable[str | Path | Trace]
 """Recordings as people pass them: a path or several, one Trace or several, or what `load` gives."""
@@ -44,20 +44,20 @@ def compare(
     base: Path | None = None,
     progress: Progress | None = None,
     model: str | None = None,
-    kept: Kept | None = None,
+    cache: Cache | None = None,
     against: Path | str | None = None,
     debug: bool = False,
     details: bool = True,
 ) -> Compared:
     """Replay every recording under every strategy, the references added, and decide.
 
-    `strategies`: a list of spec strings or functions (each a summarizer), or a mapping
-    of name → one of these, or of slots → specs or functions; None: the portfolio. `gates` are
-    tables as a scenario has them. `jobs` processes (or Workers, which several comparisons may
-    share) measure runs; the result is the same. Somebody's own code runs in processes of its own;
-    with `debug` functions run in this one. Without `details` reports show no prompts. `model` is
-    that of recordings which name none. `against` is a score file. Raises SpecError for two
-    strategies of one name, BenchError for no recordings or strategies.
+    `strategies`: a list of spec strings or functions (each a summarizer), or a mapping of name →
+    one of these, or of slots → specs or functions; None: the portfolio. `gates` are tables as a
+    scenario has them. `jobs` processes (or Workers, which several comparisons may share) measure
+    runs; the result is the same. User code runs in separate processes; with `debug` functions run
+    in this one. Without `details` reports show no prompts. `model` applies to recordings that name
+    none. `against` is a score file. Raises SpecError for two strategies with one name, BenchError
+    without recordings or strategies.
     """
     plan = Scenario(
         title=title,
@@ -66,20 +66,20 @@ def compare(
         portfolio=strategies is None,
     )
     scores = None if against is None else read_scores(Path(against), title)
-    with sharing(jobs) as workers:
-        running = Running(workers, progress, kept, debug, details)
+    with shared_workers(jobs) as workers:
+        running = Running(workers, progress, cache, debug, details)
         written = declarations(PORTFOLIO if strategies is None else strategies)
-        given = declared(written, Place((base or Path()).resolve()), running)
+        given = declared_strategies(written, Place((base or Path()).resolve()), running)
         if not given.strategies:
             raise BenchError(
                 "no strategies to compare — name at least one, keep_all for the references alone"
             )
         each, source = traces_given(traces, base)
-        return answered(plan, given, each, source, running, Base(scores, str(against or "")))
+        return compare_runs(plan, given, each, source, running, Base(scores, str(against or "")))
 
 
 def render(comparisons: Compared | Sequence[Compared], path: Path | str) -> Path:
-    """Write the report of comparisons; gives the path, whose ending decides the format."""
+    """Write the report of comparisons; returns the path, whose ending decides the format."""
     from ..reports import format_of, pieces
 
     target = Path(path)
@@ -97,21 +97,20 @@ def run_scenario(
     accepting: bool = False,
     require_baseline: bool = False,
     jobs: int | Workers = 1,
-    kept: Kept | None = None,
+    cache: Cache | None = None,
     details: bool = True,
 ) -> Compared:
-    """A scenario from recordings to gates.
+    """The comparison of a scenario, from its recordings to its gates.
 
     `against` names a git revision, whose scenario with its own files is replayed too and is the
-    baseline; or a file that `bench run -o x.json` wrote. `accepting` says that the baseline is
-    about to be written anew, so that one that cannot be read is taken for none. `require_baseline`:
-    gates that compare with one fail where there is none, and so does what was replaced or is
-    gone since; nothing that earlier runs kept is read, as the code that is judged may have written it.
-    Other settings are those of `compare`.
+    baseline; or a file that `bench run -o x.json` wrote. With `accepting` the baseline is about to
+    be replaced, so an unreadable one is ignored. With `require_baseline` gates that need a baseline
+    fail without one, and so do replaced and missing parts; the cache is not read, since the judged
+    code may have written it. Other settings are those of `compare`.
     """
     plan = scenario if isinstance(scenario, Scenario) else read_scenario(Path(scenario))
-    with sharing(jobs) as workers, named_in_errors(str(plan.path or "")):
-        trusted = None if require_baseline else kept
+    with shared_workers(jobs) as workers, named_in_errors(str(plan.path or "")):
+        trusted = None if require_baseline else cache
         running = Running(workers, progress, trusted, details=details)
         empty = Base(required=require_baseline, accepting=accepting)
         base, then = _base(plan, against, running, empty)
@@ -131,7 +130,7 @@ def run_scenario(
 
 def _base(
     plan: Scenario, against: str | None, running: Running, empty: Base
-) -> tuple[Base, Earlier | None]:
+) -> tuple[Base, ScenarioAtRevision | None]:
     """The values to compare with: those of the baseline, of a file, or of a replayed revision."""
     if against is None:
         scores = _baseline_of(plan, empty.accepting)
@@ -140,7 +139,7 @@ def _base(
         return empty._replace(scores=scores, name=name, missing=missing), None
     if against.endswith(".json") and Path(against).is_file():
         return empty._replace(scores=read_scores(Path(against), plan.title), name=against), None
-    with earlier(plan, against, running) as then:
+    with scenario_at(plan, against, running) as then:
         quietly = dataclasses.replace(running, details=False)
         result = _ran(then.plan, then.given, quietly, Base(), then.new_files)
     scores = score_file_of(result, metric_infos())
@@ -150,22 +149,23 @@ def _base(
 
 def _ran(
     plan: Scenario,
-    given: Declared,
+    given: DeclaredStrategies,
     running: Running,
     base: Base,
     left_out: Container[Path] = (),
 ) -> Compared:
-    """The comparison of a scenario with strategies that are put together already.
+    """The comparison of a scenario with loaded strategies.
 
     The recordings in `left_out` are not replayed.
     """
     source = source_of(plan)
     traces = (trace for trace in source if source.file not in left_out)
-    return answered(plan, given, questioned(plan, traces), source, running, base)
+    return compare_runs(plan, given, with_probes(plan, traces), source, running, base)
 
 
 def _baseline_of(plan: Scenario, accepting: bool) -> ScoreFile | None:
-    """The baseline of a scenario; None without one, and for a broken one that is to be replaced."""
+    """The baseline of a scenario; None without one, and for an unreadable one that is to be
+    replaced."""
     if plan.baseline_path is None:
         return None
     try:

@@ -19,7 +19,7 @@ import bench
 from bench.files.writing import write_together
 from bench.model import ModelTurn, Source, ToolResult, Trace, Usage, UserTurn
 from bench.model.errors import BenchError, ResultsError, ScenarioError, SpecError, TraceError
-from bench.run.kept import Kept
+from bench.run.cache import Cache
 from bench.traces.formats.native import encode_trace
 
 ROOT = Path(__file__).parents[2]
@@ -106,9 +106,9 @@ def test_a_baseline_that_cannot_be_read_is_an_error_until_a_new_one_is_accepted(
     with pytest.raises(ResultsError, match=r"mine\.baseline\.json"):
         bench.run_scenario(path)
     assert command("run", path, "--update-baseline") == 0
-    kept = Kept(Path("kept.sqlite"))  # code that is judged could have written it
-    gates = bench.run_scenario(path, require_baseline=True, kept=kept).gates
-    assert ([gate.outcome for gate in gates], kept.path.exists()) == (["pass"], False)
+    cache = Cache(Path("kept.sqlite"))  # code that is judged could have written it
+    gates = bench.run_scenario(path, require_baseline=True, cache=cache).gates
+    assert ([gate.outcome for gate in gates], cache.path.exists()) == (["pass"], False)
     Path("mine.baseline.json").unlink()
     Path("mine.baseline.json").symlink_to("gone")
     with pytest.raises(ResultsError, match=r"mine\.baseline\.json"):

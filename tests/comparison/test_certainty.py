@@ -17,8 +17,8 @@ from bench.comparison.certainty import (
     leave_one_out,
     lowest_rate,
     ratio_of_totals,
+    t_distribution,
     t_quantile,
-    t_share,
 )
 
 PRICES = st.lists(st.tuples(st.floats(0.01, 100), st.floats(0.01, 100)), min_size=2, max_size=30)
@@ -31,9 +31,9 @@ def test_the_t_distribution_is_the_integral_of_its_density(freedom: int) -> None
     density = scale * (1 + grid**2 / freedom) ** (-(freedom + 1) / 2)
     below = 0.5 + np.concatenate([[0], np.cumsum((density[1:] + density[:-1]) / 2)]) * (grid[1] - grid[0])
     for t in (0.5, 1.0, 2.0, 3.5):
-        assert t_share(t, freedom) == pytest.approx(np.interp(t, grid, below), abs=1e-8)
-        assert t_share(-t, freedom) == pytest.approx(1 - t_share(t, freedom), abs=1e-12)
-    assert t_share(t_quantile(0.975, freedom), freedom) == pytest.approx(0.975, abs=1e-12)
+        assert t_distribution(t, freedom) == pytest.approx(np.interp(t, grid, below), abs=1e-8)
+        assert t_distribution(-t, freedom) == pytest.approx(1 - t_distribution(t, freedom), abs=1e-12)
+    assert t_distribution(t_quantile(0.975, freedom), freedom) == pytest.approx(0.975, abs=1e-12)
 
 
 @given(st.integers(1, 60), st.integers(1, 400))

@@ -14,7 +14,7 @@ from hypothesis import given, strategies as st
 from bench.comparison.against import Against, moves
 from bench.comparison.baseline import ScoreFile, read_scores, score_bytes, score_file_of
 from bench.comparison.building import decided
-from bench.comparison.gate_rules import allowed, is_beyond, parse_rule
+from bench.comparison.gate_rules import is_beyond_limit, limit_of, parse_rule
 from bench.comparison.gates import JUDGE, exit_code, judge
 from bench.model.compared import Compared, GateResult, Skipped
 from bench.model.errors import ResultsError, ScenarioError
@@ -212,8 +212,8 @@ def test_a_new_price_table_makes_dollars_alone_stale() -> None:
 def test_a_larger_drop_never_passes_where_a_smaller_one_fails(before: float, one: float, other: float) -> None:
     worse, better = sorted((one, other))
     for gate in ({"max_drop": 0.01}, {"min": before}):
-        if is_beyond(better, allowed(gate, before), gate):
-            assert is_beyond(worse, allowed(gate, before), gate)
+        if is_beyond_limit(better, limit_of(gate, before), gate):
+            assert is_beyond_limit(worse, limit_of(gate, before), gate)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from data.adversarial.service import service
 from harm import measured, refusals
 from numbers_gold import GOLD, TASKS, findings
 
-from bench.comparison.rules import unchecked
+from bench.comparison.rules import unchecked_words
 from bench.comparison.totals import Runs
 from bench.evidence.false_alarms import false_alarms
 from bench.model.advice import RuleResult
@@ -40,7 +40,7 @@ def test_there_are_enough() -> None:
 
 def test_every_harmful_one_acts_and_is_refused_or_not_checked(harmful: Refusals, runs: list[MeasuredRun]) -> None:
     assert HARMFUL.keys() <= harmful.keys()
-    assert [name for name in HARMFUL if not harmful[name] and not unchecked(Runs(runs), name)] == []
+    assert [name for name in HARMFUL if not harmful[name] and not unchecked_words(Runs(runs), name)] == []
 
 
 def test_hardly_a_harmless_one_is_refused(harmless: Refusals) -> None:

@@ -17,8 +17,8 @@ from bench.evidence.index import index_trace
 from bench.metrics import example
 from bench.model.errors import BenchError
 from bench.replayer.replaying import Replayer
+from bench.run.cache import Cache, key_of, replay_digest, user_cache
 from bench.run.executors import Workers
-from bench.run.kept import Kept, kept_here, key_of, replay_digest
 from bench.run.measuring import Measuring, RunSession
 from bench.strategies import build_strategy, parse_strategy
 from bench.strategies.declaring import declaration
@@ -79,36 +79,36 @@ PLAIN = st.recursive(st.none() | st.integers(-9, 9) | st.text(max_size=3), lambd
 
 @given(st.dictionaries(st.text(max_size=8), PLAIN))
 def test_what_is_kept_is_given_back(tmp_path_factory, values):
-    kept = Kept(tmp_path_factory.mktemp("kept") / "k.sqlite")
+    cache = Cache(tmp_path_factory.mktemp("kept") / "k.sqlite")
     for name, value in values.items():
-        kept.put(value, "a", name)
-    again = pickle.loads(pickle.dumps(kept))
+        cache.put(value, "a", name)
+    again = pickle.loads(pickle.dumps(cache))
     assert {name: again.get(Any, "a", name) for name in values} == values
     assert again.get(Any, "a", "another name that nobody has") is None
-    kept.put("\ud800", "a", "no UTF-8")
-    assert kept.get(Any, "a", "no UTF-8") is None
+    cache.put("\ud800", "a", "no UTF-8")
+    assert cache.get(Any, "a", "no UTF-8") is None
 
 
 def test_what_is_kept_is_not_made_again(tmp_path, monkeypatch):
-    trace, kept = example().trace, Kept(tmp_path / "k.sqlite")
+    trace, cache = example().trace, Cache(tmp_path / "k.sqlite")
     measuring = Measuring((parse_strategy("keep_all"), parse_strategy("ends=summarizer=head_tail:head=1,tail=1")))
-    session = RunSession(trace, measuring, kept)
+    session = RunSession(trace, measuring, cache)
     first, details = session.measured(), session.details(["ends"])
     for name in ("index_trace", "Replayer", "TraceSession"):
         monkeypatch.delattr(f"bench.run.measuring.{name}")
-    again = RunSession(trace, measuring, kept)
+    again = RunSession(trace, measuring, cache)
     assert (again.measured(), again.details(["ends"])) == (first, details)
     routed = msgspec.structs.replace(trace, labels={"routes": {"1": "end"}})
     for asked, by in ((trace, Measuring(measuring.strategies, model="gpt-4o")), (routed, measuring)):
         with pytest.raises(NameError):
-            RunSession(asked, by, kept).measured()
+            RunSession(asked, by, cache).measured()
 
 
 def test_code_of_a_user_is_replayed_each_time(tmp_path):
-    kept, texts = Kept(tmp_path / "k.sqlite"), ["a/b.csv", "another"]
+    cache, texts = Cache(tmp_path / "k.sqlite"), ["a/b.csv", "another"]
     scores = [
         RunSession(
-            example().trace, Measuring((compose("mine", {"summarizer": lambda result, text=text: text}),)), kept
+            example().trace, Measuring((compose("mine", {"summarizer": lambda result, text=text: text}),)), cache
         ).measured()
         for text in (*texts, *texts)
     ]
@@ -121,21 +121,21 @@ def test_a_file_that_is_none_fails_nothing_and_is_named(tmp_path, monkeypatch):
     (tmp_path / "k.sqlite").write_bytes(b"no database at all, but longer than a header " * 20)
     for name in ("new.sqlite", "k.sqlite"):
         monkeypatch.setenv("BENCH_CACHE", str(tmp_path / name))
-        kept = kept_here(warnings.append)
-    assert warnings == [f"{kept.path}: file is not a database; nothing is kept between runs"]
-    kept.put("1", "a")
-    assert kept.get(str, "a") is None
-    assert Kept(tmp_path / "k.sqlite" / "below").get(str, "a") is None
-    kept.trim()
+        cache = user_cache(warnings.append)
+    assert warnings == [f"{cache.path}: file is not a database; nothing is kept between runs"]
+    cache.put("1", "a")
+    assert cache.get(str, "a") is None
+    assert Cache(tmp_path / "k.sqlite" / "below").get(str, "a") is None
+    cache.trim()
 
 
 def test_nothing_is_left_of_too_much(tmp_path, monkeypatch):
-    kept = Kept(tmp_path / "k.sqlite")
-    kept.put(os.urandom(1000), "a")
+    cache = Cache(tmp_path / "k.sqlite")
+    cache.put(os.urandom(1000), "a")
     for most, is_left in ((2000, True), (500, False)):
-        monkeypatch.setattr("bench.run.kept.limit", lambda name, most=most: most)
-        kept.trim()
-        assert (kept.get(bytes, "a") is not None) == is_left
+        monkeypatch.setattr("bench.run.cache.limit", lambda name, most=most: most)
+        cache.trim()
+        assert (cache.get(bytes, "a") is not None) == is_left
 
 
 def test_a_replay_has_the_digest_of_what_it_does():

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from ...comparison.certainty import FEWEST
 from ...comparison.prices import price_of
-from ...comparison.rules import filled
+from ...comparison.rules import slots_in_spec
 from ...model.advice import TODAY, Price, Ranked
 from ...model.errors import SpecError
 from ...plugins.spec import parse_value
@@ -78,7 +78,7 @@ def _scenario_line(reading: Reading, strategy: str) -> str:
     Routers are a list, every other slot is one spec.
     """
     try:
-        slots = filled(f"{strategy}={reading.spec(strategy)}")
+        slots = slots_in_spec(f"{strategy}={reading.spec(strategy)}")
         values = {
             slot: parse_value(spec, spec) if spec.startswith("[") else spec
             for slot, spec in slots.items()

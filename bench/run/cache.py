@@ -1,8 +1,8 @@
-"""Values kept between runs, in one SQLite file, which may be deleted and never fails a run.
+"""The cache between runs: one SQLite file, which may be deleted and never makes a run fail.
 
-Each is kept under all that it depends on: the hash of the recording and how its tokens are counted,
-for what a strategy did its spec where it ships with the bench, else the bytes of its replay; and
-the version of the bench. So no code of a user is hashed, and nothing can be stale.
+A value's key has everything that it depends on: the hash of the recording, the counting of its
+tokens, the version of the bench, and for results of a strategy its spec if it ships with the bench,
+else the bytes of its replay. So user code is never hashed, and no value can be stale.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ _SHOWS = {"reports", "cli", "starter", "__pycache__"}
 _SCHEMA = "CREATE TABLE IF NOT EXISTS value (key BLOB PRIMARY KEY, body BLOB) WITHOUT ROWID"
 
 
-def kept_here(warn: Callable[[str], object]) -> Kept | None:
-    """The values kept on this machine, in the file of BENCH_CACHE or the user's cache; None: off.
+def user_cache(warn: Callable[[str], object]) -> Cache | None:
+    """The cache in the file of BENCH_CACHE, or in the user's cache folder; None if it is off.
 
-    A file that holds something else stays as it is, and `warn` is called with a line that says so.
-    Raises BenchError for a file that a repository brings.
+    A file of another kind is left alone, and `warn` is called with a line that says so. Raises
+    BenchError for a file in a repository.
     """
     setting = os.environ.get(VARIABLE, "")
     if setting.lower() in ("off", "0"):
@@ -53,20 +53,20 @@ def kept_here(warn: Callable[[str], object]) -> Kept | None:
         raise BenchError(
             f"{path}: is part of a repository, which could decide by it — name another with {VARIABLE}"
         )
-    kept = Kept(path)
-    if path.exists() and (problem := kept.problem):
+    cache = Cache(path)
+    if path.exists() and (problem := cache.problem):
         warn(f"{path}: {problem}; nothing is kept between runs")
-    return kept
+    return cache
 
 
-class Kept:
-    """Values by what they depend on. Any number of processes and threads may share the file.
+class Cache:
+    """Values by their keys. Any number of processes and threads may share the file.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     kept = Kept(Path(folder) / "kept.sqlite")
-    ...     kept.put([1, 2], "sizes", "of a")
-    ...     kept.get(list[int], "sizes", "of a"), kept.get(list[int], "sizes", "of b")
+    ...     cache = Cache(Path(folder) / "kept.sqlite")
+    ...     cache.put([1, 2], "sizes", "of a")
+    ...     cache.get(list[int], "sizes", "of a"), cache.get(list[int], "sizes", "of b")
     ([1, 2], None)
     """
 
@@ -74,12 +74,13 @@ class Kept:
         self.path = path
         self._own = threading.local()
 
-    def __reduce__(self) -> tuple[type[Kept], tuple[Path]]:
-        return Kept, (self.path,)
+    def __reduce__(self) -> tuple[type[Cache], tuple[Path]]:
+        return Cache, (self.path,)
 
     @property
     def problem(self) -> str:
-        """The reason why the file cannot be used, in the words of SQLite or the system; `""`: none."""
+        """The reason why the file cannot be used, in the words of SQLite or the system; `""` if it
+        can."""
         try:
             with self._open():
                 return ""
@@ -87,7 +88,7 @@ class Kept:
             return one_line(error)
 
     def get(self, kind: type[_Value], *about: object) -> _Value | None:
-        """The value that is kept about something; None for none, and for a damaged one."""
+        """The value under a key of several parts; None without one, and for a damaged one."""
         with contextlib.suppress(
             sqlite3.Error, OSError, zlib.error, msgspec.DecodeError, UnicodeDecodeError
         ):
@@ -99,14 +100,14 @@ class Kept:
         return None
 
     def put(self, value: Any, *about: object) -> None:
-        """Keep a value; nothing where that is not possible (a full disk, odd texts)."""
+        """Store a value; a failure (a full disk, odd texts) is ignored."""
         with contextlib.suppress(sqlite3.Error, OSError, UnicodeEncodeError, OverflowError):
             row = key_of(*about), zlib.compress(msgspec.msgpack.encode(value), 1)
             with self._open() as connection:
                 connection.execute("INSERT OR REPLACE INTO value VALUES (?, ?)", row)
 
     def trim(self) -> None:
-        """Remove everything where it is more than `limit("cache")`."""
+        """Remove everything if the values exceed `limit("cache")`."""
         with contextlib.suppress(sqlite3.Error, OSError), self._open() as connection:
             (size,) = next(connection.execute("SELECT sum(length(body)) FROM value"))
             if size and size > limit("cache"):
@@ -114,65 +115,65 @@ class Kept:
 
     @contextlib.contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        """The connection of this thread and process; what the block changes is kept whole or not."""
-        known = getattr(self._own, "known", None)
-        if known is None or known[0] != os.getpid():
+        """A context with the connection of this thread and process; it is one transaction."""
+        process, connection = getattr(self._own, "opened_by", (0, None))
+        if connection is None or process != os.getpid():
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             connection = sqlite3.connect(self.path, timeout=10.0)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = OFF")
             connection.execute(_SCHEMA)
-            known = self._own.known = os.getpid(), connection
-        with known[1]:
-            yield known[1]
+            self._own.opened_by = os.getpid(), connection
+        with connection:
+            yield connection
 
 
-class KeptAbout:
-    """The values kept about one recording, by their names; without `kept` there are none.
+class TraceCache:
+    """The cached values of one recording, by name; without a `cache` nothing is stored.
 
-    They depend on `model`, by which the tokens of one that names no model are counted.
+    They depend on `model`, which counts the tokens of recordings that name none.
     """
 
-    def __init__(self, kept: Kept | None, trace: Trace, model: str) -> None:
-        self._kept, self._trace, self._model = kept, trace, model
+    def __init__(self, cache: Cache | None, trace: Trace, model: str) -> None:
+        self._cache, self._trace, self._model = cache, trace, model
 
     def __bool__(self) -> bool:
-        return self._kept is not None
+        return self._cache is not None
 
-    def once(
+    def get_or_make(
         self,
         kind: type[_Value],
         name: object,
         make: Callable[[], _Value],
         lasts: Callable[[_Value], bool] = lambda value: True,
     ) -> _Value:
-        """A value as it was kept, else as it is made now, which is kept where it `lasts`."""
-        if self._kept is None:
+        """The cached value of a name; else it is made now, and stored if it `lasts`."""
+        if self._cache is None:
             return make()
         about = name, self._trace.sha256, self._model
-        known = self._kept.get(kind, *about)
+        known = self._cache.get(kind, *about)
         if known is not None:
             return known
         value = make()
         if lasts(value):
-            self._kept.put(value, *about)
+            self._cache.put(value, *about)
         return value
 
 
 def key_of(*about: object) -> bytes:
-    """The key of a value: its kind, all that it depends on, and the version that makes it."""
+    """The key of a value: its kind, everything that it depends on, and the version of the code."""
     return hashlib.sha256(
-        compact_json([version(), *map(str, about)]).encode("utf-8", "replace")
+        compact_json([code_version(), *map(str, about)]).encode("utf-8", "replace")
     ).digest()
 
 
 def replay_digest(replay: Replay) -> str:
-    """The digest of all that a replay shows, stores, judges and routes; names do not count."""
+    """The digest of everything in a replay except the strategy's name and spec."""
     return _digest(msgspec.structs.replace(replay, strategy="", spec=""))
 
 
 def prompts_digest(replay: Replay) -> str:
-    """The digest of the prompts that a replay shows."""
+    """The digest of a replay's prompts."""
     return _digest((replay.calls, replay.written))
 
 
@@ -185,8 +186,9 @@ def _digest(value: Any) -> str:
 
 
 @functools.cache
-def version() -> str:
-    """The version of what makes such a value: the bench and its files, Python, packages."""
+def code_version() -> str:
+    """The digest of the code that computes values: the bench with its files, Python, and
+    packages."""
     top = Path(__file__).parents[1]
     digest = hashlib.sha256(f"{VERSION} {sys.version}".encode())
     for name in _PACKAGES:
