@@ -1,8 +1,8 @@
-"""Scenarios as pytest tests, one item a scenario.
+"""Scenarios as pytest tests, one item per scenario.
 
-Every TOML file with traces and strategies is one; one that is broken is an error. Under
-pytest-xdist each item replays its scenario once.
-Modules of the bench are imported on use, so that loading the plugin costs nothing.
+Every TOML file with traces and strategies is one; a broken one is an error. Under pytest-xdist each
+item replays its scenario once. Modules of the bench are imported on use, so that loading the plugin
+costs nothing.
 
 Baselines are written, and undecided gates allowed, only where the command line says so: `addopts`
 changes nothing. Under `--bench-require-baseline` every scenario below the paths of the command line is
@@ -77,7 +77,8 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ScenarioFi
 
 
 def _is_scenario(path: Path) -> bool:
-    """True for a TOML file with traces and strategies, and for one that is gone from its baseline."""
+    """True for a TOML file with traces and strategies, and for a missing one that has a
+    baseline."""
     from .run.scenario import is_scenario
 
     return path.suffix == ".toml" and path.name != "pyproject.toml" and is_scenario(path)
@@ -119,7 +120,8 @@ class ScenarioItem(pytest.Item):
 
 
 def judged(path: Path, config: pytest.Config) -> Compared:
-    """A scenario replayed and judged, once a process; the first time its baseline may be accepted.
+    """The comparison of a scenario, run once per process; with the update flag its baseline is
+    written.
 
     Raises BenchError, each time the same.
     """
@@ -150,7 +152,8 @@ def judged(path: Path, config: pytest.Config) -> Compared:
 
 
 def failures(compared: Compared, config: pytest.Config) -> list[str]:
-    """A line on each gate that does not hold, or that nothing was measured; empty where all hold."""
+    """A line on each gate that does not hold, and one if nothing was measured; empty if all
+    hold."""
     from .comparison.gates import is_measured
     from .reports.gates import gates_in_words
 
@@ -181,8 +184,8 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_cmdline_main(config: pytest.Config) -> Generator[None, _Code, _Code]:
-    """Under `--bench-require-baseline` a session succeeds where every scenario holds, whatever of
-    them it ran.
+    """With `--bench-require-baseline` judge every scenario, even those that the session did not
+    run.
     """
     code = yield
     succeeded = code in (None, pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)

@@ -25,7 +25,7 @@ from .show import show
 from .starter_files import init
 
 _NOBODY_READS = 141
-"""The exit code where whoever read what is printed has gone away, as shells have it."""
+"""The exit code if the reader of the output has gone away, as shells use it."""
 
 
 @click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
@@ -72,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _mistake(error: click.ClickException) -> str:
-    """One line on a mistake that click found, with what to write instead."""
+    """The message for a mistake that click found, with what to write instead."""
     context = getattr(error, "ctx", None) or click.get_current_context(silent=True)
     path = context.command_path if context else "bench"
     text = one_line(error.format_message())

@@ -23,7 +23,7 @@ def inside_actions() -> bool:
 
 @contextmanager
 def quoted_output() -> Iterator[None]:
-    """Inside Actions: GitHub obeys no line that is printed in the block, such as one of a trace."""
+    """A context in which GitHub Actions obeys no printed line, such as one from a trace."""
     if not inside_actions():
         yield
         return
@@ -38,10 +38,10 @@ def quoted_output() -> Iterator[None]:
 def workflow_commands(
     comparisons: Sequence[Compared], files: Sequence[Path | None]
 ) -> Iterator[str]:
-    """Workflow commands for each scenario, on its file: an error that names the gates that failed, a
-    warning for those that were skipped or are undecided.
+    """Yield workflow commands for each scenario, on its file: an error with the failed gates, a
+    warning with the skipped and undecided ones.
 
-    Nothing measured is an error too.
+    It is an error, too, if nothing was measured.
     """
     from ..comparison.gates import is_measured
     from ..reports.gates import gates_in_words
@@ -56,7 +56,7 @@ def workflow_commands(
 
 
 def append_summary(comparisons: Sequence[Compared]) -> None:
-    """Add the Markdown report to the job's summary; outside Actions nothing.
+    """Add the Markdown report to the job's summary; outside Actions do nothing.
 
     Raises BenchError where that file cannot be written.
     """

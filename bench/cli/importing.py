@@ -1,4 +1,5 @@
-"""`bench import`: traces of other tools into one native file, with a line on what each holds."""
+"""`bench import`: converts traces of other tools into one native file, and prints a line about
+each."""
 
 from __future__ import annotations
 
@@ -57,7 +58,7 @@ def import_(sources: tuple[str, ...], output: Path, redact_personal: bool) -> No
 
 
 def _require_free(output: Path, sources: tuple[str, ...]) -> None:
-    """Raise BenchError for a place where no native file belongs, and for a file that is read."""
+    """Raise BenchError for an output that is not a native file, or that is one of the inputs."""
     from ..traces import files_of
 
     if not output.name.endswith(ENDINGS) or output.is_dir():

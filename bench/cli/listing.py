@@ -1,10 +1,13 @@
-"""`bench list`: what is registered."""
+"""`bench list`: the registered formats, strategies and metrics."""
 
 from __future__ import annotations
 
+import inspect
+import itertools
+import re
 from collections.abc import Iterator, Sequence
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
 import click
 
@@ -42,7 +45,7 @@ def list_(what: str | None, words: tuple[str, ...]) -> None:
 
 
 def _say_counts() -> None:
-    """Print the kinds with the number of each."""
+    """Print the number of plug-ins of each kind."""
     from ..metrics import LABELS
     from ..plugins.registry import entries
     from ..strategies.portfolio import REFERENCES
@@ -55,56 +58,66 @@ def _say_counts() -> None:
 
 
 def _lines(kind: str, words: Sequence[str]) -> Iterator[str]:
-    """A line on each thing of a kind; with words, more lines on those that hold all of them."""
-    each = [
-        (name, summary, more)
-        for name, summary, more in _listed(kind)
-        if all(word.lower() in f"{name} {summary}".lower() for word in words)
-    ]
-    wide = min(max((len(name) for name, *_ in each), default=0), 32)
-    for name, summary, (settings, source) in each:
+    """Yield a line on each plug-in of a kind; with words several lines on those that have all of
+    them."""
+    wanted = [word.lower() for word in words]
+    items = [item for item in _listed(kind) if item.has_all(wanted)]
+    wide = min(max((len(item.name) for item in items), default=0), 32)
+    for item in items:
         if not words:
-            yield f"  {name:<{wide}}  {summary}"
+            yield f"  {item.name:<{wide}}  {item.summary}"
             continue
-        yield f"  {name}{settings}"
-        yield f"      {summary}"
-        if source:
-            yield f"      Source: {source}"
+        yield f"  {item.name}{item.settings}"
+        yield f"      {item.summary}"
+        if item.source:
+            yield f"      Source: {item.source}"
 
 
-def _listed(kind: str) -> Iterator[tuple[str, str, tuple[str, str]]]:
-    """Each thing of a kind: its name, a summary, and its settings and source in words."""
+class _Item(NamedTuple):
+    """One thing to list, in words."""
+
+    name: str
+    summary: str
+    settings: str = ""
+    source: str = ""
+
+    def has_all(self, words: Sequence[str]) -> bool:
+        return all(word in f"{self.name} {self.summary}".lower() for word in words)
+
+
+def _listed(kind: str) -> Iterator[_Item]:
+    """Yield everything of a kind."""
     from ..metrics import metrics
     from ..plugins.registry import entries
     from ..strategies.portfolio import REFERENCES
 
     if kind == "reference":
         for name, slots in REFERENCES.items():
-            yield name, slots or "what the recording did", ("", "")
+            yield _Item(name, slots or "what the recording did")
     elif kind == "metric":
         for name, metric in metrics().items():
             info = metric.info
             adds = f"  {info.unit}, {info.better} is better, {info.aggregate}"
-            yield name, info.label, (adds, metric.entry.source)
+            yield _Item(name, info.label, adds, metric.entry.source)
     else:
         for name, entry in entries(kind).items():
             at, loop = entry.meta.get("at"), entry.meta.get("loop")
             routes = (f"  at {at}" if at else "") + (f", a loop is {loop}" if loop else "")
-            yield name, _summary(entry.doc), (_parameters(entry) + routes, entry.source)
+            yield _Item(name, _summary(entry.doc), _parameters(entry) + routes, entry.source)
 
 
 def _hint(what: str, words: Sequence[str]) -> str:
-    """The end of the error about words that nothing holds: what to write instead."""
+    """The end of the error about words without a match: what to write instead."""
     if words and words[0] in LISTED:
         return f" — write bench list {words[0]}"
-    names = (name for kind in LISTED[what] for name, *_ in _listed(kind))
-    parts = {part for name in names for part in name.replace(".", "_").replace("-", "_").split("_")}
+    names = (item.name for kind in LISTED[what] for item in _listed(kind))
+    parts = {part for name in names for part in re.split(r"[._-]", name)}
     close = nearest(" ".join(words[:1]), parts)
     return close if "did you mean" in close else f" — bench list {what} prints all"
 
 
 def _summary(doc: str) -> str:
-    """The first sentences of a plug-in's docstring, as many as say something, on one line."""
+    """The first sentences of a plug-in's docstring, as many as fit a line."""
     first, *rest = " ".join(doc.partition("\n\n")[0].split()).split(". ")
     while rest and len(first) + len(rest[0]) < _MOST:
         first += f". {rest.pop(0)}"
@@ -112,10 +125,14 @@ def _summary(doc: str) -> str:
 
 
 def _parameters(entry: Any) -> str:
-    settings = [
-        f"{item.name}={'required' if item.default is item.empty else default_text(item.default)} ({type_name(item.annotation)})"
-        for item in entry.parameters.values()
-    ]
+    """The settings of a plug-in with defaults and types, in brackets; "" without settings."""
+
+    def described(item: inspect.Parameter) -> str:
+        is_required = item.default is item.empty
+        default = "required" if is_required else default_text(item.default)
+        return f"{item.name}={default} ({type_name(item.annotation)})"
+
+    settings = list(map(described, entry.parameters.values()))
     return f"  [{', '.join(settings)}]" if settings else ""
 
 
@@ -131,6 +148,13 @@ def default_text(value: Any) -> str:
 BOUNDS = {"gt": ">", "ge": "≥", "lt": "<", "le": "≤"}
 
 
+def _bounds(meta: Any) -> Iterator[str]:
+    """Yield the bounds that an annotation's metadata set, such as `≥ 0`."""
+    for name, sign in BOUNDS.items():
+        if (bound := getattr(meta, name, None)) is not None:
+            yield f"{sign} {bound}"
+
+
 def type_name(kind: Any) -> str:
     """A type in words: `int ≥ 0`, `status or markers`, `list[str]`.
 
@@ -139,9 +163,7 @@ def type_name(kind: Any) -> str:
     """
     if get_origin(kind) is Annotated:
         base, *metas = get_args(kind)
-        bounds = [f"{sign} {getattr(meta, name)}" for meta in metas for name, sign in BOUNDS.items()
-                  if getattr(meta, name, None) is not None]  # fmt: skip
-        return " ".join((type_name(base), *bounds))
+        return " ".join((type_name(base), *itertools.chain(*map(_bounds, metas))))
     if get_origin(kind) is Literal:
         return " or ".join(map(str, get_args(kind)))
     if isinstance(kind, UnionType) or get_origin(kind) is Union:

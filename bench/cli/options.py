@@ -1,4 +1,4 @@
-"""Options that several commands have, each declared once; files that reports must not replace."""
+"""Options that several commands share, and checks of output files."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def every_command(command: click.Command) -> click.Command:
 
 
 def warn_unlisted(model: str | None) -> None:
-    """Say that a model has no prices, with the nearest that has."""
+    """Warn about a model without prices, and name the nearest one with prices."""
     from ..tokens.prices import models, unit_prices
 
     if model is not None and unit_prices(model) is None:
@@ -63,7 +63,8 @@ _BEGINS = b'"first_line"'  # stands at the beginning of each report in JSON
 
 
 def require_reports(outputs: Sequence[Path]) -> None:
-    """Raise BenchError where a report would take the place of JSON that is none: a recording, say."""
+    """Raise BenchError if a report would replace a JSON file that is not a report, such as a
+    recording."""
     require_place(outputs)
     for path in outputs:
         if path.suffix.lower() == ".json" and path.is_file() and _BEGINS not in _beginning(path):

@@ -1,4 +1,4 @@
-"""The end of a command that judges: what is printed, and the exit code of the gates."""
+"""The end of a command with gates: its output and its exit code."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from ..model.compared import Compared
 
 NARROWEST, WIDEST, WIDTH = 60, 140, 100
-"""The fewest and the most columns of a terminal that are used, and those of a pipe."""
+"""The fewest and the most columns to use on a terminal, and the columns for a pipe."""
 
 
 class Concluded(SystemExit):
-    """The end of a command that judged, with the exit code of the gates."""
+    """The end of a command with gates, with their exit code."""
 
 
 def screen(comparisons: Sequence[Compared], *, verbose: bool) -> str:
-    """The comparisons as standard output shows them, in its width; in colour on a terminal that shows
+    """The text of comparisons for standard output, in its width; in colour on a terminal with
     colours, unless NO_COLOR is set.
     """
     from ..reports.text import terminal_text
@@ -41,7 +41,7 @@ def print_outcome(
 ) -> None:
     """Print the notes, the text of the comparisons and their gates; in GitHub Actions annotate too.
 
-    `files` are where the comparisons were declared.
+    `files` are the scenario files of the comparisons.
     """
     for note in dict.fromkeys(note for item in comparisons for note in item.notes):
         say(f"note: {note}", err=True)

@@ -104,7 +104,7 @@ def run(
     forms = {path: format_of(path) for path in outputs}
     scenarios, traces = sorted_paths(paths)
     changed: dict[str, Any] = {"outside": outside, **({"model": model} if model else {})}
-    plans = _plans(scenarios, traces, strategies, changed)
+    plans = _scenarios_of(scenarios, traces, strategies, changed)
     for name in dict.fromkeys(plan.model for plan in plans):
         warn_unlisted(name)
     _require_sense(model, bool(scenarios), accept=accept, required=required, against=against)
@@ -140,7 +140,7 @@ def _encoded(pieces: Iterable[str]) -> Iterator[bytes]:
 def _compared(
     plans: Sequence[Scenario], workers: Workers, settings: dict[str, Any]
 ) -> list[Compared]:
-    """The scenarios replayed and judged, one after the other, by the same workers."""
+    """The comparisons of scenarios, run one after the other by the same workers."""
     from .. import run_scenario
     from ..run.cache import user_cache
 
@@ -152,7 +152,7 @@ def _compared(
 # ---------------------------------------------------------------- the question
 
 
-def _plans(
+def _scenarios_of(
     scenarios: Sequence[Path],
     traces: tuple[str, ...],
     strategies: Sequence[str],
@@ -230,7 +230,7 @@ def _require_sense(
 ) -> None:
     """Raise ScenarioError for options about a baseline that contradict each other.
 
-    `named`: a scenario file is given, beside which a baseline is kept.
+    `named` is True if a scenario file is given; its baseline is stored beside it.
     """
     if (accept or required) and not named:
         option = "--update-baseline" if accept else "--require-baseline"

@@ -1,7 +1,7 @@
 """Printing on the command line.
 
-It happens here and nowhere else, so that no text from outside speaks to a terminal or to the log of
-a CI system.
+Everything is printed here, so that no text from outside can control a terminal or the log of a CI
+system.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..model.errors import not_obeyed, sayable
 def say(text: str = "", *, err: bool = False, coloured: bool = False) -> None:
     """Print a text, made `sayable`.
 
-    `coloured`: its colours are ours, and what it shows of traces was made visible before.
+    A `coloured` text has our own colours, and its parts from traces were made visible before.
     """
     click.echo(not_obeyed(text) if coloured else sayable(text), err=err)
 
@@ -32,7 +32,7 @@ def warn(text: str) -> None:
 
 
 def obey(command: str) -> None:
-    """Print a workflow command that GitHub is to obey, exactly as it is."""
+    """Print a workflow command for GitHub, exactly as it is."""
     click.echo(command)
 
 
@@ -63,7 +63,8 @@ def _nowhere() -> TextIO:
 
 
 def hush() -> None:
-    """From here on drop what cannot be printed any more, to a full disk or to nobody."""
+    """From here on drop output that cannot be printed, because the disk is full or the reader is
+    gone."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

@@ -54,7 +54,7 @@ def show(trace: str, index: int | None, run: str | None) -> None:
 
 
 def step_lines(trace: Trace) -> Iterator[str]:
-    """The lines that show one trace: a head, a line for each step with its tokens, the total.
+    """The lines for one trace: a head, a line for each step with its tokens, the total.
 
     >>> from bench.model import Source, Trace, UserTurn
     >>> one = Trace(id="a", source=Source(format="native"), steps=(UserTurn(index=0, content="list the walls"),))
@@ -89,7 +89,7 @@ def step_lines(trace: Trace) -> Iterator[str]:
 
 
 def words_of(step: AnyStep) -> tuple[str, str]:
-    """A step in words: what it is about, and the text that a prompt may hold of it."""
+    """A step in words: a label, and the text that a prompt may have of it."""
     from .. import model
     from ..model.trace import as_text, compact_json
     from ..text.wording import counted
@@ -124,7 +124,7 @@ def _flat(text: str) -> str:
 
 
 def step_in_full(trace: Trace, index: int) -> Iterator[str]:
-    """The lines that show one step in full: a head, then each field that is not empty.
+    """The lines for one step in full: a head, then each field that is not empty.
 
     >>> from bench.model import Source, Trace, UserTurn
     >>> one = Trace(id="a", source=Source(format="native"), steps=(UserTurn(index=4, content="list\\nthe walls"),))

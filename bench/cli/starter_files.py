@@ -55,7 +55,7 @@ def init(traces: tuple[str, ...]) -> None:
 
 
 def _accepted(traces: Sequence[str]) -> Compared:
-    """The scenario as it runs now, in a folder that goes afterwards."""
+    """The comparison of the starter's scenario, run in a temporary folder."""
     from .. import run_scenario
     from ..run.cache import user_cache
 
@@ -70,9 +70,10 @@ def _accepted(traces: Sequence[str]) -> Compared:
 
 
 def starter(traces: Sequence[str], folder: Path) -> dict[str, bytes]:
-    """The files of the starter by their paths; its scenario names recordings as found from `folder`.
+    """The contents of the starter's files by path; the scenario names recordings relative to
+    `folder`.
 
-    The baseline is left to a run.
+    The baseline is not among them.
     """
     paths = []
     for text in traces:
@@ -86,7 +87,7 @@ def starter(traces: Sequence[str], folder: Path) -> dict[str, bytes]:
 
 
 def require_free(contents: Mapping[str, bytes]) -> None:
-    """Raise BenchError where another file is there already."""
+    """Raise BenchError if another file exists at one of the paths."""
     for name, data in contents.items():
         place = Path(name)
         if os.path.lexists(place) and not (place.is_file() and place.read_bytes() == data):
@@ -104,15 +105,13 @@ def requirement() -> str:
     origin = json.loads(direct_url) if direct_url else {}
     if vcs := origin.get("vcs_info"):
         return f"{DISTRIBUTION} @ {vcs['vcs']}+{origin['url']}@{vcs['commit_id']}"
-    checkout = Path(__file__).parents[2]
-    asked = (("remote", "get-url", "origin"), ("rev-parse", "HEAD"))
-    remote, commit = (
-        (git(checkout, *arguments) or b"").decode("utf-8", "replace").strip() for arguments in asked
-    )
+    checkout = _STARTER.parents[1]
+
+    def git_line(*arguments: str) -> str:
+        return (git(checkout, *arguments) or b"").decode("utf-8", "replace").strip()
+
+    remote, commit = git_line("remote", "get-url", "origin"), git_line("rev-parse", "HEAD")
     if commit and remote.startswith(("https://", "ssh://")):
         return f"{DISTRIBUTION} @ git+{remote}@{commit}"
-    return (
-        str(checkout)
-        if (checkout / "pyproject.toml").is_file()
-        else f"{DISTRIBUTION}=={__version__}"
-    )
+    is_checkout = (checkout / "pyproject.toml").is_file()
+    return str(checkout) if is_checkout else f"{DISTRIBUTION}=={__version__}"

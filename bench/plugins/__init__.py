@@ -1,1 +1,1 @@
-"""Finding plug-ins and building them from specs. Nothing here knows what a plug-in does."""
+"""Finding plug-ins and building them from specs. Nothing here depends on what a plug-in does."""

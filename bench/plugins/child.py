@@ -1,7 +1,7 @@
-"""The child side of the process boundary, in three kinds of processes.
+"""The child's side of the process boundary, in three kinds of processes.
 
-The warden runs nobody else's code: it waits, and ends all that is below it. The second process
-imports that code, and each session runs in a fork of it.
+The warden runs no user code: it waits, and ends all processes below it. The second process imports
+the user code, and each session runs in a fork of it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _CREATE_RULES, _RESTRICT_SELF = 444, 446
 
 
 class Link(Frames):
-    """The way from a session's process to the one that measures."""
+    """The connection from a session's process to the process that measures."""
 
     def count(self, text: str) -> int:
         """The tokens of a text."""
@@ -43,11 +43,12 @@ class Link(Frames):
         return int.from_bytes(self.request(), "big")
 
     def request(self) -> bytes:
-        """The next request. Ends this process where there is none."""
+        """The next request. Ends this process at the end of the requests."""
         try:
-            return self.receive()[1]
+            _, body = self.receive()
         except EOFError:
             _leave(0)
+        return body
 
 
 # ---------------------------------------------------------------- the warden
@@ -56,8 +57,8 @@ class Link(Frames):
 def main(number: int) -> NoReturn:
     """Run the warden: start the process that imports the code, and end all below it when that ends.
 
-    `number` is the file of the control, the socket to the process that measures. The warden ends
-    as the process below it did, by the same signal.
+    `number` is the file descriptor of the control socket to the process that measures. The warden
+    ends with the same exit code or signal as the process below it.
     """
     control = socket(fileno=number)
     os.set_inheritable(number, False)
@@ -84,7 +85,7 @@ def main(number: int) -> NoReturn:
 
 
 def _awaited(number: int, control: socket) -> int:
-    """The exit code of a process. Where the bench is gone this one ends, with all below it."""
+    """The exit code of a process. If the bench has died, this process ends, with all below it."""
     events = select.poll()
     events.register(control.fileno(), 0)  # no event but that its other end was closed
     while not events.poll(_GLANCE_MS):
@@ -96,7 +97,7 @@ def _awaited(number: int, control: socket) -> int:
 
 
 def _end_below(spared: frozenset[int]) -> None:
-    """End every process below this one but the spared ones."""
+    """End every process below this one except the spared ones."""
     until = time.monotonic() + 2.0
     while (numbers := set(_children()) - spared) and time.monotonic() < until:
         for number in numbers:
@@ -106,7 +107,7 @@ def _end_below(spared: frozenset[int]) -> None:
 
 
 def _children() -> list[int]:
-    """The ids of the child processes; those of a child that ended are ours then. Empty off Linux."""
+    """The ids of the child processes, including orphans of ended children. Empty outside Linux."""
     numbers: list[int] = []
     with contextlib.suppress(OSError):
         for task in os.listdir("/proc/self/task"):
@@ -195,7 +196,8 @@ def _leave(code: int) -> NoReturn:
 
 
 def _limit_call(seconds: float) -> None:
-    """Let this process end by a signal after so much processor time from now; 0: no limit."""
+    """Let a signal end this process after some seconds of processor time from now; 0 is no
+    limit."""
     setitimer(signal.ITIMER_PROF, seconds)
 
 
@@ -203,15 +205,16 @@ def _limit_memory(size: int) -> None:
     """Limit the memory of this process, and of each that it starts, to `size` bytes, where the
     system can."""
     with contextlib.suppress(OSError, ValueError):
-        hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
         most = size if hard == resource.RLIM_INFINITY else min(hard, size)
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
 
 def _confine() -> None:
-    """Let this process read no memory of others (Linux 6.7), and send them no signal (6.12).
+    """Forbid this process to read other processes' memory (Linux 6.7) and to send them signals
+    (6.12).
 
-    Any rules of Landlock do the first. Before version 6 those that matter least: to serve no TCP.
+    Any Landlock rule set does the first; before version 6 it is one that forbids serving TCP.
     """
     with contextlib.suppress(AttributeError, OSError):
         call = _libc.syscall
@@ -227,6 +230,6 @@ def _confine() -> None:
 
 
 def _prctl(option: int, value: int) -> None:
-    """Set something of this process that Linux alone has."""
+    """Call Linux's `prctl` for this process; nothing on other systems."""
     with contextlib.suppress(AttributeError):
         _libc.prctl(option, value, 0, 0, 0)

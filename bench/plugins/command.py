@@ -1,6 +1,6 @@
-"""A strategy in any language: a program that reads and writes lines of JSON.
+"""Strategies in any language: programs that read and write lines of JSON.
 
-It runs below the child of its strategy: under the same limits, and it ends with the run.
+A program runs below the child of its strategy, under the same limits, and ends with the run.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class Program:
     """One program, started without a shell by the first request, in the folder of the scenario.
 
     Each call writes `request` as one line of JSON and reads one line: `{"answer": …}`, or
-    `{"error": "…"}`. Beside the answer may stand `handles`: the values by name that the last call
-    keeps outside of what it shows. What it prints to standard error is quoted where it dies. Raises
-    StrategyError for an answer that is none, an error, and a program that ends.
+    `{"error": "…"}`. With the answer may come `handles`, values by name that the call keeps outside
+    of the prompt. If the program dies, its standard error is quoted. Raises StrategyError for a
+    wrong answer, an error, and a program that ends.
     """
 
     line = ""
@@ -47,7 +47,7 @@ class Program:
         self._process: subprocess.Popen[bytes] | None = None
 
     def __del__(self) -> None:
-        """End the program where it is not in a child, which would."""
+        """End the program; in a child the child's end would do that."""
         self._errors.close()
         if self._process is not None:
             self._process.kill()
@@ -75,6 +75,7 @@ class Program:
         return f"command {one_line(self.line)!r}"
 
     def _started(self) -> subprocess.Popen[bytes]:
+        """The started program. Raises StrategyError where it cannot be started."""
         pipe = subprocess.PIPE
         try:
             return subprocess.Popen(
@@ -86,7 +87,8 @@ class Program:
             ) from error
 
     def _answer_in(self, line: bytes) -> Any:
-        """The answer in a line of the program's output. Raises StrategyError for none."""
+        """The answer in a line of the program's output. Raises StrategyError for a line without
+        one."""
         reply: Any = None
         with contextlib.suppress(ValueError, RecursionError):
             reply = json.loads(line)
@@ -107,7 +109,7 @@ class Program:
         return reply["answer"]
 
     def _ended(self, process: subprocess.Popen[bytes], answer: bytes) -> str:
-        """The message on a program that gave no line, with its last line of standard error."""
+        """The message for a program that answered no line, with its last line of standard error."""
         if len(answer) >= MAX_LINE_BYTES:
             return f"{self._name} answered with a line of more than {MAX_LINE_BYTES} bytes"
         end = "closed its output"
@@ -126,7 +128,7 @@ class Program:
 def program_class(line: str, base: Path, method: str) -> type[Program]:
     """A class that runs a command line; its method called `method` asks the program.
 
-    Raises SpecError for a line that cannot be split, and for a program that is not there.
+    Raises SpecError for a line that cannot be split, and for a program that does not exist.
     """
     try:
         argv = shlex.split(line)

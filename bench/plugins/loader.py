@@ -1,4 +1,4 @@
-"""Somebody else's Python code: its file is found and compiled, and a name looked up in it."""
+"""Loading of user code in Python: its file is imported, and a name looked up in it."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ from typing import Any
 from ..model.errors import BenchError, EndedError, SpecError, nearest, one_line, raised_at
 from .spec import Spec
 
-_NOT_HERE: ContextVar[bool] = ContextVar("_NOT_HERE", default=False)
+_ONLY_IN_CHILD: ContextVar[bool] = ContextVar("_ONLY_IN_CHILD", default=False)
 
 
 class NeedsChild(BenchError):
-    """A spec names somebody else's code, which is not run in this process.
+    """A spec names user code, which must not run in this process.
 
-    `code` is its file (resolved), module or command line: strategies of the same one share a child.
+    `code` is its file (resolved), module or command line: strategies with the same one share a
+    child.
     """
 
     def __init__(self, code: str) -> None:
@@ -36,18 +37,18 @@ class NeedsChild(BenchError):
 
 
 @contextlib.contextmanager
-def not_here() -> Iterator[None]:
-    """Inside the block nobody else's code is loaded: NeedsChild where it would be."""
-    outer = _NOT_HERE.set(True)
+def only_in_child() -> Iterator[None]:
+    """A context in which loading user code raises NeedsChild."""
+    outer = _ONLY_IN_CHILD.set(True)
     try:
         yield
     finally:
-        _NOT_HERE.reset(outer)
+        _ONLY_IN_CHILD.reset(outer)
 
 
 def require_child(code: str) -> None:
-    """Raise NeedsChild where nobody else's code may run."""
-    if _NOT_HERE.get():
+    """Raise NeedsChild inside the context `only_in_child`."""
+    if _ONLY_IN_CHILD.get():
         raise NeedsChild(code)
 
 
@@ -66,7 +67,8 @@ def is_installed(path: str) -> bool:
 
 
 def compile_from_source() -> None:
-    """From here on modules are compiled from their source: a cached file may be of another one."""
+    """From here on compile modules from their source, since a cached file may belong to another
+    version."""
 
     def code_of(loader: machinery.SourceFileLoader, name: str) -> CodeType | None:
         if is_installed(loader.path):
@@ -78,7 +80,7 @@ def compile_from_source() -> None:
 
 
 def import_from(place: Callable[[str], str]) -> None:
-    """From here on this process imports what lies in a folder from `place(folder)`."""
+    """From here on import modules of a folder from `place(folder)` instead."""
 
     def elsewhere(hook: Callable[[str], Any], folder: str) -> Any:
         return hook(place(folder))
@@ -95,8 +97,9 @@ _ALONE = "bench_user_"
 
 
 @contextlib.contextmanager
-def refused(why: Callable[[BaseException], str]) -> Iterator[None]:
-    """Inside the block any error is a SpecError that says why, an EndedError what ends a process."""
+def spec_error_for(why: Callable[[BaseException], str]) -> Iterator[None]:
+    """A context in which any error becomes a SpecError with a reason, and the end of the process an
+    EndedError."""
     try:
         yield
     except (BenchError, MemoryError):
@@ -107,18 +110,19 @@ def refused(why: Callable[[BaseException], str]) -> Iterator[None]:
 
 
 def load_module(name: str) -> Any:
-    """A module by its name. Raises SpecError where it cannot be imported."""
+    """The module with a name. Raises SpecError where it cannot be imported."""
 
     def why(error: BaseException) -> str:
         return f"module {name!r} cannot be imported: {type(error).__name__}: {one_line(error)}"
 
-    with refused(why):
+    with spec_error_for(why):
         return importlib.import_module(name)
 
 
 @functools.cache
 def load_file(path: str, written: str) -> ModuleType:
-    """A Python file, written as `written`, as a module: a part of its package, else alone.
+    """The module of a Python file, imported as part of its package, else alone; `written` is the
+    path as given.
 
     Raises SpecError where it cannot be imported.
     """
@@ -130,12 +134,12 @@ def load_file(path: str, written: str) -> ModuleType:
         raise SpecError(
             f"{what} — paths are relative to the scenario, else to this folder"
         ) from None
-    with refused(lambda error: _not_imported(error, path, written)):
-        return _imported(Path(path))
+    with spec_error_for(lambda error: _not_imported(error, path, written)):
+        return _import_file(Path(path))
 
 
-def _imported(file: Path) -> ModuleType:
-    """A file imported as a module of its package, else alone."""
+def _import_file(file: Path) -> ModuleType:
+    """The module of a file, imported as part of its package, else alone."""
     top, parts = file.parent, [file.stem]
     while (top / "__init__.py").is_file() and top.parent != top:
         parts.insert(0, top.name)
@@ -146,11 +150,11 @@ def _imported(file: Path) -> ModuleType:
             _look_first_in(top)
             return importlib.import_module(".".join(parts))
     _look_first_in(file.parent)
-    return _alone(file)
+    return _import_alone(file)
 
 
 def _look_first_in(folder: Path) -> None:
-    """Let imports look into a folder first, and forget what came from other folders."""
+    """Let imports search a folder first, and forget user modules from other folders."""
     earlier = tuple(os.path.join(one, "") for one in _FOLDERS - {str(folder)})
     for name, module in [*sys.modules.items()] if earlier else []:
         file = getattr(module, "__file__", None) or ""
@@ -163,8 +167,8 @@ def _look_first_in(folder: Path) -> None:
     importlib.invalidate_caches()
 
 
-def _alone(file: Path) -> ModuleType:
-    """The module of a file under a name that no other module has."""
+def _import_alone(file: Path) -> ModuleType:
+    """The module of a file, imported under a unique name."""
     name = f"{_ALONE}{hashlib.sha256(str(file).encode()).hexdigest()[:16]}"
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
@@ -179,7 +183,7 @@ def _alone(file: Path) -> ModuleType:
 
 
 def _not_imported(error: BaseException, path: str, written: str) -> str:
-    """The message on a file that cannot be imported, with the line at fault."""
+    """The message for a file that cannot be imported, with the line at fault."""
     raised = raised_at(error)
     if isinstance(error, SyntaxError) and error.lineno:
         place = f"{written}:{error.lineno}"
@@ -196,32 +200,33 @@ def _not_imported(error: BaseException, path: str, written: str) -> str:
 # ---------------------------------------------------------------- names in modules
 
 
-def loaded(spec: Spec, base: Path, *, callables: bool = True) -> tuple[Any, str | None]:
+def load_target(spec: Spec, base: Path, *, callables: bool = True) -> tuple[Any, str | None]:
     """The function or class that a spec names in a file or module, and None.
 
-    Of a method its class, and its name. Without `callables` it may be any object. Raises SpecError
-    for a name that is not there, with the nearest.
+    For a method it is the class and the method's name. With `callables=False` it may be any object.
+    Raises SpecError for an unknown name, with the nearest.
     """
     is_file = spec.target.endswith(".py")
     require_child(str((base / spec.target).resolve()) if is_file else spec.target)
     with contextlib.redirect_stdout(sys.stderr):  # what it prints is no part of a report
         module = _module_of(spec, base)
     if spec.attribute is None:
-        offered = nearest("", _offered(module))
+        offered = nearest("", _public_names(module))
         raise SpecError(f"{spec.target}: name the function after a colon{offered}")
     owner, target, parts = None, module, spec.attribute.split(".")
     for part in parts:  # of Class.method the owner is the class
         owner, target = target, getattr(target, part, None)
     if target is None or (callables and not callable(target)):
-        near = nearest(spec.attribute, _offered(module))
+        near = nearest(spec.attribute, _public_names(module))
         raise SpecError(f"{spec.target} has no function {spec.attribute!r}{near}")
     static = inspect.getattr_static(owner, parts[-1]) if inspect.isclass(owner) else None
     needs_instance = static is not None and not isinstance(static, staticmethod | classmethod)
     return (owner, parts[-1]) if needs_instance else (target, None)
 
 
-def _offered(module: Any) -> list[str]:
-    """The names of the functions and classes of a module, its own where it has any."""
+def _public_names(module: Any) -> list[str]:
+    """The names of a module's public functions and classes, without imported ones if it has its
+    own."""
     named = {name: value for name, value in vars(module).items() if callable(value)}
     public = {name: value for name, value in named.items() if name[0] != "_"}
     own = [name for name, value in public.items() if value.__module__ == module.__name__]
@@ -237,9 +242,9 @@ def _module_of(spec: Spec, base: Path) -> Any:
 
 
 def method_of(target: Any, wanted: str | None, name: str) -> str | None:
-    """The name of the method to call where a class lacks its slot's method: `__call__`.
+    """The method to call of a class that lacks its slot's method: `__call__`.
 
-    None for a function, and for a class that has the method of its slot (`wanted`).
+    None for a function, and for a class with the method of its slot (`wanted`).
 
     >>> method_of(dict, "put", "dict")
     Traceback (most recent call last):

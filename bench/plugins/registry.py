@@ -13,39 +13,47 @@ import pkgutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
 from ..model.errors import SpecError, misfit, nearest, one_line
 from .command import TARGET, program_class
-from .loader import load_module, loaded, method_of, refused, require_child
+from .loader import load_module, load_target, method_of, require_child, spec_error_for
 from .spec import RawValue, Spec, parse_spec
 
 _Target = TypeVar("_Target")
 _DOCUMENTS, _POLICIES = "bench.strategies.documents", "bench.strategies.policies"
 
-KINDS: dict[str, tuple[tuple[str, ...], str | None]] = {
-    # kind: (the packages that are scanned, the method that a class of this kind offers)
-    "reader": (("bench.traces.formats",), None),
-    "summarizer": ((_DOCUMENTS, _POLICIES), "summarize"),
-    "compactor": ((_DOCUMENTS, _POLICIES), "compact"),
-    "writer": ((_DOCUMENTS,), "write"),
-    "store": ((_DOCUMENTS,), "put"),
-    "evaluator": ((_DOCUMENTS,), "evaluate"),
-    "extractor": ((_DOCUMENTS,), "extract"),
-    "router": ((_DOCUMENTS,), "decide"),
-    "consumer": ((_DOCUMENTS,), "consume"),
-    "number": (("bench.metrics",), None),
+
+class Kind(NamedTuple):
+    """A kind of plug-in: the packages to scan for it, and the method that its classes have."""
+
+    packages: tuple[str, ...]
+    method: str | None = None
+
+
+KINDS: dict[str, Kind] = {
+    "reader": Kind(("bench.traces.formats",)),
+    "summarizer": Kind((_DOCUMENTS, _POLICIES), "summarize"),
+    "compactor": Kind((_DOCUMENTS, _POLICIES), "compact"),
+    "writer": Kind((_DOCUMENTS,), "write"),
+    "store": Kind((_DOCUMENTS,), "put"),
+    "evaluator": Kind((_DOCUMENTS,), "evaluate"),
+    "extractor": Kind((_DOCUMENTS,), "extract"),
+    "router": Kind((_DOCUMENTS,), "decide"),
+    "consumer": Kind((_DOCUMENTS,), "consume"),
+    "number": Kind(("bench.metrics",)),
 }
 """Every kind of plug-in."""
 
 OBJECT = "object"
-"""The kind of anything that a file holds, such as a graph: it is found by path alone."""
+"""The kind of any object in a file, such as a graph; it is only found by path."""
 
 _SLOTS = ("summarizer", "compactor", "store", "evaluator", "router", "consumer")
 _SETTABLE = {"compactor": ("mode", "form"), "router": ("at", "loop", "form")}
-"""The settings that a spec may declare for somebody's own function; of other kinds `form` alone."""
+"""The settings that a spec may declare for a user's function, by kind; other kinds have only
+`form`."""
 
 _entries: dict[str, dict[str, Entry]] = {kind: {} for kind in KINDS}
 
@@ -59,10 +67,10 @@ class OfKind:
 
 @dataclass(frozen=True)
 class Entry:
-    """One plug-in: a function or class (None in another process), and what it declared.
+    """One plug-in: a function or class (None in another process), and its declarations.
 
-    `own`: somebody's own function, which is not registered. `method` does the work of a class that
-    does not call it as its slot does.
+    `user_code` is True for a user's function, which is not registered. `method` is the method to
+    call of a class that does not have its slot's method.
     """
 
     kind: str
@@ -80,13 +88,15 @@ class Entry:
     @property
     def source(self) -> str:
         """The text after `Source:` in the docstring, up to the next blank line; `""` for none."""
-        return " ".join(self.doc.partition("Source:")[2].partition("\n\n")[0].split())
+        _, _, after = self.doc.partition("Source:")
+        paragraph, _, _ = after.partition("\n\n")
+        return " ".join(paragraph.split())
 
     @functools.cached_property
     def parameters(self) -> dict[str, inspect.Parameter]:
         """The settings by name, typed: keyword-only parameters of the function or constructor.
 
-        Of somebody's own also all with a default, and all that a constructor takes.
+        For user code also parameters with a default, and all parameters of a constructor.
         """
         is_class = inspect.isclass(self.target)
         settings = {}
@@ -100,14 +110,15 @@ class Entry:
 
 
 def _type_of(item: inspect.Parameter) -> Any:
-    """The type of a setting: its annotation; without one that is known here that of its default."""
+    """The type of a setting: its annotation if that is known here, else the type of its default."""
     if item.annotation is not item.empty and not isinstance(item.annotation, str):
         return item.annotation
     return Any if item.default is item.empty or item.default is None else type(item.default)
 
 
 def declared_parameters(code: Any) -> list[inspect.Parameter] | None:
-    """The parameters of what is called, annotations evaluated; None for C code that has none."""
+    """The parameters of a callable, with evaluated annotations; None for C code without a
+    signature."""
     if inspect.isclass(code) and code.__init__ is object.__init__:
         return []
     try:
@@ -125,7 +136,7 @@ def declared_parameters(code: Any) -> list[inspect.Parameter] | None:
 
 
 def evaluated(annotation: Any, scope: dict[str, Any]) -> Any:
-    """The type that an annotation names; an annotation in quotes that names none stays text.
+    """The type of an annotation; a quoted annotation that cannot be evaluated stays a text.
 
     >>> evaluated("tuple[int, ...] | None", {}), evaluated("Nothing", {})
     (tuple[int, ...] | None, 'Nothing')
@@ -173,14 +184,16 @@ def _scan(package_name: str) -> None:
 
 
 def entries(kind: str) -> dict[str, Entry]:
-    """Every registered plug-in of a kind, by name, sorted; looked for on first use."""
-    for package in KINDS[kind][0]:
+    """Every registered plug-in of a kind, by name, sorted; the packages are scanned on first
+    use."""
+    for package in KINDS[kind].packages:
         _scan(package)
     return dict(sorted(_entries[kind].items()))
 
 
 def entry(kind: str, name: str) -> Entry:
-    """The plug-in of this kind and name; SpecError with the nearest names where there is none."""
+    """The plug-in with a kind and name. Raises SpecError with the nearest names for an unknown
+    one."""
     known = _entries[kind] if name in _entries[kind] else entries(kind)
     if name not in known:
         other = next((slot for slot in _SLOTS if kind in _SLOTS and name in entries(slot)), "")
@@ -195,9 +208,9 @@ def entry(kind: str, name: str) -> Entry:
 
 @dataclass(frozen=True)
 class Plugin:
-    """A plug-in with its parameters bound; one of them may be a plug-in itself.
+    """A plug-in with its arguments, which may be plug-ins themselves.
 
-    `start()` gives a fresh callable: state lives for one run only.
+    `start()` returns a fresh callable, since state lasts for one run only.
     """
 
     spec: Spec
@@ -206,13 +219,13 @@ class Plugin:
 
     @property
     def user_code(self) -> bool:
-        """True if somebody's own code runs in it, or in a plug-in that a setting names."""
+        """True if it is user code, or a setting names a plug-in that is."""
         inner = (value for value in self.arguments.values() if isinstance(value, Plugin))
         return self.entry.user_code or any(plugin.user_code for plugin in inner)
 
     @property
     def shipped(self) -> bool:
-        """True if it is code of the bench alone, and not of the program that runs it either."""
+        """True if all of its code is the bench's."""
         module = str(getattr(self.entry.target, "__module__", ""))
         return module.startswith(f"{__name__.partition('.')[0]}.") and not self.user_code
 
@@ -222,23 +235,23 @@ class Plugin:
         if not inspect.isclass(target):
             return target, functools.partial(target, **self.arguments)
         instance: Any = target(**self.arguments)
-        method = self.entry.method or KINDS[self.entry.kind][1]
+        method = self.entry.method or KINDS[self.entry.kind].method
         return instance, getattr(instance, method) if method else instance
 
     def attribute(self, name: str, default: Any = None) -> Any:
-        """Something declared at registration, or as an attribute of the function or class."""
+        """The value declared at registration, or as an attribute of the function or class."""
         return self.entry.meta.get(name, getattr(self.entry.target, name, default))
 
 
 def build(kind: str, spec: Spec | str, base: Path | None = None) -> Plugin:
-    """A spec resolved and its parameters converted to their declared types.
+    """The plug-in of a spec, with its parameters converted to their declared types.
 
-    `base` is what relative paths start from, by default this folder. Raises SpecError naming the
-    unknown name, parameter or wrong type, with the nearest valid ones.
+    Relative paths start from `base`, by default this folder. Raises SpecError for an unknown name,
+    a parameter or a wrong type, with the nearest valid ones.
     """
     parsed, base = parse_spec(spec) if isinstance(spec, str) else spec, base or Path()
     if kind == OBJECT:
-        value, _ = loaded(parsed, base, callables=False)
+        value, _ = load_target(parsed, base, callables=False)
         return Plugin(parsed, Entry(kind, str(parsed), value, user_code=True), {})
     target = _resolve(kind, parsed, base)
     meta, params = dict(target.meta), list(parsed.params)
@@ -255,7 +268,7 @@ def build(kind: str, spec: Spec | str, base: Path | None = None) -> Plugin:
 def _arguments(target: Entry, params: Sequence[tuple[str, RawValue]], base: Path) -> dict[str, Any]:
     """The parameters of a spec as arguments, converted to their declared types.
 
-    Raises SpecError for one that does not exist, does not fit or is missing.
+    Raises SpecError for an unknown, wrong or missing parameter.
     """
     name, known = f"{target.kind} {target.name!r}", target.parameters
     arguments: dict[str, Any] = {}
@@ -272,7 +285,7 @@ def _arguments(target: Entry, params: Sequence[tuple[str, RawValue]], base: Path
 
 
 def _converted(what: str, raw: RawValue, wanted: Any, base: Path) -> Any:
-    """A setting as a value of its declared type, or as the plug-in that it names."""
+    """The value of a setting, converted to its declared type, or the plug-in that it names."""
     if kind := _kind_of(wanted):
         return build(kind, str(raw), base)
     value = list(raw) if isinstance(raw, tuple) else raw
@@ -287,21 +300,22 @@ def _converted(what: str, raw: RawValue, wanted: Any, base: Path) -> Any:
 
 
 def _kind_of(wanted: Any) -> str:
-    """The kind of plug-in that a setting names; `""` where it is a plain value."""
+    """The kind of plug-in that a setting of a type names; `""` for a plain value."""
     marks = getattr(wanted, "__metadata__", ())
     return next((mark.kind for mark in marks if isinstance(mark, OfKind)), "")
 
 
 def _require_constructed(plugin: Plugin) -> None:
-    """Raise SpecError where a constructor refuses its values: better before a replay than in it."""
+    """Raise SpecError if a constructor refuses its values, before any replay begins."""
     what = f"{plugin.entry.kind} {str(plugin.spec)!r}"
-    with refused(lambda error: f"{what}: {one_line(error) or type(error).__name__}"):
+    with spec_error_for(lambda error: f"{what}: {one_line(error) or type(error).__name__}"):
         plugin.start()
 
 
 def _resolve(kind: str, spec: Spec, base: Path) -> Entry:
-    """The entry that a spec names: a command line, a registered name, or one in a file or module."""
-    method, name = KINDS[kind][1], f"{spec.target}:{spec.attribute}"
+    """The entry of a spec, which names a command line, a registered plug-in, or a name in a file or
+    module."""
+    method, name = KINDS[kind].method, f"{spec.target}:{spec.attribute}"
     if spec.target == TARGET:
         require_child(str(spec))
         program = program_class(spec.attribute or "", base, method or "ask")
@@ -311,6 +325,6 @@ def _resolve(kind: str, spec: Spec, base: Path) -> Entry:
     if "." not in spec.target and spec.target in entries(kind):  # a dotted one may be a module too
         what = f"{kind} {spec.target!r}: {spec.attribute!r} has no value"
         raise SpecError(f"{what} — write {spec.target}:{spec.attribute}=VALUE")
-    target, named = loaded(spec, base)
+    target, named = load_target(spec, base)
     method_name = named or method_of(target, method, name)
     return Entry(kind, name, target, user_code=True, method=method_name)

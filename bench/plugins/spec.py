@@ -1,9 +1,9 @@
 """Spec strings, `name:key=value,key=value`, parsed and printed.
 
 `SPEC` is `name`, `path/to/file.py:function` (or `:Class.method`), `package.module:name` or
-`command:"a command line"`, each with optional parameters after a further colon. A value that holds
-`, + : = [ ] | "` or white space is quoted with `"`; lists are `[a,b]`. `5|10` are several values of
-one setting, which only what compares strategies takes.
+`command:"a command line"`, each with optional parameters after a further colon. A value with `, + :
+= [ ] | "` or white space is quoted with `"`; lists are `[a,b]`. `5|10` are several values of one
+setting, which only comparisons of strategies accept.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Spec:
 
 
 def format_value(value: RawValue) -> str:
-    """A raw value as it is written in a spec: quoted only where it must be."""
+    """A raw value as text of a spec, quoted only if needed."""
     if isinstance(value, tuple):
         return f"[{','.join(map(format_value, value))}]"
     if value.split() == [value] and not _SPECIAL.intersection(value):
@@ -74,7 +74,8 @@ def split_top(text: str, separator: str) -> list[str]:
 
 
 def _unquoted(text: str, whole: str) -> str:
-    """A value without its quotes. Raises SpecError about `whole` for text behind the closing one."""
+    """A value without its quotes. Raises SpecError about the spec `whole` for text after the
+    closing quote."""
     text = text.strip()
     if not text.startswith('"'):
         return text
@@ -84,7 +85,8 @@ def _unquoted(text: str, whole: str) -> str:
 
 
 def parse_value(text: str, whole: str) -> RawValue:
-    """One value as written: a bare word, a quoted string or a `[list]`. Raises SpecError."""
+    """The value of a bare word, a quoted string or a `[list]`. Raises SpecError about the spec
+    `whole`."""
     text = text.strip()
     if text.startswith("["):
         if not text.endswith("]"):
@@ -98,7 +100,7 @@ def parse_value(text: str, whole: str) -> RawValue:
 
 
 def parse_spec(text: str) -> Spec:
-    """Parse one SPEC. Raises SpecError naming what is wrong; an empty string is an error.
+    """The parsed SPEC. Raises SpecError for a malformed or empty one.
 
     >>> parse_spec("mine.py:cut:limit=3")
     Spec(target='mine.py', attribute='cut', params=(('limit', '3'),))
@@ -135,12 +137,9 @@ def _params(written: str, text: str) -> tuple[tuple[str, RawValue], ...]:
         key, equals, value = item.partition("=")
         key = key.strip()
         if not equals or not key.isidentifier():
-            meant = (
-                f"{key.replace('-', '_')}={value}"
-                if equals and "-" in key
-                else "name:key=value,key=value"
-            )
-            raise _error(text, f"parameter {item!r} is not key=value — write {meant}")
+            has_dash = equals and "-" in key
+            example = f"{key.replace('-', '_')}={value}" if has_dash else "name:key=value,key=value"
+            raise _error(text, f"parameter {item!r} is not key=value — write {example}")
         if key in params:
             raise _error(text, f"parameter {key} is given twice")
         params[key] = parse_value(value, text)

@@ -1,9 +1,9 @@
-"""The one process boundary: somebody else's code runs in a child, and only plain data comes back.
+"""The one process boundary: user code runs in a child process, and only plain data comes back.
 
-The child is a fresh interpreter that imports the code once; each session runs in a fork of it. It
-gets requests one by one, so nothing of a later one exists there. Its answers are bytes, which are
-never unpickled. Limits: processor time for each request, time by the clock, memory. With a session
-ends all that it started.
+The child is a fresh interpreter that imports the code once; each session runs in a fork of it. A
+session gets requests one by one, so it cannot see later ones. Its answers are bytes, which are
+never unpickled. Limited are the processor time and the clock time of each request, and the memory.
+At the end of a session all processes that it started are ended.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ..model.errors import SpecError, one_line, sayable
 
 LEAST_MIB = 256
 WAITS = 5.0
-"""Seconds by the clock for each of processor time, so that a busy machine fails nobody."""
+"""Seconds by the clock allowed for each second of processor time, since the machine may be busy."""
 
 _HEAD, CODE = struct.Struct("=cQ"), struct.Struct("=i")
 _LINE, _PIECE = 1 << 16, 1 << 18
@@ -58,7 +58,8 @@ class Limits:
 
     @property
     def answer_bytes(self) -> int:
-        """The bytes that a session may answer: what is read needs up to 32 times as much memory."""
+        """The most bytes that a session may answer; decoding them takes up to 32 times as much
+        memory."""
         return self.memory_mib << 15
 
 
@@ -74,7 +75,7 @@ _LONG = (
 
 
 class NoAnswer(Exception):
-    """The reason why a request has no answer. `ended`: its process ended."""
+    """The reason why a request has no answer; `ended` is True if its process ended."""
 
     def __init__(self, why: str, *, ended: bool = False) -> None:
         super().__init__(why)
@@ -113,7 +114,8 @@ class Child:
     def session(
         self, opens: Open, *given: Any, count: Callable[[str], int] | None = None
     ) -> Iterator[Session]:
-        """A session of `opens(link, ready, *given)`. `count` counts tokens for the child."""
+        """A context with a session of `opens(link, ready, *given)`. `count` counts tokens for the
+        child."""
         with self._lock:
             if not self._is_running():
                 self._start()
@@ -138,7 +140,7 @@ class Child:
         self._process = None
 
     def _start(self) -> None:
-        """Start the child, hand it what to import, and wait until it is ready."""
+        """Start the child, send it the code to import, and wait until it is ready."""
         if not hasattr(os, "fork"):
             what = "code that is not part of the bench needs a system that can fork"
             raise SpecError(f"{what} — run it on Linux, macOS or WSL")
@@ -192,14 +194,15 @@ class Frames:
         self._received = bytearray()  # and not read yet
 
     def send(self, kind: bytes, body: bytes) -> None:
-        """Send a message: Request, Count, Answer, Memory is full, raised eXception."""
+        """Send a message; the kinds are R(equest), C(ount), A(nswer), M(emory is full) and (raised
+        e)X(ception)."""
         self._pipe.sendall(_HEAD.pack(kind, len(body)) + body)
 
     def receive(self, room: float = math.inf, until: float = math.inf) -> tuple[bytes, bytes]:
         """The kind and the body of the next message.
 
-        Raises EOFError where the other end was closed, TimeoutError at a time of the monotonic
-        clock, OverflowError for a body of more bytes than there is room.
+        Raises EOFError if the other end was closed, TimeoutError at the time `until` of the
+        monotonic clock, OverflowError for a body of more than `room` bytes.
         """
         kind, length = _HEAD.unpack(self._read(_HEAD.size, until))
         if length > room:
@@ -220,7 +223,7 @@ class Frames:
 
 
 class Session:
-    """One process of somebody else's code, from its first request to its last."""
+    """One session's process of user code, from its first request to its last."""
 
     def __init__(self, child: Child, count: Callable[[str], int] | None) -> None:
         self._pipe, theirs = socket.socketpair()
@@ -251,7 +254,7 @@ class Session:
                 )
 
     def send(self, body: bytes) -> None:
-        """Send some bytes. What cannot be sent is noticed by who waits for the answer."""
+        """Send some bytes. A failure to send shows when the answer is awaited."""
         self._pipe.settimeout(self._limits.wall_s)
         with contextlib.suppress(OSError):
             self._frames.send(b"R", body)
@@ -262,7 +265,8 @@ class Session:
         return self._has_ended()
 
     def _received(self, until: float) -> tuple[bytes, bytes]:
-        """The next message of the process. Raises NoAnswer for a late or long one, and for none."""
+        """The next message of the process. Raises NoAnswer for a late, a too long or a missing
+        one."""
         try:
             kind, body = self._frames.receive(self._room, until)
             self._room -= len(body)
@@ -295,7 +299,7 @@ def how_ended(code: int) -> str:
 
 
 def _print(stream: IO[bytes]) -> None:
-    """Print what a child prints, made harmless for a terminal, to standard error."""
+    """Copy a child's output, made harmless for a terminal, to standard error."""
     with stream:
         for line in iter(lambda: stream.readline(_LINE), b""):
             with contextlib.suppress(Exception):
@@ -305,7 +309,8 @@ def _print(stream: IO[bytes]) -> None:
 def _end(
     process: subprocess.Popen[bytes], control: socket.socket, printing: threading.Thread, owner: int
 ) -> None:
-    """End a child with all that it started; in a fork of the owner only close its socket."""
+    """End a child and all processes that it started; in a fork of the owner only close its
+    socket."""
     if os.getpid() == owner:
         with contextlib.suppress(OSError):
             # Also where a fork of this process has the socket too.

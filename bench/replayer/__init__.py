@@ -1,1 +1,1 @@
-"""One trace replayed through one strategy: what it shows, stores, judges and routes."""
+"""Replaying of one trace through one strategy: its prompts, records, evaluations and routes."""

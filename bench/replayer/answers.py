@@ -1,4 +1,4 @@
-"""The answer of each slot, read: what people's functions give, as the types that a slot allows."""
+"""Reading of answers: what users' functions return, converted to the types of their slots."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ Decision = tuple[str, dict[str, Any]]
 
 
 def record_of(answer: Any, given: ToolResult) -> Record:
-    """A store's answer as a record: itself, or one that holds the value it gave.
+    """A store's answer as a record: a Record as it is, any other value in a new record.
 
-    A mapping with document 004's keys (`result_type`, `result`, `result_summary`) is a record, and
-    not the value.
+    A mapping with document 004's keys (`result_type`, `result`, `result_summary`) is read as a
+    record.
 
     >>> kept = {"result_type": "text", "result": "abc", "result_summary": "ab"}
     >>> record = record_of(kept, ToolResult(index=0, call_id="c", function="f", seen="abcdef"))
@@ -49,7 +49,8 @@ def record_of(answer: Any, given: ToolResult) -> Record:
 
 
 def reply_of(answer: Any, given: Any) -> Reply:
-    """A consumer's answer: a Reply, or a mapping of its fields. Raises StrategyError for others."""
+    """A consumer's answer as a Reply; it may be a mapping of a Reply's fields. Raises StrategyError
+    for anything else."""
     if isinstance(answer, Reply):
         return answer
     if not isinstance(answer, Mapping) or not {"text", "state", "route"} <= answer.keys():
@@ -73,9 +74,10 @@ def findings_of(answer: Any, given: Any) -> dict[str, Any] | None:
 
 
 def decision_of(answer: Any, given: Any) -> Decision | None:
-    """A router's answer: a route, or (route, detail); None where the decision is another's.
+    """A router's answer, a route or (route, detail), as (route, detail); None if it does not decide
+    here.
 
-    Raises StrategyError for others.
+    Raises StrategyError for anything else.
     """
     match answer:
         case None:
@@ -95,7 +97,8 @@ def decision_of(answer: Any, given: Any) -> Decision | None:
 
 
 def history_of(answer: Any, given: Window) -> NewHistory | None:
-    """A compactor's answer: messages, ours or OpenAI's, or a NewHistory. Raises StrategyError."""
+    """A compactor's answer as a NewHistory; it may be messages, ours or OpenAI's. Raises
+    StrategyError."""
     if answer is None or isinstance(answer, NewHistory):
         return answer
     if isinstance(answer, list | tuple) and (not answer or isinstance(answer[0], Message)):
@@ -111,19 +114,22 @@ _READ: dict[str, Callable[[Any, Any], Any]] = {
     "router": decision_of,
     "compactor": history_of,
 }
-"""By kind of plug-in what makes the value of its slot of an answer and its input."""
+"""For each kind of plug-in the function from an answer and its input to the value of the slot."""
 
 
-def started(plugin: Plugin) -> Callable[..., Any]:
-    """A callable from the values of a slot to its answer; a new instance starts with the first
+def slot_function(plugin: Plugin) -> Callable[..., Any]:
+    """A function from the values of a slot to the plug-in's answer; the plug-in starts at the first
     call."""
     kind, is_own = plugin.entry.kind, plugin.user_code
 
     @functools.cache
     def code() -> Callable[..., Any]:
-        return user_function(plugin) if plugin.entry.user_code else plugin.start()[1]
+        if plugin.entry.user_code:
+            return user_function(plugin)
+        _, function = plugin.start()
+        return function
 
-    def called(*given: Any) -> Any:
+    def answer_of(*given: Any) -> Any:
         try:
             answer = code()(*given)
         finally:
@@ -134,11 +140,11 @@ def started(plugin: Plugin) -> Callable[..., Any]:
             _require_messages(value, given[0])
         return value
 
-    return called
+    return answer_of
 
 
 def _require_messages(history: NewHistory | None, window: Window) -> None:
-    """Raise StrategyError for a new message that is none, or that has values of other types."""
+    """Raise StrategyError for a new message that is not a Message, or has values of wrong types."""
     known = {id(message) for message in window.messages}
     for message in () if history is None else history.messages:
         if id(message) in known:
@@ -156,7 +162,7 @@ def _require_messages(history: NewHistory | None, window: Window) -> None:
 
 
 class Broken(Exception):
-    """A strategy raised, or returned what its slot does not allow."""
+    """A strategy raised, or returned a value that its slot does not allow."""
 
     def __init__(self, slot: str, error: BaseException) -> None:
         self.slot = slot
@@ -165,7 +171,7 @@ class Broken(Exception):
 
 @contextlib.contextmanager
 def in_slot(slot: str) -> Iterator[None]:
-    """Inside the block an error is raised as Broken, with the name of a slot."""
+    """A context in which an error is raised as Broken, with the name of a slot."""
     try:
         yield
     except (KeyboardInterrupt, MemoryError):

@@ -1,4 +1,4 @@
-"""The replay of somebody's own code: moments go out to its child, outcomes come back as data."""
+"""Replaying of user code: moments are sent to its child, outcomes come back as data."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ def outcomes_of_child(
     *,
     ended: bool,
 ) -> Outcomes:
-    """The outcomes of some moments under a strategy that a child replays; `ended`: and of the end."""
+    """The outcomes of some moments under a strategy in a child process; with `ended` also those of
+    the recording's end."""
     checked, sandbox = CheckedOutcomes(), strategy.sandbox
     given = sandbox.number, frame, counter.encoding, counter.counting
     with sandbox.child.session(open_replay, *given, count=counter.encoded) as session:
@@ -46,7 +47,7 @@ def outcomes_of_child(
 def _portions(strategy: Strategy, moments: Iterable[Moment]) -> Iterator[tuple[list[Moment], bool]]:
     """Yield moments in portions, and True with the last one.
 
-    The last moment of a portion alone may call own code: so no later one is in its process.
+    Only the last moment of a portion may call user code, so no later one is in its process.
     """
     own = strategy.user_slots
     portion: list[Moment] = []
@@ -59,7 +60,7 @@ def _portions(strategy: Strategy, moments: Iterable[Moment]) -> Iterator[tuple[l
 
 
 def _may_call(own: Set[str], moment: Moment) -> bool:
-    """True if a moment may call what fills some slots."""
+    """True if a moment may call the plug-ins of some slots."""
     if "routers" in own:
         return True
     if isinstance(moment.step, ToolResult):
@@ -68,7 +69,8 @@ def _may_call(own: Set[str], moment: Moment) -> bool:
 
 
 class CheckedOutcomes:
-    """The outcomes in the answers so far, none of which is about what does not exist."""
+    """The outcomes in the child's answers so far, checked to refer only to steps and messages that
+    exist."""
 
     def __init__(self) -> None:
         self.out = Outcomes()
@@ -76,9 +78,9 @@ class CheckedOutcomes:
         self._lengths: dict[str, int] = {}  # of the last prompt of each thread
 
     def take(self, moments: Sequence[Moment], body: bytes) -> None:
-        """Take over the answer about some moments.
+        """Add the answer about some moments.
 
-        Raises StrategyError where it cannot be true. Of one with a failure nothing else is taken.
+        Raises StrategyError if it cannot be true. From an answer with a failure only that is taken.
         """
         try:
             out = msgspec.convert(json.loads(body), Outcomes)
@@ -92,7 +94,7 @@ class CheckedOutcomes:
         self.out.join(out)
 
     def _require_possible(self, moments: Sequence[Moment], out: Outcomes) -> None:
-        """Raise StrategyError for other steps than these, and for messages that do not exist."""
+        """Raise StrategyError for outcomes of other steps, and for messages that do not exist."""
         self._recorded += sum(len({id(m.message), id(m.seen)}) for m in moments if m.message)
         turns = [m.step for m in moments if m.asks and isinstance(m.step, ModelTurn)]
         results = [m.step.index for m in moments if isinstance(m.step, ToolResult)]
@@ -111,7 +113,7 @@ class CheckedOutcomes:
 
 
 def _reason(error: BaseException) -> str:
-    """The reason of an answer that did not come, or cannot be one."""
+    """The reason why there is no answer, or only a wrong one."""
     if isinstance(error, NoAnswer):
         return f"{error} — a strategy returns or raises" if error.ended else str(error)
     return own_error(error)

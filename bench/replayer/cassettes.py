@@ -1,4 +1,4 @@
-"""HTTP of a strategy's own code, answered offline from a cassette of vcrpy."""
+"""HTTP requests of user code, answered offline from a cassette of vcrpy."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _refused: list[str] = []
 
 
 def require_answered() -> None:
-    """Raise StrategyError where a request had no answer, though the code may have gone on."""
+    """Raise StrategyError if a request had no answer, even if the code went on."""
     if _refused:
         raise StrategyError(_refused[0])
 
 
 def go_offline(base: Path, charge: Charge) -> None:
-    """From here on HTTP is answered from the cassette, and no other connection is made.
+    """From here on answer HTTP from the cassette, and forbid any other connection.
 
-    `charge` is given what each answer says of the tokens that its model read and wrote. A request
-    that the cassette does not hold, and any other connection, raises where it is made.
+    `charge` gets the tokens that a model read and wrote, as reported in each answer. A request that
+    the cassette does not have, and any other connection, raises where it is made.
     """
     if (base / CASSETTE).is_file():
         _play(base / CASSETTE, charge)
@@ -37,7 +37,7 @@ def go_offline(base: Path, charge: Charge) -> None:
 
 
 def _play(path: Path, charge: Charge) -> None:
-    """Answer requests from a cassette, and charge what each answer says was used."""
+    """Answer requests from a cassette, and charge the usage reported in each answer."""
     try:
         import vcr
     except ImportError:
@@ -64,9 +64,9 @@ def _play(path: Path, charge: Charge) -> None:
 
 
 def usage_of(body: bytes | str) -> tuple[int, int, str | None] | None:
-    """The tokens that an answer says were read and written, and its model; None for no usage.
+    """The tokens read and written as an answer reports them, and its model; None without usage.
 
-    Of streamed events the last one that says so counts.
+    In streamed events the last report counts.
 
     >>> usage_of(b'{"model": "m", "usage": {"input_tokens": 9, "output_tokens": 2}}')
     (9, 2, 'm')
@@ -89,13 +89,14 @@ def usage_of(body: bytes | str) -> tuple[int, int, str | None] | None:
 
 
 def _refuse(event: str, given: tuple[Any, ...]) -> None:
-    """An audit hook: no connection leaves this machine's process while a strategy runs."""
-    place: Any = ""
+    """An audit hook that forbids connections while a strategy runs."""
+    host: Any = ""
     if event == "socket.getaddrinfo":
-        place = given[0]
-    elif event in ("socket.connect", "socket.sendto") and isinstance(given[1], tuple):
-        place = given[1][0]
-    if place:
-        what = f"it asks {one_line(place)}, and no request leaves a replay"
+        host, *_ = given
+    elif event in ("socket.connect", "socket.sendto"):
+        _, address, *_ = given
+        host = address[0] if isinstance(address, tuple) else ""
+    if host:
+        what = f"it asks {one_line(host)}, and no request leaves a replay"
         _refused.append(f"{what} — record it with vcrpy into {CASSETTE} beside the scenario")
         raise StrategyError(_refused[-1])

@@ -1,6 +1,7 @@
-"""The loop: steps of a recording go in one by one, what a strategy makes of each comes out.
+"""The loop of a replay: steps of a recording go in one by one, a strategy's outcome of each comes
+out.
 
-Nothing here looks at later steps. What replay cannot know: the recorded actions stay as they were.
+Nothing here looks at later steps. The recorded actions stay as they were.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from ..strategies.histories import with_text
 from ..strategies.offloading import offloaded_to
 from ..strategies.routing import decides_here
 from ..tokens.counting import TokenCounter
-from .answers import Broken, in_slot, started
+from .answers import Broken, in_slot, slot_function
 from .numbering import Numbers
 from .plain import plain_data
 from .recording import Frame, Moment
@@ -46,9 +47,10 @@ from .thread import Thread
 
 
 class ResultOutcome(msgspec.Struct):
-    """The outcome of one tool result: the number of the message that shows it, what a store keeps.
+    """The outcome of one tool result: the number of the message that shows it, and what the slots
+    made of it.
 
-    `kept` is the record and the value that can be read back; None without a store.
+    `kept` is the stored record and the value that can be read back; None without a store.
     """
 
     step: int
@@ -60,7 +62,7 @@ class ResultOutcome(msgspec.Struct):
 
 
 class Outcomes(msgspec.Struct):
-    """The outcomes of some moments, as data. `written` are the messages that are new, by -1, -2, …"""
+    """The outcomes of some moments, as data. `written` are the new messages, numbered -1, -2, …"""
 
     written: list[Message] = []
     calls: list[Call] = []
@@ -71,14 +73,14 @@ class Outcomes(msgspec.Struct):
     failure: Failure | None = None
 
     def join(self, more: Outcomes) -> None:
-        """Let the outcomes of the next moments join."""
+        """Append the outcomes of the next moments."""
         for name in ("written", "calls", "results", "decisions", "own_calls", "handles"):
             getattr(self, name).extend(getattr(more, name))
         self.failure = more.failure
 
 
 class Side:
-    """One of the two sides that are judged alike: the stored records, and the untruncated ones."""
+    """The evaluations of one side: the stored records, or the untruncated ones."""
 
     def __init__(self, evaluate: Any) -> None:
         self.evaluate = evaluate
@@ -98,7 +100,7 @@ class Router(NamedTuple):
 
 
 class Loop:
-    """A strategy during one replay: what fills its slots is started, and its state lives this long."""
+    """A strategy during one replay, with started plug-ins and their state."""
 
     def __init__(self, strategy: Strategy, frame: Frame, counter: TokenCounter) -> None:
         self._strategy, self._frame = strategy, frame
@@ -115,7 +117,7 @@ class Loop:
                 plugin.entry.name,
                 plugin.attribute("at", AT_DEFAULT),
                 plugin.attribute("loop"),
-                *(started(plugin), started(plugin)),
+                *(slot_function(plugin), slot_function(plugin)),
             )
             for plugin in strategy.plugins.get("routers", ())
         ]
@@ -126,17 +128,17 @@ class Loop:
         self._last: AnyStep | None = None
 
     def _started(self, slot: str) -> Any:
-        """An instance of what fills a slot; None for an empty one."""
+        """The started plug-in of a slot; None for an empty slot."""
         plugins = self._strategy.plugins.get(slot)
-        return started(plugins[0]) if plugins else None
+        return slot_function(plugins[0]) if plugins else None
 
     def _thread(self, name: str) -> Thread:
-        """The thread of a name, with a compactor of its own."""
+        """The thread with a name; each has its own compactor."""
         if name not in self._threads:
             plugins = self._strategy.plugins.get("compactor", ())
             per_call = any(plugin.attribute("mode", "history") == "per_call" for plugin in plugins)
             compact = self._started("compactor")
-            recorded = started(build("compactor", "recorded"))
+            recorded = slot_function(build("compactor", "recorded"))
             self._threads[name] = Thread(
                 self._numbers, compact, recorded, self._frame, per_call=per_call
             )
@@ -145,7 +147,7 @@ class Loop:
     # ------------------------------------------------------------ steps
 
     def outcomes(self, moments: Iterable[Moment], *, ended: bool) -> Outcomes:
-        """The outcomes of the next moments; `ended`: and of the end of the recording.
+        """The outcomes of the next moments; with `ended` also those of the recording's end.
 
         A strategy that raises ends them with its failure.
         """
@@ -157,16 +159,17 @@ class Loop:
             with offloaded_to(self._offload):
                 for moment in moments:
                     self._last, self._side = moment.step, self._stored
-                    self._ask(moment) if moment.asks else self._take(moment)
+                    self._before_answer(moment) if moment.asks else self._replay_step(moment)
                 if ended:
                     self._route("end", self._last)
         except Broken as error:
-            self._out.failure = Failure(step=self._at, slot=error.slot, error=error.text)
+            self._out.failure = Failure(step=self._last_index, slot=error.slot, error=error.text)
         self._out.written = self._numbers.written[before:]
         return self._out
 
-    def _ask(self, moment: Moment) -> None:
-        """The model is about to be called, or a route to be taken: nobody knows the answer yet."""
+    def _before_answer(self, moment: Moment) -> None:
+        """Make the prompt or the state before a model call or a routing decision, whose answer is
+        not known yet."""
         step = moment.step
         if isinstance(step, RouteDecision):
             self._state = step.state
@@ -175,7 +178,7 @@ class Loop:
             self._prompt(moment)
             self._route("before_model", step)
 
-    def _take(self, moment: Moment) -> None:
+    def _replay_step(self, moment: Moment) -> None:
         """Replay one step; for a model turn or a routing decision, the answer that was recorded."""
         step, message, (tokens, seen_tokens) = moment.step, moment.message, moment.tokens
         if message is not None and moment.seen is not None:
@@ -198,8 +201,8 @@ class Loop:
             self._route("after_model" if isinstance(step, ModelTurn) else "user_turn", step)
 
     @property
-    def _at(self) -> int:
-        """The last step that was taken; -1 before the first."""
+    def _last_index(self) -> int:
+        """The index of the last replayed step; -1 before the first."""
         return -1 if self._last is None else self._last.index
 
     def charge(self, read: int, written: int, model: str | None) -> None:
@@ -207,23 +210,23 @@ class Loop:
         free."""
         if self._side is self._stored:
             call = WriterCall(
-                step=self._at, consumed_tokens=read, produced_tokens=written, model=model
+                step=self._last_index, consumed_tokens=read, produced_tokens=written, model=model
             )
             self._out.own_calls.append(call)
 
     def _offload(self, handle: str, value: Any) -> None:
-        """From this step on a handle stands for a value."""
+        """Let a handle stand for a value from this step on."""
         data = plain_data(value) if self._strategy.has_user_code else value
         text = as_text(data)
         known, _ = self._offloaded.get(handle, (None, None))
         if self._side is self._stored and known != text:
             self._offloaded[handle] = text, data
-            self._out.handles.append(Resolved(handle=handle, step=self._at, text=text))
+            self._out.handles.append(Resolved(handle=handle, step=self._last_index, text=text))
 
     # ------------------------------------------------------------ results
 
     def _result(self, step: ToolResult, moment: Moment) -> None:
-        """Store, summarize, consume and evaluate a result, and let what is shown of it join."""
+        """Store, summarize, consume and evaluate a result, and add its message to the thread."""
         full = untruncated_record(step)
         kept = None if self._store is None else self._put(step)
         record, stored = kept or (full, full.value)
@@ -242,7 +245,7 @@ class Loop:
         self._out.results.append(outcome)
 
     def _evaluate(self, side: Side, record: Record) -> Any:
-        """The findings of the evaluator on one side; the record joins its history."""
+        """The findings of the evaluator on one side; the record is added to that side's history."""
         self._side = side
         side.results += 1
         if self._routers:  # who alone are shown them
@@ -254,7 +257,7 @@ class Loop:
         return findings
 
     def _answer(self, slot: str, code: Any, *given: Any) -> Any:
-        """The answer of what fills a slot; None for an empty one."""
+        """The answer of a slot's plug-in; None for an empty slot."""
         if code is None:
             return None
         with in_slot(slot):
@@ -263,7 +266,7 @@ class Loop:
     def _messages_of(self, moment: Moment, record: Record, summary: Any) -> tuple[Message, Message]:
         """The message that shows a result, and the untruncated one.
 
-        It shows the summary, else what the store keeps; where neither slot is filled, what the
+        It shows the summary, else the stored value; if neither slot is filled, the text that the
         recorded model saw.
         """
         untruncated, seen, step = moment.message, moment.seen, moment.step
@@ -280,7 +283,7 @@ class Loop:
         return untruncated if is_all else with_text(untruncated, text), untruncated
 
     def _put(self, step: ToolResult) -> tuple[Record, Any]:
-        """The record that the store keeps, and the value that can be read back."""
+        """The stored record of a result, and the value that can be read back."""
         with in_slot("store"):
             record = self._store(step)
             stored = record.value
@@ -291,7 +294,7 @@ class Loop:
     # ------------------------------------------------------------ prompts and routes
 
     def _prompt(self, moment: Moment) -> None:
-        """Let the compactor rework the prompt of a turn, and charge its summaries."""
+        """Let the compactor rewrite the prompt of a turn, and charge its summaries."""
         with in_slot("compactor"):
             call, answer = self._thread(moment.step.thread).call(moment)
             self._out.calls.append(call)
@@ -314,7 +317,7 @@ class Loop:
                     self._decide(router, point, step)
 
     def _decide(self, router: Router, point: str, step: AnyStep | None) -> None:
-        """Let one router decide, on what is stored and on the untruncated results."""
+        """Let one router decide, once on the stored records and once on the untruncated ones."""
         answer = router.decide(self._state_at(self._stored, step))
         other = router.decide_untruncated(self._state_at(self._full, step))
         if router.at == RECORDED and None in (answer, other):
@@ -360,7 +363,7 @@ class Loop:
 
 
 def read_back(record: Record, stored: Any) -> Record:
-    """A record as a later step reads it: with the value that is behind its handle."""
+    """A record as a later step reads it, with the value behind its handle."""
     if record.handle is None:
         return record
     result_type = "structured" if isinstance(stored, dict | list) else record.result_type

@@ -1,4 +1,4 @@
-"""Messages by number: those of the recording from 0 up, those of a strategy from -1 down."""
+"""Numbers for messages: those of the recording from 0 up, those of a strategy from -1 down."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _BLOCK = 256
 
 
 class Numbers:
-    """The number of each message of one replay. Recorded messages join as their steps come.
+    """The number of each message of one replay. Recorded messages are added as their steps come.
 
-    A message that says what another one does has its number.
+    Messages with the same content share a number.
     """
 
     def __init__(self, count: Count) -> None:
@@ -27,7 +27,7 @@ class Numbers:
         self._tokens: dict[int, int] = {}
 
     def record(self, message: Message, tokens: int) -> None:
-        """Let the next message of the recording join."""
+        """Add the next message of the recording."""
         number = len(self._recorded)
         self._recorded.append(message)
         self._by_message[message] = number
@@ -35,7 +35,7 @@ class Numbers:
         self._tokens[number] = tokens
 
     def of(self, message: Message) -> int:
-        """The number of a message, a new one where nothing before says the same."""
+        """The number of a message; a new one unless an earlier message has the same content."""
         number = self._by_message.get(message)
         if number is None:
             content = _content(message)
@@ -56,7 +56,7 @@ class Numbers:
         return size
 
     def count(self, item: Message | str) -> int:
-        """The tokens of a text or a message, which need not stand in any prompt."""
+        """The tokens of a text or a message, in a prompt or not."""
         known = self._by_message.get(item) if isinstance(item, Message) else None
         return self._count(item) if known is None else self.tokens(known)
 
@@ -72,10 +72,10 @@ def _content(message: Message) -> Any:
     return *about, message.reasoning_tokens, calls, message.text
 
 
-def alike(one: Sequence[Any], other: Sequence[Any]) -> int:
-    """The number of items that two lists share at their start; messages are compared by identity.
+def shared_length(one: Sequence[Any], other: Sequence[Any]) -> int:
+    """The number of equal items at the start of two lists.
 
-    >>> alike([1, 2, 3], [1, 2, 4]), alike([], [1])
+    >>> shared_length([1, 2, 3], [1, 2, 4]), shared_length([], [1])
     (2, 0)
     """
     most, keep = min(len(one), len(other)), 0

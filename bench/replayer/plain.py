@@ -1,4 +1,4 @@
-"""The answers of a strategy as plain data."""
+"""Conversion of a strategy's answers to plain data."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ _encoded = json.JSONEncoder(check_circular=False).encode
 
 
 def plain_data(value: Any) -> Any:
-    """An answer as JSON has it: exact str, int, float, bool, None, dict with texts as keys, list.
+    """An answer in the types of JSON: exact str, int, float, bool, None, dict with texts as keys,
+    list.
 
-    Whatever else JSON can hold (a date, a dataclass, a model, a set, a path, a number of numpy)
-    becomes that. Raises StrategyError for bytes, for what is nested more than 200 levels
-    deep, and for any other object.
+    Other values that JSON can represent (a date, a dataclass, a pydantic model, a set, a path, a
+    number of numpy) are converted. Raises StrategyError for bytes, for more than 200 levels of
+    nesting, and for any other object.
 
     >>> plain_data({1: (1, {2}), "at": PurePath("a/b")})
     {'1': [1, [2]], 'at': 'a/b'}
@@ -48,7 +49,8 @@ def encoded(data: Any) -> bytes:
 
 
 def _plain(value: Any) -> Any:
-    """Plain data of an object, by what it offers: a subclass of text, pydantic, numpy."""
+    """The plain data of a subclass of a plain type, a mapping, a pydantic model or a numpy
+    value."""
     for kind, exact in _EXACT:
         if isinstance(value, kind):
             return exact(value)

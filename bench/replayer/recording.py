@@ -1,4 +1,4 @@
-"""A recording as every replay of it is handed it: moment by moment."""
+"""A recording as the input of replays, moment by moment."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ..model.messages import recorded_messages
 from ..tokens.counting import DEFAULT_WINDOW_TOKENS
 
 _PLANS = ("execution_plan", "manifest")
-"""The parts of a trace's `meta` that routers choose from; the rest may say how the run ended."""
+"""The parts of a trace's `meta` that routers may see; the rest may reveal how the run ended."""
 
 
 class Frame(NamedTuple):
-    """The same at every moment of a recording.
+    """The part of a replay's input that is the same at every moment.
 
-    `framing` are the tokens of an empty prompt, `window_tokens` those of the model's window, `plans`
-    the plan and the manifest that routers choose from, `points` the decision points (with the
-    router, where known) at which decisions were recorded. `future` is for a reference that reads
-    it.
+    `framing` are the tokens of an empty prompt, `window_tokens` those of the model's window,
+    `plans` the plan and the manifest that routers choose from, `points` the decision points (with
+    the router, where known) at which decisions were recorded. `future` is for a reference that
+    reads it.
     """
 
     framing: int
@@ -33,11 +33,11 @@ class Frame(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """A step that is taken, or one that `asks` for its answer, which nobody knows yet.
+    """A recorded step; with `asks` the moment before its answer, which is then left out.
 
-    `message` is the untruncated message of a step that is taken, `seen` the one that the recorded
-    model saw, each with its tokens; both are None where prompts hold no such step. `tools_tokens`
-    are those of the tools in the prompt of a model turn.
+    `message` is the untruncated message of the step, `seen` the one that the recorded model saw,
+    each with its tokens; both are None for steps that are not in prompts. `tools_tokens` are the
+    tokens of the tools in a model turn's prompt.
     """
 
     step: AnyStep

@@ -1,10 +1,10 @@
-"""(Trace, TraceIndex, Strategy) → Replay."""
+"""The replayer of one trace: (Trace, TraceIndex, Strategy) → Replay."""
 
 from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
@@ -33,10 +33,9 @@ from .recording import Moment, frame_of, moments_of
 
 
 class Replayer:
-    """Replays one trace through any number of strategies; none sees what another changed.
+    """Replays one trace through any number of strategies, independently.
 
-    `count` counts tokens as the index does; its memory, and `contents`, are shared with whoever
-    gives them.
+    `count` counts tokens as the index does; its memo, and `contents`, are shared with the caller.
     """
 
     def __init__(
@@ -54,9 +53,9 @@ class Replayer:
             step.index: step.taken for step in trace.steps if isinstance(step, RouteDecision)
         }
         self._results = {result.index: result for result in trace.results}
-        self._extractors = [
-            (name, build("extractor", name).start()[1]) for name in entries("extractor")
-        ]
+        self._extractors: dict[str, Callable[[Record], Any]] = {}
+        for name in entries("extractor"):
+            _, self._extractors[name] = build("extractor", name).start()
         self._extracted: dict[int, dict[str, Any] | None] = {}
         self._scripts = expected_scripts(trace.labels.get("scripts"), trace.meta.get("manifest"))
 
@@ -99,6 +98,7 @@ class Replayer:
         )
 
     def _outcomes(self, strategy: Strategy, before: int | None) -> Outcomes:
+        """The outcomes of the steps before an index (None: of all), from a child or this process."""
         moments: Iterable[Moment] = (
             each for each in self._moments if before is None or each.step.index < before
         )
@@ -146,11 +146,11 @@ class Replayer:
 
     def _extract(self, record: Record) -> dict[str, Any] | None:
         with in_slot("extractor"):
-            findings = {name: extract(record) for name, extract in self._extractors}
+            findings = {name: extract(record) for name, extract in self._extractors.items()}
         return {name: value for name, value in findings.items() if value is not None} or None
 
     def _labelled(self, decision: Decision) -> Decision:
-        """The decision with the route that was recorded there, and the one that the labels ask for."""
+        """The decision with the recorded route, and the route that the labels expect."""
         labels, at = self.trace.labels, str(decision.step)
         label = labelled_route(labels, self._scripts, at, decision.route, decision.detail)
         return msgspec.structs.replace(
@@ -159,5 +159,5 @@ class Replayer:
 
 
 def _reads_future(strategy: Strategy) -> bool:
-    """True if one of its plug-ins is given what later steps need."""
+    """True if a plug-in of the strategy is given what later steps need."""
     return any(plugin.attribute("needs_future", False) for plugin in strategy.everything)

@@ -1,4 +1,5 @@
-"""The history of one thread: steps join it, and before each model call the compactor reworks it."""
+"""The history of one thread: steps are added, and before each model call the compactor rewrites
+it."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from collections.abc import Callable
 from ..model import ContextEdit, ContextReset, Message
 from ..model.replay import Call
 from ..strategies import NewHistory, Window
-from .numbering import Numbers, alike
+from .numbering import Numbers, shared_length
 from .recording import Frame, Moment
 
 Compact = Callable[[Window], NewHistory | None]
@@ -23,15 +24,15 @@ class History:
         self._counted, self._total = 0, 0  # the first messages, and their tokens
 
     def join(self, message: Message) -> int:
-        """Let a message join; its number."""
+        """Append a message; returns its number."""
         number = self._numbers.of(message)
         self.messages.append(message)
         self.ids.append(number)
         return number
 
-    def become(self, messages: list[Message]) -> None:
-        """Take other messages."""
-        same = alike(self.messages, messages)
+    def replace_with(self, messages: list[Message]) -> None:
+        """Replace the messages by others."""
+        same = shared_length(self.messages, messages)
         if same < self._counted:
             self._total -= sum(map(self._numbers.tokens, self.ids[same : self._counted]))
             self._counted = same
@@ -48,8 +49,8 @@ class History:
 class Thread:
     """One thread: its history as the model sees it, and `recording`, the untruncated one.
 
-    With `per_call` the compactor is given all that ever joined, and its answer is that prompt
-    alone. Without a compactor the recorded harness' own resets are repeated by `recorded`.
+    With `per_call` the compactor gets the full history, and its answer is only the next prompt.
+    Without a compactor the recorded resets are repeated by `recorded`.
     """
 
     def __init__(
@@ -76,7 +77,7 @@ class Thread:
         return self._shown.messages
 
     def join(self, message: Message, recorded: Message) -> int:
-        """Let a message join; its number. `recorded` is the untruncated one."""
+        """Append a message; returns its number. `recorded` is the untruncated message."""
         self.recording.append(recorded)
         if self._given is not self._shown:
             self._given.join(message)
@@ -85,7 +86,7 @@ class Thread:
     def call(self, turn: Moment) -> tuple[Call, NewHistory | None]:
         """The prompt of a model turn, and the compactor's answer (None: it changed nothing)."""
         answer = self._reworked(turn)
-        keep, prompt = alike(self._last, self._shown.ids), [*self._shown.ids]
+        keep, prompt = shared_length(self._last, self._shown.ids), [*self._shown.ids]
         about, parts = (turn.step.index, turn.step.thread), dict(answer.parts) if answer else {}
         tools = turn.tools_tokens, turn.tools_changed
         call = Call(*about, keep, tuple(prompt[keep:]), *tools, parts)
@@ -95,19 +96,19 @@ class Thread:
         return call, answer
 
     def _reworked(self, turn: Moment) -> NewHistory | None:
-        """The compactor's answer, which the history is from now on."""
+        """The compactor's answer, which becomes the history."""
         compact = self._compact or (self._recorded if self.resets else None)
         if compact is None:
             return None
         answer = compact(self._window(turn))
         if answer is not None:
-            self._shown.become(list(answer.messages))
+            self._shown.replace_with(list(answer.messages))
         elif self._given is not self._shown:
-            self._shown.become(list(self._given.messages))
+            self._shown.replace_with(list(self._given.messages))
         return answer
 
     def _window(self, turn: Moment) -> Window:
-        """The window that the compactor is given before a turn."""
+        """The window to give the compactor before a turn."""
         history, frame = self._given, self._frame
         return Window(
             step=turn.step.index,

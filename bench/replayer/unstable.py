@@ -1,4 +1,4 @@
-"""Two replays of somebody's own code: where they differ, its numbers depend on the day."""
+"""Comparison of two replays of user code, whose numbers are useless if they differ."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..model import compact_json, plain
 from ..model.replay import Replay
 
 STEPS = 40
-"""The most steps of a trace that are replayed a second time."""
+"""The number of steps of a trace to replay a second time."""
 
 _STAMP = re.compile(
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?"
@@ -19,21 +19,22 @@ _STAMP = re.compile(
 
 
 def first_difference(replay: Replay, again: Replay, messages: int) -> int | None:
-    """The first step at which two replays differ; None where they are alike.
+    """The first step at which two replays differ; None if they agree.
 
     The second one may be shorter. Times and random identifiers in stored values may differ.
-    `messages` is the number of recorded ones.
+    `messages` is the number of recorded messages.
     """
     differing = [] if again.failure is None else [again.failure.step]
     for one, other in zip(_parts(replay, messages), _parts(again, messages), strict=True):
         for item, same in zip(one, other, strict=False):
             if item != same and _masked(item) != _masked(same):
-                differing.append(item[0])
+                step, *_ = item
+                differing.append(step)
     return min(differing, default=None)
 
 
 def _parts(replay: Replay, messages: int) -> tuple[list[Any], ...]:
-    """The parts of a replay that can reach a prompt, a route or a gate, each behind its step."""
+    """The parts of a replay that can reach a prompt, a route or a gate, each after its step."""
 
     def shows(number: int) -> Any:
         """A recorded message by its number, a generated one by its text: its number may differ."""

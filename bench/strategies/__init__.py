@@ -165,6 +165,6 @@ def _plugin(kind: str, given: Any, base: Path | None) -> Plugin:
         plugin = build(kind, given, base)
     else:
         spec = spec_of(given)
-        method = method_of(given, KINDS[kind][1], name_of(given))
+        method = method_of(given, KINDS[kind].method, name_of(given))
         plugin = Plugin(spec, Entry(kind, str(spec), given, user_code=True, method=method), {})
     return with_form(plugin) if plugin.entry.user_code else plugin

@@ -20,7 +20,7 @@ from ..plugins.loader import (
     compile_from_source,
     import_from,
     is_installed,
-    not_here,
+    only_in_child,
 )
 from ..plugins.worker import Answer, Child, NoAnswer
 from . import Strategy, build_strategy
@@ -123,7 +123,7 @@ def load_strategies(
 
 def _in_this_process(declared: Declaration, base: Path, debug: bool) -> Strategy:
     """A strategy that runs in this process. Raises NeedsChild for one that needs a child."""
-    with not_here():
+    with only_in_child():
         strategy = build_strategy(declared, base)
     function = next(
         (item.entry.target for item in strategy.everything if item.entry.user_code), None

@@ -71,7 +71,8 @@ def newcomer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callab
         package.mkdir()
         (package / "__init__.py").touch()
         (package / "anything.py").write_text(IMPORTS + FILES[kind])
-        monkeypatch.setitem(KINDS, kind, ((*KINDS[kind][0], package.name), KINDS[kind][1]))
+        packages = (*KINDS[kind].packages, package.name)
+        monkeypatch.setitem(KINDS, kind, KINDS[kind]._replace(packages=packages))
         forget()
 
     yield put

@@ -8,7 +8,7 @@ import pytest
 
 from bench.model.errors import SpecError
 from bench.plugins import registry
-from bench.plugins.registry import KINDS, Entry, build, entries, entry, register
+from bench.plugins.registry import KINDS, Entry, Kind, build, entries, entry, register
 
 
 @pytest.fixture(autouse=True)
@@ -73,7 +73,7 @@ def scanned(tmp_path, monkeypatch):
         write(tmp_path / name, text, "anything.py")
         write(tmp_path / name, "raise RuntimeError('private, not imported')", "_private.py")
         monkeypatch.syspath_prepend(tmp_path)
-        monkeypatch.setitem(KINDS, "store", ((f"{name}_too", name), None))
+        monkeypatch.setitem(KINDS, "store", Kind((f"{name}_too", name)))
 
     return make
 

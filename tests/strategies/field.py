@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bench.model import Message, ModelTurn, ToolCall
 from bench.plugins import registry
 from bench.plugins.registry import build, entries, register
-from bench.replayer.answers import started
+from bench.replayer.answers import slot_function
 from bench.replayer.numbering import Numbers
 from bench.replayer.recording import Frame, Moment
 from bench.replayer.thread import Thread
@@ -104,7 +104,7 @@ def prompts(spec: str, messages: Sequence[Message], max_tokens: int = 128_000) -
     """The prompts of a compactor when a model is called at each of its own messages, and once at the end."""
     plugin = build("compactor", spec)
     per_call = plugin.attribute("mode", "history") == "per_call"
-    compact = started(plugin)
+    compact = slot_function(plugin)
     history = Thread(Numbers(counted), compact, compact, Frame(3, max_tokens), per_call=per_call)
     found: list[list[Message]] = []
     for message in [*messages, None]:
