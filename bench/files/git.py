@@ -1,8 +1,8 @@
-"""Facts that git knows of a folder: its repository, its commit, the files of a revision.
+"""Access to git: the repository of a folder, its commit, the files of a revision.
 
-A repository may be a stranger's. What its configuration says to start (a monitor of files, hooks,
-filters) is not started, nothing is fetched from anywhere, and what `GIT_DIR` and its kind say of
-another repository is not heard.
+A repository may be a stranger's. Programs in its configuration (a file monitor, hooks, filters) are
+not started, nothing is fetched, and variables such as `GIT_DIR` that point to another repository
+are ignored.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from pathlib import Path
 from ..model.errors import BenchError
 
 _ANSWERS_S, _UNPACKS_S = 20.0, 300.0
-"""The most seconds that git may take: for an answer, and to write the files of a commit."""
+"""The most seconds for an answer of git, and for writing the files of a commit."""
 
 _ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR",
               "GIT_NAMESPACE", "GIT_PREFIX", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT", "GIT_TRACE")  # fmt: skip
-"""Variables by which git is sent to another repository than the one that is asked."""
+"""Environment variables that would point git to another repository."""
 
 _QUIET = {
     "GIT_ALLOW_PROTOCOL": "none",  # a clone without all its files would fetch them
@@ -45,9 +45,11 @@ def git(
     more: Mapping[str, str] | None = None,
     most_s: float | None = None,
 ) -> bytes | None:
-    """The output of a git command; None where it fails, takes too long or there is no git."""
-    options = [part for setting in (*_STARTS_NOTHING, *settings) for part in ("-c", setting)]
-    command = ["git", "--no-optional-locks", *options, "-C", str(folder), *arguments]
+    """The output of a git command; None if it fails, takes too long or git is missing."""
+    command = ["git", "--no-optional-locks"]
+    for setting in (*_STARTS_NOTHING, *settings):
+        command += ["-c", setting]
+    command += ["-C", str(folder), *arguments]
     environment = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}
     try:
         done = subprocess.run(command, capture_output=True, check=False, input=b"", timeout=most_s or _ANSWERS_S,
@@ -58,7 +60,7 @@ def git(
 
 
 def _without_filters(folder: Path) -> Iterator[str]:
-    """Settings that take the programs out of all filters."""
+    """Yield settings that disable the programs of all filters."""
     known = git(folder, "config", "--includes", "--name-only", "--get-regexp", r"^filter\.") or b""
     for name in sorted(set(_FILTER.findall(os.fsdecode(known)))):
         yield from (
@@ -70,7 +72,7 @@ def _without_filters(folder: Path) -> Iterator[str]:
 
 
 def top_of(folder: Path) -> Path | None:
-    """The top folder of the repository that a folder is in; None outside of one."""
+    """The top folder of a folder's repository; None outside of one."""
     top = git(folder, "rev-parse", "--show-toplevel")
     name = os.fsdecode(top or b"").removesuffix("\n")
     return Path(name) if name and "\0" not in name else None
@@ -96,9 +98,9 @@ def resolve(folder: Path, revision: str) -> str:
 def unpack(sha: str, top: Path, folder: Path, index: Path) -> None:
     """Write the files of a repository at a commit into an empty folder.
 
-    Neither hooks nor filters are started, and the repository itself is not changed. Folders of
-    submodules stay empty. `index` is a new file of git's. Raises BenchError where this clone does
-    not have the files.
+    Neither hooks nor filters are started, and the repository is not changed. Folders of submodules
+    stay empty. `index` is the path of a temporary index file. Raises BenchError where this clone
+    does not have the files.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for arguments in (("read-tree", sha), ("checkout-index", "--all", "--index")):
@@ -109,7 +111,7 @@ def unpack(sha: str, top: Path, folder: Path, index: Path) -> None:
 
 
 def _with_tree(top: Path, folder: Path, index: Path, *arguments: str) -> bytes | None:
-    """The output of a git command about another work tree of a repository."""
+    """The output of a git command for a repository with another work tree."""
     settings = ("core.sparseCheckout=false", *_without_filters(top))
     more = {"GIT_INDEX_FILE": str(index), "GIT_WORK_TREE": str(folder)}
     return git(top, *arguments, settings=settings, more=more, most_s=_UNPACKS_S)

@@ -1,4 +1,4 @@
-"""Limits on what is read: bytes of a file and of a line, files of a folder."""
+"""Limits on inputs and on user code, and reading of files within them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ LIMITS: dict[str, int] = {
     "memory": 4_294_967_296,
 }
 """The limits by name: bytes of a file once it is expanded, bytes of one JSON value (a line, or a
-whole JSON file), files of a folder or pattern, bytes that are kept between runs, seconds of
-processor time that somebody's own code may take at one step, bytes of memory of its process.
+whole JSON file), files of a folder or pattern, bytes of the cache between runs, seconds of
+processor time of user code at one step, bytes of memory of its process.
 """
 
 VARIABLE = "BENCH_LIMITS"
@@ -32,7 +32,7 @@ _TIMES = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
 
 
 def limits_of(text: str) -> dict[str, int]:
-    """The limits that a text names. Raises BenchError for one that is unknown or no amount.
+    """The limits in a text. Raises BenchError for an unknown limit or a wrong amount.
 
     >>> limits_of("size=2GB,files=100000"), limits_of("")
     ({'size': 2000000000, 'files': 100000}, {})
@@ -52,7 +52,7 @@ def limits_of(text: str) -> dict[str, int]:
 
 
 def limit(name: str, environment: Mapping[str, str] = os.environ) -> int:
-    """The limit in force.
+    """The value of a limit in the environment, else its default.
 
     >>> limit("files", {}), limit("files", {"BENCH_LIMITS": "files=5k"})
     (20000, 5000)
@@ -61,15 +61,15 @@ def limit(name: str, environment: Mapping[str, str] = os.environ) -> int:
 
 
 def raised(name: str) -> str:
-    """The end of an error about a limit: the next step."""
+    """The end of an error about a limit: how to raise it."""
     return f"if that is right, raise it with --limit {name}=N"
 
 
 def read_regular(path: Path) -> bytes:
     """The bytes of a regular file.
 
-    Raises OSError for a folder, a pipe, a device or a socket, which are not opened to be read, and
-    for a file above the limit `size`.
+    Raises OSError for a folder, a pipe, a device or a socket, which are not read, and for a file
+    above the limit `size`.
     """
     descriptor = os.open(
         path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -90,7 +90,7 @@ def read_regular(path: Path) -> bytes:
 
 
 def read_result(path: Path) -> bytes:
-    """The bytes of a file of results. Raises ResultsError where it cannot be read."""
+    """The bytes of a results file. Raises ResultsError where it cannot be read."""
     try:
         return read_regular(path)
     except OSError as error:

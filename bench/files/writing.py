@@ -1,7 +1,7 @@
-"""The one way files are written: complete or not at all, and only over plain files.
+"""Writing of files: completely or not at all, and only over plain files.
 
-A file is written beside its place under a name of this process's own, then moved there. Nothing is
-removed that this process did not make.
+A file is written under a temporary name in the same folder, then moved to its place. Only files of
+this process are removed.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _MOST_CHARS = 40
 
 
 def require_place(paths: Iterable[Path]) -> None:
-    """Raise BenchError for an address, and for the path of a link, a pipe, a device or a socket.
+    """Raise BenchError for a URL, and for the path of a link, a pipe, a device or a socket.
 
-    Folders, and what cannot be looked at, are left to whoever writes.
+    Folders, and paths that cannot be inspected, fail when they are written.
     """
     for path in paths:
         if path.parts[:1] in (("https:",), ("http:",), ("s3:",), ("gs:",), ("file:",)):
@@ -41,8 +41,8 @@ def require_place(paths: Iterable[Path]) -> None:
 def write_together(files: Mapping[Path, bytes | Iterable[bytes]]) -> None:
     """Write files so that a reader finds the old one or the complete new one: all or none.
 
-    Folders are made; the permissions are those of the old file, else what the umask says. Raises
-    BenchError where that is not possible, and as `require_place` does.
+    Folders are made; the permissions are those of the old file, else the umask's. Raises BenchError
+    where that is not possible, and as `require_place` does.
     """
     require_place(files)
     temporary: dict[Path, str] = {}
@@ -76,6 +76,7 @@ def _mode(path: Path) -> int:
 
 
 def _umask() -> int:
+    """The umask of this process, which can only be read by setting it."""
     mask = os.umask(0)
     os.umask(mask)
     return mask

@@ -1,5 +1,5 @@
-"""Metrics: each is a plain function from the evidence of one replay to one number, registered under
-its name.
+"""Metrics: plain functions from the evidence of one replay to a number, registered under their
+names.
 
 A family registers a name for each of its places: `loss.fact_recall.{}` with the places `shown` and
 `end` is `loss.fact_recall.shown` and `loss.fact_recall.end`. Nothing here knows a strategy.
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..evidence.checks import CheckedReplay
 
 NOTHING = Number(None, 0.0)
-"""There was nothing to measure."""
+"""The number if there was nothing to measure."""
 
 
 LABELS = {
@@ -87,8 +87,8 @@ def metric(
     aggregate: Aggregate = "total",
     places: Sequence[str] = (),
 ) -> Callable[[Callable[..., Number]], Callable[..., Number]]:
-    """Decorator that registers a metric. `unit` is what its value is counted in: tokens, usd,
-    share, turns, results, …
+    """Decorator that registers a metric. `unit` is the unit of its value: tokens, usd, share,
+    turns, results, …
 
     `places` make a family: each stands for `{}` in the name, and is the function's second argument.
     """
@@ -98,12 +98,12 @@ def metric(
 
 
 shared = functools.partial(metric, unit="share", better="higher", aggregate="mean over tasks")
-"""Decorator that registers a share, of which more is better."""
+"""Decorator that registers a share where more is better."""
 
 
 @dataclass(frozen=True)
 class Metric:
-    """One metric: its declaration, and the function that gives the number of a replay."""
+    """One metric: its declaration, and the function that computes its number for a replay."""
 
     info: MetricInfo
     entry: Entry
@@ -122,21 +122,27 @@ def metrics() -> dict[str, Metric]:
     >>> metrics()["cost.usd"].info.unit
     'usd'
     """
-    known = {
-        metric.info.name: metric
-        for entry in entries("number").values()
-        for metric in map(functools.partial(_at_place, entry), entry.meta["places"] or (None,))
-    }
-    families = list(dict.fromkeys(name.split(".")[0] for name in (*LABELS, *known)))
+    known: dict[str, Metric] = {}
+    for entry in entries("number").values():
+        for place in entry.meta["places"] or (None,):
+            one = _at_place(entry, place)
+            known[one.info.name] = one
     labelled = list(dict.fromkeys((*LABELS, *known)))
-    ordered = sorted(
-        known, key=lambda name: (families.index(name.split(".")[0]), labelled.index(name))
-    )
-    return {name: known[name] for name in ordered}
+    families = list(dict.fromkeys(map(_family, labelled)))
+
+    def rank(name: str) -> tuple[int, int]:
+        return families.index(_family(name)), labelled.index(name)
+
+    return {name: known[name] for name in sorted(known, key=rank)}
+
+
+def _family(name: str) -> str:
+    family, _, _ = name.partition(".")
+    return family
 
 
 def _at_place(entry: Entry, place: str | None) -> Metric:
-    """A metric at one of its places, or without any."""
+    """The metric of a family at one place, or a metric without places."""
     name = entry.name if place is None else entry.name.format(place)
     label = LABELS.get(name) or entry.doc.partition("\n")[0].rstrip(".")
     declared = {key: value for key, value in entry.meta.items() if key != "places"}
@@ -175,8 +181,8 @@ def total(values: Sequence[float | None], unknown: str) -> Number:
 
 
 def example() -> CheckedReplay:
-    """The evidence of one small run in which a result was shown and stored cut: what the examples
-    of the metrics measure.
+    """The evidence of a small run whose result is shown and stored truncated, for the examples of
+    the metrics.
 
     >>> evidence = example()
     >>> evidence.trace.results[0].text, evidence.replay.written[0].text

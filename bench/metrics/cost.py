@@ -1,4 +1,4 @@
-"""The cost of a strategy: tokens of prompts and of its own model calls, out of the cache, and in
+"""The cost of a strategy: tokens of its prompts and own model calls, tokens from the cache, and
 dollars.
 """
 
@@ -16,10 +16,10 @@ TOO_LARGE = "a prompt does not fit the model's window"
 
 @metric("cost.prompt_tokens", unit="tokens")
 def prompt_tokens(evidence: ReplayEvidence) -> Number:
-    """Tokens of all prompts together: what the model was given to read over the whole run.
+    """Tokens of all prompts of the run together.
 
-    Framing and tool definitions included, and the calls that fetch what stands behind a handle. No
-    model calls: nothing to measure.
+    Framing and tool definitions are included, and so are the calls that fetch values behind
+    handles. No model calls: nothing to measure.
 
     Source: 003 §1 "Token Efficiency"; 002 Token Management
 
@@ -50,11 +50,11 @@ def peak_prompt_tokens(evidence: ReplayEvidence) -> Number:
 def cached_prompt_tokens(evidence: ReplayEvidence) -> Number:
     """Prompt tokens that the provider's prompt cache would serve.
 
-    Of each prompt the tool definitions and the whole messages that it shares, from its start, with
-    the one before in its thread (at Claude, which keeps what ends at a mark, with any earlier one
-    that it finds within 20 positions), by the provider's rule for that model, times the share that
-    was served when the trace was recorded. Not measured for a provider whose rule is not known
-    here.
+    For each prompt these are the tool definitions and the messages at its start that are the same
+    as in the previous prompt of its thread (for Claude, which caches at marks, in any earlier
+    prompt that it finds within 20 positions), by the provider's rule for that model, times the
+    share that was served when the trace was recorded. Not measured for a provider whose rule is not
+    known here.
 
     Source: for each provider the page that `bench.tokens.caching.cache_rule` names
 
@@ -70,10 +70,9 @@ def usd(evidence: ReplayEvidence, place: str) -> Number:
     """Dollars of the run: its prompts with the provider's cache (or without any), its answers, and
     the strategy's own model calls.
 
-    A turn whose facts stand behind a handle that its prompt shows costs one more call, which
-    fetches them. Turns that miss something cost nothing more here: see `cost.refetch_usd`. Prices
-    are those of the day of the recording. Not measured without listed prices, or where a prompt
-    does not fit.
+    A turn whose facts are behind a handle in its prompt costs one more call, which fetches them.
+    Missed turns add nothing here: see `cost.refetch_usd`. Prices are those of the day of the
+    recording. Not measured without listed prices, or if a prompt does not fit.
 
     Source: genai-prices; 003 §1 "Token Efficiency"
 
@@ -97,11 +96,11 @@ def usd(evidence: ReplayEvidence, place: str) -> Number:
 
 @metric("cost.refetch_usd", unit="usd")
 def refetch_usd(evidence: ReplayEvidence) -> Number:
-    """Dollars of fetching again what turns missed: one more call for each such turn. In no other
-    price.
+    """Dollars of fetching missed facts again: one more call for each missed turn. Not part of any
+    other price.
 
-    A fact is fetched from the smallest untruncated result of its thread that holds it; what one
-    call fetches serves every fact of its turn. A lower bound where no result holds a fact.
+    A fact is fetched from the smallest untruncated result of its thread with it; one call can serve
+    several facts of its turn. A lower bound if no result has a fact.
 
     Source: page faults of virtual memory (Denning 1968): a miss costs what the fetch costs
 
@@ -115,10 +114,11 @@ def refetch_usd(evidence: ReplayEvidence) -> Number:
 
 @metric("cost.strategy_call_tokens", unit="tokens")
 def strategy_call_tokens(evidence: ReplayEvidence) -> Number:
-    """Tokens that a strategy's own model calls took, to write summaries or for anything else: read
-    and produced.
+    """Tokens that a strategy's own model calls read and produced, to write summaries or for
+    anything else.
 
-    0 where it made none. Counted by the provider where a model was really asked and said so.
+    0 without such calls. The provider's counts are used if a model was really called and reported
+    them.
 
     Source: "The Complexity Trap" (arXiv 2508.21433): summaries cost model calls of their own
 
@@ -136,7 +136,7 @@ def strategy_call_tokens(evidence: ReplayEvidence) -> Number:
 def window_overflows(evidence: ReplayEvidence) -> Number:
     """Prompts larger than the model's window: calls that could not have been made.
 
-    Not measured where the model's window is not known.
+    Not measured if the model's window is not known.
 
     Source: genai-prices, `context_window` of a model
 
@@ -154,10 +154,10 @@ def window_overflows(evidence: ReplayEvidence) -> Number:
 
 @metric("cost.{}_tokens", unit="tokens", places=("conversation", "command_history"))
 def part_tokens(evidence: ReplayEvidence, place: str) -> Number:
-    """Prompt tokens spent on the conversation, or on the command history, by a strategy that keeps
-    commands apart from the conversation.
+    """Prompt tokens of the conversation, or of the command history, for a strategy that keeps
+    commands separate from the conversation.
 
-    Both add up to `cost.prompt_tokens`. A strategy that keeps no parts: nothing to measure.
+    Both add up to `cost.prompt_tokens`. For any other strategy: nothing to measure.
 
     Source: 002 Token Management
     """

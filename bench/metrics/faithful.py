@@ -1,5 +1,5 @@
-"""Texts that a strategy wrote and that are not faithful to the recording: what decides if it may be
-used at all. Of one that reads the future they are not asked about.
+"""Texts of a strategy that are not faithful to the recording, which decide if it may be used at
+all. Not measured for a strategy that reads the future.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from . import NOTHING, example as example, metric
 
 @metric("faithful.changed", unit="values")
 def changed(evidence: CheckedReplay) -> Number:
-    """Values that a message shows otherwise than the tool returned them.
+    """Values that a message shows differently from what the tool returned.
 
-    Must be 0. A field with another value than the untruncated result has, or under a key that it
-    does not have; rows that a text leaves out without a word. No prompts: nothing to measure.
+    Must be 0. That is a field with another value than in the untruncated result, or under a key
+    that the result lacks, and rows that a text leaves out without saying so. No prompts: nothing to
+    measure.
 
     Source: https://arxiv.org/abs/2005.00661 (intrinsic errors of summaries)
 
@@ -26,7 +27,7 @@ def changed(evidence: CheckedReplay) -> Number:
 
 @metric("faithful.invented", unit="texts")
 def invented(evidence: CheckedReplay) -> Number:
-    """Texts of the strategy with a number, identifier, name or order that nothing before had said.
+    """Texts of the strategy with a number, identifier, name or order that no earlier message has.
 
     No prompts: nothing to measure.
 
@@ -42,8 +43,8 @@ def invented(evidence: CheckedReplay) -> Number:
 def hidden_errors(evidence: CheckedReplay) -> Number:
     """Failed results that a message shows without their failure.
 
-    Must be 0. A placeholder that shows nothing of the result hides nothing. No prompts: nothing to
-    measure.
+    Must be 0. A placeholder without any content of the result does not hide a failure. No prompts:
+    nothing to measure.
 
     Source: 004 §1.2: a step that failed must be seen to have failed
 

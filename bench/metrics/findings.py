@@ -1,7 +1,8 @@
-"""Agreement of what is concluded from the stored records with what the untruncated ones say."""
+"""Agreement between findings from stored records and findings from untruncated ones."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..evidence.of_replay import ReplayEvidence
@@ -22,20 +23,20 @@ def agreement(evidence: ReplayEvidence, place: str) -> Number:
     Source: 004 Issue Analysis "incorrect scientific conclusions", §3.2, §5.2
     """
     kinds = [place.removesuffix("_")] if place else ["evaluation", "extraction"]
-    judged = (
-        [_agrees(item, kind) for kind in kinds if getattr(item, f"{kind}_untruncated") is not None]
-        for item in evidence.replay.results
-    )
-    return mean([all(same) for same in judged if same])
+    judged = ([*_agreements(item, kinds)] for item in evidence.replay.results)
+    return mean([all(agreements) for agreements in judged if agreements])
 
 
-def _agrees(outcome: StepOutcome, kind: str) -> bool:
-    untruncated, stored = getattr(outcome, f"{kind}_untruncated"), getattr(outcome, kind)
-    return untruncated is stored or same_findings(untruncated, stored)
+def _agreements(outcome: StepOutcome, kinds: Sequence[str]) -> Iterator[bool]:
+    """Yield for each kind of finding on the untruncated record True if the stored one agrees."""
+    for kind in kinds:
+        untruncated, stored = getattr(outcome, f"{kind}_untruncated"), getattr(outcome, kind)
+        if untruncated is not None:
+            yield untruncated is stored or same_findings(untruncated, stored)
 
 
 def same_findings(untruncated: Any, stored: Any) -> bool:
-    """True if two findings say the same; timestamps and the order of keys do not count, types do.
+    """True if two findings are equal; timestamps and the order of keys do not matter, types do.
 
     >>> same_findings({"a": 1, "timestamp": 5}, {"a": 1}), same_findings({"a": 1}, {"a": 1.0})
     (True, False)

@@ -1,5 +1,5 @@
-"""Losses of tool results: facts and fields that are no longer there, cuts without a word, commands
-that are gone.
+"""Losses of tool results: facts, fields and commands that are no longer there, and silent
+truncation.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from . import NOTHING, example as example, mean, metric, share, shared
 def fact_recall(evidence: ReplayEvidence, place: Place) -> Number:
     """Share of a tool result's facts that are still there.
 
-    0–1, the mean over results with a later prompt in their thread. `shown`: in any message of the
-    first prompt after the result; `end`: of the last prompt of its thread; `stored`: in what a
-    later step can read back from the store. A result that stands untruncated has lost nothing. No
-    such result: nothing to measure.
+    0–1, the mean over results with a later prompt in their thread. The place is `shown` (any
+    message of the first prompt after the result), `end` (any message of the last prompt of its
+    thread), or `stored` (the value that a later step can read back from the store). An untruncated
+    result has lost nothing. No such result: nothing to measure.
 
     Source: the recall of a set of keywords, as in "needle in a haystack" tests (Kamradt 2023)
 
@@ -33,9 +33,9 @@ def leaf_recall(evidence: ReplayEvidence, place: Place) -> Number:
     """Share of a structured result's fields that are still there, each beside its own key.
 
     0–1, the mean over results with a mapping or list as their data. Places as in
-    `loss.fact_recall`; a field stands in a message about its result, under its key, in a column of
-    that name, or in a sentence with its key or its record's identity. No such result: nothing to
-    measure.
+    `loss.fact_recall`. A field counts as kept in a message about its result: under its key, in a
+    column of that name, or in a sentence with its key or its record's identity. No such result:
+    nothing to measure.
 
     Source: 004 §1.2: a structured result stored as `str(result)[:500]`
 
@@ -49,8 +49,8 @@ def leaf_recall(evidence: ReplayEvidence, place: Place) -> Number:
 def retrievable(evidence: ReplayEvidence) -> Number:
     """Share of needed facts that are not in the prompt but behind a handle that it shows.
 
-    0–1. The handle stands in the prompt whole, and resolving it gave a text that holds the fact.
-    Whether an agent would resolve it is not known. No needs: nothing to measure.
+    0–1. The prompt has the whole handle, and resolving it gave a text with the fact. It is not
+    known if an agent would resolve it. No needs: nothing to measure.
 
     Source: MemGPT (arXiv 2310.08560): what is paged out can be paged in
 
@@ -63,12 +63,12 @@ def retrievable(evidence: ReplayEvidence) -> Number:
 
 @metric("loss.silent_truncation", unit="results")
 def silent_truncation(evidence: ReplayEvidence) -> Number:
-    """Results that lost facts while nothing shown says so, in the first prompt after them or the
-    last one of their thread.
+    """Results that lost facts without a notice, in the first prompt after them or in the last one
+    of their thread.
 
-    Something says so where a text that shows the result (where none does, one of the strategy's own
-    messages) has a line of its own with a word for leaving out, or states a larger total than it
-    shows. No results with a later prompt: nothing to measure.
+    A notice is a line with a word for leaving out, or a total larger than what is shown, in a text
+    that shows the result (or else in one of the strategy's own messages). No results with a later
+    prompt: nothing to measure.
 
     Source: 004 §1.2: `str(result)[:500]` does not say that it was cut
 
@@ -84,10 +84,9 @@ def silent_truncation(evidence: ReplayEvidence) -> Number:
 def commands_lost(evidence: ReplayEvidence) -> Number:
     """Commands of the recording that are in no message of the last prompt.
 
-    A command is a tool call or a command in the text of a turn; one given several times counts
-    once. It is there where a message makes the call, or its text holds the whole command as a line,
-    or as the end of one after a colon, a prompt sign or a quote. No commands before a last prompt:
-    nothing to measure.
+    A command is a tool call or a command in the text of a turn; repeated ones count once. It is
+    kept if a message has the call, or the whole command as a line, or as the end of a line after a
+    colon, a prompt sign or a quote. No commands before a last prompt: nothing to measure.
 
     Source: 002 Goal: commands stay after a summarization
 

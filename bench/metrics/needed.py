@@ -1,5 +1,5 @@
-"""Facts that the rest of the run needed: every fact that a turn took from an earlier message, and
-if its prompt still held it.
+"""Facts that the rest of the run needed: facts that a turn took from earlier messages, and if its
+prompt still had them.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from . import NOTHING, example as example, metric, share, shared
 def recall(evidence: ReplayEvidence, place: str) -> Number:
     """Share of needed facts that the prompt of their turn still held.
 
-    0–1. A turn needs a fact that an earlier message of its thread had said, whoever said it, and
-    that the recorded prompt of the turn held: what the recorded model could not see, it did not
-    need. In a strategy's own text the fact of a field is held only as that field. A fact behind a
-    handle that the prompt shows is held: it costs one more call, in `cost.usd`. `.far`: those last
-    said six or more model turns ago. What the detector cannot see (paraphrase, derived values) is
-    in no number. No needs: nothing to measure.
+    0–1. A turn needs a fact that it uses, that an earlier message of its thread has, and that its
+    recorded prompt had too: the recorded model cannot have needed what it could not see. In a
+    strategy's own text, a fact from a field counts only as that field. A fact behind a handle in
+    the prompt counts as kept: it costs one more call, in `cost.usd`. `.far` counts facts last
+    mentioned six or more model turns ago. The detector does not see paraphrases and derived values.
+    No needs: nothing to measure.
 
     Source: reuse distance and miss rate of cache research (Mattson et al. 1970)
 
@@ -37,7 +37,7 @@ def recall(evidence: ReplayEvidence, place: str) -> Number:
 def missed_turns(evidence: ReplayEvidence) -> Number:
     """Model turns that would have missed something they used.
 
-    A turn misses a fact that its prompt neither holds nor gives by a handle. No model turns:
+    A turn misses a fact that is neither in its prompt nor behind a handle in it. No model turns:
     nothing to measure.
 
     Source: page faults of virtual memory (Denning 1968)
@@ -67,13 +67,12 @@ def missed_turn_rate(evidence: ReplayEvidence) -> Number:
 
 @metric("needed.refetches", unit="calls")
 def refetches(evidence: ReplayEvidence) -> Number:
-    """Repeated calls whose earlier answer the strategy had dropped by then: the run asks again for
-    what it had.
+    """Repeated calls whose earlier result the strategy had dropped by then.
 
     A repeated call has the function and arguments (or the command) of an earlier one of its thread,
-    and its result gives at least one fact of the earlier result again. It counts where the prompt
-    of its turn lacks such a fact. A call repeated to see a change counts too: it cannot be told
-    from one repeated to be reminded. No repeated calls: nothing to measure.
+    and its result has at least one fact of the earlier result. It counts if the prompt of its turn
+    lacks such a fact. A call repeated to see a change counts too, since it looks the same. No
+    repeated calls: nothing to measure.
 
     Source: cache misses that are fetched again (Denning 1968)
     """

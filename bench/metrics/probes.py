@@ -1,4 +1,4 @@
-"""Answers to the questions of a scenario, still where they must survive or not."""
+"""Answers to the questions of a scenario that survive where they must."""
 
 from __future__ import annotations
 
@@ -80,9 +80,7 @@ def _reply(evidence: ReplayEvidence, probe: AskedProbe) -> list[str] | None:
 
 
 def _prompt(evidence: ReplayEvidence, probe: AskedProbe) -> tuple[list[Any], list[str] | None]:
-    """The texts that show the probe's result in the prompt that is asked, and every text of that
-    prompt.
-    """
+    """The texts that show the probe's result in the prompt to check, and all texts of that prompt."""
     turn = turn_after(evidence.trace, probe)
     call = None if turn is None else next(
         (number for number, item in enumerate(evidence.walked.calls) if item.step == turn.index), None

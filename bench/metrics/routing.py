@@ -1,5 +1,5 @@
-"""Routing: decisions that still go where they should, what a run leaves behind, and what was
-executed without approval.
+"""Routing: decisions that go where they should, state that a run leaves behind, and executions
+without approval.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ RUN_SCRIPT = "run_script_by_name"
 def accuracy(evidence: ReplayEvidence) -> Number:
     """Share of routing decisions that went where they should have gone.
 
-    0–1. Expected is the labelled route (of a selection a labelled script), else the recorded one,
-    else what the same router decides on untruncated records. No decisions: nothing to measure.
+    0–1. Expected is the labelled route (for a selection a labelled script), else the recorded one,
+    else the same router's decision on untruncated records. No decisions: nothing to measure.
 
     Source: 004 §4.2
     """
@@ -33,11 +33,10 @@ def accuracy(evidence: ReplayEvidence) -> Number:
 
 @shared("routing.first_divergence")
 def first_divergence(evidence: ReplayEvidence) -> Number:
-    """Share of the routing decisions that come before the first one that went another way than
-    expected.
+    """Share of the routing decisions before the first one that differs from the expected route.
 
-    0–1; 1 where none did. What comes after a divergence was replayed along the recorded run and
-    proves little. No decisions: nothing to measure.
+    0–1; 1 if none differs. Decisions after a divergence follow the recorded run and prove little.
+    No decisions: nothing to measure.
 
     Source: Who&When (arXiv 2505.00212): the earliest decisive error of a run
     """
@@ -48,10 +47,10 @@ def first_divergence(evidence: ReplayEvidence) -> Number:
 
 @metric("routing.{}_aborts", unit="decisions", places=("false", "missed"))
 def wrong_aborts(evidence: ReplayEvidence, place: str) -> Number:
-    """Decisions that aborted the run and should not have (`false`), or should have and did not
+    """Decisions that aborted the run and should not have (`false`), or that should have and did not
     (`missed`).
 
-    Every decision should abort, or none: nothing to measure.
+    Without a decision of the other kind: nothing to measure.
 
     Source: 004 §4.2, the route `abort`
     """
@@ -62,8 +61,7 @@ def wrong_aborts(evidence: ReplayEvidence, place: str) -> Number:
 
 @metric("routing.reply_errors", unit="replies")
 def reply_errors(evidence: ReplayEvidence) -> Number:
-    """Replies that could not be made: no summary was given, and the raw output was too long to be
-    shown.
+    """Replies that failed: there was no summary, and the raw output was too long to show.
 
     No consumer, or no execution: nothing to measure.
 
@@ -79,10 +77,10 @@ def unreset_states(evidence: ReplayEvidence) -> Number:
     """Replies after which the task's state is not cleared, or the run is not at `END`: the "stuck
     in a loop" defect.
 
-    Of the replies of the strategy's consumer; without a consumer of the decisions that the trace
-    recorded at its `end`. The state is selected script, its parameters, raw output and execution
-    summary; empty texts and containers count as cleared. Neither replies nor recorded ends: nothing
-    to measure.
+    Counted are the replies of the strategy's consumer; without a consumer the decisions that the
+    trace recorded at its `end`. The state consists of the selected script, its parameters, raw
+    output and execution summary; empty texts and containers count as cleared. Neither replies nor
+    recorded ends: nothing to measure.
 
     Source: 000 Step 5, 001 §2 Step 3
     """
@@ -106,9 +104,10 @@ def _is_left(state: Mapping[str, Any], route: str) -> bool:
 def unapproved_executions(evidence: ReplayEvidence) -> Number:
     """Scripts that were executed although nobody had approved the call.
 
-    Of the results of `run_script_by_name`, in traces that record approvals; the last answer before
-    the result counts. A failed result after a refusal is that refusal, and counts as none. The same
-    for every strategy: actions are recorded. No such result: nothing to measure.
+    Counted are the results of `run_script_by_name`, in traces that record approvals; the last
+    answer before the result decides. A failed result after a refusal is not an execution. The
+    number is the same for every strategy, since actions are recorded. No such result: nothing to
+    measure.
 
     Source: 003 §1 "Human-in-the-Loop", §3.2
     """

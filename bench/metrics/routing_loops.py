@@ -1,6 +1,4 @@
-"""Running in circles: decisions that repeat without progress, and the loops that a detector saw in
-the prompt.
-"""
+"""Loops: decisions that repeat without progress, and loops that a detector reports from the prompt."""
 
 from __future__ import annotations
 
@@ -44,7 +42,7 @@ def loops(evidence: ReplayEvidence) -> Number:
 
 
 def _progress(trace: Trace) -> list[int]:
-    """The steps after which the trace has held something that it had not held before, in order."""
+    """The steps that added something new to the trace, in order."""
     seen: set[str] = set()
     grown = []
     for step in trace.steps:
@@ -65,12 +63,12 @@ def _progress(trace: Trace) -> list[int]:
 
 @metric("routing.{}_loops", unit="decisions", places=("false", "missed"))
 def wrong_loops(evidence: ReplayEvidence, place: str) -> Number:
-    """Decisions of a router that looks for loops where the prompt shows one and the full history
-    does not, as cut results look alike (`false`); or the other way round, as compaction blinded it
-    (`missed`).
+    """Decisions of a loop detector that reports a loop in the prompt but none in the full history,
+    since truncated results look alike (`false`), or the other way round, since compaction hid the
+    loop (`missed`).
 
-    Such a router declares by which route it says so (`loop`). Without such a router: nothing to
-    measure.
+    A loop detector is a router that declares by which route it reports a loop (`loop`). Without
+    such a router: nothing to measure.
 
     Source: 001 §2 Step 3 "stuck in a loop"; misses and false alarms in signal detection (Green and
     Swets 1966)

@@ -1,6 +1,4 @@
-"""Selection of the script that a request is meant for: if it was found. Only selection routers
-count.
-"""
+"""Selection of the right script for a request. Only selection routers count."""
 
 from __future__ import annotations
 
@@ -17,9 +15,9 @@ def selection(evidence: ReplayEvidence, place: str) -> Number:
     """Share of requests for which the expected script came first, or was among the first three
     returned.
 
-    0–1. Expected is what the trace's labels say (`labels.scripts`: step of the request → name, or a
-    list of names of which any will do; a manifest's id serves too). No selection router, or no
-    labels: nothing to measure.
+    0–1. The expected script is in the trace's labels (`labels.scripts`: step of the request → name,
+    or a list of acceptable names; ids of the manifest work too). No selection router, or no labels:
+    nothing to measure.
 
     Source: 003 §4.2; Berkeley Function Calling Leaderboard, category "multiple"; recall at k
     (Manning, Raghavan and Schütze 2008, "Introduction to Information Retrieval", chapter 8)

@@ -1,8 +1,8 @@
 """The values that flow between the rooms, in order: Trace → TraceIndex → Replay → MeasuredRun →
 Compared.
 
-All are frozen msgspec structs: typed, comparable, and written and read as JSON without further
-code. No I/O here. Units are in the names; fractions are 0–1.
+All are frozen msgspec structs: typed, comparable, and readable and writable as JSON. No I/O here.
+Units are in the names; fractions are 0–1.
 """
 
 from .base import *  # noqa: F403

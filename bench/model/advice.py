@@ -1,6 +1,4 @@
-"""The decision of a comparison: one object, from which the sentence, the table and the JSON are
-made.
-"""
+"""The decision of a comparison: the one object behind the sentence, the table and the JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ from .base import Value
 from .scores import Finding, Rule
 
 TODAY = "recorded"
-"""The strategy that everything is held against: what runs today, the recording itself."""
+"""The strategy that all others are compared with: what runs today, the recording itself."""
 
 Verdict = Literal[
     "ship", "keep", "not certain", "no saving", "loses too much", "unfaithful", "invalid"
@@ -18,15 +16,16 @@ Verdict = Literal[
 """The verdicts, best first. "keep" is the verdict of `TODAY`."""
 
 Mark = Literal["not checked", "inactive"]
-"""Marks beside a verdict: some of its texts cannot be read; it never acted."""
+"""Marks beside a verdict: some texts could not be checked; the strategy changed nothing."""
 
 
 class RuleResult(Value, frozen=True, kw_only=True):
-    """One rule on one strategy, over all tasks: the measured value beside its limit, and examples.
+    """The result of one rule for one strategy, over all tasks: the measured value, its limit, and
+    examples.
 
-    A rule that reads prose refuses when `low`, the lower 95 % bound of the strategy's rate, is
-    above `limit`, its own false-alarm rate. `metric` is the one that a rule on a share looks at,
-    `worst_run` the run where it is worst.
+    A rule that reads prose refuses if `low`, the lower 95 % bound of the strategy's rate, is above
+    `limit`, the rule's false-alarm rate. `metric` is set for a rule on a share; `worst_run` is the
+    run with the worst value.
     """
 
     rule: Rule
@@ -42,8 +41,9 @@ class RuleResult(Value, frozen=True, kw_only=True):
 class Price(Value, frozen=True, kw_only=True):
     """The price of a run under a strategy, and its ratio to today's (0.8: a fifth less).
 
-    `unit` is usd, or tokens where nothing is priced. `high` is the upper end of the one-sided 97.5
-    % interval of the ratio; the saving is certain where it is below 1 after Holm over all settings.
+    `unit` is usd, or tokens if nothing is priced. `high` is the upper end of the one-sided 97.5 %
+    interval of the ratio; the saving is certain if it is below 1 after Holm's correction over all
+    settings.
     """
 
     unit: Literal["usd", "tokens"]
@@ -57,7 +57,7 @@ class Price(Value, frozen=True, kw_only=True):
 class Ranked(Value, frozen=True, kw_only=True):
     """One strategy in the decision: its verdict and the reason, prices, losses and rules.
 
-    `unchecked_text` is the first in its texts that could not be checked; `""`: none.
+    `unchecked_text` are the first of its words that could not be checked; `""` if all were.
     """
 
     strategy: str
@@ -95,4 +95,4 @@ class Advice(Value, frozen=True, kw_only=True):
 
 
 NO_ADVICE = Advice(advised=None, sentence="Nothing was compared.", basis="tokens", tasks=0, runs=0)
-"""The advice on nothing."""
+"""The advice if nothing was compared."""

@@ -1,4 +1,4 @@
-"""The first thing that a person asked of a run, without what harnesses say in a person's name."""
+"""The first request of a person in a run, without the parts that harnesses add to user messages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ _HARNESS = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 _ASKED = re.compile(
-    r"^## My request for Codex:\s*(.+)|<(user_query|userRequest|USER_REQUEST)>(.+?)(?:</\2>|\Z)",
+    r"^## My request for Codex:\s*(?P<codex>.+)"
+    r"|<(?P<tag>user_query|userRequest|USER_REQUEST)>(?P<request>.+?)(?:</(?P=tag)>|\Z)",
     re.DOTALL | re.MULTILINE,
 )
 """Codex beside an editor; Cursor, Copilot, Windsurf: the request, marked among what the editor
@@ -30,7 +31,8 @@ shows.
 
 
 def first_asked(texts: Iterable[str]) -> str:
-    """The first user message without its harness' own parts; where nothing is left, the first one.
+    """The first user message that has text besides the harness' parts, without these; else the
+    first one.
 
     >>> first_asked(["<environment_context>\\n</environment_context>", "# Open tabs:\\n- a.py\\n\\n## My request for Codex:\\nCount."])
     'Count.'
@@ -38,7 +40,8 @@ def first_asked(texts: Iterable[str]) -> str:
     first = ""
     for text in texts:
         first, marked = first or text.strip(), _ASKED.search(text)
-        asked = _HARNESS.sub("", (marked[1] or marked[3]) if marked else text).strip()
+        request = (marked["codex"] or marked["request"]) if marked else text
+        asked = _HARNESS.sub("", request).strip()
         if asked:
             return asked
     return first

@@ -34,9 +34,8 @@ class Charges(Value, frozen=True, kw_only=True):
 
 
 class TurnCharges(Value, frozen=True, kw_only=True):
-    """One model call: its step and thread, and what it was charged.
-
-    `reported`: by the provider's own counts.
+    """The charges of one model call; `reported` is True if they follow from the provider's own
+    counts.
     """
 
     step: int
@@ -46,10 +45,10 @@ class TurnCharges(Value, frozen=True, kw_only=True):
 
 
 class CacheBreak(Value, frozen=True, kw_only=True):
-    """A turn whose provider read less from the cache than the turn before had left there.
+    """A turn that read less from the cache than the turn before had stored.
 
-    `turn` counts model calls from 1. `tokens_again` were billed as new that the cache could have
-    served; `usd` is what that cost beyond a read (None without listed prices).
+    `turn` counts model calls from 1. `tokens_again` could have been read from the cache but were
+    billed as new; `usd` is the extra cost (None without listed prices).
     """
 
     step: int
@@ -64,7 +63,8 @@ class CacheBreak(Value, frozen=True, kw_only=True):
 class CacheReport(Value, frozen=True, kw_only=True):
     """The fit of the cache model to a recording, and every break.
 
-    `explained` of `judged` turns read what the model expects or more. Nothing reported: 0 of 0.
+    `explained` of the `judged` turns read at least what the cache model expects. Both are 0 if
+    nothing is reported.
     """
 
     judged: int = 0
@@ -75,7 +75,7 @@ class CacheReport(Value, frozen=True, kw_only=True):
 class PromptPart(Value, frozen=True, kw_only=True):
     """One part of the prompts over a whole run: the results of a tool, or messages of one kind.
 
-    `tokens` counts each message once, `carried_tokens` in every prompt that held it.
+    `tokens` counts each message once, `carried_tokens` counts it in every prompt that had it.
     """
 
     name: str
@@ -87,7 +87,8 @@ class PromptPart(Value, frozen=True, kw_only=True):
 
 
 class DearResult(Value, frozen=True, kw_only=True):
-    """One tool result over the rest of its run: its size, the prompts that held it, its dollars."""
+    """The cost of one tool result over the rest of its run: its size, the number of prompts with
+    it, its dollars."""
 
     step: int
     function: str
@@ -101,9 +102,9 @@ class DearResult(Value, frozen=True, kw_only=True):
 class Shortening(Value, frozen=True, kw_only=True):
     """One time that the recorded harness shortened a history, before the model call number `turn`.
 
-    `results_dropped` are the steps of results that went, `facts_lost` those of their needed facts
-    that stood nowhere any more, `rules_dropped` standing instructions that the next prompt lacked,
-    `asked_again` the calls that read again what had gone.
+    `results_dropped` are the steps of dropped results, `facts_lost` their needed facts that no
+    prompt had any more, `rules_dropped` the standing instructions that the next prompt lacked,
+    `asked_again` the calls that read dropped contents again.
     """
 
     step: int
@@ -118,7 +119,7 @@ class Shortening(Value, frozen=True, kw_only=True):
 
 
 class CutResult(Value, frozen=True, kw_only=True):
-    """One result that the recorded model saw in part.
+    """One result that the recorded model saw only in part.
 
     `marker` is the notice that says so, "" without one.
 
@@ -135,10 +136,10 @@ class CutResult(Value, frozen=True, kw_only=True):
 
 
 class Reread(Value, frozen=True, kw_only=True):
-    """A result that gave again what an earlier one had given: `lines_same` of `lines`.
+    """A result that repeats an earlier one in `lines_same` of its `lines`.
 
-    `why`: the earlier one had been cut, had been dropped by the harness, or still stood in the
-    prompt.
+    `why` says if the earlier one had been truncated, had been dropped by the harness, or was still
+    in the prompt.
     """
 
     step: int
@@ -152,11 +153,10 @@ class Reread(Value, frozen=True, kw_only=True):
 class SessionAudit(Value, frozen=True, kw_only=True):
     """The audit of one recording.
 
-    `minimum` is what perfect foresight would have been charged (None: unknown).
+    `minimum` are the charges with perfect foresight (None: unknown).
 
-    `replayed` is the recording counted in the same way: their difference is the most that can be
-    saved. `skipped` counts what the reader did not understand, by kind: nothing is promised over
-    it.
+    `replayed` are those of the recording counted in the same way: their difference is the most that
+    can be saved. `skipped` counts what the reader did not understand, by kind.
     """
 
     id: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
@@ -10,7 +11,7 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
 import msgspec
 
 SCHEMA_VERSION = 1
-"""Version of everything in this package as it is written to disk; a reader refuses any other."""
+"""The version of all file formats of this package; a reader refuses any other."""
 
 
 MAX_DEPTH = 200
@@ -27,17 +28,20 @@ def too_deep(value: Any, most: int = MAX_DEPTH) -> bool:
     for _ in range(most):
         if not level:
             return False
-        level = [
-            item
-            for node in level
-            for item in (node.values() if isinstance(node, dict) else node)
-            if isinstance(item, dict | list | tuple)
-        ]
+        inner = itertools.chain.from_iterable(map(_members, level))
+        level = [item for item in inner if isinstance(item, dict | list | tuple)]
     return bool(level)
 
 
+def _members(value: Any) -> Iterable[Any]:
+    """The values in a mapping or list; none in a scalar."""
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list | tuple) else ()
+
+
 def nested(value: Any) -> Iterator[Any]:
-    """Yield a value, then all that its mappings and lists hold, depth first and in order.
+    """Yield a value, then all values in its mappings and lists, depth first and in order.
 
     >>> [*nested({"a": [1, {"b": 2}]})]
     [{'a': [1, {'b': 2}]}, [1, {'b': 2}], 1, {'b': 2}, 2]
@@ -46,14 +50,7 @@ def nested(value: Any) -> Iterator[Any]:
     while waiting:
         node = waiting.pop()
         yield node
-        values = (
-            node.values()
-            if isinstance(node, dict)
-            else node
-            if isinstance(node, list | tuple)
-            else ()
-        )
-        waiting.extend(reversed(list(values)))
+        waiting.extend(reversed(list(_members(node))))
 
 
 class Value(
@@ -67,7 +64,7 @@ _V = TypeVar("_V")
 
 
 def grouped(pairs: Iterable[tuple[_K, _V]]) -> dict[_K, list[_V]]:
-    """The second members of pairs by the first, both in their order.
+    """The second members of pairs, grouped by the first; both keep their order.
 
     >>> grouped([("a", 1), ("b", 2), ("a", 3)])
     {'a': [1, 3], 'b': [2]}
@@ -83,7 +80,8 @@ _P = ParamSpec("_P")
 
 
 def memo(find: Callable[Concatenate[_Self, _P], _V]) -> Callable[Concatenate[_Self, _P], _V]:
-    """Decorator of a method whose answers are kept as long as its object lives. Do not change them.
+    """Decorator that caches a method's answers as long as its object lives; callers must not change
+    them.
 
     >>> class Sizes:
     ...     @memo
@@ -108,7 +106,7 @@ def memo(find: Callable[Concatenate[_Self, _P], _V]) -> Callable[Concatenate[_Se
 
 
 def encodable(text: str) -> str:
-    """A text that UTF-8 can hold: lone surrogates as the replacement character.
+    """A text with lone surrogates replaced, so that it can be encoded as UTF-8.
 
     >>> encodable("a\\ud800b")
     'a�b'
@@ -142,8 +140,8 @@ def _encodable(value: Any) -> Any:
 def plain(value: Any) -> Any:
     """A value as JSON data, without the fields that equal their defaults.
 
-    msgspec leaves out a field only where it *is* its default, the very same object: what was
-    pickled or read would come out otherwise.
+    msgspec leaves out a field only if it is the same object as its default, which is not so after
+    unpickling or reading.
 
     >>> from bench.model import UserTurn
     >>> plain(UserTurn(index=0, content="".join(["h", "i"]), thread="".join(["ma", "in"])))
@@ -165,7 +163,7 @@ def plain(value: Any) -> Any:
 
 @functools.cache
 def _defaults(kind: type[msgspec.Struct]) -> tuple[tuple[str, Any], ...]:
-    """The fields of a type, each with its default, NODEFAULT where it has none."""
+    """The fields of a type, each with its default, or NODEFAULT."""
     return tuple(
         (
             field.name,

@@ -1,9 +1,10 @@
-"""A comparison: every run under every strategy, the advice, the gates, and what moved against the
+"""A comparison: every run under every strategy, the advice, the gates, and the moves against the
 baseline.
 """
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 Answers = Literal["savings", "stored", "judged", "routed"]
-"""What a scenario is about."""
+"""The question that a scenario answers."""
 
 
 class GateResult(Value, frozen=True, kw_only=True):
@@ -29,8 +30,8 @@ class GateResult(Value, frozen=True, kw_only=True):
 
     `before` is None without a baseline.
 
-    `basis` says over what the values are: "mean over tasks", "total over all runs". `outcome`
-    "undecided" is a value that was not measured; it never passes. `run` is the worst run.
+    `basis` says how the values are computed: "mean over tasks" or "total over all runs". The
+    outcome is "undecided" if a value was not measured; that never passes. `run` is the worst run.
     """
 
     rule: GateRule
@@ -53,7 +54,7 @@ class RunMove(Value, frozen=True, array_like=True):
 
 
 class Move(Value, frozen=True, kw_only=True):
-    """One number that differs from the baseline, over all runs and by run.
+    """A number that differs from the baseline, over all runs and by run.
 
     `runs` are the runs in which it moved, the worst first; empty where the baseline has no values
     by run.
@@ -78,12 +79,12 @@ class Skipped(Value, frozen=True, kw_only=True):
 
 
 class Compared(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """Everything that reports and gates may see.
+    """The result of a comparison, the input of reports and gates.
 
-    `answers` says what a scenario is about: "savings", or "judged", "stored" or "routed"
-    where its strategies fill only evaluators, stores or routers. `details` are of the few runs and
-    strategies that a report shows. `totals` are over all runs: by strategy, then metric.
-    `specs_before` are the specs of the strategies in `against`, where they are known.
+    `answers` is the question: "savings", or "judged", "stored" or "routed" if the strategies fill
+    only evaluators, stores or routers. `details` are of the few runs and strategies that a report
+    shows. `totals` are over all runs: by strategy, then metric. `specs_before` are the specs of the
+    strategies in `against`, where they are known.
     """
 
     title: str
@@ -112,15 +113,11 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return (*self.strategies, *self.references)
 
     def number(self, strategy: str, metric: str, run: str | None = None) -> Number | None:
-        """One number of a strategy, on one run or over all; None where there is none."""
+        """One number of a strategy, on one run or over all runs; None if it was not measured."""
         if run is None:
             return self.totals.get(strategy, {}).get(metric)
-        for item in self.runs:
-            if item.id == run:
-                return next(
-                    (s.numbers.get(metric) for s in item.scores if s.strategy == strategy), None
-                )
-        return None
+        scores = (score for item in self.runs if item.id == run for score in item.scores)
+        return next((it.numbers.get(metric) for it in scores if it.strategy == strategy), None)
 
     def __repr__(self) -> str:
         """The title and the answer: the fields would fill screens."""
@@ -139,7 +136,7 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
         if what == "gates":
             names = ("strategy", "outcome", "before", "value", "limit", "basis", "run", "reason")
-            gates = [(g.rule.metric, *(getattr(g, name) for name in names)) for g in self.gates]
+            gates = [(gate.rule.metric, *attrgetter(*names)(gate)) for gate in self.gates]
             return pd.DataFrame(gates, columns=["metric", *names])
         if what == "totals":
             tables = [(strategy, "", numbers) for strategy, numbers in self.totals.items()]

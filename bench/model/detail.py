@@ -1,4 +1,4 @@
-"""Details of one strategy on one run, made for the few runs that a report shows."""
+"""Details of one strategy on one run, for the few runs that a report shows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .base import Value
 class MissedFact(Value, frozen=True, kw_only=True):
     """A fact that a turn used and its prompt lacked.
 
-    `handle`: the prompt shows a handle that gives it.
+    `handle` is the handle in the prompt that resolves to it; `""` without one.
     """
 
     turn: int
@@ -20,8 +20,8 @@ class MissedFact(Value, frozen=True, kw_only=True):
 
 
 class Excerpt(Value, frozen=True, kw_only=True):
-    """A part of a message: `text` begins at the character `start`; `left_out` characters are not in
-    it.
+    """A part of a message: `text` begins at the character `start`; `left_out` characters are
+    missing after it.
     """
 
     text: str
@@ -30,9 +30,9 @@ class Excerpt(Value, frozen=True, kw_only=True):
 
 
 class ChangedMessage(Value, frozen=True, kw_only=True):
-    """A message in which two prompts differ, today's and a strategy's (None: it is not there).
+    """A message that differs between today's prompt and a strategy's (None: not in the prompt).
 
-    `role` of a result is its tool. `lost` are missed values that only today's holds.
+    The `role` of a result is its tool. `lost` are missed values that only today's message has.
     """
 
     role: str
@@ -43,12 +43,12 @@ class ChangedMessage(Value, frozen=True, kw_only=True):
 
 
 class ReplayDetail(Value, frozen=True, kw_only=True):
-    """One strategy on one run in detail: the missed facts, and the prompt that misses most beside
-    today's.
+    """One strategy on one run in detail: the missed facts, and the prompt that misses most compared
+    with today's.
 
-    `step` is the turn of that prompt (None: there is none). `changed` are the first messages in
-    which the two differ, `more_changed` and `unchanged` count the others. `compactions` are the
-    steps at which recorded messages went.
+    `step` is the turn of that prompt (None without one). `changed` are the first messages in which
+    the two differ, `more_changed` and `unchanged` count the others. `compactions` are the steps at
+    which recorded messages were dropped.
     """
 
     run: str

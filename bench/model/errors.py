@@ -1,7 +1,7 @@
-"""Every error the bench raises on purpose: one tree, each message says what, where and what next.
+"""The errors that the bench raises on purpose; each message says what, where and what next.
 
-The command line prints the message as one line and exits with `exit_code`; a traceback reaching a
-user is a defect.
+The command line prints the message as one line and exits with `exit_code`; a traceback that reaches
+a user is a defect.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 
 
 class BenchError(Exception):
-    """The root: something the caller can put right. Its text is one line a user can act on."""
+    """Base of errors that the user can fix. The text is one line that says how."""
 
     exit_code = 2
 
@@ -32,7 +32,7 @@ class SpecError(BenchError):
 
 
 class EndedError(SpecError):
-    """Somebody's own code that wants to end the process when it is imported or constructed."""
+    """User code that ends the process when it is imported or constructed."""
 
 
 class ScenarioError(BenchError):
@@ -40,7 +40,7 @@ class ScenarioError(BenchError):
 
 
 class ResultsError(BenchError):
-    """A run, score or baseline file that cannot be read, or results that must not be compared."""
+    """A run, score or baseline file that cannot be read."""
 
 
 class StrategyError(BenchError):
@@ -52,7 +52,7 @@ class StrategyError(BenchError):
 
 @contextmanager
 def named_in_errors(where: str) -> Iterator[None]:
-    """Inside the block errors name the file or scenario that asked; `""`: they stay as they are.
+    """A context in which errors are prefixed with a file or scenario, unless they name it already.
 
     >>> with named_in_errors("s.toml"):
     ...     raise SpecError("no such strategy")
@@ -68,7 +68,8 @@ def named_in_errors(where: str) -> Iterator[None]:
 
 
 def one_line(text: object) -> str:
-    """The text on one line, `visible`, at most 500 characters: hostile input floods no terminal.
+    """A text on one line, made `visible`, at most 500 characters, so that hostile input cannot
+    flood a terminal.
 
     >>> one_line("a\\n  b")
     'a b'
@@ -85,7 +86,8 @@ _LONGEST = 100_000  # of what is looked at for one line
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """The clause that ends an unknown-name error: the closest known names, else all of them.
+    """The clause at the end of an error about an unknown name: the closest known names, else all of
+    them.
 
     >>> nearest("keepall", ["keep_all", "drop_all"])
     ' — did you mean keep_all?'
@@ -125,7 +127,7 @@ _WRITTEN = {
 
 
 def misfit(error: Exception) -> str:
-    """The line on a value of the wrong type, which ends with what to write.
+    """The message for a value of the wrong type, with what to write instead.
 
     >>> misfit(ValueError("Expected `array`, got `str`"))
     'Expected `array`, got `str` — write […]'
@@ -144,7 +146,8 @@ _STDLIB = str(Path(os.__file__).parent) + os.sep
 
 
 def raised_at(error: BaseException) -> str:
-    """The innermost place in user code where an error was raised, as `file.py:12`; `""` for none.
+    """The innermost place in user code where an error was raised, as `file.py:12`; `""` without
+    one.
 
     >>> try:
     ...     one_line(1 / 0)
@@ -168,7 +171,8 @@ def raised_at(error: BaseException) -> str:
 
 
 def defect(error: BaseException) -> str:
-    """Describe an unforeseen error: where it was raised, and that it should be reported.
+    """The message for an unexpected error: the place where it was raised, and the request to report
+    it.
 
     >>> try:
     ...     1 / 0
@@ -190,9 +194,9 @@ def defect(error: BaseException) -> str:
 
 
 def own_error(error: BaseException) -> str:
-    """An error of somebody's own code on one line: where that raised it, and the error.
+    """An error of user code on one line: the place and the error.
 
-    An error of the bench is its text. With BENCH_DEBUG the traceback is printed.
+    For an error of the bench it is its text. With BENCH_DEBUG the traceback is printed.
 
     >>> own_error(ValueError("no rows")), own_error(SystemExit(3)), own_error(SpecError("no"))
     ('ValueError: no rows', 'exited with 3', 'no')
@@ -213,7 +217,7 @@ def own_error(error: BaseException) -> str:
 
 
 def debugged(error: BaseException) -> None:
-    """Print the traceback of an error to standard error where `--debug` asks for it; else nothing."""
+    """Print the traceback of an error to standard error if `--debug` was given."""
     if os.environ.get(DEBUG):
         sys.stderr.write(sayable("".join(traceback.format_exception(error))))
 
@@ -222,9 +226,9 @@ def debugged(error: BaseException) -> None:
 
 
 def visible(text: str) -> str:
-    """Text from outside made safe to look at: invisible characters become `⟨U+XXXX⟩`.
+    """A text from outside with invisible characters shown as `⟨U+XXXX⟩`.
 
-    Tabs and line breaks stay; control and direction characters do not.
+    Tabs and line breaks stay; control and direction characters are replaced.
 
     >>> visible("a\\x1b[31m\\u202eb")
     'a⟨U+001B⟩[31m⟨U+202E⟩b'
@@ -240,8 +244,8 @@ def visible(text: str) -> str:
 _NOT_PLAIN = re.compile(
     r"[^\n\t -~\u00a0-\u00ac\u00ae-\u024f\u2013\u2026\u202f\u2190-\u21ff\u2212\u2264\u2265\u2500-\u257f]"
 )
-"""Anything but printable ASCII, Latin letters and the signs that reports use: all others are looked
-at one by one.
+"""Finds anything but printable ASCII, Latin letters and the signs of reports; other characters are
+checked one by one.
 """
 
 
@@ -256,7 +260,7 @@ _BLANK = "\u115f\u1160\u3164\uffa0"  # letters by category, nothing to the eye
 
 
 def sayable(text: str) -> str:
-    """Text made safe for a terminal and for the log of a CI system, which obeys no line of it.
+    """A text made safe for a terminal, and without commands to a CI system.
 
     Such are `::set-output` at the beginning of a line (GitHub), `##[add-mask]` and `##vso[…]`
     anywhere (GitHub, Azure), `##teamcity[…]`. Everything that the bench prints goes through here.
@@ -269,7 +273,7 @@ def sayable(text: str) -> str:
 
 
 def not_obeyed(text: str) -> str:
-    """A text without commands to a CI system that reads it; its control characters stay."""
+    """A text without commands to a CI system; control characters stay."""
     return _COMMAND.sub(r"\1\\", text)
 
 

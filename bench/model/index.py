@@ -1,6 +1,4 @@
-"""The index of one trace: all that is known of it whatever strategy is replayed, found once and
-kept.
-"""
+"""The index of one trace: everything about it that does not depend on a strategy, computed once."""
 
 from __future__ import annotations
 
@@ -12,14 +10,14 @@ from .base import Value
 from .outcome import Counting
 
 Origin = Literal["system", "user", "model", "result"]
-"""The origin of a fact: who stated it first."""
+"""The author of a fact's first statement."""
 
 
 class Need(Value, frozen=True, array_like=True):
     """A fact that a model turn took from an earlier message of its thread.
 
-    `fact` is its place in `TraceIndex.facts`. `distance` is the number of model turns since it was
-    last said. `field` is the key under which a structured result holds it; `""` for prose.
+    `fact` is its place in `TraceIndex.facts`. `distance` is the number of model turns since a
+    message last had it. `field` is its key in a structured result; `""` for prose.
     """
 
     fact: int
@@ -30,14 +28,14 @@ class Need(Value, frozen=True, array_like=True):
 
 
 class TraceIndex(msgspec.Struct, frozen=True, kw_only=True):
-    """One trace, looked at once. Immutable, picklable, a few kB for a run of 100 turns.
+    """The index of a trace. Immutable, picklable, a few kB for a run of 100 turns.
 
-    Messages are numbered in the order of their steps, from 0. A result that was cut in the
-    recording has two: `full` gives the untruncated one of a step, `seen` what the recorded model
-    saw. `tokens` is what each message costs, framing included. `tools_tokens` (by the step that
-    changed the tools), `answer_tokens` and `reasoning_tokens` (by model turn) are tokens too.
-    `holders` gives, for each fact, the recorded messages that hold it. `window_tokens` is None
-    where the model's window is not known.
+    Messages are numbered in the order of their steps, from 0. A result that was truncated in the
+    recording has two: `full` maps its step to the untruncated message, `seen` to the one that the
+    recorded model saw. `tokens` are those of each message, with framing. `tools_tokens` (by the
+    step that changed the tools), `answer_tokens` and `reasoning_tokens` (by model turn) are tokens
+    too. `holders` are, for each fact, the recorded messages that contain it. `window_tokens` is
+    None if the model's window is not known.
     """
 
     encoding: str

@@ -1,4 +1,4 @@
-"""The messages that show the steps of a trace as they are, numbered: the same in every replay."""
+"""The recorded messages of a trace, numbered; they are the same in every replay."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from .outcome import Message
 from .trace import ModelTurn, SystemTurn, ToolResult, Trace, UserTurn
 
 Speaking = SystemTurn | UserTurn | ModelTurn | ToolResult
-"""The steps that a prompt holds as messages."""
+"""The steps that are messages in prompts."""
 
 
 class RecordedMessages(NamedTuple):
-    """The messages of a trace by number; by step, the number of the untruncated and of the seen
-    one.
+    """The messages of a trace by number, and the numbers of each step's untruncated and seen
+    message.
     """
 
     messages: tuple[Message, ...]
@@ -29,9 +29,9 @@ def recorded_messages(
 ) -> RecordedMessages:
     """The numbered messages of a trace, in the order of its steps.
 
-    A result of which the recorded model saw something else than the untruncated text has two, the
-    untruncated one first. `reasoning_tokens` is the size of the reasoning that was sent back with
-    a model turn, by its step. A trace without messages gives empty mappings.
+    A result that the recorded model did not see untruncated has two, the untruncated one first.
+    `reasoning_tokens` is the size of the reasoning resent with a model turn, by its step. A trace
+    without messages gives empty mappings.
 
     >>> from bench.model import Source
     >>> cut = ToolResult(index=1, call_id="c", function="f", seen="ab", full="abcd")
@@ -55,7 +55,7 @@ def recorded_messages(
 
 
 def message_of(step: Speaking, reasoning_tokens: int = 0) -> Message:
-    """The message that shows a step as it is: a result untruncated, a model turn with its calls."""
+    """The message of a step: a result untruncated, a model turn with its calls."""
     if isinstance(step, ToolResult):
         return Message(
             role=step.role,

@@ -7,11 +7,12 @@ from typing import Literal
 from .base import Value
 
 Aggregate = Literal["total", "mean over tasks"]
-"""The ways in which the values of runs add up."""
+"""The ways to combine the values of runs."""
 
 
 class MetricInfo(Value, frozen=True, kw_only=True):
-    """The declaration of a metric: its unit, the better direction, how runs add up, its short name."""
+    """The declaration of a metric: its unit, the better direction, how runs are combined, its short
+    name."""
 
     name: str
     unit: str

@@ -10,17 +10,19 @@ from .base import Value
 from .trace import ToolCall
 
 Amount = Annotated[int, msgspec.Meta(ge=0)]
-"""A number of tokens or parts, which a strategy may not take away from the price by one below 0."""
+"""A number of tokens or parts; never negative, so that a strategy cannot lower its price with
+it."""
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, eq=False, omit_defaults=True):
-    """One message of a prompt, compared by identity: so a compactor's answer meets the history.
+    """One message of a prompt, compared by identity, so that a compactor's answer can be matched
+    with the history.
 
-    `kind` is system, user, model, result, or made (written by a strategy); `step` the index of the
-    step it shows, None for a made one. A rewritten message (a placeholder for a result, say) keeps
-    its `step`, so that loss is charged to the right result. `reasoning_tokens` is the size of the
-    reasoning that is sent back with a model turn; its text is not part of `text`, as providers hand
-    most of it over encrypted or not at all.
+    `kind` is system, user, model, result, or made (written by a strategy); `step` the index of its
+    step, None for a made one. A rewritten message (such as a placeholder for a result) keeps its
+    `step`, so that losses are counted for the right result. `reasoning_tokens` is the size of the
+    reasoning resent with a model turn; its text is not part of `text`, since providers return most
+    of it encrypted or not at all.
     """
 
     role: str
@@ -34,10 +36,10 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, eq=False, omit_defaults
 
 
 class Record(Value, frozen=True, kw_only=True):
-    """The record that a store keeps of one tool result; evaluators and routers are given it.
+    """The record that a store keeps of one tool result, for evaluators and routers.
 
     `value` is the stored representation, `result_type` structured, text or visualization; `handle`
-    names a value kept elsewhere.
+    names a value kept outside.
     """
 
     step: int
@@ -59,15 +61,14 @@ OUTPUT = "raw_output"
 SUMMARY = "execution_summary"
 
 TASK_STATE = (SELECTED, PARAMETERS, OUTPUT, SUMMARY)
-"""The keys of one task's state (documents 000, 001, 003), which an agent must clear when it has
-replied.
+"""The keys of a task's state (documents 000, 001, 003), which an agent must clear after its reply.
 """
 
 
 class Reply(Value, frozen=True):
-    """A consumer's answer: its text, the task state that is left, and the route.
+    """A consumer's answer: its text, the remaining task state, and the route.
 
-    `path` names the rule that made it.
+    `path` names the rule behind the answer.
     """
 
     text: str
@@ -77,10 +78,10 @@ class Reply(Value, frozen=True):
 
 
 class Decision(Value, frozen=True, kw_only=True):
-    """One routing decision under a strategy, and those that it is compared with.
+    """One routing decision under a strategy, and the routes to compare it with.
 
-    `loop` is the route by which this router says that the run goes in circles; None for one that
-    does not look for that.
+    `loop` is the route by which this router reports a loop; None for a router that does not detect
+    loops.
     """
 
     step: int
@@ -95,14 +96,15 @@ class Decision(Value, frozen=True, kw_only=True):
 
     @property
     def expected(self) -> str:
-        """The route to compare with: labelled, else recorded, else that on untruncated records."""
+        """The route to compare with: the labelled one, else the recorded one, else the one on
+        untruncated records."""
         return self.labelled or self.recorded or self.untruncated
 
 
 class WriterCall(Value, frozen=True, kw_only=True):
     """One model call that a strategy made itself: the tokens that it read and produced.
 
-    `model` is the model that was really asked; None: the run's own model would have been.
+    `model` is the model that was called; None if the run's model would have been called.
     """
 
     step: int
@@ -120,7 +122,7 @@ class Resolved(Value, frozen=True, kw_only=True):
 
 
 class Failure(Value, frozen=True, kw_only=True):
-    """A strategy that raised: recorded as the failure of that run, not the end of the comparison."""
+    """The error of a strategy that raised; it makes the run fail, not the comparison."""
 
     step: int
     slot: str
@@ -128,7 +130,7 @@ class Failure(Value, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """The place of the failure and its text.
+        """The failure in words: its slot, its step and the error.
 
         >>> Failure(step=3, slot="store", error="ValueError: no").text
         'store at step 3: ValueError: no'
@@ -137,16 +139,17 @@ class Failure(Value, frozen=True, kw_only=True):
 
 
 class Counting(Value, frozen=True, kw_only=True):
-    """The way tokens of one trace are counted, and the use of its provider's prompt cache.
+    """The rule by which the tokens of one trace are counted, and the use of its provider's prompt
+    cache.
 
     The defaults are the plain rule; with `calibrated` they were fitted on the usage that this trace
     recorded.
 
     A prompt costs `prompt_tokens` beyond its messages and tool definitions, a message
-    `message_tokens` beyond its text, calls and reasoning. `factor` turns tokens of the vocabulary
-    counted with into the provider's. `cache_share` is the share of what the provider's cache rule
-    would serve that was served (1: all of it), `cache_used` False where the recording's usage shows
-    no use of a cache at all.
+    `message_tokens` beyond its text, calls and reasoning. `factor` converts tokens of our
+    vocabulary to the provider's. `cache_share` is the share that was really read of the tokens that
+    the cache rule allows (1: all of them); `cache_used` is False if the recorded usage shows no
+    cache at all.
     """
 
     prompt_tokens: int = 3

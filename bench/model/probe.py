@@ -1,6 +1,4 @@
-"""Questions that a scenario asks of every strategy: an answer, where it comes from, and where it
-must survive.
-"""
+"""Probes: questions of a scenario, each with an answer and a place where it must survive."""
 
 from __future__ import annotations
 
@@ -11,9 +9,9 @@ from .base import Value
 Where = Literal["prompt", "store", "reply"]
 
 AnswerType = Literal["exact", "number", "text"]
-"""The comparison of an answer. `exact`: the same typed value; in a text as it stands. `number`: by
-value, whatever separators, currency signs and trailing zeros. `text`: the same words in the same
-order, whatever their case and what stands between them.
+"""The comparison of an answer. `exact`: the same typed value; in a text the same characters.
+`number`: the same value, ignoring separators, currency signs and trailing zeros. `text`: the same
+words in the same order, ignoring case and what is between them.
 """
 
 
@@ -21,12 +19,12 @@ class Probe(Value, frozen=True, kw_only=True):
     """One question as a scenario declares it.
 
     Its answer is what the JMESPath `path` finds in a tool result, or `expected` as written;
-    `absent` is a wrong one, stale or invented, that must not be there. `type` says how it is
-    compared: see `AnswerType`.
+    `absent` is a wrong answer, stale or invented, that must not be there. `type` is its comparison:
+    see `AnswerType`.
 
-    `run` is an id or a glob; `result` names the tool result by step, call id or function. `where`:
-    the answer must be held in a `prompt` (the last one; `at` a step: the first one from there on),
-    in the `store`, or in the `reply` that follows the result.
+    `run` is an id or a glob; `result` names the tool result by step, call id or function. `where`
+    is the place of the answer: the last `prompt` (with `at`, the first one from that step on), the
+    `store`, or the `reply` after the result.
     """
 
     question: str
@@ -43,7 +41,7 @@ class Probe(Value, frozen=True, kw_only=True):
 class AskedProbe(Value, frozen=True, kw_only=True):
     """A probe on one trace, its answer known: an item of `labels["probes"]`.
 
-    `step` is the tool result it reads, where it reads one; `absent`: the answer must not be there.
+    `step` is the tool result that it reads, if any; with `absent` the answer must not be there.
     """
 
     question: str

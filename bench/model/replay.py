@@ -1,4 +1,5 @@
-"""One trace replayed through one strategy: its prompts over numbered messages, and what it kept."""
+"""A replay of one trace through one strategy: its prompts as numbered messages, and its
+outcomes."""
 
 from __future__ import annotations
 
@@ -9,12 +10,12 @@ from .outcome import Decision, Failure, Message, Record, Reply, Resolved, Writer
 
 
 class Call(Value, frozen=True, array_like=True):
-    """One model call. Its prompt is the first `keep` messages of its thread's prompt before, then
+    """One model call. Its prompt is the first `keep` messages of its thread's previous prompt, then
     `tail`.
 
     So `keep` is the edit and the cached prefix in one. Messages below the length of
     `TraceIndex.tokens` are the recording's; the next are `Replay.written`, in order. `parts` are
-    token counts that the compactor keeps by name.
+    token counts that the compactor reports, by name.
     """
 
     step: int
@@ -27,11 +28,11 @@ class Call(Value, frozen=True, array_like=True):
 
 
 class StepOutcome(Value, frozen=True, kw_only=True):
-    """The outcome of one tool result: the message that first showed it, the record kept, the
+    """The outcome of one tool result: the message that first showed it, the stored record, the
     findings.
 
-    `stored` is what a later step can read back, the handle resolved. Findings are those of the
-    evaluator and the extractors, on the stored and on the untruncated record.
+    `stored` is the value that a later step can read back, with its handle resolved. Findings are
+    those of the evaluator and the extractors, on the stored and on the untruncated record.
     """
 
     step: int
@@ -47,13 +48,13 @@ class StepOutcome(Value, frozen=True, kw_only=True):
 
 
 class Replay(msgspec.Struct, frozen=True, kw_only=True):
-    """One trace under one strategy: everything that is measured of it. The same input gives the
-    same bytes.
+    """One trace under one strategy: everything that metrics measure. The same input gives the same
+    bytes.
 
-    `written` are the messages that are not the recording's, numbered behind it. A strategy that
-    raised has a `failure`; `unstable_at` is the step at which a second replay gave something else.
-    `says` are the sentences of its own that the strategy is allowed. One that `reads_future` is a
-    bound: no agent can run it, so nobody asks whether its texts are faithful.
+    `written` are the strategy's messages, numbered after the recorded ones. A strategy that raised
+    has a `failure`; `unstable_at` is the step at which a second replay differed. `says` are the
+    sentences that the strategy declares as its own. One that `reads_future` is only a bound, which
+    no agent can run, so its texts are not checked.
     """
 
     strategy: str

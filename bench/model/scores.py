@@ -1,4 +1,4 @@
-"""The numbers of one strategy on one trace, and what the rules of the decision found there."""
+"""The numbers of one strategy on one trace, and the findings of the decision's rules."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ Rule = Literal[
     "ran", "valid", "instructed", "changed", "misattributed", "invented", "hidden",
     "needed", "far", "stored", "judged", "routed", "cheaper",
 ]  # fmt: skip
-"""The rules of the decision, in the order in which they are asked."""
+"""The rules of the decision, in the order in which they are applied."""
 
 
 class Number(Value, frozen=True, array_like=True):
-    """One metric: its value (None: not measured, for `reason`) and the weight it has when runs are
+    """The value of one metric (None: not measured, for `reason`), and its weight when runs are
     pooled.
 
-    The weight of a share is its denominator; 0 says that there was nothing to measure.
+    The weight of a share is its denominator; 0 means that there was nothing to measure.
     """
 
     value: float | None
@@ -29,7 +29,7 @@ class Number(Value, frozen=True, array_like=True):
 
     @property
     def as_written(self) -> tuple[float | str | None, ...]:
-        """The members as files have them: those at the end that say nothing are left out.
+        """The members to write to a file, without defaults at the end.
 
         >>> Number(0.5).as_written, Number(0.5, 3.0).as_written
         ((0.5,), (0.5, 3.0))
@@ -40,9 +40,7 @@ class Number(Value, frozen=True, array_like=True):
 
 
 class Finding(Value, frozen=True):
-    """One thing that a rule found: at which step, the words or the value, and what stood there
-    before.
-    """
+    """One finding of a rule: its step, the words or the value, and the original in its place."""
 
     step: int | None
     text: str
@@ -50,8 +48,9 @@ class Finding(Value, frozen=True):
 
 
 class Check(Value, frozen=True, kw_only=True):
-    """The findings of one rule in one replay: `hits` of `of` texts (or prompts). `unchecked` could
-    not be read, or state what nothing recorded supports: `unchecked_text` is the first of these words.
+    """The findings of one rule in one replay: `hits` in `of` texts (or prompts). `unchecked` texts
+    could not be read, or state something without support in the recording: `unchecked_text` are the
+    first such words.
 
     `summaries` of the texts show no single result. `findings` are the first few, for the report.
     """
@@ -65,16 +64,16 @@ class Check(Value, frozen=True, kw_only=True):
 
 
 class FalseAlarms(NamedTuple):
-    """The shares of honest texts in which a rule finds something, 0–1: of short texts and prompts,
-    and of summaries.
+    """The share of honest texts in which a rule finds something, 0–1: for short texts and prompts,
+    and for summaries.
     """
 
     text: float = 0.0
     summary: float = 0.0
 
     def expected(self, of: int, summaries: int) -> float:
-        """The share of honest texts that the rule would refuse, `summaries` of them being
-        summaries; for no texts, the share of other texts.
+        """The expected share of false alarms among `of` texts, `summaries` of them summaries;
+        without texts the share for short texts.
 
         >>> FalseAlarms(0.05, 0.15).expected(of=4, summaries=2)
         0.1
@@ -85,7 +84,8 @@ class FalseAlarms(NamedTuple):
 class Score(Value, frozen=True, kw_only=True):
     """One strategy on one run: its metrics by name, its checks by rule.
 
-    `acted`: it showed, stored, judged or routed anything otherwise than the recording did.
+    `acted` is True if the replay differs from the recording in any prompt, record, evaluation or
+    route.
     """
 
     strategy: str
@@ -121,7 +121,7 @@ class RunFacts(Value, frozen=True, kw_only=True):
 
 
 class MeasuredRun(Value, frozen=True, kw_only=True):
-    """One run (one recording) under every strategy: what a comparison keeps of it. At most 15 kB of
+    """One run (one recording) under every strategy, as a comparison stores it. At most 15 kB of
     JSON.
     """
 
@@ -131,7 +131,7 @@ class MeasuredRun(Value, frozen=True, kw_only=True):
 
     @property
     def as_written(self) -> MeasuredRun:
-        """The run as files have it: numbers that had nothing to measure are left out."""
+        """The run to write to a file, without numbers that had nothing to measure."""
         scores = []
         for score in self.scores:
             numbers = {

@@ -12,9 +12,8 @@ from .base import Value
 class Signature(Value, frozen=True, kw_only=True):
     """The settings that made a set of scores.
 
-    `calibration` is the version of how counts of tokens are fitted on recorded usage, "off" where
-    they are not; `model` is that of traces which name none (`""`: not given). `encodings` count the
-    tokens, by run.
+    `calibration` is the version of the calibration of token counts, "off" without; `model` applies
+    to traces that name none (`""`: not given). `encodings` count the tokens, by run.
     """
 
     bench_version: str
@@ -28,8 +27,8 @@ class Signature(Value, frozen=True, kw_only=True):
 class GateRule(msgspec.Struct, frozen=True, kw_only=True):
     """One declared gate: its metric, the strategies that it names, and its limits.
 
-    `settings` hold `min` and `max`, limits on the value; or `max_drop` or `max_increase`, one on its
-    change since the baseline.
+    `settings` has one of `min` and `max`, limits on the value, or `max_drop` and `max_increase`,
+    limits on its change since the baseline.
     """
 
     metric: str

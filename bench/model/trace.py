@@ -1,4 +1,4 @@
-"""One recorded run: its steps, their content, and the one way a value becomes text."""
+"""A recorded run: its steps, their contents, and the conversion of values to text."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class ToolCall(Value, frozen=True, kw_only=True):
     """A model's request to run a tool. `arguments` is the decoded JSON, or the recorded string
     where it is not JSON.
 
-    `in_text`: the call is written in the turn's own text (a fenced command, `execute: …`), so the
-    text already costs it.
+    `in_text` is True if the call is written in the turn's text (a fenced command, `execute: …`), so
+    its tokens are already counted there.
     """
 
     id: str
@@ -29,7 +29,7 @@ class ToolCall(Value, frozen=True, kw_only=True):
 
     @property
     def command(self) -> str:
-        """The call as one command: its `command` argument where that is all it has, else its name
+        """The call as one command: its `command` argument if that is the only one, else its name
         and arguments.
 
         >>> ToolCall(id="c", name="get", arguments={"id": 3}).command
@@ -48,8 +48,8 @@ class ToolCall(Value, frozen=True, kw_only=True):
 class Usage(Value, frozen=True, kw_only=True):
     """The usage that the provider reported for one call.
 
-    `prompt_tokens` is the total, cached ones included; `cache_write_1h_tokens` are those of
-    `cache_write_tokens` that the one-hour cache keeps.
+    `prompt_tokens` is the total, cached ones included; `cache_write_1h_tokens` is the part of
+    `cache_write_tokens` that is cached for an hour.
     """
 
     prompt_tokens: int
@@ -64,8 +64,8 @@ _ENCODER = msgspec.json.Encoder()
 
 
 class Step(Value, frozen=True, kw_only=True, tag_field="kind"):
-    """One thing that happened. `index` is its position in the source, `t` seconds since the epoch
-    where recorded.
+    """One step of a run. `index` is its position in the source, `t` the time in seconds since the
+    epoch, if recorded.
     """
 
     index: int
@@ -90,8 +90,8 @@ class UserTurn(Step, frozen=True, kw_only=True, tag="user"):
 
 
 class ModelTurn(Step, frozen=True, kw_only=True, tag="model"):
-    """One answer of the model. `reasoning` is priced as output and not resent unless
-    `reasoning_resent`.
+    """One answer of the model. `reasoning` is priced as output, and resent with later prompts only
+    if `reasoning_resent`.
     """
 
     content: str = ""
@@ -106,9 +106,9 @@ class ModelTurn(Step, frozen=True, kw_only=True, tag="model"):
 class ToolResult(Step, frozen=True, kw_only=True, tag="result"):
     """The result of a tool call.
 
-    `seen` is the text the recorded model got (None: not recorded), `full` the untruncated text in
-    the same envelope where something was cut, `data` the structured value where there is one,
-    `role` the recorded message's role.
+    `seen` is the text that the recorded model got (None: not recorded), `full` the untruncated text
+    in the same envelope if that was truncated, `data` the structured value if there is one, `role`
+    the recorded message's role.
     """
 
     call_id: str
@@ -136,13 +136,13 @@ class ToolResult(Step, frozen=True, kw_only=True, tag="result"):
 
     @property
     def value(self) -> Any:
-        """The untruncated value: `data` where there is one, else `text`."""
+        """The untruncated value: `data` if there is one, else `text`."""
         return self.text if self.data is None else self.data
 
     @property
     def recorded_text(self) -> str:
-        """The text that the recorded model saw: `seen`, or the untruncated text where the trace
-        does not say.
+        """The text that the recorded model saw: `seen`, or the untruncated text if that is not
+        recorded.
         """
         return self.text if self.seen is None else self.seen
 
@@ -164,7 +164,7 @@ class Approval(Step, frozen=True, kw_only=True, tag="approval"):
 
 
 class ToolsChanged(Step, frozen=True, kw_only=True, tag="tools"):
-    """The tool definitions in force from here on."""
+    """The tool definitions from this step on."""
 
     tools: tuple[Any, ...] = ()
 
@@ -172,7 +172,7 @@ class ToolsChanged(Step, frozen=True, kw_only=True, tag="tools"):
 class ContextReset(Step, frozen=True, kw_only=True, tag="reset"):
     """The recorded harness compacted or cleared its history.
 
-    `kept` are the indices of the steps it kept, `summary` is what it put instead.
+    `kept` are the indices of the kept steps, `summary` is the text that replaced the others.
     """
 
     summary: str | None = None
@@ -180,9 +180,9 @@ class ContextReset(Step, frozen=True, kw_only=True, tag="reset"):
 
 
 class ContextEdit(Step, frozen=True, kw_only=True, tag="edit"):
-    """The recorded harness reworded earlier messages, by a placeholder for instance.
+    """The recorded harness reworded earlier messages, for instance by placeholders.
 
-    From here on its prompts showed each step of `shown` as this text.
+    From here on its prompts showed each step in `shown` with the text given there.
     """
 
     shown: dict[int, str] = {}
@@ -210,13 +210,13 @@ class Source(Value, frozen=True, kw_only=True):
 
 
 class Trace(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """One recorded run. `labels` hold what people said about it (expected routes), `meta` what the
-    recorder said.
+    """One recorded run. `labels` are annotations by people (expected routes), `meta` notes of the
+    recorder.
 
-    Two labels are a reader's: `task`, which trials of one task share, and `prompts`, "unknown"
-    where the recording does not tell what the model was shown of old messages.
+    Two labels are set by readers: `task`, which trials of one task share, and `prompts`, "unknown"
+    if the recording does not show how old messages looked in prompts.
 
-    `left_out` counts what the file held and the reader did not understand, by what it is in a few
+    `left_out` counts the parts of the file that the reader did not understand, described in a few
     words ("block of type 'audio'").
     """
 
@@ -245,7 +245,7 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def task(self) -> str:
-        """The task of the run: the label `task`, else a hash of what was asked first; `""` without
+        """The task of the run: the label `task`, else a hash of the first request; `""` without
         either.
 
         >>> asked = UserTurn(index=0, content="List the walls.")
@@ -265,7 +265,7 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def model(self) -> str | None:
-        """The model of the first turn that names one; None where none does."""
+        """The model of the first turn that names one; None if no turn does."""
         return next((turn.model for turn in self.model_turns if turn.model), None)
 
 
@@ -273,14 +273,12 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
 
 def as_text(value: Any) -> str:
-    """The one way a value becomes text: a string is itself, anything else compact JSON (key order
-    kept, UTF-8).
-    """
+    """A value as text: a string as it is, anything else as compact JSON (key order kept, UTF-8)."""
     return value if isinstance(value, str) else compact_json(value)
 
 
 def compact_json(value: Any) -> str:
-    """Compact JSON of any value, strings quoted too. NaN and infinities, which JSON lacks, become
+    """Any value as compact JSON, strings quoted too. NaN and infinities, which JSON lacks, become
     null.
     """
     try:

@@ -1,1 +1,1 @@
-"""Counting tokens, and what they cost. No other room counts tokens or knows a price."""
+"""Counting of tokens, and prices. No other room counts tokens or knows a price."""

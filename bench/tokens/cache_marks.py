@@ -46,21 +46,15 @@ class MarkedStarts:
         """
         self._follow(begins, keys, at)
         marks = len(keys), _system_count(keys, messages)
-        cached = next(
-            (
-                n
-                for mark in marks
-                if (n := self._back(mark, keys, messages, look_back, kept)) is not None
-            ),
-            None,
-        )
+        ends = (self._back(mark, keys, messages, look_back, kept) for mark in marks)
+        cached = next((end for end in ends if end is not None), None)
         used = None if cached is None else (cached, self._used[self._path[cached]])
         for end in (*marks, *(() if cached is None else (cached,))):
             self._used[self._path[end]] = step
         return used
 
     def _follow(self, begins: Hashable, keys: Sequence[Hashable], at: int) -> None:
-        """Make the path that of a prompt; its first `at` messages are those of the path as it was."""
+        """Update the path to a prompt's; the first `at` messages are the same as before."""
         root = self._next.setdefault((None, begins), len(self._next))
         if root not in self._path:
             self._path, at = [root], 0
@@ -76,7 +70,8 @@ class MarkedStarts:
         look_back: int,
         kept: Callable[[int], bool],
     ) -> int | None:
-        """The longest marked start that ends at a mark or before it, as its number of messages."""
+        """The number of messages in the longest cached start that ends at a mark or shortly before;
+        None without one."""
         position, end = 1, mark
         while position <= look_back:
             used = self._used.get(self._path[end])
@@ -92,7 +87,7 @@ class MarkedStarts:
 def positions(message: Message, before: Message | None = None) -> int:
     """The positions of a message in the provider's count.
 
-    A text, a part that is no text, a block of reasoning and a run of tool calls are one each.
+    A text, a part other than text, a block of reasoning and a run of tool calls are one each.
 
     Consecutive results share one position: a result after another result adds none.
 

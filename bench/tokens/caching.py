@@ -23,11 +23,11 @@ HOUR_S = 3600.0
 class CacheRule:
     """The rule by which one provider's cache serves a model's prompts.
 
-    A prefix of fewer than `minimum` tokens is not kept; a longer one is read in whole steps of
-    `step` tokens. After `lifetime_s` seconds without use nothing is left (None: the provider names
-    no time). `promised`: the provider says that such a prefix is read; else it may be. `writes`:
-    what is put into the cache is charged at a price of its own. `answers`: the answer to the prompt
-    before is part of the prefix too. `source` is where this stands.
+    A prefix of fewer than `minimum` tokens is not cached; a longer one is read in whole steps of
+    `step` tokens. After `lifetime_s` seconds without use it expires (None: the provider states no
+    time). `promised` is True if the provider guarantees such a read, `writes` if cache writes have
+    their own price, `answers` if the answer to the previous prompt belongs to the prefix too.
+    `source` is the provider's page.
     """
 
     minimum: int
@@ -40,8 +40,8 @@ class CacheRule:
     look_back: int | None = None
 
     def read(self, prefix_tokens: int, idle_s: float | None = None) -> int:
-        """Tokens read of a prefix that was last used `idle_s` seconds ago (None: not known, taken
-        for recent).
+        """The tokens read from a prefix that was last used `idle_s` seconds ago (None: not known,
+        assumed to be recent).
         """
         if prefix_tokens < self.minimum or self.expired(idle_s):
             return 0
@@ -152,9 +152,9 @@ def _first(minimums: tuple[tuple[re.Pattern[str], int], ...], name: str) -> int:
 
 
 class CacheUse(NamedTuple):
-    """The use that a recording made of its provider's cache.
+    """The use of the provider's cache in a recording.
 
-    `share` is what was read of what the cache rule allows.
+    `share` is the part that was read of the tokens that the cache rule allows.
     """
 
     used: bool = True
@@ -162,10 +162,10 @@ class CacheUse(NamedTuple):
 
 
 def cache_use(trace: Trace, model: str | None) -> CacheUse:
-    """The use that a recording made of the cache, as its usage tells.
+    """The use of the cache in a recording, from its usage.
 
-    Without any usage the provider's own rule is taken: used, and read in full. Usage that does not
-    say what the cache served says nothing: the cache is taken as used where the provider promises it.
+    Without any usage the provider's rule is assumed to hold in full. If the usage does not report
+    cached tokens, the cache counts as used if the provider promises it.
     """
     before: dict[str, ModelTurn] = {}
     could = did = 0
@@ -196,13 +196,13 @@ def cache_use(trace: Trace, model: str | None) -> CacheUse:
 
 
 def idle_seconds(last: ModelTurn, turn: ModelTurn) -> float | None:
-    """The seconds between two turns; None where one has no time."""
+    """The seconds between two turns; None if one has no time."""
     return None if last.t is None or turn.t is None else turn.t - last.t
 
 
 def _readable(last: ModelTurn, turn: ModelTurn, rule: CacheRule) -> int:
-    """The tokens that the cache could serve of a recorded prompt, by the provider's own counts; 0
-    where it did not count one of the two.
+    """The tokens of a recorded prompt that the cache could serve, by the provider's own counts; 0
+    if either turn has no count.
     """
     if last.usage is None or turn.usage is None:
         return 0

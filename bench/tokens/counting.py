@@ -1,4 +1,4 @@
-"""The only place that counts tokens: tiktoken, offline, each distinct text counted once.
+"""Counting of tokens with tiktoken, offline; each distinct text is counted once.
 
 tiktoken ships no vocabulary and would fetch one. The two that current models use travel with this
 package.
@@ -65,21 +65,23 @@ _TOKEN_ENDS = re.compile(r"(?<=\S)(?=[ \t])|(?<=\n)(?=[^\s/])")
 
 
 def encoding_for(model: str | None) -> tuple[str, bool]:
-    """The encoding of a model; True if it is assumed, for want of the model or its vocabulary."""
+    """The encoding of a model, and True if it is assumed because the model or its vocabulary is
+    unknown."""
     from tiktoken.model import encoding_name_for_model
 
+    *_, short_name = (model or "").split("/")
     try:
-        name = encoding_name_for_model((model or "").rpartition("/")[2])
+        name = encoding_name_for_model(short_name)
     except KeyError:
         return DEFAULT_ENCODING, True
     return (name, False) if name in _PATTERNS else (DEFAULT_ENCODING, True)
 
 
 class TokenCounter:
-    """Counts tokens under one encoding, each distinct text once; one lives as long as one trace.
+    """Counts tokens under one encoding, each distinct text once; there is one per trace.
 
-    `counting` says how a provider's numbers follow from those of the encoding. `elsewhere` counts a
-    text in another process: no vocabulary is read.
+    `counting` converts the encoding's numbers to the provider's. `elsewhere`, if given, counts
+    texts in another process, so that no vocabulary is read here.
 
     >>> TokenCounter().text("hello world"), TokenCounter("cl100k_base").text("")
     (2, 0)
@@ -101,7 +103,7 @@ class TokenCounter:
         self._memo: dict[str, int] = {"": 0}
 
     def calibrated(self, counting: Counting) -> TokenCounter:
-        """A counter that counts in another way and shares what was encoded."""
+        """A counter with another `counting` that shares the encoded texts."""
         other = TokenCounter(self.encoding, counting)
         other._memo = self._memo
         return other
@@ -124,7 +126,8 @@ class TokenCounter:
         return known
 
     def _counted(self, text: str) -> int:
-        """The tokens of a text, a long one in parts; half a character counts as a replacement."""
+        """The tokens of a text, counted in parts if it is long; a lone surrogate counts as a
+        replacement character."""
         paragraphs = _PARAGRAPH.split(text) if len(text) > _LONG_CHARS and "\n\n" in text else []
         if len(paragraphs) > 1:
             return sum(map(self.encoded, paragraphs))
@@ -142,9 +145,7 @@ class TokenCounter:
         return self.text(item) if isinstance(item, str) else self.message(item)
 
     def message(self, message: Message) -> int:
-        """Tokens of one message: framing, text, calls that are not in the text, reasoning sent
-        back.
-        """
+        """Tokens of one message: framing, text, calls outside the text, resent reasoning."""
         return (
             self.framed(self.contents(message.text, message.tool_calls)) + message.reasoning_tokens
         )
@@ -180,9 +181,9 @@ def _parts(text: str) -> Iterator[str]:
 
 
 def _last_token_end(text: str, start: int, end: int) -> int:
-    """The last place in a part of a text where a token ends; its end where there is none.
+    """The last place in a part of a text where a token surely ends; the part's end without one.
 
-    The end of the part is searched first, then twice as much before that.
+    It is searched from the end, in steps of doubling size.
     """
     size, before = _NEAR_CHARS, end
     while before > start:
@@ -196,7 +197,7 @@ def _last_token_end(text: str, start: int, end: int) -> int:
 
 @functools.cache
 def _encoding(name: str) -> tiktoken.Encoding:
-    """The encoding made of the vocabulary that ships, so that nothing is downloaded."""
+    """The encoding with the shipped vocabulary, so that nothing is downloaded."""
     import tiktoken
 
     ranks = dict(zip(vocabulary(name), itertools.count()))
@@ -208,8 +209,8 @@ def _encoding(name: str) -> tiktoken.Encoding:
 
 
 def vocabulary(name: str) -> list[bytes]:
-    """The tokens of an encoding by rank. The file has first the 256 of one byte, then the others,
-    separated by 0xff, which is in none of them.
+    """The tokens of an encoding by rank. The file has the 256 one-byte tokens first, then the
+    others, separated by 0xff, which occurs in none of them.
     """
     packed = resources.files("bench.tokens").joinpath("vocabularies", f"{name}.xz").read_bytes()
     tokens = lzma.decompress(packed)

@@ -1,5 +1,4 @@
-"""Counts into money and windows: unit prices of a model, from the dated tables of genai-prices,
-offline.
+"""Prices and context windows of models, from the dated tables of genai-prices, offline.
 
 Prices are those of the day a trace was recorded, or of `UNDATED` for a trace without times, so that
 the same input costs the same tomorrow.
@@ -10,7 +9,7 @@ from __future__ import annotations
 import functools
 import importlib.metadata
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..model.base import Value
 
@@ -18,10 +17,14 @@ UNDATED = datetime(2026, 11, 1, tzinfo=UTC)
 """The day whose prices a trace without timestamps is charged."""
 
 
-Rates = tuple[float, float, float, float, float]
-"""Dollars for a million tokens: new ones, cached ones, those written, the answer, those written for
-an hour.
-"""
+class Rates(NamedTuple):
+    """Dollars for a million tokens of each use; `hour` is for writes that are kept an hour."""
+
+    new: float
+    cached: float
+    written: float
+    answer: float
+    hour: float
 
 
 class UnitPrices(Value, frozen=True, array_like=True):
@@ -39,10 +42,8 @@ class UnitPrices(Value, frozen=True, array_like=True):
     def cost_usd(
         self, prompt_tokens: int, cached: int, written: int, output_tokens: int, written_1h: int = 0
     ) -> float:
-        """Dollars of one call. Of `prompt_tokens` the cache gave `cached`, and `written` went into
-        it.
-
-        `written_1h` are those of `written` that are kept an hour.
+        """Dollars of one call. Of the `prompt_tokens`, `cached` were read from the cache and
+        `written` were written to it, of these `written_1h` for an hour.
         """
         return sum(self.parts(prompt_tokens, cached, written, output_tokens, written_1h)) / 1e6
 
@@ -50,13 +51,12 @@ class UnitPrices(Value, frozen=True, array_like=True):
         self, prompt_tokens: int, cached: int, written: int, output_tokens: int, written_1h: int = 0
     ) -> tuple[float, ...]:
         """Millionths of a dollar of one call: new, cached and written tokens, and its answer."""
-        tier = len(self.rates) - 1
-        while tier and self.rates[tier][0] >= prompt_tokens:
-            tier -= 1
-        fresh, read, write, answer, hour = self.rates[tier][1]
-        plain = prompt_tokens - cached - written
-        writes = (written - written_1h) * write + written_1h * hour
-        return plain * fresh, cached * read, writes, output_tokens * answer
+        (_, rates), *tiers = self.rates
+        for above, more in tiers:
+            rates = more if prompt_tokens > above else rates
+        new = prompt_tokens - cached - written
+        writes = (written - written_1h) * rates.written + written_1h * rates.hour
+        return new * rates.new, cached * rates.cached, writes, output_tokens * rates.answer
 
 
 def rates_of(
@@ -72,19 +72,19 @@ def rates_of(
         for tier in getattr(price, "tiers", ())
     }
 
-    def at(size: int) -> Rates:
-        return (
-            _at(new, size),
-            _at(cached or new, size),
-            _at(write, size),
-            _at(output, size),
-            _at(hour or write, size),
+    def rates_at(size: int) -> Rates:
+        return Rates(
+            new=_price_at(new, size),
+            cached=_price_at(cached or new, size),
+            written=_price_at(write, size),
+            answer=_price_at(output, size),
+            hour=_price_at(hour or write, size),
         )
 
-    return (0, at(0)), *((start, at(start + 1)) for start in sorted(starts))
+    return (0, rates_at(0)), *((start, rates_at(start + 1)) for start in sorted(starts))
 
 
-def _at(price: Any, prompt_tokens: int) -> float:
+def _price_at(price: Any, prompt_tokens: int) -> float:
     """Dollars a million tokens at a prompt size: the tier of that size applies to the whole
     request."""
     if price is None:
@@ -98,12 +98,14 @@ def _at(price: Any, prompt_tokens: int) -> float:
 
 @functools.cache
 def _find(model: str) -> tuple[Any, Any] | None:
-    """The provider and the model that genai-prices knows by a name such as `openai/gpt-4o`."""
+    """The provider and the model in genai-prices for a name such as `openai/gpt-4o`; None if
+    unknown."""
     from genai_prices.data_snapshot import get_snapshot
 
     prefix, _, name = model.rpartition("/")
+    _, _, stated = prefix.rpartition("/")
     snapshot = get_snapshot()
-    for provider in (prefix.rpartition("/")[2] or None, None):
+    for provider in (stated or None, None):
         try:
             return snapshot.find_provider_model(name, None, provider, None)
         except LookupError:
@@ -138,27 +140,32 @@ def unit_prices(model: str | None, recorded_at_s: float | None = None) -> UnitPr
 
 
 def models() -> tuple[str, ...]:
-    """The names of the models whose prices are known."""
+    """The names of all models with prices."""
     from genai_prices.data_snapshot import get_snapshot
 
     return tuple({model.id for provider in get_snapshot().providers for model in provider.models})
 
 
 def window_tokens(model: str | None) -> int | None:
-    """The context window of a model in tokens; None where the model is unknown or lists none."""
+    """The context window of a model in tokens; None if it is not known."""
     known = _find(model) if model else None
-    window = known[1].context_window if known else None
-    return int(window) if window else None
+    if known is None:
+        return None
+    _, info = known
+    return int(info.context_window) if info.context_window else None
 
 
 def provider_of(model: str | None) -> str | None:
-    """The provider's id of a model, for the rules of its prompt cache; None where unknown."""
+    """The id of a model's provider, for the rules of its prompt cache; None if it is not known."""
     known = _find(model) if model else None
-    return str(known[0].id) if known else None
+    if known is None:
+        return None
+    provider, _ = known
+    return str(provider.id)
 
 
 def prices_date() -> str:
-    """Return what fixes every price: the version of the price tables and the day used for undated
+    """The text that identifies all prices: the version of the price tables and the day for undated
     traces.
     """
     return f"genai-prices {importlib.metadata.version('genai-prices')}, undated traces at {UNDATED.date().isoformat()}"

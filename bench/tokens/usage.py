@@ -1,10 +1,10 @@
-"""Counting as a recording's own usage shows: the framing of its prompts, its vocabulary, and the
-reasoning sent back.
+"""Calibration of token counts by a recording's own usage: the framing of prompts, the vocabulary,
+and resent reasoning.
 
-Three numbers are medians over the turns of one trace and hold for that trace alone. Where the
-model's vocabulary is known a token is a token, and a message may cost more framing; where it is
-not, the provider's tokens are ours times a factor. What is then left over of a prompt (instructions
-and tool definitions that were not recorded) is the framing of every prompt.
+Three numbers are medians over the turns of one trace, for that trace only. If the model's
+vocabulary is known, counts are exact except for the framing of messages; if not, the provider's
+tokens are ours times a factor. The rest of a prompt (instructions and tool definitions that were
+not recorded) counts as the framing of every prompt.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ from .caching import cache_use
 from .counting import TokenCounter
 
 CALIBRATION_VERSION = "2"
-"""Version of how the constants are found; part of every key under which counts are kept."""
+"""The version of the calibration; part of every key in the cache."""
 
 FEWEST_TURNS = 5
-"""Turns that must report usage before more than the framing of a prompt is taken from it."""
+"""The fewest turns with usage from which more than the framing of a prompt is calibrated."""
 
 _MESSAGE_TOKENS = 0.0, 40.0
 _FACTOR = 0.5, 2.5
 _FEWEST_TOKENS = 20
-"""Two prompts that differ by fewer tokens tell nothing about a factor."""
+"""Two prompts that differ by fewer tokens are too similar to measure a factor."""
 
 _BETTER = 0.95
-"""Reasoning is taken as sent back only where that leaves so much of the error, or less."""
+"""Reasoning counts as resent only if that reduces the error to this share or less."""
 
 
 class Size(NamedTuple):
     """The size of some messages in tokens of the encoding, without framing.
 
-    `reasoning` is that of the model turns among them, `answered` the provider's counts of these
-    turns, which can stand in place of `answered_text` of the text.
+    `reasoning` is that of the model turns among them. `answered` are the provider's counts of these
+    turns, which can replace the part `answered_text` of the text.
     """
 
     messages: int = 0
@@ -63,8 +63,8 @@ class Size(NamedTuple):
 
 
 class SentPrompt(NamedTuple):
-    """A prompt as the recorded model was sent it. `reported` is the provider's count (0: none),
-    `tools` the size of the tool definitions.
+    """A prompt that the recorded model got. `reported` is the provider's count (0: none), `tools`
+    the size of the tool definitions.
     """
 
     thread: str
@@ -74,11 +74,10 @@ class SentPrompt(NamedTuple):
 
 
 class Calibration(NamedTuple):
-    """The counting of a trace. `reasoning_tokens` are those sent back with a model turn, by its
-    step.
+    """The counting of a trace. `reasoning_tokens` is the reasoning resent with each model turn, by
+    its step.
 
-    `error` is the mean share by which the counts miss the reported prompts, 0 where nothing is
-    reported.
+    `error` is the mean relative error of the counts of reported prompts, 0 if none is reported.
     """
 
     counting: Counting = Counting()
@@ -89,11 +88,11 @@ class Calibration(NamedTuple):
 def calibration_of(
     trace: Trace, count: TokenCounter, model: str | None, *, assumed: bool
 ) -> Calibration:
-    """The counting of a trace's provider. `count` is plain, `assumed` says that its vocabulary is
-    not the model's.
+    """The counting of a trace's provider. `count` is not calibrated; `assumed` is True if its
+    vocabulary is not the model's.
 
-    `model` is that of turns which name none. With fewer than two reported prompts the plain rule
-    stays, with reasoning where the recording says that it was sent back.
+    `model` applies to turns that name none. With fewer than two reported prompts the plain rule
+    stays, with reasoning if the recording says that it was resent.
 
     >>> from bench.model import Source, UserTurn, Usage
     >>> steps = [UserTurn(index=0, content="Go.")]
@@ -130,9 +129,9 @@ def calibration_of(
 
 
 def _best_fit(sent: Sequence[SentPrompt], assumed: bool, *, said_so: bool) -> _Fit:
-    """The fit without reasoning, or one with it that is clearly better.
+    """The fit without reasoning, or one with reasoning if that is clearly better.
 
-    Where the recording says that reasoning was sent back, better by anything is enough.
+    If the recording says that reasoning was resent, any improvement is enough.
     """
     best = _Fit.of("", sent, assumed)
     few = len(sent) < FEWEST_TURNS
@@ -147,8 +146,8 @@ def _best_fit(sent: Sequence[SentPrompt], assumed: bool, *, said_so: bool) -> _F
 
 
 class _Fit(NamedTuple):
-    """One way to treat reasoning ("": not sent back; as reported; whole answers as reported), with
-    what suits it.
+    """A fitted counting for one way to treat reasoning: "" (not resent), "reasoning" (as reported),
+    "answered" (whole answers as reported).
     """
 
     way: str
@@ -157,10 +156,10 @@ class _Fit(NamedTuple):
 
     @classmethod
     def of(cls, way: str, sent: Sequence[SentPrompt], assumed: bool) -> _Fit:
-        """The fit under which counts come nearest to the reported prompts.
+        """The fit whose counts are closest to the reported prompts.
 
-        What our counts miss is the fault of the vocabulary where that is `assumed`, else of the
-        framing of messages; what remains stands once in every prompt.
+        The difference is attributed to the vocabulary if that is `assumed`, else to the framing of
+        messages; the rest is a constant of every prompt.
         """
         prompts = [_Counted.of(prompt, way) for prompt in sent]
         factor, framing = 1.0, float(Counting().message_tokens)
@@ -178,7 +177,7 @@ class _Fit(NamedTuple):
         return cls(way, counting, _error(sent, way, counting))
 
     def size(self, turn: ModelTurn, count: TokenCounter) -> int:
-        """Tokens of reasoning that this way sends back with a turn."""
+        """The tokens of reasoning resent with a turn under this fit."""
         if self.way == "reasoning":
             return _reasoning(turn, count)
         if self.way == "answered" and turn.usage is not None:
@@ -188,8 +187,8 @@ class _Fit(NamedTuple):
 
 
 class _Counted(NamedTuple):
-    """A prompt, or how much more one has than another: the tokens that the provider reported, ours
-    of its text, its messages, and tokens of its answers that the provider itself counted.
+    """The counts of a prompt, or of the difference between two: reported tokens, our tokens of its
+    text, its messages, and tokens of its answers counted by the provider.
     """
 
     reported: float
@@ -199,7 +198,7 @@ class _Counted(NamedTuple):
 
     @classmethod
     def of(cls, prompt: SentPrompt, way: str) -> _Counted:
-        """The counts of a prompt, with its reasoning as this way treats it."""
+        """The counts of a prompt, with reasoning treated in one way."""
         size, text = prompt.size, prompt.size.text + prompt.tools
         if way == "reasoning":
             return cls(prompt.reported, text, size.messages, size.reasoning)
@@ -208,12 +207,12 @@ class _Counted(NamedTuple):
         return cls(prompt.reported, text, size.messages, 0)
 
     def left_over(self, factor: float, framing: float) -> float:
-        """Reported tokens that neither text nor messages account for."""
+        """The reported tokens that neither text nor messages explain."""
         return self.reported - self.answers - factor * self.text - framing * self.messages
 
 
 def _far_apart(sent: Sequence[SentPrompt], prompts: Sequence[_Counted]) -> list[_Counted]:
-    """The differences of prompts of one thread that are half of its turns apart."""
+    """The differences between prompts of one thread that are half of its turns apart."""
     threads = grouped((one.thread, prompt) for one, prompt in zip(sent, prompts, strict=True))
     return [
         _Counted(*map(sub, later, earlier))
@@ -231,17 +230,18 @@ def _text_factor(apart: Iterable[_Counted], framing: float) -> float:
 
 
 def _message_framing(apart: Iterable[_Counted], plain: float) -> float:
-    """Reported tokens around one message; the `plain` number where no message was added."""
+    """The reported framing tokens of one message; `plain` if no message was added."""
     framings = [more.left_over(1.0, 0.0) / more.messages for more in apart if more.messages]
     return round(_within(median(framings), _MESSAGE_TOKENS), 2) if framings else plain
 
 
 def _within(value: float, bounds: tuple[float, float]) -> float:
-    return min(bounds[1], max(bounds[0], value))
+    low, high = bounds
+    return min(high, max(low, value))
 
 
 def _error(sent: Sequence[SentPrompt], way: str, counting: Counting) -> float:
-    """The mean share by which a way of counting misses the reported prompts."""
+    """The mean relative error of a counting over the reported prompts."""
     off = 0.0
     for prompt in sent:
         rest = _Counted.of(prompt, way).left_over(counting.factor, counting.message_tokens)
@@ -250,7 +250,7 @@ def _error(sent: Sequence[SentPrompt], way: str, counting: Counting) -> float:
 
 
 def _reasoning(turn: ModelTurn, count: TokenCounter) -> int:
-    """The tokens of a turn's reasoning: the provider's count, else its text counted."""
+    """The tokens of a turn's reasoning: the provider's count, else those of its text."""
     if turn.usage is not None and turn.usage.reasoning_tokens is not None:
         return turn.usage.reasoning_tokens
     return count.text(turn.reasoning or "")
@@ -260,9 +260,7 @@ def _reasoning(turn: ModelTurn, count: TokenCounter) -> int:
 
 
 class _Thread:
-    """The messages that the recorded model of one thread was sent: the size of each by its step,
-    and of all.
-    """
+    """The sizes of the messages in the recorded prompt of one thread, by step, and in total."""
 
     def __init__(self) -> None:
         self.sizes: dict[int, Size] = {}
@@ -280,8 +278,8 @@ class _Thread:
 
 
 def sent_prompts(trace: Trace, count: TokenCounter) -> Iterator[SentPrompt]:
-    """Yield each model turn's prompt as it was recorded: seen texts, tool definitions, the
-    recorder's own resets.
+    """Yield the recorded prompt of each model turn, with its tool definitions and after recorded
+    resets.
     """
     threads: defaultdict[str, _Thread] = defaultdict(_Thread)
     systems = {step.index for step in trace.steps if isinstance(step, SystemTurn)}
@@ -312,14 +310,14 @@ def _size_of(step: Speaking, count: TokenCounter) -> Size:
 
 
 _SUMMARY = -1
-"""In place of the step of a message that is none's: the summary of a reset."""
+"""The key for the summary of a reset, which has no step."""
 
 
 def _after_reset(
     reset: ContextReset, before: dict[int, Size], systems: Set[int], count: TokenCounter
 ) -> dict[int, Size]:
-    """The prompt that a recorded reset leaves: the system turns at the start, the summary, and what
-    it kept.
+    """The sizes of the prompt after a recorded reset: the system turns at the start, the summary,
+    and the kept steps.
     """
     after = {step: before[step] for step in takewhile(systems.__contains__, before)}
     if reset.summary is not None:
