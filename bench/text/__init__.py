@@ -1,1 +1,1 @@
-"""The contents of texts: facts, fields, instructions, decoding. Nothing here knows a trace."""
+"""The contents of texts: facts, fields, instructions, decoding. Nothing here depends on traces."""

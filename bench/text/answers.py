@@ -1,6 +1,4 @@
-"""Answers to questions: when a value is the answer and when texts say it, by the type that the
-answer has.
-"""
+"""Comparison of answers with values and texts, by the type of the answer."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ _SPACE_AND_SIGNS = " \t\n$€£"
 
 
 def type_problem(answer: Any, type: AnswerType) -> str | None:
-    """The reason why an answer cannot be of a type; None where it can.
+    """The reason why an answer does not fit a type; None if it does.
 
     >>> type_problem([1, "1,250.0"], "number"), type_problem("many", "number")
     (None, "'many' is no number")
@@ -55,7 +53,7 @@ def is_answer(value: Any, answer: Any, type: AnswerType) -> bool:
 
 
 def says_answer(plain: Sequence[str], answer: Any, type: AnswerType) -> bool:
-    """True if each value of an answer stands as a whole word in one of some decoded texts.
+    """True if each value of an answer is a whole word in one of some decoded texts.
 
     >>> texts = ["in all 14,122,787.0 rows", "it was -5", "Built by Pietro\\nMurano.", "n=470"]
     >>> says_answer(texts, [14122787, 5], "number"), says_answer(["5"], -5, "number")
@@ -72,8 +70,8 @@ def says_answer(plain: Sequence[str], answer: Any, type: AnswerType) -> bool:
 def same(one: Any, other: Any, equal: Callable[[Any, Any], bool] | None = None) -> bool:
     """True if two values are the same, types included.
 
-    A tuple is a list, NaN equals itself, the order of keys does not matter. `equal` compares two
-    scalars in another way.
+    A tuple equals a list, NaN equals itself, the order of keys does not matter. `equal` replaces
+    the comparison of scalars.
 
     >>> same({"a": [1, None]}, {"a": (1, None)}), same(1, True), same(1, 1.0), same(float("nan"), float("nan"))
     (True, False, False, True)
@@ -122,7 +120,7 @@ def _says_words(words: str, value: Any) -> bool:
 
 
 def _says_token(plain: str, value: Any) -> bool:
-    """True if a text holds a scalar as JSON or as Python writes it."""
+    """True if a text contains a scalar as JSON or Python writes it."""
     if isinstance(value, str) and value:
         ways: tuple[str, ...] = (value,)
     elif value == "":
@@ -135,7 +133,7 @@ def _says_token(plain: str, value: Any) -> bool:
 
 
 def _number(value: Any) -> Decimal | None:
-    """A number, or a text that is one, by value; None for anything else."""
+    """The value of a number, or of a text that is one; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     try:

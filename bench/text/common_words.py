@@ -1,4 +1,4 @@
-"""Words that say little: function words, and those of instructions, plans and reports."""
+"""Common words: function words, and those of instructions, plans and reports."""
 
 from __future__ import annotations
 
@@ -35,4 +35,4 @@ write written wrong year years yes yet zero median min max index head tail shape
 """
 
 COMMON_WORDS = FUNCTION_WORDS | frozenset(_INSTRUCTIONS.split())
-"""A run of words needs others than these to be no accident."""
+"""A run of words that consists of these may be shared by accident."""

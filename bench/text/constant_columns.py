@@ -1,4 +1,4 @@
-"""Lines that say once what all rows of a table have: `all 3 rows: status=sent`."""
+"""Lines that state once a value of all rows of a table: `all 3 rows: status=sent`."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _EMPTY = frozenset({"(empty", "(empty)", "(none", "(none)", "empty"})
 
 
 def without_constants(value: Any, text: str) -> tuple[Any, str]:
-    """A value without what lines of a text say of all rows of a table in it, and the text without
-    these lines; both as they are where some line says it wrongly, or none does.
+    """A value without the columns that lines of a text state for all rows of its tables, and the
+    text without these lines. Both are unchanged if a line is wrong, or none is there.
 
     >>> rows = [{"id": 1, "ok": True}, {"id": 2, "ok": True}]
     >>> without_constants(rows, "all 2 rows: ok=true\\nid\\n1\\n2")
@@ -48,8 +48,8 @@ def without_constants(value: Any, text: str) -> tuple[Any, str]:
 
 
 def _without(node: Any, path: Sequence[str], text: str, count: int) -> Any:
-    """A value without a key of the rows of each table that have one value under it; a table has so
-    many rows, 0: any number.
+    """A value whose tables lack a column that has `text` in all rows; only tables with `count` rows
+    (0: any number) are changed.
     """
     if isinstance(node, dict):
         inner: Any = {key: _without(item, path, text, count) for key, item in node.items()}
@@ -70,7 +70,7 @@ def _without(node: Any, path: Sequence[str], text: str, count: int) -> Any:
 
 
 def _has(row: Any, path: Sequence[str], text: str) -> bool:
-    """True if a row has a value at a path, as a text writes it."""
+    """True if a row has a value at a path that is written as `text`."""
     for key in path:
         if not isinstance(row, dict) or key not in row:
             return False
@@ -81,7 +81,7 @@ def _has(row: Any, path: Sequence[str], text: str) -> bool:
 
 
 def _dropped(row: Any, path: Sequence[str]) -> Any:
-    """A row without what stands at a path."""
+    """A row without the value at a path."""
     key, rest = path[0], path[1:]
     if rest:
         return {name: _dropped(item, rest) if name == key else item for name, item in row.items()}

@@ -1,4 +1,4 @@
-"""Dates and times of day as people write them, in one spelling."""
+"""Dates and times of day, converted from people's spellings to one."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ Place = tuple[int, int]
 
 
 def dates_in(text: str) -> Iterator[tuple[str, Place]]:
-    """Yield each date of a text as `month-day`, with its place; the year alone does not tell dates
-    of a run apart.
+    """Yield each date of a text as `month-day`, with its place; dates of one run seldom differ only
+    in the year.
 
     >>> [date for date, _ in dates_in("2024-05-22, May 22nd, 22 May 2024 and 05/22/2024")]
     ['5-22', '5-22', '5-22', '5-22']
@@ -51,7 +51,7 @@ def dates_in(text: str) -> Iterator[tuple[str, Place]]:
 
 
 def with_plain_moments(text: str) -> str:
-    """A text with every date that has its year, and every time of 12 hours, in one spelling.
+    """A text with every date with a year, and every 12-hour time, in one spelling.
 
     >>> with_plain_moments("sent on Friday 02, October 2026 at 1:30:41 PM, due May 22nd")
     'sent on Friday 2026-10-02 at 13:30:41, due May 22nd'
@@ -68,7 +68,7 @@ def with_plain_moments(text: str) -> str:
 
 
 def without_weekdays(text: str) -> str:
-    """A text without the days of the week behind its dates, where they are right.
+    """A text without correct days of the week after its dates.
 
     >>> without_weekdays("2024-05-24 (Fri), 2024-05-24 Monday")
     '2024-05-24, 2024-05-24 Monday'
@@ -103,7 +103,7 @@ def _plain_time(match: re.Match[str]) -> str:
 
 
 def times_in(text: str) -> Iterator[tuple[str, Place]]:
-    """Yield each time of day of a text as `hour:minute` of 24 hours, with its place.
+    """Yield each time of day of a text as `hour:minute` in 24 hours, with its place.
 
     >>> [time for time, _ in times_in("11:30 PM, 23:30:00 and 9 am")]
     ['23:30', '23:30', '9:00']

@@ -27,7 +27,7 @@ SCALARS = {"true": True, "True": True, "false": False, "False": False, "null": N
           "nan": float("nan"), "Infinity": float("inf"), "inf": float("inf"), "-Infinity": float("-inf"), "-inf": float("-inf")}  # fmt: skip
 _MAX_DEPTH = 100
 LONG_CHARS = 1_000_000
-"""A longer text comes once: what is read of it is not remembered by line."""
+"""A longer text comes only once, so its lines are not cached."""
 
 
 class NothingParsed(Exception):
@@ -35,9 +35,9 @@ class NothingParsed(Exception):
 
 
 def parse_json(text: str) -> Any:
-    """The JSON container that a text is.
+    """The JSON container that a text consists of.
 
-    Raises NothingParsed for anything else: a bare scalar, and what is nested too deep.
+    Raises NothingParsed for anything else: a bare scalar, and a value that is nested too deep.
     """
     stripped = text.lstrip("\ufeff \t\r\n")
     if stripped[:1] not in ("{", "["):
@@ -61,12 +61,13 @@ def parse_json(text: str) -> Any:
 
 
 def parse_prefix(text: str, *, bare: bool = False) -> tuple[Any, int]:
-    """The value a text begins with, as far as it goes, and how many characters that took.
+    """The value at the beginning of a text, even if it is truncated, and the number of characters
+    read.
 
-    `bare`: keys and texts need no quotes, as in JSON5 and in YAML with braces.
+    With `bare`, keys and texts need no quotes, as in JSON5 and in YAML with braces.
 
-    A container that ends early keeps what was complete: a number at the very end of the text may be
-    half a number and is dropped, a string without its closing quote is kept as cut. Raises
+    A truncated container keeps its complete members: a number at the very end of the text may be
+    half a number and is dropped, a string without its closing quote is kept as it is. Raises
     NothingParsed where no container begins or nothing in it is complete.
 
     >>> parse_prefix('{"a": [1, 2, 34')
@@ -93,7 +94,7 @@ _SIMPLE = r"""(?:(?P<quote>["'])(?P<string>[^"'\\]*+)(?P=quote)|(?P<word>-?\d{1,
 _ENDED = r"\s*+(?:,\s*+|(?=[]}]))"
 _PAIR = re.compile(rf"""(?P<mark>["'])(?P<key>[^"'\\]*+)(?P=mark)\s*+:\s*+{_SIMPLE}{_ENDED}""")
 _ITEM = re.compile(_SIMPLE + _ENDED)
-"""What most containers hold: read at once."""
+"""The members of most containers, matched at once."""
 
 
 def _simple_value(string: str | None, word: str) -> Any:
@@ -107,7 +108,8 @@ class _Cut(Exception):
 
 
 class _Prefix:
-    """A forgiving recursive reader of JSON and Python literals; `cut` once anything was incomplete."""
+    """A tolerant recursive reader of JSON and Python literals; `cut` is True once anything was
+    incomplete."""
 
     def __init__(self, text: str, bare: bool = False) -> None:
         self.text = text
@@ -121,7 +123,7 @@ class _Prefix:
         return _BLANK.match(self.text, position).end()  # type: ignore[union-attr]  # it matches nothing at all too
 
     def container(self, start: int, levels: int = _MAX_DEPTH) -> Any:
-        """The mapping or list that opens at `start`; leaves `position` behind what was read."""
+        """The mapping or list that opens at `start`; moves `position` to its end."""
         mapping = self.text[start] == "{"
         result: dict[Any, Any] = {}
         items: list[Any] = []
@@ -166,7 +168,7 @@ class _Prefix:
         self.position = self._skip(self.position + 1)
 
     def _value(self, levels: int) -> Any:
-        """The container or scalar at the position. Raises _Cut where the text ends before it."""
+        """The container or scalar at the position. Raises _Cut at the end of the text."""
         if self.text[self.position : self.position + 1] in ("{", "["):
             value = self.container(self.position, levels - 1)
             if self.cut and not value:
@@ -175,9 +177,9 @@ class _Prefix:
         return self._scalar()
 
     def _scalar(self) -> Any:
-        """The string, number or word at the position; a string that was cut as far as it goes.
+        """The string, number or word at the position; the rest of a truncated string.
 
-        Raises _Cut where nothing of one is left, or where a word may be half of a longer one.
+        Raises _Cut at the end of the text, or if a word may be half of a longer one.
         """
         char = self.text[self.position : self.position + 1]
         if char in ('"', "'"):
@@ -210,7 +212,7 @@ class _Prefix:
 
 
 def parse_some(text: str) -> Any:
-    """The value that a text begins with, as far as it can be read: JSON or a Python literal.
+    """The value at the beginning of a text, as far as it can be read: JSON or a Python literal.
 
     Raises NothingParsed where nothing can be read.
 
@@ -224,7 +226,7 @@ def parse_some(text: str) -> Any:
 
 
 def decode_strings(value: Any, levels: int = MAX_DEPTH) -> Any:
-    """A value in which strings that are JSON containers are decoded, down to so many levels.
+    """A value with strings that are JSON containers decoded, `levels` deep.
 
     >>> decode_strings({"data": '[{"a": 1}]', "note": "[x"})
     {'data': [{'a': 1}], 'note': '[x'}
@@ -249,7 +251,8 @@ def decode_strings(value: Any, levels: int = MAX_DEPTH) -> Any:
 
 
 def _is_nested(value: Any) -> bool:
-    """True for what may hold other values: a mapping, a list, a string that begins as data do."""
+    """True for a value that may contain others: a mapping, a list, a string that begins like
+    data."""
     return (
         _begins_as_data(value) if isinstance(value, str) else isinstance(value, dict | list | tuple)
     )
@@ -264,10 +267,10 @@ _BEFORE_DATA = frozenset({*_BLANKS, "{", "["})
 
 
 def decoded(text: str) -> str:
-    """The text as facts are looked for in it: a container as one plain line a row or leaf.
+    """The text for searching facts: a container becomes one plain line per row or leaf.
 
-    A container cut short is read as far as it goes; one that breaks off in the middle is unescaped
-    in place, and so is a mapping that stands behind other text, as far as it can be read.
+    A truncated container is read as far as possible; one that breaks off in the middle is unescaped
+    in place, and so is a mapping after other text.
 
     >>> decoded('{"output": "line 1\\\\nline 2", "n": 3}')
     'output:\\nline 1\\nline 2\\nn: 3'
@@ -284,18 +287,18 @@ _SHORT_CHARS = 20_000
 
 @lru_cache(maxsize=256)
 def _decoded_short(text: str) -> str:
-    """The same of a short text: strategies and rules ask for those of one trace in turn."""
+    """`_decoded` of a short text, cached for the strategies and rules of one trace."""
     return _decoded(text)
 
 
 @lru_cache(maxsize=1)
 def _decoded_long(text: str) -> str:
-    """The same of a long text: one for the trace and for the strategies that read it."""
+    """`_decoded` of a long text; the cache is small."""
     return _decoded(text)
 
 
 def _decoded(text: str) -> str:
-    """`decoded` of any text: read as data as far as that goes, else with its escapes resolved."""
+    """The decoded text: read as data if possible, else with its escapes resolved."""
     head = text[:64].lstrip("\ufeff \t\r\n")[:1]
     if head not in ("{", "["):
         return _unescaped_inside(text)
@@ -347,9 +350,10 @@ _HALF_WORD = re.compile(r"[-+\w.]*")
 
 
 def containers_in(text: str) -> Iterator[Any]:
-    """Yield the mappings, and the lists that begin a line, among other text, as far as they go.
+    """Yield the mappings, and the lists that begin a line, among other text.
 
-    A list that stops making sense before the text ends is none; nor is what is nested too deeply.
+    A list that cannot be read to its end does not count, unless the text ends there; nor does a
+    value that is nested too deep.
 
     >>> list(containers_in('see [[2]]\\n{"a": 1} and {"b": [2, 3'))
     [{'a': 1}, {'b': [2]}]
@@ -360,7 +364,7 @@ def containers_in(text: str) -> Iterator[Any]:
 
 
 def without_containers(text: str) -> tuple[list[Any], str]:
-    """The mappings and lists among other text, as `containers_in` reads them, and that text.
+    """The mappings and lists among other text, as in `containers_in`, and the text without them.
 
     >>> without_containers('see {"a": 1} and {"b": 2}.')
     ([{'a': 1}, {'b': 2}], 'see  and .')
@@ -373,7 +377,7 @@ def without_containers(text: str) -> tuple[list[Any], str]:
 
 
 def _containers_at(text: str) -> Iterator[tuple[Any, tuple[int, int]]]:
-    """Yield the mappings and lists among other text, each with where it begins and ends."""
+    """Yield the mappings and lists among other text, each with its start and end."""
     done = 0
     while match := _BRACKET.search(text, done):
         begins = match.start()
@@ -389,20 +393,18 @@ def _containers_at(text: str) -> Iterator[tuple[Any, tuple[int, int]]]:
 
 
 def _begins_line(text: str, low: int, place: int) -> bool:
-    """True if only blanks stand in the line of a text before a place, as far as that is seen from
-    `low` on.
-    """
+    """True if there are only blanks between the start of a line, or the place `low`, and a place."""
     before = text[low:place]
     breaks = "\n" in before or low == 0 or text[low - 1] == "\n"
     return breaks and not before.rpartition("\n")[2].strip(" \t")
 
 
 def plain_lines(value: Any) -> str:
-    """A value as plain text: `key: leaf` a line, a row of a table a line, long texts below their
-    key.
+    """A value as plain text: a line `key: leaf` for each leaf, a line for each row of a table, long
+    texts below their key.
 
-    A short one-line string is quoted when quoting is what makes it a fact (it holds no number, path
-    or name of its own).
+    A short one-line string is quoted if that makes it a fact (it has no number, path or name of its
+    own).
 
     >>> plain_lines([{"Name": "Base Offset", "Value": 0}, {"Name": "Level", "Value": 12}])
     'Name: "Base Offset", Value: 0\\nName: "Level", Value: 12'

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 _RUN = re.compile(r"(?<![\w+/])[A-Za-z0-9+/]{48,}={0,2}(?![\w+/])")
 _MOST_SLASHES = 12
-"""A path has more of them: one in so many characters."""
+"""Paths have more slashes than one in this many characters."""
 
 _DECODERS: tuple[Callable[[str], bytes], ...] = (
     bytes.fromhex,
@@ -18,8 +18,8 @@ _DECODERS: tuple[Callable[[str], bytes], ...] = (
 
 
 def decoded_runs(text: str, known: str = "") -> tuple[str, bool]:
-    """A text with what its encoded runs say in their place where that is text, and whether it has
-    any; a run that a `known` text has is none.
+    """A text with its encoded runs replaced by the decoded texts, and True if it has any. Runs in a
+    `known` text stay.
 
     >>> decoded_runs("hex: " + ("café " * 9).encode().hex())[0]
     'hex: café café café café café café café café café '

@@ -1,4 +1,4 @@
-"""Backslash escapes, as JSON and Python strings have them, resolved."""
+"""Resolving of backslash escapes, as JSON and Python strings have them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LEADING_SURROGATE = re.compile("[\ud800-\udbff]")
 
 
 def unescape_cut(text: str) -> str:
-    """A text that a cut may have ended, with its escapes resolved; half of one is left out.
+    """A possibly truncated text with its escapes resolved; half an escape at the end is left out.
 
     >>> unescape_cut("Donor9\\\\u00"), unescape_cut("a\\\\n"), unescape_cut("a\\\\")
     ('Donor9', 'a\\n', 'a')

@@ -1,8 +1,7 @@
-"""Excerpts: texts that show parts of another one in their order, with words of their own in
-between.
+"""Excerpts: texts that show parts of another one in order, with gaps between.
 
-Whoever knows the gaps of a text exactly need not read it: what it shows is right, and each of its
-own words stands beside what is missing there.
+If the gaps of a text are known exactly, the rest is right, and each of its own words is next to
+what is missing there.
 """
 
 from __future__ import annotations
@@ -25,36 +24,36 @@ from .line_notes import with_repeated_lines, without_marks
 from .reading import expanded
 
 NOTICE_CHARS, _SOUGHT_CHARS, _SURE_CHARS, _MOST_PLACES = 200, 24, 8, 20
-"""The most that stands in a gap, what is looked for behind it, the least that is no accident, and
-where it is looked for.
+"""The most characters of a notice, the characters to search after a gap, the fewest that match by
+no accident, and the most places to try.
 """
 
 _STOP = re.compile(r"\n\s*|(?:[\])}>…]|\.{3})\s*|[\"']")
-"""Behind each of these a text may go on with the other one."""
+"""The characters after which a text may continue with the other one."""
 
 _MARK_BEGINS = re.compile(r"[\n…\[(<]|\.{3}")
 _GROUPED = re.compile(r"(?<![\w.,/=-])\d{1,3}(?:,\d{3})+(?![\w,])")
 _CUTS = re.compile(r"[\w…\[(<\n]|\.\.")
-"""What the words have at which a cut may have left half a word."""
+"""Characters that show that a word may be half a word at a cut."""
 
 _TYPED = str.maketrans(
     {**dict(zip("’‘“”„–—−\u00a0⏎↵", '\'\'"""--- \n\n', strict=True)), "…": "..."}
 )
-"""Typographic signs, as they are typed."""
+"""Typographic signs and their plain forms."""
 
 _LOOSE = '{}[]:,"'
-"""Signs beside which a blank says nothing."""
+"""Signs next to which a blank is insignificant."""
 
 
 class Gap(NamedTuple):
-    """A place where a text has words of its own, or leaves something of the other text out."""
+    """A place where a text has words of its own, or leaves out a part of the other text."""
 
     words: str
     missing: str
 
 
 class _Place(NamedTuple):
-    """Where a gap begins and ends in a text, and in the other one."""
+    """The start and the end of a gap in a text, and in the other one."""
 
     begin: int
     end: int
@@ -62,7 +61,7 @@ class _Place(NamedTuple):
     end_of_missing: int
 
     def between(self, shown: str, full: str) -> Gap:
-        """The gap without the blanks in which both of its texts end."""
+        """The gap between two parts of texts, without the blanks at which both end."""
         words = shown[self.begin : self.end]
         missing = full[self.begin_of_missing : self.end_of_missing]
         blanks = missing[len(missing.rstrip()) :]
@@ -71,12 +70,12 @@ class _Place(NamedTuple):
 
 
 IsNotice: TypeAlias = Callable[[Gap], bool]
-"""True for a gap of which the words say that something is left out there, and nothing else."""
+"""A function that is True for a gap whose words only say that something is left out."""
 
 
 def gaps_of(shown: Any, full: Any, is_notice: IsNotice) -> list[Gap] | None:
-    """The gaps of a text in another one, or of the texts in a value in those of another; None if it
-    shows anything else.
+    """The gaps between a text and another one that it shows in part, also text by text in two
+    values; None if it is not an excerpt.
 
     Each gap is a notice, or at an end of the text and silent. Mappings have the same keys in any
     order. Blanks, line numbers in front of all lines, entities and short names with a legend make
@@ -106,9 +105,7 @@ def gaps_of(shown: Any, full: Any, is_notice: IsNotice) -> list[Gap] | None:
 
 
 class Excerpt:
-    """A text beside another one of which it may show parts. Where it leaves the other one, as both
-    are written, is looked for once.
-    """
+    """A text and another one of which it may show parts; their gaps are found once."""
 
     def __init__(self, text: str, full: str) -> None:
         self._text, self._full = text, full
@@ -118,7 +115,7 @@ class Excerpt:
         return _places(self._text, self._full, lambda _: True)
 
     def gaps(self, is_notice: IsNotice) -> list[Gap] | None:
-        """Its gaps, each a notice or silent at an end; None where it shows anything else."""
+        """The gaps, each a notice or silent at an end; None if the text is not an excerpt."""
         gaps = [place.between(self._text, self._full) for place in self._gaps or ()]
         at_places = zip(self._gaps or (), gaps, strict=True)
         if self._gaps is not None and all(
@@ -133,11 +130,10 @@ class Excerpt:
 
     @cached_property
     def without_halves(self) -> str:
-        """The text without the half of a word or number that a cut left beside a gap: it says
-        nothing of what stood there.
+        """The text without half words and half numbers next to gaps, which are left from a cut.
 
-        `12` is not what `[3, 1250]` has, though it stands in `[3, 12`. A text that shows anything
-        else comes back as it is, and so do complete data.
+        For instance `[3, 12` does not show the number 12 if the other text is `[3, 1250]`. A text
+        that is not an excerpt stays as it is, and so do complete data.
 
         >>> def cut(text, full):
         ...     return Excerpt(text, full).without_halves
@@ -161,7 +157,7 @@ class Excerpt:
 
 
 def is_same(text: str, full: str) -> bool:
-    """True if a text is another one, but for what makes no difference.
+    """True if two texts are equal except for blanks, line numbers and other insignificant parts.
 
     >>> is_same("walls  and\\n doors", "walls and doors"), is_same("walls", "walls and doors")
     (True, False)
@@ -184,7 +180,7 @@ def _is_data(text: str) -> bool:
 
 
 def _of_all(pairs: Iterable[tuple[Any, Any]], is_notice: IsNotice) -> list[Gap] | None:
-    """The gaps of some values in others; None if one of them shows anything else."""
+    """The gaps of several pairs of values; None if one of them is not an excerpt."""
     gaps: list[Gap] = []
     for shown, full in pairs:
         of_pair = gaps_of(shown, full, is_notice)
@@ -201,10 +197,8 @@ def _is_silent(gaps: list[Gap]) -> bool:
 
 
 def _ways(shown: str, full: str) -> Iterator[tuple[str, str, bool]]:
-    """Yield the ways in which two texts are compared: as they are written, then without what makes
-    no difference.
-
-    Beside each stands whether a line break is a blank.
+    """Yield the ways to compare two texts: as written, then without insignificant parts; each with
+    True if a line break counts as a blank.
     """
     yield shown, full, False
     if max(len(shown), len(full)) > LONG_CHARS:
@@ -223,14 +217,15 @@ def _ways(shown: str, full: str) -> Iterator[tuple[str, str, bool]]:
 
 
 def _ungrouped(number: str, full: str) -> str:
-    """A number without the commas between its thousands, where a text has it so and not with them."""
+    """A number without the commas between its thousands if the text writes it only so; else as it
+    is."""
     plain = number.replace(",", "")
     return plain if plain in full and number not in full else number
 
 
 def _folded(text: str) -> str:
-    """A text with one blank or line break for any run of them, none beside the signs of JSON, and
-    each sign as it is typed.
+    """A text with runs of blanks or line breaks reduced to one, none next to the signs of JSON, and
+    typographic signs replaced.
     """
     if not text.isascii():
         text = normalize("NFC", text).translate(_TYPED)
@@ -243,14 +238,14 @@ def _folded(text: str) -> str:
 
 
 _folded_once = lru_cache(maxsize=256)(_folded)
-"""The same for a text in which many others are looked for."""
+"""`_folded`, cached for a text that many others are compared with."""
 
 
 def _places(
     shown: str, full: str, is_notice: IsNotice, *, flat: bool = False
 ) -> list[_Place] | None:
-    """The places of the gaps of a text in another one, as both are written; `flat`: a line break is
-    a blank.
+    """The places of the gaps between two texts as written; with `flat` a line break counts as a
+    blank.
     """
     one, other = (shown.replace("\n", " "), full.replace("\n", " ")) if flat else (shown, full)
     places: list[_Place] = []
@@ -291,9 +286,7 @@ def _shared(one: str, at: int, other: str, place: int) -> int:
 
 
 def _resumed(one: str, at: int, other: str, place: int) -> Iterator[tuple[int, int, int]]:
-    """Yield the ends of the gap that begins at two places, if there the one text goes on with the
-    other one.
-    """
+    """Yield the possible ends of a gap in both texts, from where they are equal again."""
     silent = [0] if at == 0 else []
     for end in (*silent, *(stop.end() for stop in _STOP.finditer(one, at, at + NOTICE_CHARS))):
         rest = one[end:]

@@ -1,20 +1,19 @@
-"""Facts: the pieces of a text that mean one thing, and the texts that still hold one.
+"""Facts: the pieces of a text with one meaning, and the search for them.
 
 A fact is a URL, a path, a number of three digits or more or with a decimal point, a date, a name, a
-quoted string, the message of an error line, or a proper name in prose. It is present in a text
-where it occurs there whole, not inside a longer word or number; a number, where the text has that
-number, however it is written.
+quoted string, the message of an error line, or a proper name in prose. It is present in a text if
+it occurs as a whole, not inside a longer word or number; a number is present in any spelling.
 
 - A URL ends before a bracket that it does not open.
 - Thousands separators, currency signs, a sign and trailing zeros do not change which number it is:
   `$1,250.50` and `1250.5` are one.
-- A name is a word that holds a digit, an underscore, an inner capital, a dot or an @; a word all in
-  capitals, and a single capitalised word in
-  prose, only where the same word does not stand in small letters in what was read so far (`lower`).
-- A fact of several words is present where they stand in a row within a paragraph, whatever their
-  case and what is between them.
-- A quoted string counts where it holds nothing finer; a quoted number follows the rule for numbers,
-  so that `'22'` is no fact.
+- A name is a word with a digit, an underscore, an inner capital, a dot or an @. A word all in
+  capitals, and a single capitalised word in prose, is one only if the trace does not also write it
+  in small letters (`lower`).
+- A fact of several words is present if they follow each other within a paragraph, in any case and
+  with any signs between.
+- A quoted string counts if it contains no other fact; a quoted number follows the rule for numbers,
+  so that `'22'` is not a fact.
 """
 
 from __future__ import annotations
@@ -74,7 +73,7 @@ Facts = tuple[tuple[str, str], ...]
 """Facts of a piece of text as (fact, kind), in order."""
 
 KINDS = ("number", "name", "proper", "path", "url", "quoted", "date", "error")
-"""The kinds of fact that the pattern tells apart."""
+"""The kinds of fact."""
 
 
 # ---------------------------------------------------------------- finding
@@ -95,7 +94,8 @@ def find_facts(text: str) -> list[tuple[str, str]]:
 def facts_of_line(line: str, lower: Collection[str]) -> list[tuple[str, str]]:
     """The facts of one line as (fact, kind), in order.
 
-    `lower` are words that stand in small letters elsewhere: capitalised, they are no names.
+    `lower` are words that the trace writes in small letters elsewhere: capitalised, they are not
+    names.
     """
     error = _ERROR.match(line) if ":" in line else None
     if error is None:
@@ -108,8 +108,8 @@ def facts_of_line(line: str, lower: Collection[str]) -> list[tuple[str, str]]:
 
 
 def _facts_in(line: str, lower: Collection[str]) -> list[tuple[str, str]]:
-    """The facts of a line but for an error message: word by word where no quote goes on in the next
-    one.
+    """The facts of a line except for an error message, found word by word unless a quotation spans
+    several.
     """
     facts: list[tuple[str, str]] = []
     pieces = line.split()
@@ -133,17 +133,17 @@ def _facts_in(line: str, lower: Collection[str]) -> list[tuple[str, str]]:
 _UPPER = re.compile(r"[A-Z][A-Za-zà-ÿ]")
 
 _WORD_ALONE = re.compile(r"""[^"']*+(?:(?<![^\s])"[^"']{2,80}"[^\w"']*+)?+""")
-"""A word without quotes, or one that they enclose."""
+"""Matches a word without quotes, or one inside quotes."""
 
 _SIMPLE = re.compile(r"([0-9]{1,15})(?:\.([0-9]{1,6}))?+[,;:!?]*")
-"""A number as most data write it, read without the pattern of all facts."""
+"""Matches a simple number, which needs no other pattern."""
 
 _KEPT_CHARS = 200  # longer pieces seldom come again, and what is kept outlives their trace
 
 
 @lru_cache(1 << 14)
 def _scan(text: str) -> Facts:
-    """The facts of a word, or of a line with quotes in it."""
+    """The facts of a word, or of a line with quotations."""
     facts: list[tuple[str, str]] = []
     for match in _PATTERN.finditer(text):
         kind = match.lastgroup or ""
@@ -194,8 +194,8 @@ _NAME_MARK = re.compile(r"\d|_|@|\w[A-Z]|[^\W\d_]\.[^\W\d_]")
 def _named(line: str, lower: Collection[str]) -> Iterator[tuple[str, str]]:
     """Yield proper names in prose, and words all in capitals.
 
-    Words that open a sentence or a name (`The`, `In`), and those that `lower` has in small letters,
-    begin no name, and one short word alone is none.
+    Words that open a sentence or a name (`The`, `In`), and those in `lower`, do not begin a name; a
+    single short word is not a name.
     """
     for match in _PROPER.finditer(line):
         words = match.group().split()
@@ -222,9 +222,7 @@ def _named(line: str, lower: Collection[str]) -> Iterator[tuple[str, str]]:
 
 
 def _opens_sentence(line: str, start: int) -> bool:
-    """True if a sentence begins at a place of a line; list marks and brackets before it do not
-    count.
-    """
+    """True if a sentence begins at a place of a line, ignoring list marks and brackets."""
     while start and line[start - 1] in " \t*#>-•\"'([":
         start -= 1
     return start == 0 or line[start - 1] in ".!?:\n"
@@ -237,12 +235,12 @@ Would Yes You Your Also After Before Because Based First Second Third Next Final
 Here's It's I'll I'm I've Let's We'll You're Don't Overall Step Note Summary
 """
 _OPENERS = frozenset(_OPENING.split())
-"""Words that open sentences and are capitalised for that alone."""
+"""Words that are capitalised only because they open sentences."""
 
 
 def token_around(plain: str, place: int) -> tuple[int, int]:
-    """Return (start, end) of the number, word or JSON escape around a place in a text; (place,
-    place) where none is.
+    """The (start, end) of the number, word or JSON escape around a place in a text; (place, place)
+    without one.
 
     >>> token_around("of 12.50 m", 5), token_around("of 12.50 m", 8), token_around("of walls", 7), token_around("x" * 1000, 500)
     ((3, 8), (8, 8), (3, 8), (200, 800))
@@ -265,14 +263,12 @@ _TOKEN_CHARS = 300
 
 
 def words_of(plain: str) -> frozenset[str]:
-    """The runs of word characters of a decoded text: what decides quickly that a fact cannot be
-    there.
-    """
+    """The runs of word characters in a decoded text; a fact with none of them cannot be in it."""
     return frozenset(_RUN.findall(plain))
 
 
 def small_words_of(lines: Iterable[str]) -> frozenset[str]:
-    """The words of lines that consist of small letters alone. Each distinct line is read once.
+    """The words of lines that have only small letters. Each distinct line is read once.
 
     >>> sorted(small_words_of(["wall W1 of Ann's user_1"]))
     ['of', 's', 'wall']
@@ -284,8 +280,8 @@ def small_words_of(lines: Iterable[str]) -> frozenset[str]:
 
 
 def anchor(fact: str) -> str:
-    """The longest run of word characters in a fact; wherever the fact is present, that run stands
-    as a whole word.
+    """The longest run of word characters in a fact, which is a whole word wherever the fact is
+    present.
 
     >>> anchor("/data/run_7.csv")
     'run_7'
@@ -295,8 +291,8 @@ def anchor(fact: str) -> str:
 
 
 def flat(plain: str) -> str:
-    """The words of a text in small letters, one blank between, before and after: where a run of
-    words is looked for.
+    """The words of a text in small letters with single blanks between and around, for searching
+    runs of words.
 
     >>> flat("Bottom of the\\nMarianas Trench!")
     ' bottom of the marianas trench '
@@ -363,8 +359,8 @@ _BREAKS = frozenset("\n\t ,;:()[]{}'\"=<>|`") | {""}
 
 
 def _ends(edge: str, beyond: str) -> bool:
-    """True if a string ends at its edge; `beyond` are the two characters behind it, the nearer one
-    first.
+    """True if a word or number ends at an edge; `beyond` are the two characters after it, the
+    nearer one first.
     """
     if not beyond or not _is_word(edge):
         return True

@@ -1,6 +1,4 @@
-"""The fields of a structured value by number, and numbers by text, in little room for a value of
-many MB.
-"""
+"""The fields of a structured value by number, and numbers by text, stored compactly."""
 
 from __future__ import annotations
 
@@ -20,7 +18,8 @@ _IDENTITY_KEY = re.compile(
     r"(?:^|_)(?:id|ids|code|number|name|key|sku|flight|path|title|email|term|gene)$"
 )
 _FIELD_CHARS, _FIELD_WORDS = 160, 6
-"""A longer value, or one of more words that reads like a sentence, is prose and no field."""
+"""The limits of a field: a longer value, or one with more words that reads like a sentence, is
+prose."""
 
 
 class Field(NamedTuple):
@@ -35,7 +34,7 @@ class Field(NamedTuple):
 
 
 class Fields:
-    """The fields of some records, in order. Each is made when it is asked for.
+    """The fields of some records, in order; each is built on demand.
 
     >>> fields = Fields([Record(("id", "note"), ("W1", "x\\ny"), ()), Record(("id", "mm"), ("W2", "125"), ())])
     >>> len(fields), fields[2], fields.prose
@@ -94,7 +93,7 @@ class Fields:
 
 
 def is_prose(text: str) -> bool:
-    """True if a value is a text and no field.
+    """True if a value is a longer text instead of a field.
 
     >>> [is_prose(text) for text in ("rows of the wall that we saw here", "wall W1 L2 B3 C4 D5 E6", "a\\nb")]
     [True, False, True]
@@ -107,8 +106,7 @@ def is_prose(text: str) -> bool:
 
 
 Numbers = dict[str, int | list[int]]
-"""Numbers by text, in order. One alone stands as itself: most do, and a list takes three times the
-room.
+"""Numbers by text, in order. A single number is stored without a list, to save memory.
 """
 
 
@@ -135,12 +133,12 @@ def add_number(numbers: Numbers, text: str, number: int) -> None:
 
 
 def listed(numbers: int | list[int] | None) -> list[int]:
-    """Numbers as a list, whatever they stand as."""
+    """The numbers of one text as a list."""
     return numbers if isinstance(numbers, list) else [] if numbers is None else [numbers]
 
 
 def fields_of_records(fields: Sequence[Field], records: Sequence[int]) -> Iterator[Field]:
-    """Yield those of some fields, in order of their records, that belong to some records.
+    """Yield the fields that belong to some records; `fields` are in the order of their records.
 
     >>> fields = [Field("mm", "125", record, record) for record in (1, 4, 6)]
     >>> [item.record for item in fields_of_records(fields, [4, 5])], [*fields_of_records(fields, range(2, 4))]
@@ -159,7 +157,7 @@ def fields_of_records(fields: Sequence[Field], records: Sequence[int]) -> Iterat
 
 @lru_cache(maxsize=65536)
 def fact_of_field(text: str) -> str:
-    """The text of a field as a fact: its number where it is one, else itself."""
+    """The text of a field as a fact: a number in one spelling, any other text as it is."""
     if not text.lstrip("+-$€£.,")[:1].isdigit():
         return text
     number = number_value(text)
@@ -167,15 +165,15 @@ def fact_of_field(text: str) -> str:
 
 
 def word_of_field(text: str) -> str:
-    """The word under which what a field says is looked up."""
+    """The word under which the text of a field is indexed."""
     if text.isidentifier():
         return text.casefold()
     return text if is_spelled(text) else word_of(fact_of_field(text))
 
 
 def identifies(pair: Pair, *, alone: bool) -> bool:
-    """True if a value tells its record from the others: under a key of that kind, or a word with
-    letters and digits that stands nowhere else.
+    """True if a value identifies its record: under a key for identifiers, or as a word with letters
+    and digits that occurs nowhere else.
 
     >>> [identifies(("x", text), alone=True) for text in ("W-104", "1.25e-07", "104", "sent")]
     [True, False, False, False]

@@ -31,8 +31,7 @@ index of all words.
 
 
 class FieldTable:
-    """The fields of one structured value; a text is read as JSON, and one that is none has no
-    fields.
+    """The fields of one structured value; a text is read as JSON, and has no fields if it is not.
 
     >>> table = FieldTable({"id": "W123", "status": "sent", "price": 412.75})
     >>> table.key_of("412.75"), table.key_of("W123"), table.key_of("absent")
@@ -66,8 +65,8 @@ class FieldTable:
         return {pair for pair, count in counts.items() if count > 1}
 
     def _own_identity(self, number: int) -> set[str]:
-        """The values that tell a record from the others, without those of the records around it.
-        The name of a key is none.
+        """The values that identify a record, without those of the records around it and without
+        names of keys.
         """
         shared, names = self._shared_pairs, self._plain_keys
         return {
@@ -79,16 +78,14 @@ class FieldTable:
 
     @memo
     def identity(self, record: int) -> set[str]:
-        """The values that tell a record from the others, those of the records around it too, in
-        small letters.
-        """
+        """The values that identify a record, with those of the records around it, in small letters."""
         around = self._records[record].around
         return self._own_identity(record).union(*map(self._own_identity, around))
 
     @cached_property
     def records_of_identity(self) -> Numbers:
-        """The numbers of the records that each identity tells from the others, or that stand in one
-        of these.
+        """For each identity the numbers of the records that it identifies, and of the records
+        inside these.
         """
         outer = {*chain.from_iterable({record.around for record in self._records})}
         of_outer = {number: self._own_identity(number) for number in outer}
@@ -108,7 +105,7 @@ class FieldTable:
         )
 
     def of(self, fact: str) -> list[Field]:
-        """The fields that say a fact, in order."""
+        """The fields with a fact, in order."""
         word, is_large = word_of(fact), len(self.fields) > _LARGE
         self._asked += is_large
         if not is_large or self._asked > _FEW_QUESTIONS:
@@ -133,8 +130,8 @@ class FieldTable:
         return {text for record in self._records for text in record.texts if has_odd_number(text)}
 
     def key_of(self, fact: str) -> str:
-        """The key under which the value says a fact first; `""` where it says it as prose, as a
-        key, or not at all.
+        """The key of the first field with a fact; `""` if the fact is in prose, in a key, or
+        missing.
         """
         if fact in self.names or any(says(text, fact) for text in self.prose):
             return ""
@@ -147,12 +144,12 @@ class FieldTable:
         return len(self._records)
 
     def pairs(self, record: int) -> list[Pair]:
-        """The keys and values of a record and of those around it."""
+        """The keys and values of a record and of the records around it."""
         around = self._records[record].around
         return [pair for number in (record, *around) for pair in self._records[number].pairs]
 
     def texts_of(self, record: int) -> tuple[str, ...]:
-        """The values of a record alone."""
+        """The values of a record, without the records around it."""
         return self._records[record].texts
 
     @cached_property
@@ -161,13 +158,13 @@ class FieldTable:
         return RowLists(self._records)
 
     def is_shared(self, field: Field) -> bool:
-        """True if another record has the same value under the same key, so that the value alone
-        does not say whose it is.
+        """True if another record has the same value under the same key, so that the value does not
+        identify its record.
         """
         return (field.key, field.text) in self._shared_pairs and bool(self._is_named[field.record])
 
     def is_nameless(self, field: Field) -> bool:
-        """True if nothing but a field tells its record from the others."""
+        """True if no other value of its record identifies it."""
         text = field.text.casefold()
         if text in self.records_of_identity:
             return self.identity(field.record) <= {text}
@@ -175,18 +172,18 @@ class FieldTable:
 
     @cached_property
     def _is_named(self) -> bytearray:
-        """By record 1 if anything tells it from the others."""
+        """For each record 1 if some value identifies it, else 0."""
         named = bytearray(len(self._records))
         for number in chain.from_iterable(map(listed, self.records_of_identity.values())):
             named[number] = 1
         return named
 
     def has_key(self, key: str) -> bool:
-        """True if the value has a scalar under a key, whatever its case."""
+        """True if the value has a scalar under a key, ignoring case."""
         return plain_key(key) in self._plain_keys
 
     def records_named(self, identity: str) -> list[int]:
-        """The numbers of the records that an identity tells from the others."""
+        """The numbers of the records that an identity identifies."""
         return listed(self.records_of_identity.get(identity))
 
     def has_container(self, key: str) -> bool:
@@ -194,19 +191,17 @@ class FieldTable:
         return plain_key(key) in self.containers
 
     def column(self, key: str) -> Counter[str]:
-        """The values under a key, in order, each with the number of times that it stands there."""
+        """The values under a key, in order, each with its count."""
         return self._columns.get(plain_key(key), Counter())
 
     def values(self, records: Sequence[int], key: str) -> dict[str, None]:
-        """The distinct values that some records, or records around them, have under a key, in
-        order.
-        """
+        """The distinct values under a key in some records, or in records around them, in order."""
         key = plain_key(key)
         pairs = chain.from_iterable(map(self.pairs, records))
         return {text: None for name, text in pairs if plain_key(name) == key}
 
     def has_prose(self, texts: Iterable[str]) -> bool:
-        """True if some of its values are prose and no fields."""
+        """True if some of the texts are prose instead of fields."""
         return not self._prose.isdisjoint(texts)
 
     @cached_property
@@ -214,12 +209,12 @@ class FieldTable:
         return frozenset(filter(is_prose, self.prose))
 
     def says_value(self, text: str) -> bool:
-        """True if a text is a value of some field, other than a common word of data."""
+        """True if a text is the value of a field and not a common word."""
         return text.casefold() in self._values
 
     def best_records(self, pairs: Iterable[Pair], around: frozenset[str]) -> list[int]:
-        """The numbers of the records that agree with most of some pairs, of those alone that they
-        name if they name any, and of these of those that most of the values around them name.
+        """The numbers of the records that agree with most of some pairs. If the pairs identify
+        records, only these count; among equals those with most of the values `around`.
         """
         distinct = {(plain_key(key), text.casefold()) for key, text in pairs}
         texts = around.union(text for _, text in distinct)
@@ -240,7 +235,7 @@ class FieldTable:
 
     @cached_property
     def _plain_keys(self) -> frozenset[str]:
-        """Every key as keys are compared, the empty one too."""
+        """Every key in the form for comparison, including the empty one."""
         return frozenset(
             plain_key(key) for keys in {record.keys for record in self._records} for key in keys
         )
@@ -257,7 +252,7 @@ class FieldTable:
         return frozenset(text.casefold() for _, text, _ in self.fields.pairs())
 
     def _pairs_compared(self, number: int) -> frozenset[Pair]:
-        """The keys and values of a record as they are compared."""
+        """The keys and values of a record in the form for comparison."""
         pairs = self._records[number].pairs
         return frozenset((plain_key(key), text.casefold()) for key, text in pairs)
 

@@ -75,7 +75,8 @@ _OF_A_THING = re.compile(
     r"|`[^`]+`(?:\s+\w+)?\W+must\b",
     re.IGNORECASE,
 )
-"""What a thing does or code needs is a statement: `folders always show it`, `the key must match`.
+"""Matches statements about things and code, which are not rules: `folders always show it`, `the key
+must match`.
 """
 _RANGE = re.compile(r"\b(?:from|between)\b(?=\W{0,3}\d)|\b\d+ (?:out )?of (?:the )?(?=\d)")
 _AUXILIARY = re.compile(
@@ -84,10 +85,10 @@ _AUXILIARY = re.compile(
 )
 
 _REPEATED = 0.6
-"""The share of an instruction's words that one sentence must hold to repeat it."""
+"""The share of an instruction's words with which one sentence repeats it."""
 
 COVERED = 0.8
-"""The share of a request's words that a text must hold to stand for it."""
+"""The share of a request's words with which a text replaces it."""
 
 _NEGATION = re.compile(r"\b(?:not|never|no|cannot|without|unless|only)\b|n['’]t\b", re.IGNORECASE)
 
@@ -99,8 +100,7 @@ def _vocabulary(name: str) -> frozenset[str]:
 
 
 def is_command(sentence: str) -> bool:
-    """True if a sentence tells whoever acts, in words of command, what always holds: never, always,
-    must, do not.
+    """True if a sentence is a standing command to the agent: never, always, must, do not.
 
     >>> texts = "Never cancel twice.", "Basic flights cannot be changed.", "Folders always show a dash."
     >>> [is_command(text) for text in texts]
@@ -112,8 +112,8 @@ def is_command(sentence: str) -> bool:
 
 
 def is_rule(sentence: str) -> bool:
-    """True if a sentence is a standing instruction: a command, or a statement of what can, may or
-    needs to be done.
+    """True if a sentence is a standing instruction: a command, or a statement that something can,
+    may or needs to be done.
 
     >>> texts = "Never cancel twice.", "My parents told me to always have a backup.", "don't sweat it", "Open the file."
     >>> [is_rule(text) for text in texts]
@@ -125,7 +125,7 @@ def is_rule(sentence: str) -> bool:
 
 
 def _by_adverb(text: str) -> bool:
-    """True if never, always or must commands in a text."""
+    """True if a text commands with never, always or must."""
     return any(not _AUXILIARY.search(text[: match.start()]) for match in _ADVERB.finditer(text))
 
 
@@ -146,8 +146,7 @@ def is_denied(text: str) -> bool:
 
 @lru_cache(1 << 14)
 def is_notice_word(word: str) -> bool:
-    """True for a word in small letters with which a text speaks of what it shows, and not of what
-    that says.
+    """True for a word (in small letters) with which a text describes what it shows, such as `rows`.
 
     >>> [is_notice_word(word) for word in ("messages", "older", "entries", "newer")]
     [True, True, True, False]
@@ -162,8 +161,8 @@ def _notice_words() -> frozenset[str]:
 
 
 def quantifiers(text: str) -> list[str]:
-    """The words with which a text speaks of all, none or the first of some things, each as often as
-    it stands there.
+    """The words in a text that speak of all, none or the first of some things, including
+    repetitions.
 
     >>> quantifiers("All seats, from 3 to 5, 2 of 4")
     ['all', 'from', '2 of ']
@@ -174,7 +173,8 @@ def quantifiers(text: str) -> list[str]:
 
 
 def is_order(sentence: str) -> bool:
-    """True if a sentence tells its reader to do something; where to read more is no order.
+    """True if a sentence tells its reader to do something; a hint where to read more does not
+    count.
 
     >>> texts = "Cancel all bookings.", "Orders are cancelled.", "Use read_file to see the rest.", "Ran the tests."
     >>> [is_order(text) for text in texts]
@@ -186,8 +186,8 @@ def is_order(sentence: str) -> bool:
 
 
 def _bare(sentence: str) -> str:
-    """A sentence without its bullet and label; "" for what is too short, too long, a question, or
-    talk of oneself.
+    """A sentence without its bullet and label; "" if it is too short, too long, a question, or
+    about the speaker.
     """
     text = _BULLET.sub("", " ".join(sentence.split()))
     bare = _REPORTED.sub("", _LABEL.sub("", text))
@@ -204,23 +204,22 @@ def sentences_of(text: str) -> Iterator[str]:
 
 
 class TextLines(NamedTuple):
-    """A text as `Repetition` searches it: with white space folded, and by distinct line."""
+    """A text prepared for `Repetition`: with white space folded, and split into distinct lines."""
 
     folded: str
     lines: frozenset[str]
 
 
 def text_lines(*texts: str) -> TextLines:
-    """The texts as `Repetition` searches them: as one, joined."""
+    """The joined texts, prepared for `Repetition`."""
     folded = "\n".join(" ".join(text.split()) for text in texts)
     return TextLines(folded, frozenset().union(*(text.split("\n") for text in texts)))
 
 
 class Repetition:
-    """One instruction, to ask which texts repeat it. Each distinct line of them is read once.
-
-    It is repeated by a text that has it, or a sentence with `share` of its words that denies as it
-    does.
+    """The search for repetitions of one instruction; each distinct line of texts is read once. A
+    text repeats the instruction if it has it, or has a sentence with `share` of its words and the
+    same negation.
 
     >>> rule = Repetition("Never push to main")
     >>> rule.is_in(text_lines("The user said: never push to main.")), rule.is_in(text_lines("Push to main."))
@@ -254,7 +253,7 @@ class Repetition:
         )
 
     def is_covered_by(self, text: TextLines) -> bool:
-        """True if a text has the instruction as it stands, or most of its words.
+        """True if a text has the instruction word for word, or most of its words.
 
         >>> request = Repetition("Sum up the orders. Then mail them.")
         >>> request.is_covered_by(text_lines("user: Sum up the orders.\\nuser: Then mail them."))
@@ -290,8 +289,8 @@ def repeats(text: str, instruction: str) -> bool:
 
 
 _Words = tuple[frozenset[str], bool]
-"""The words of a sentence but for function words, six letters of each, and True if it denies
-something.
+"""The words of a sentence without function words, six letters of each, and True if it has a
+negation.
 """
 
 _KEPT_CHARS = 1000  # longer lines seldom come again, and what is kept outlives their trace

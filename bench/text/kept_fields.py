@@ -1,7 +1,7 @@
-"""The fields of a structured value that another text still says as what they are.
+"""The fields of a structured value that another text keeps.
 
-A field is kept only beside its own key, in a column of its name, or in a sentence that names its
-record. So a renamed key, a bag of values or a value moved to another record keeps nothing.
+A field is kept only next to its own key, in a column of its name, or in a sentence that names its
+record. So a renamed key, a list of bare values or a value moved to another record does not keep it.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from .text_records import TextReading, TextRecord, plain_key, says, words_in
 
 _STEM_CHARS = 5
 _MANY = 2000
-"""The records of a text that has more are not remembered."""
+"""Texts with more records than this are not cached."""
 
 _TOKEN = re.compile(r"\w+")
 
 
 class SameFact:
-    """The fields of a table that say one fact under one key, in order."""
+    """The fields of a table with one fact under one key, in order."""
 
     def __init__(self, table: FieldTable, fact: str, fields: list[Field]) -> None:
         self._table, self.fact, self.fields = table, fact, fields
@@ -46,11 +46,12 @@ class SameFact:
 
     @cached_property
     def nameless(self) -> list[Field]:
-        """The fields that alone tell their record from the others."""
+        """The fields whose record nothing else identifies."""
         return [item for item in self.fields if self._table.is_nameless(item)]
 
     def named_by(self, identities: frozenset[str]) -> Iterator[Field]:
-        """Yield the fields of the records that some identities name; a value does not name its own."""
+        """Yield the fields of the records that some identities name; a value does not name its own
+        record."""
         for identity in identities:
             items = fields_of_records(self.fields, self._table.records_named(identity))
             yield from (item for item in items if item.text.casefold() != identity)
@@ -73,8 +74,8 @@ class KeptFields:
         self._table = table
 
     def keeps(self, reading: TextReading, fact: str) -> bool:
-        """True if a text says a fact, which may be a part of a field, as the field that it is; what
-        is the key of a mapping too says it there.
+        """True if a text keeps the field with a fact, which may be a part of the field; a value
+        that is also a key of a mapping may be kept there.
         """
         if self._table.has_container(fact) and reading.has_container(fact):
             return True
@@ -90,7 +91,7 @@ class KeptFields:
         return any(any(self._in_lines(reading, same)) for same in self._saying(fact))
 
     def kept_in(self, reading: TextReading) -> frozenset[int]:
-        """The numbers of the fields that a text says as those fields."""
+        """The numbers of the fields that a text keeps."""
         kept: set[int] = set()
         said: set[SameFact] = set()
         is_large = len(reading.all_records) > _MANY
@@ -109,7 +110,7 @@ class KeptFields:
         return frozenset(kept)
 
     def _named_by_keys(self, reading: TextReading) -> Iterator[int]:
-        """Yield the fields that tell their record from the others and are the keys of records."""
+        """Yield the fields that identify their record and are keys of records in the text."""
         for identity in filter(reading.has_name, self._table.records_of_identity):
             for number in self._table.records_named(identity):
                 for item in self._table.fields.of_record(number):
@@ -125,7 +126,7 @@ class KeptFields:
         return self._find_in_record(record)
 
     def _find_in_record(self, record: TextRecord) -> tuple[set[SameFact], set[int]]:
-        """What a record of a text says of the table, and the fields that it so says as their own."""
+        """The fields of the table that a record of a text keeps."""
         said = {
             same
             for key, text in record.pairs
@@ -138,12 +139,12 @@ class KeptFields:
         return said, {item.number for same in said for item in same.named_by(named)}
 
     def _named(self, record: TextRecord) -> frozenset[str]:
-        """The identities that a record of a text has."""
+        """The identities of the table in a record of a text."""
         return record.values & self._table.records_of_identity.keys()
 
     @cached_property
     def _by_word(self) -> dict[str, Numbers]:
-        """For each key the numbers of its fields by the word under which each is looked up."""
+        """For each key the numbers of its fields by the word under which each is indexed."""
         by_word: dict[str, Numbers] = {}
         for key, text, number in self._table.fields.pairs():
             add_number(by_word.setdefault(plain_key(key), {}), word_of_field(text), number)
@@ -151,18 +152,18 @@ class KeptFields:
 
     @memo
     def _same(self, key: str, word: str) -> list[SameFact]:
-        """The fields of a key that are looked up under a word, by fact."""
+        """The fields of a key that are indexed under a word, grouped by fact."""
         numbers = listed(self._by_word[key][word])
         return [*self._by_fact(map(self._table.fields.__getitem__, numbers))]
 
     def _by_fact(self, fields: Iterable[Field], fact: str = "") -> Iterator[SameFact]:
-        """Yield some fields by key and by the fact that each is, or all for one fact."""
+        """Yield some fields grouped by key and fact; with `fact` all belong to that."""
         by_fact = grouped(((item.key, fact or fact_of_field(item.text)), item) for item in fields)
         for (_, of_fields), items in by_fact.items():
             yield SameFact(self._table, of_fields, items)
 
     def _in_lines(self, reading: TextReading, same: SameFact) -> Iterator[Field]:
-        """Yield the fields that a sentence which says their fact says as those fields."""
+        """Yield the fields with the same fact that a sentence keeps."""
         for line in reading.lines_with(same.fact):
             text, fact = line.text.casefold(), same.fact.casefold()
             at = _place(text, same.fact)
@@ -181,14 +182,14 @@ class KeptFields:
             yield from (item for item in items if self._goes_on(item, rest))
 
     def _goes_on(self, item: Field, text: str) -> bool:
-        """True if what follows an identity states another value of its record."""
+        """True if the words after an identity state another value of its record."""
         others = self._table.texts_of(item.record)
         values = (value.casefold() for value in others if value != item.text)
         return any(len(value) > 1 and value in text and occurs(text, value) for value in values)
 
     @memo
     def _identities_in(self, text: str) -> list[tuple[int, str]]:
-        """The identities that a line in small letters names, with the place of the first, in order."""
+        """The identities in a line (in small letters), each with its place, in order."""
         words = {match.group() for match in _TOKEN.finditer(text)}
         known = {item for word in words for item in self._identities_by_word.get(word, ())}
         known |= words & self._table.records_of_identity.keys()
@@ -198,25 +199,25 @@ class KeptFields:
 
     @cached_property
     def _identities_by_word(self) -> dict[str, list[str]]:
-        """The identities of several words by the first one."""
+        """The identities with several words, by their first word."""
         several = (item for item in self._table.records_of_identity if not _TOKEN.fullmatch(item))
         return grouped((match.group(), item) for item in several if (match := _TOKEN.search(item)))
 
 
 def _nearest(places: list[tuple[int, str]], at: int, fact: str) -> str:
-    """The identity that stands last before a place, else first behind it; "" for none."""
+    """The last identity before a place, else the first one after it; "" without one."""
     others = [item for item in places if item[1] != fact]
     before = [identity for place, identity in others if place <= at]
     return before[-1] if before else others[0][1] if others else ""
 
 
 def _next(places: list[tuple[int, str]], at: int) -> int | None:
-    """The place of the first identity behind a place; None for none."""
+    """The place of the first identity after a place; None without one."""
     return next((place for place, _ in places if place > at), None)
 
 
 def _stems(text: str) -> frozenset[str]:
-    """The beginnings of the words of a key or sentence; an identifier is one word.
+    """The stems of the words in a key or sentence; an identifier is one word.
 
     >>> sorted(_stems("The totals are open")), sorted(_stems("unit_price"))
     (['open', 'total'], ['price', 'unit', 'unit_'])

@@ -1,6 +1,4 @@
-"""Known keys with the values behind each, wherever they stand: what is read of a layout that nobody
-knows.
-"""
+"""Known keys with the values after them, anywhere in a text: a reading of unknown layouts."""
 
 from __future__ import annotations
 
@@ -23,31 +21,29 @@ _VALUE = re.compile(
 _NEXT = re.compile(r"\s*+(?:,\s*+|(</\w+>)\s*+(<\w+>)\s*+)?(?=[\"'<>\w])")
 
 _LIST = re.compile(r"[^\n<>,;:=(){}\[\]\"']+(?:, [^\n<>,;:=(){}\[\]\"']+)+(?=\n|\Z)")
-"""Values up to the end of the line."""
+"""Matches values up to the end of the line."""
 
 _END = re.compile(r"(?<=\w)\.$")
-"""The end of a sentence, which is none of an omission."""
+"""Matches the end of a sentence, but not the dots of an omission."""
 
 _GOES_ON = re.compile(r"\s*[:=]")
-"""Behind a key."""
+"""Matches what may follow a key."""
 
 
 class KeyedRecord(NamedTuple):
-    """Pairs that stand behind each other, and the numbers of the records before it that it may
-    belong to.
-    """
+    """Consecutive pairs, and the numbers of the earlier records that they may belong to."""
 
     pairs: list[tuple[str, str]]
     around: tuple[int, ...]
 
 
 def keyed_records(text: str, names: Collection[str]) -> list[KeyedRecord]:
-    """The pairs of a text whose key is one of some names, in records: one ends where a key comes
-    again.
+    """The pairs of a text whose key is one of some names, in records; a record ends where a key is
+    repeated.
 
-    A key stands at the start of a line, behind a bracket, comma or tag, or behind the pair before
-    it: what has another word in front is not that key. A record that begins with a key which began
-    none so far belongs to the one before it. Linear in the text.
+    A key is at the start of a line, after a bracket, comma or tag, or after the previous pair;
+    after another word it does not count. A record that begins with a key that has not begun one so
+    far belongs to the one before it. Linear in the text.
 
     >>> names = "id", "status", "tags"
     >>> texts = "{id: 1, status: 'a b'} {id: 2}", "(id 1) (tags (list \\"a\\" \\"b\\"))", "<dt>id</dt><dd>1</dd>", "old id: 1"
@@ -76,7 +72,7 @@ def keyed_records(text: str, names: Collection[str]) -> list[KeyedRecord]:
 
 
 def are_rows(records: Sequence[KeyedRecord]) -> bool:
-    """True if several records have the same keys in the same order: where one ends is no guess.
+    """True if several records have the same keys in the same order, so that their ends are certain.
 
     >>> [are_rows(keyed_records(text, {"id", "status"})) for text in ("id: 1\\nstatus: a\\nid: 2\\nstatus: b", "status: a\\nid: 1\\nid: 2")]
     [True, False]
@@ -90,7 +86,7 @@ def _begins_pair(words: str, names: Collection[str]) -> bool:
 
 
 def _pairs(text: str, names: Collection[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield each known key with the values behind it, in order."""
+    """Yield each known key with the values after it, in order."""
     end = 0
     for match in _KEY.finditer(text):
         key, start = match[1].rpartition("__")[2], match.start()

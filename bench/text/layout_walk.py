@@ -1,9 +1,9 @@
-"""A walk over a text that writes a structured value in a layout that nobody knows by name.
+"""A walk over a text that writes a structured value in an unknown layout.
 
-The text is walked from left to right: words of keys, then the value that stands under these keys,
-and so on, until every scalar of the value was written once. Between two values there is nothing but
-the keys that lead to the next one (or close the one before), numbers of rows, signs that separate,
-words by which layouts call their parts, and perhaps whole lines without a value, which are told.
+The text is read from left to right: words of keys, then the value under these keys, and so on,
+until every scalar of the value was written once. Between two values there may only be the keys that
+lead to the next one (or close the one before), numbers of rows, separators, words for parts of a
+layout, and perhaps whole lines without a value, which are collected.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ _WORD = re.compile(r"\w+")
 _CLOSING_TAG = re.compile(r"</([\w.:-]{1,80})>")
 
 _GOES_ON = re.compile(r",\d")
-"""More of a number."""
+"""Matches the rest of a number."""
 
 _MOST_TRIED, _MOST_WORDS, _NEAR_CHARS, _MOST_OWN_LINES = 24, 8, 60, 12
 
 
 class Walk:
-    """One walk over a folded text; `backwards`: the last records come first; `headers_first`: a word
-    that may be a column or a value is a column. Its lines begin at `starts`; one without a value in
-    it may stand between others. Of one value there is one walk at a time: it ticks off what was
-    written.
+    """One walk over a folded text. With `backwards` the last records come first; with
+    `headers_first` a word that may be a column or a value is a column. Lines begin at `starts`;
+    lines without a value may be between others. A value can have only one walk at a time, which
+    ticks off its scalars.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Walk:
         self._at = self._begin = at  # here, and behind the scalar that was written last
 
     def end(self) -> int | None:
-        """The place behind the value and what closes it; None where something else stands in it."""
+        """The place after the value and its closing signs; None if something else is in between."""
         if self.end_of_value() is None:
             return None
         if _GOES_ON.match(self._text, self._at):
@@ -84,19 +84,19 @@ class Walk:
         return self._at
 
     def end_of_value(self) -> int | None:
-        """The place behind the last scalar; None where something else stands before it."""
+        """The place after the last scalar; None if something else is before it."""
         while self._root.left:
             if not self._goes_on():
                 return None
         return self._at
 
     def _end_of_nested(self, at: int, node: Node) -> int | None:
-        """The place behind a part of the value that stands at a place as a cell."""
+        """The place after a part of the value that is written as one cell."""
         return Walk(self._text, self._value.within(node), at).end_of_value()
 
     def _goes_on(self) -> bool:
-        """Go behind the next value or table, and the words before it; False if something else
-        stands there.
+        """Move past the next value or table, and the words before it; False if something else is
+        there.
         """
         while True:
             if self._has_new_word and (self._table() or self._upright()):
@@ -108,9 +108,7 @@ class Walk:
                 return False
 
     def _own_line(self) -> bool:
-        """Go behind a line that is none of the value, with the words before it as they were; False
-        for one with a value in it.
-        """
+        """Move past a line that does not belong to the value; False for a line with a value in it."""
         number = bisect_right(self._starts, self._at) - 1
         is_inside = number >= 0 and self._at < len(self._text) and self._root.left > 0
         if not is_inside or len(self.own_lines) == _MOST_OWN_LINES:
@@ -139,7 +137,7 @@ class Walk:
         )
 
     def _scalar(self) -> bool:
-        """Go behind a value that is due here."""
+        """Move past a value that is due here."""
         for node in self._due():
             end = end_of(self._text, self._at, node.value)
             if end is not None:
@@ -152,11 +150,11 @@ class Walk:
         return False
 
     def _begin_behind(self, node: Node) -> None:
-        """Forget the words that led to the scalar that was written last."""
+        """Clear the words that led to the scalar that was written last."""
         self._before, self._words, self._names, self._begin = node, [], None, self._at
 
     def _due(self) -> Iterator[Node]:
-        """Yield the scalars whose key was named last, those first that go on with the open record."""
+        """Yield the scalars whose key was named last, first those that continue the open record."""
         names = self._names
         if names is None:
             names = self._names = self._named_last()
@@ -172,7 +170,7 @@ class Walk:
                 yield node  # a long text says itself which one it is
 
     def _named_last(self) -> list[Words]:
-        """The names that the last words may be, but for numbers and words of layouts behind them."""
+        """The keys that the last words may name, ignoring numbers and layout words after them."""
         names: dict[Words, None] = {}
         words = self._words
         behind = [word for word in words[:1] if word in LINKS]
@@ -191,10 +189,10 @@ class Walk:
         )
 
     def _may_follow(self, node: Node, words: Sequence[str]) -> bool:
-        """True if a part of the value may come now, behind some words.
+        """True if a part of the value may come now, after some words.
 
-        What is left is complete, what is entered is new, its keys are among the words, and these
-        say nothing else.
+        The parts left are complete, the parts entered are new, their keys are among the words, and
+        there are no other words.
         """
         before = self._before.path if self._before else (self._root,)
         path = node.path
@@ -216,9 +214,7 @@ class Walk:
         return all(_is_known(word, known) or word in numbers or word in LINKS for word in words)
 
     def _unnamed(self, node: Node, words: Sequence[str]) -> list[Node]:
-        """The parts around a part of the value that begin with it, and whose keys are not among the
-        words.
-        """
+        """The parts that begin with a part of the value and whose keys are not among the words."""
         before = self._before.path if self._before else (self._root,)
         entered = [new for new in node.path if new not in before]
         named = entered if node.children else entered[: -2 if node.is_key else -1]
@@ -229,7 +225,7 @@ class Walk:
         ]
 
     def _table(self) -> bool:
-        """Go behind a header whose columns were named last, and the rows below it."""
+        """Move past a header whose columns were named last, and the rows below it."""
         for words, others in self._headers():
             for size in self._value.header_sizes:
                 grids = self._value.tables.get(tuple(sorted(words[-size:])), ())
@@ -241,8 +237,8 @@ class Walk:
         return False
 
     def _headers(self) -> Iterator[tuple[list[str], list[str]]]:
-        """Yield the last words that may end in a header, and the words of tables behind or within it
-        that are keys too.
+        """Yield the last words that may end in a header, each with the layout words in it that are
+        keys too.
         """
         words = self._words
         yield words, []
@@ -252,16 +248,16 @@ class Walk:
             yield plain, keys
 
     def _is_type(self, word: str) -> bool:
-        """True for a word that says of which type a column is, and is none itself."""
+        """True for a word that names the type of a column and is not a column itself."""
         return word in _TYPES and word not in self._value.keys
 
     def _may_begin(self, grid: Grid, words: Sequence[str]) -> bool:
-        """True if a table may begin behind some words, the numbers of its rows among them."""
+        """True if a table may begin after some words, which may have numbers of its rows."""
         rows = {str(number) for number in range(len(grid.rows) + 1)}
         return self._may_follow(grid.node, [word for word in words if word not in rows])
 
     def _rows(self, grid: Grid, order: list[int]) -> bool:
-        """Go behind the rows below a header; False if not even one stands there."""
+        """Move past the rows below a header; False without any."""
         header = self._text[self._begin : self._at]
         cells = Cells(self._text, self._at, grid.sign_in(header), self._end_of_nested)
         rows = [row for row in grid.rows if row.left]
@@ -281,7 +277,7 @@ class Walk:
         return last is not None
 
     def _upright(self) -> bool:
-        """Go behind a table that has a line for each column: its name, then the value of each row."""
+        """Move past a table with a line for each column: its name, then the value of each row."""
         for name in _ends_of(self._words):
             for grid in self._value.uprights.get(name, ()):
                 if self._may_begin(grid, self._words[: -len(name)]) and self._lines(grid, name):
@@ -289,7 +285,7 @@ class Walk:
         return False
 
     def _lines(self, grid: Grid, name: Words) -> bool:
-        """Go behind the lines of an upright table, the first of which was named."""
+        """Move past the lines of a table with a line per column, whose first column was named."""
         columns, rows = grid.columns, [grid.cells_of(row) for row in grid.rows]
         start, words, left = self._at, self._words, list(range(len(columns)))
         sign = grid.sign_behind(self._text, self._at)
@@ -309,7 +305,7 @@ class Walk:
         return True
 
     def _next_name(self, names: list[Words]) -> Words:
-        """Go behind the words of one of some names; they are `()` where others stand here."""
+        """Move past the words of one of some names, and return them; `()` without one."""
         self._words = []
         while names and tuple(self._words) not in names:
             if not (self._separator() or self._word()):
@@ -317,7 +313,8 @@ class Walk:
         return tuple(self._words)
 
     def _word(self, *, closing: bool = False) -> bool:
-        """Go behind a word that may stand between values: it is judged with the value that follows."""
+        """Move past a word that may be between values; it is checked with the value that
+        follows."""
         match = _WORD.match(self._text, self._at)
         if match is None or len(self._words) > self._value.most_words:
             return False
@@ -338,7 +335,7 @@ class Walk:
         return True
 
     def _separator(self) -> bool:
-        """Go behind a sign that separates, or a closing tag: neither says anything."""
+        """Move past a separator or a closing tag."""
         tag = _CLOSING_TAG.match(self._text, self._at)
         if tag and all(_is_known(word, self._value.keys) for word in words_of_key(tag[1])):
             end: int | None = tag.end()
@@ -349,7 +346,7 @@ class Walk:
 
 
 def _ends_of(words: Sequence[str], *, of_start: bool = False) -> Iterator[Words]:
-    """Yield the last words, the most first; `of_start`: the first ones."""
+    """Yield the last words, most words first; with `of_start` the first words."""
     counts = range(min(_MOST_WORDS, len(words)), 0, -1)
     return (tuple(words[:count] if of_start else words[-count:]) for count in counts)
 

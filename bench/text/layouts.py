@@ -1,4 +1,5 @@
-"""A structured value as layouts may write it: its scalars by name, its tables by their columns."""
+"""The forms that a structured value may have in a layout: its scalars by name, its tables by
+columns."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ _PROSE_CHARS, _BEGUN_CHARS = 24, 8
 
 
 class Layouts:
-    """What a structured value can look like in any layout: its scalars by name, its tables. Made
-    once for all texts that may write it.
+    """The scalars of a structured value by name, and its tables, prepared once for all texts that
+    may write it.
     """
 
     def __init__(self, value: object) -> None:
@@ -48,23 +49,23 @@ class Layouts:
         self._within: dict[Node, Layouts] = {}
 
     def within(self, node: Node) -> Layouts:
-        """What a part of the value can look like by itself."""
+        """The layouts of a part of the value by itself."""
         if node not in self._within:
             self._within[node] = Layouts(node.value)
         return self._within[node]
 
 
 def _singular(name: Words) -> Words:
-    """The name of one thing in a list, as XML and classes write it."""
+    """The singular of a list's name, as XML and classes use it."""
     return (*name[:-1], name[-1].removesuffix("s")) if name else name
 
 
 def _is_prose(value: object) -> bool:
-    """True for a text of several lines, or a long one: it needs no key to be recognised."""
+    """True for a text with several lines, or a long one, which is recognised without its key."""
     return isinstance(value, str) and len(value) >= _PROSE_CHARS and is_prose(value)
 
 
 def _is_exit_code(node: Node) -> bool:
-    """True for a number whose key says that it is an exit code."""
+    """True for a number under a key for exit codes."""
     is_number = isinstance(node.value, int) and not isinstance(node.value, bool)
     return is_number and exit_codes(f"{'_'.join(node.key)}: {node.value}") == (node.value,)

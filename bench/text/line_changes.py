@@ -1,5 +1,5 @@
-"""Lines of a text result shown with another word in them: another number, unit or name, a denial
-less or more.
+"""Detection of altered lines: lines of a text result with another number, unit or name, or with a
+negation more or less.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _TOKEN = re.compile(
 )
 _NUMBER = re.compile(r"\W?\d[\d.,]*[%‰°]?")
 _MARK = re.compile(r"\[[^\[\],\"']{1,80}\]\W*$")
-"""Words in brackets in which a line ends."""
+"""Matches words in brackets at the end of a line."""
 
 _FRONT = re.compile(r"^\s*(?:\d+\s*[:|│→\t]\s*|\d+\s{2,}|[-*•>]+\s+)?")
 _LABEL = re.compile(r"^\s*\[[^\[\]\n]{1,60}\]\s+(?=\S)")
-"""Words in brackets with which a line begins."""
+"""Matches words in brackets at the beginning of a line."""
 
 _DENIALS = frozenset(
     [
@@ -46,7 +46,7 @@ _DENIALS = frozenset(
 _LONG_CHARS = 800
 _CLAUSE_END = re.compile(r"(?<=[,;.!?])\s+")
 _SAME = 0.6
-"""The share of a line's words that stand in their places in a line which alters it."""
+"""The share of a line's words that an altered line keeps in their places."""
 
 _FEWEST_CHARS, _FEWEST_WORDS, _MOST_TOKENS, _MOST_LINES, _CANDIDATES = 2, 3, 200, 200, 5
 
@@ -90,10 +90,10 @@ class ResultLines:
         )
 
     def altered(self, line: str) -> str:
-        """The line of the result that a line shows with another word in it; "" for none.
+        """The line of the result that a line shows with another word in it; "" without one.
 
-        Words left out at an end, fewer digits and a word cut short there are no alteration, nor is
-        a line of other words, or one behind its number or a dash.
+        Words left out at an end, fewer digits and a truncated word there are not an alteration, nor
+        is a line of other words, or one after its number or a dash.
         """
         if line not in self._altered:
             plain = unescape(line) if "&" in line else line
@@ -129,8 +129,8 @@ class ResultLines:
         return next((original for original, is_altered in verdicts if is_altered), "")
 
     def _candidates(self, words: Sequence[str]) -> list[int]:
-        """The numbers of the lines that share most words with others: some, and all that share as
-        many as the first; words of very many lines do not count.
+        """The numbers of the lines that share most words with some words: a few, and all that share
+        as many as the first. Very frequent words do not count.
         """
         votes: Counter[int] = Counter()
         for word in dict.fromkeys(words):
@@ -156,21 +156,21 @@ def _ends(original: str, shown: str) -> bool:
 
 
 def _pieces(line: str) -> list[str]:
-    """A line in pieces that are compared; a long one is parted where a clause ends."""
+    """A line in pieces to compare; a long line is split at the ends of clauses."""
     pieces = [line] if len(line) <= _LONG_CHARS else _CLAUSE_END.split(line)
     return [piece for piece in pieces if piece.strip()]
 
 
 def _words(line: str) -> list[str]:
-    """The words of a line in small letters, those of a name apart; a colon behind a key is the sign
-    for equal.
+    """The words of a line in small letters, with names split; a colon after a key counts as an
+    equals sign.
     """
     plain = with_plain_moments(line.casefold()).replace("_", " ").replace(": ", " = ")
     return _TOKEN.findall(plain)[: _MOST_TOKENS + 1]
 
 
 def _is_altered(shown: Sequence[str], original: Sequence[str]) -> bool | None:
-    """True if words are others of the original in some places, False if they are the same, None if
+    """True if words differ from the original's in some places, False if they are the same, None if
     they are another line.
 
     >>> original = "the stock fell by 40% and not more".split()
@@ -196,13 +196,13 @@ def _is_altered(shown: Sequence[str], original: Sequence[str]) -> bool | None:
 
 
 def _ends_of(words: Sequence[str], size: int) -> list[Sequence[str]]:
-    """The first and the last so many words."""
+    """The first `size` and the last `size` words."""
     return [words[:size], words[len(words) - size :]]
 
 
 def _differs(shown: Sequence[str], original: Sequence[str], fewest: float) -> bool | None:
-    """True if as many words differ in some places, False in none, None where fewer than `fewest`
-    are the same; at both ends a word may be cut.
+    """True if some of equally many words differ, False if none does, None if fewer than `fewest`
+    are the same; the words at both ends may be truncated.
     """
     differing = [
         at
@@ -216,6 +216,6 @@ def _differs(shown: Sequence[str], original: Sequence[str], fewest: float) -> bo
 
 
 def _is_cut(new: str, old: str) -> bool:
-    """True if a word is what a cut left of another one. The beginning of a number is another one."""
+    """True if a word is another one truncated. The beginning of a number is another number."""
     is_part = old.startswith(new) or old.endswith(new)
     return is_part and len(new) >= _FEWEST_CHARS and not _NUMBER.fullmatch(old)

@@ -1,4 +1,5 @@
-"""What a layout adds to lines of text: numbers and signs in front of them, times behind them."""
+"""Additions of layouts to lines of text: numbers and signs before them, counts of repetition after
+them."""
 
 from __future__ import annotations
 
@@ -12,12 +13,12 @@ _TIMES = re.compile(
     re.IGNORECASE,
 )
 _ENDS = frozenset("0123456789sSxX×)]")
-"""The characters with which a line ends that says how often it comes."""
+"""The characters at the end of a line that states its number of repetitions."""
 
 
 def without_number(line: str) -> str:
-    """A line without the number that `cat -n` and readers of files write in front of it; a number
-    alone is a line of its own.
+    """A line without the line number that `cat -n` and file viewers put before it; a line that is
+    only a number stays.
 
     >>> without_number("  12\\tdef main():"), without_number("303  ls: no file"), without_number("12 files")
     ('def main():', 'ls: no file', '12 files')
@@ -29,8 +30,7 @@ def without_number(line: str) -> str:
 
 
 def without_marks(text: str) -> str:
-    """A text without the line numbers, or the one sign, in front of all of its lines; they have
-    words behind them.
+    """A text without the line numbers, or the same sign, before all of its lines, if words follow.
 
     >>> without_marks("  7: {\\n  8:   }"), without_marks("7: a\\nb"), without_marks("35866")
     ('{\\n  }', '7: a\\nb', '35866')
@@ -49,7 +49,7 @@ def without_marks(text: str) -> str:
 
 
 def repeated_line(line: str) -> tuple[str, int] | None:
-    """A line without the number of times that it says to come, and that number; None for any other.
+    """A line without its stated number of repetitions, and that number; None for any other line.
 
     >>> repeated_line("ok [3 times]"), repeated_line("ok (x2)"), repeated_line("3 times ok")
     (('ok', 3), ('ok', 2), None)
@@ -59,8 +59,8 @@ def repeated_line(line: str) -> tuple[str, int] | None:
 
 
 def with_repeated_lines(text: str, known: str) -> str:
-    """A text with each line that says how often it comes written so often; a line that a `known`
-    text has stays.
+    """A text with lines that state a number of repetitions written that often; lines in a `known`
+    text stay.
 
     >>> with_repeated_lines("ok (x2)\\nend", "ok\\nok\\nend"), with_repeated_lines("ok x2", "ok x2")
     ('ok\\nok\\nend', 'ok x2')

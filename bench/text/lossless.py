@@ -1,4 +1,4 @@
-"""A value as text that gives it back: as compact JSON, or with every table as CSV, in fewer tokens.
+"""Values as lossless text: as compact JSON, or with every table as CSV, in fewer tokens.
 
 With tables the first line is the value as compact JSON, each table in it replaced by
 `{"@table":N}`. The tables follow in order, each under a line `@table N: R rows`: the column names,
@@ -26,8 +26,7 @@ _NEEDS_QUOTES = re.compile(r'[,\n\r]|^["\[{\s]|\s$|^$')
 
 
 def exact_json(value: Any) -> str:
-    """A value as compact JSON that gives it back; NaN and infinities are written as JavaScript
-    does.
+    """A value as lossless compact JSON; NaN and infinities are written as in JavaScript.
 
     >>> exact_json([1e-9, None, "é"]), exact_json(["é", float("inf")])
     ('[1e-9,null,"é"]', '["é",Infinity]')
@@ -42,7 +41,7 @@ def exact_json(value: Any) -> str:
 def write_tables(value: Any) -> str:
     """A value as text, its tables as CSV; without a table its compact JSON.
 
-    A table is a list of two or more mappings, written as CSV where that is shorter than JSON.
+    A table is a list of two or more mappings, written as CSV if that is shorter than JSON.
 
     >>> print(write_tables({"ok": True, "walls": [{"id": 7, "level": "1"}, {"id": 12, "level": None}]}))
     {"ok":true,"walls":{"@table":1}}
@@ -71,7 +70,7 @@ def _without_tables(value: Any, tables: list[str]) -> Any:
 
 
 def _table(rows: Any, number: int) -> str | None:
-    """A list as CSV under its heading; None where it is no table, or JSON is as short."""
+    """A list as CSV under its heading; None if it is not a table, or JSON is as short."""
     if len(rows) < 2 or not all(isinstance(row, dict) and row for row in rows):
         return None
     columns = list(dict.fromkeys(key for row in rows for key in row))

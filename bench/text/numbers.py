@@ -1,4 +1,4 @@
-"""Numbers in texts: where they stand, and each in one spelling, so that equal ones are found."""
+"""Numbers in texts: their places, and one spelling for equal numbers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _EXACT = Context(prec=_SIGNIFICANT_CHARS, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
 @lru_cache(1 << 14)
 def number_value(text: str) -> str:
-    """Return the number of a text in one spelling: no separators, no sign, no trailing zeros.
+    """The number of a text in one spelling: no separators, no sign, no trailing zeros.
 
     >>> number_value("1,250.50"), number_value("1e-09"), number_value("007")
     ('1250.5', '1e-9', '7')
@@ -50,14 +50,12 @@ def number_value(text: str) -> str:
 
 
 def is_spelled(text: str) -> bool:
-    """True for a number as `number_value` writes it, as far as that is seen at once: nearly every
-    one.
-    """
+    """True for a number that is certainly spelled as `number_value` writes it; nearly every one is."""
     return _SPELLED.fullmatch(text) is not None
 
 
 def spelled(integer: str, decimals: str) -> str:
-    """The spelling of a number from its digits before and behind the point."""
+    """The spelling of a number from its digits before and after the point."""
     decimals = decimals.rstrip("0")
     integer = integer.lstrip("0") or "0"
     return f"{integer}.{decimals}" if decimals else integer
@@ -73,7 +71,7 @@ def numbers_in(plain: str) -> set[str]:
 
 
 def numbers_at(plain: str) -> Iterator[tuple[str, tuple[int, int]]]:
-    """Each number that `numbers_in` finds, with where it stands as (start, end), in order."""
+    """Each number in a text, with its place as (start, end), in order."""
     for match in _NUMBERS.finditer(plain):
         text = match.group()
         for part in (text, *text.split(",")) if "," in text else (text,):

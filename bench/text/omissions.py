@@ -1,4 +1,4 @@
-"""Words by which a shown text says that something was left out."""
+"""Notices: words by which a text says that something was left out."""
 
 from __future__ import annotations
 
@@ -28,11 +28,10 @@ _TOTAL = re.compile(r"(?:total|count)\w*[\"']?\s*[:=]\s*(\d{1,9})\b", re.IGNOREC
 
 
 def says_omission(kept: str, untruncated: str) -> str:
-    """The words with which a text says that it leaves something out of another; `""` where it does
-    not.
+    """The words with which a text says that it leaves out parts of another one; `""` without any.
 
-    Words that the untruncated text has in the same line are not the strategy's. A total that is
-    larger than the number of rows shown says so too, one in a sentence only if it is new.
+    Words that the untruncated text has in the same line do not count. A total larger than the
+    number of shown rows is such a notice, too; in a sentence only if it is new.
 
     >>> says_omission("abc [2 lines left out]", "abc\\nd\\ne"), says_omission("a...", "abcdef")
     ('left out', '...')
@@ -62,7 +61,7 @@ def says_omission(kept: str, untruncated: str) -> str:
 
 
 def omission_in(line: str, untruncated: str) -> str:
-    """The words with which one line says that something is left out; `""` where it does not."""
+    """The words with which one line says that something is left out; `""` without any."""
     for start, end in _omissions(line):
         around = line[max(0, start - _AROUND) : end + _AROUND]
         in_json = around.replace("'", '"')
@@ -72,8 +71,8 @@ def omission_in(line: str, untruncated: str) -> str:
 
 
 def notice_at(line: str) -> int:
-    """The place where the last words for leaving something out begin, with the sign before them;
-    the end of the line where it has none.
+    """The start of the last words for an omission in a line, with the sign before them; the end of
+    the line without any.
 
     >>> notice_at('W1 is "thi" and 750 more characters'), notice_at("W1 [+2 lines omitted]"), notice_at("W1")
     (10, 3, 2)
@@ -91,11 +90,11 @@ _OPENING = '…[("'
 
 
 def _omissions(line: str) -> Iterator[tuple[int, int]]:
-    """Yield the places in a line of words and dots for leaving out."""
+    """Yield the places of words and dots for an omission in a line."""
     folded = line.translate(_FOLDED)
     pattern = _WITH_DOTS if "..." in line or "…" in line else _OMISSION
     return (match.span() for match in pattern.finditer(folded))
 
 
 _AROUND = 12
-"""Characters on either side by which words are found again in the untruncated text."""
+"""The characters on either side with which words are searched in the untruncated text."""

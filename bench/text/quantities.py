@@ -1,4 +1,4 @@
-"""Values as people write them: when a shown value is the one that was returned."""
+"""Comparison of a shown value with the original, in the ways people write values."""
 
 from __future__ import annotations
 
@@ -17,23 +17,24 @@ _QUANTITY = re.compile(
 )
 _GAP = re.compile(r"\s*(?:(?:…|\.{3,})(?:\s?\([^()]{1,60}\))?|\[[^\]]*\])\s*")
 _KEPT_CHARS = 200
-"""The comparison of longer values is not kept: it seldom comes again."""
+"""The comparison of longer values is not cached."""
 
 _SHARES = ("%", "‰")
-"""Signs that are a part of the number: 60% is not 60."""
+"""Signs that belong to the number: 60% is not 60."""
 
 _QUOTES = "\"'` "
 _CODE = re.compile(r"(?=\w*\d)(?=\w*[^\W\d_])\w{4,}")
-"""A name of letters and digits, which has its case."""
+"""Matches a name of letters and digits, for which case matters."""
 
 _FEWEST_CHARS = 4
-"""A value cut short that keeps so many characters still tells what it was."""
+"""A truncated value with at least this many characters is recognised."""
 
 
 def same_value(value: str, original: str) -> bool:
-    """True if a shown value is the original: written otherwise, with fewer digits, or cut short.
+    """True if a shown value is the original, perhaps in another spelling, with fewer digits, or
+    truncated.
 
-    A quantity includes its unit. An empty cell is a value left out, a null one that was not there.
+    A quantity includes its unit. An empty cell counts as left out, a null one as missing.
 
     >>> same_value("12.5 mm", "12.50 mm"), same_value("12.5 m", "12.5 mm"), same_value("1,250", "1250")
     (True, False, True)
@@ -78,7 +79,7 @@ def _same(value: str, original: str) -> bool:
 
 
 def is_quantity(text: str) -> bool:
-    """True if a text is a number, with its unit perhaps."""
+    """True if a text is a number, perhaps with a unit."""
     return _quantity(_plain(text)) is not None
 
 
@@ -91,7 +92,7 @@ def _folded(text: str) -> str:
 
 
 class _Parts(tuple[Decimal, str, int]):
-    """A number, its unit, and how many decimals it is written with."""
+    """The parts of a quantity: its number, its unit, and its number of decimals."""
 
 
 def _quantity(text: str) -> _Parts | None:

@@ -1,7 +1,7 @@
-"""Structured values read back from a text, whatever layout they are written in.
+"""Reading of structured values from a text in any layout.
 
-JSON and Python literals, tables (with their header as strings and lists too); short names that a
-legend in the same text explains. Records matter, not the shape: where a layout leaves it open, every
+Read are JSON and Python literals, tables (also with the header as strings and lists), and short
+names that a legend in the text explains. Only records matter, not the shape of the value: every
 record comes once, with its keys. Linear in the text.
 """
 
@@ -30,30 +30,30 @@ _NAME = r"(?:\[[a-z]{1,8} \d{1,3}\]|\[.\]|\S{1,40}?)"
 _MEANS = r"(?:=|->|→|: | means |(?: stands)? for |(?<=\d\]) )"
 _IS = re.compile(r"(?<=\w) (?:is|are) (?=[\w/])")
 _SIGNS = frozenset("$@%~")
-"""Signs with which a name begins that is no word."""
+"""Signs at the beginning of names that are not words."""
 
 _MEANING = re.compile(rf"\s*({_NAME})\s*{_MEANS}\s*(.+)", re.DOTALL)
 _NOTHING = frozenset({"empty", "no value", "none", "nothing", "null"})
 _NEW_NAME = re.compile(
     rf"(?:\W*\w+(?: \w+)?:\s*)?(?P<names>(?:[A-Za-z]{{1,4}}\d{{0,3}}|\[.\])\s?{_MEANS})"
 )
-"""Perhaps a heading, then a name whose meaning a known text has."""
+"""Matches an optional heading, then a name whose meaning is in a known text."""
 
 _NEXT_MEANING = re.compile(rf"[,;] (?={_NAME}\s?{_MEANS})")
 _PATH = re.compile(r"((?:[A-Za-z_][\w-]*|\[\d+\])(?:\.[\w /-]++|\[\d+\])+)\s*[:=]\s*(.*)")
 
 _FOLDED = re.compile(r"\\\n(?![ \t]*\d+[:|→\t])\s*(?:\\(?= ))?")
 _RULE = re.compile(r"(?m)^(?=[-=+|: \t]*+$)[^\n]*(?:--|==)[^\n]*$\n?")
-"""A line that draws the rule of a table says nothing."""
+"""Matches a line that only draws the rule of a table."""
 
 _WORD = re.compile(r"\w+")
 _MOST_DEPTH = 60
 _MOST_LINES = 9
-"""Among so many lines at either end a legend needs no label."""
+"""Within this many lines at either end a legend needs no label."""
 
 
 def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
-    """The values that a text shows, and the lines of it that are no table and no data.
+    """The values in a text, and its lines that are neither table nor data.
 
     `names` are the keys by which the header of a table is recognised.
 
@@ -87,11 +87,10 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
 
 @lru_cache(maxsize=256)
 def expanded(text: str, known: str = "") -> str:
-    """A text with the short names that a line of it explains written out, and without that line; a
-    sign that stands for nothing as an empty text.
+    """A text with its short names replaced by their meanings, and without the lines that explain
+    them (legends); a sign for nothing becomes an empty text.
 
-    A name that stands in a `known` text is none of these; one whose meaning stands there needs no
-    label.
+    Names in a `known` text stay; a legend whose meaning is in that text needs no label.
 
     >>> expanded('Keys: k0 = id, k1 = status\\n{"k0": 5, "k1": "k0"}')
     '{"id": 5, "status": "id"}'
@@ -125,17 +124,17 @@ def expanded(text: str, known: str = "") -> str:
 
 
 _unescaped = lru_cache(maxsize=64)(unescape)
-"""The same for a text beside which many others are read."""
+"""The unescaped text, cached for a text that many others are compared with."""
 
 
 def _written_out(line: str, meanings: Mapping[str, str]) -> str:
-    """A line with the meanings in place of the names."""
+    """A line with names replaced by their meanings."""
     names = "|".join(map(_as_word, sorted(meanings, key=len, reverse=True)))
     return re.sub(names, lambda match: meanings[match[0]], line)
 
 
 def _legends(lines: Sequence[str], known: str) -> dict[int, dict[str, str]]:
-    """The meanings that lines give to names, by the number of the line. Lines in the middle need a
+    """The meanings of names in legends, by line number. A legend in the middle of a text needs a
     label.
     """
     outer = {*range(_MOST_LINES), *range(len(lines) - _MOST_LINES, len(lines))}
@@ -146,8 +145,8 @@ def _legends(lines: Sequence[str], known: str) -> dict[int, dict[str, str]]:
 def _scope(
     number: int, legends: Mapping[int, Mapping[str, str]], size: int, is_last: bool
 ) -> Iterable[int]:
-    """The lines for which a legend holds: all, or where others give its names other meanings those
-    up to the next of these; `is_last`: those above it.
+    """The lines for which a legend applies: all, or those up to the next legend that gives its
+    names other meanings; with `is_last` the lines above it.
     """
     names = legends[number].keys()
     others = [at for at in legends if at != number and legends[at].keys() & names]
@@ -159,14 +158,14 @@ def _scope(
 
 
 def _uses(names: Iterable[str], lines: Iterable[str]) -> bool:
-    """True if one of some names stands in a line."""
+    """True if one of some names is in a line."""
     pattern = re.compile("|".join(map(_as_word, names)))
     return any(map(pattern.search, lines))
 
 
 def _with_meanings_in_data(text: str, known: str) -> str:
-    """A JSON text with the short strings that a mapping in it explains written out, and that mapping
-    empty.
+    """A JSON text with its short strings replaced by the meanings in one of its mappings, which
+    becomes empty.
 
     >>> _with_meanings_in_data('{"values": {"v0": "sent"}, "rows": [{"status": "v0"}]}', "")
     '{"values": {}, "rows": [{"status": "sent"}]}'
@@ -182,7 +181,7 @@ def _with_meanings_in_data(text: str, known: str) -> str:
 
 
 def _as_word(name: str) -> str:
-    """The pattern of a name where it is no part of a word."""
+    """The pattern for a name that is not part of a word."""
     before, after = r"(?<!\w)(?<!\w['’])" * name[0].isalnum(), r"(?!\w)" * name[-1].isalnum()
     return before + re.escape(name) + after
 
@@ -198,7 +197,7 @@ def unfolded(text: str) -> str:
 
 
 def is_path(line: str) -> bool:
-    """True if a line gives a value behind its dotted path.
+    """True if a line has a dotted path and its value.
 
     >>> is_path('orders.0.id = "W1"'), is_path("see: main.py")
     (True, False)
@@ -207,8 +206,8 @@ def is_path(line: str) -> bool:
 
 
 def _meanings(line: str, known: str) -> dict[str, str]:
-    """The meanings that a line gives to names which a known text does not have: behind a label, to
-    names that are no words, or with words of that text.
+    """The meanings in a legend for names that a known text does not have. It is recognised by a
+    label, by names that are not words, or by meanings with words of that text.
     """
     bare = line.strip()
     bare = bare[1:-1] if bare[:1] == "(" and bare[-1:] == ")" else bare
@@ -233,13 +232,13 @@ def _meanings(line: str, known: str) -> dict[str, str]:
 
 
 def _has_words(text: str, words: str) -> bool:
-    """True if a text has all of some words; none has none of them."""
+    """True if a text has all of some words, and there is at least one."""
     found = _WORD.findall(words.casefold())
     return bool(found) and set(found) <= set(_WORD.findall(text.casefold()))
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
-    """A value with columns beside each other as rows."""
+    """A value with columns converted to rows."""
     if depth > _MOST_DEPTH:
         return value
     if isinstance(value, Mapping):
@@ -249,9 +248,7 @@ def _plain(value: Any, depth: int = 0) -> Any:
 
 
 def _rows_of(value: dict[Any, Any]) -> list[dict[str, Any]]:
-    """The rows of a mapping that holds columns: lists of one length, or a header and lists as long
-    as it.
-    """
+    """The rows of a mapping with columns: lists of one length, or a header and lists as long as it."""
     lists = [item for item in value.values() if isinstance(item, list)]
     flat = [
         item for item in lists if item and not any(isinstance(one, dict | list) for one in item)

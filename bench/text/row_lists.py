@@ -1,4 +1,4 @@
-"""The lists of records in a structured value, and what tells each row from the others of its list."""
+"""The lists of records in a structured value, and the distinctive words of each row."""
 
 from __future__ import annotations
 
@@ -33,9 +33,7 @@ class RowLists:
 
     @cached_property
     def distinctive(self) -> dict[int, frozenset[str]]:
-        """The words and numbers of each row, with all that is in it, that no other row of its list
-        has.
-        """
+        """The words and numbers of each row and everything in it that no other row of its list has."""
         words: dict[int, set[str]] = {row: set() for row in self.number}
         for number, record in enumerate(self._records):
             of_record = frozenset[str]().union(*map(words_in, record.texts))

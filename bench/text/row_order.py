@@ -25,7 +25,7 @@ class Order(NamedTuple):
 
 
 def stated_order(line: str) -> Order | None:
-    """The order that a line states; None for any other line.
+    """The order that a line states; None if it states none.
 
     >>> stated_order("(sorted by price, lowest first)"), stated_order("price of all")
     (Order(column='price', is_descending=False), None)

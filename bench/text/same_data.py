@@ -1,7 +1,7 @@
-"""A proof that a text writes a structured value in another layout, with nothing changed, left out
-or added.
+"""Proofs that a text writes a structured value in another layout, with nothing changed, left out or
+added.
 
-What is proved can be read as the value itself; what is not proved may be lossless all the same.
+A text with a proof can be read as the value itself; a text without one may still be lossless.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from .lossless import write_tables
 from .written_values import folded_lines, stands_in
 
 _ADDED = re.compile(r"^[^\w\n]*[\w .-]{1,40}[\"'`*]*\s*[:=]\s*\S", re.MULTILINE)
-"""The beginning of a line that gives a key and its value."""
+"""Matches the beginning of a line with a key and its value."""
 
 _FEW_LEAVES = 24
 _WAYS = (False, False), (False, True), (True, False)
-"""Of each walk: whether it is backwards, and whether headers come first."""
+"""The walks to try: each is (backwards, headers_first)."""
 
 
 class Proof(NamedTuple):
@@ -34,7 +34,7 @@ class Proof(NamedTuple):
 
 
 class Scalars:
-    """The scalars of a value, which most texts that do not write it lack in part."""
+    """The scalars of a value; a text that lacks one cannot write the value."""
 
     def __init__(self, value: Any) -> None:
         self._value = value if isinstance(value, dict | list) else None
@@ -49,7 +49,7 @@ class Scalars:
 
     @cached_property
     def least(self) -> int:
-        """The fewest characters that write them, but for a date."""
+        """The fewest characters that can write them, except dates."""
         return sum(
             len(item.strip()) if isinstance(item, str) else isinstance(item, int | float)
             for item in self._leaves
@@ -57,8 +57,8 @@ class Scalars:
 
     @cached_property
     def _writings(self) -> tuple[str, str]:
-        """The value as Python writes it, and with its tables as CSV: known without a walk, which
-        could not follow the tables, as they stand behind what refers to them.
+        """The value as Python writes it, and with its tables as CSV: forms that are compared
+        directly, since a walk cannot follow tables after their references.
         """
         return str(self._value), write_tables(self._value)
 
@@ -67,11 +67,10 @@ class Scalars:
         return Layouts(self._value)
 
     def proof(self, text: str) -> Proof | None:
-        """The words around a value that a text writes in some layout; None where that cannot be
-        proved.
+        """The proof that a text writes a value in some layout; None without one.
 
-        Records may stand in reversed order and keys in any; an empty value has no proof. Linear in
-        the text, but for values with many equal records.
+        Records may be reversed and keys in any order; an empty value has no proof. Linear in the
+        text, except for values with many equal records.
 
         >>> value = {"id": 7, "tags": ["a", "b"], "seat": {"row": 3, "price": -4.5}}
         >>> Scalars(value).proof("id=7 tags[0]=a tags[1]=b seat.price=-4.50 seat.row=3")
@@ -114,8 +113,8 @@ class Scalars:
 
 
 def _adds_data(proof: Proof) -> bool:
-    """True if the words around a value are more data: a key with its value, or the end of what
-    holds it.
+    """True if the words around a value are more data: a key with its value, or the end of a
+    container.
     """
     after = proof.after
     closes = any(after.count(end) > after.count(start) for start, end in ("{}", "[]", "()"))

@@ -1,5 +1,5 @@
-"""Choosing a script or function for a request: what a manifest says about each, and the words of a
-text.
+"""Scripts and functions to choose for a request: their entries in a manifest, and the words of
+texts.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 NONE = "none"
-"""The route where no script fits."""
+"""The route if no script fits."""
 
 _FUNCTION_WORDS = """
 a about all am an and any are as at be been by can could d did do does for from had has have he her here him his how i if in into is it its ll m
@@ -18,7 +18,7 @@ may me might must my no not of on or our please re s shall she should so some t 
 ve was we were what when where which who whom why will with would you your
 """
 FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
-"""Words that say nothing about what a request is for."""
+"""Words that say nothing about the purpose of a request."""
 
 _WORD = re.compile(r"[^\W\d_]+|\d+")
 _INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -26,11 +26,9 @@ _INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 @dataclass(frozen=True)
 class Script:
-    """One entry of a manifest: the name it is asked for by, and its texts. `examples` are requests
-    it is meant for.
-
-    `parameters` are the names, descriptions and permitted values of its parameters, `categories`
-    what it is filed under.
+    """One entry of a manifest: its name and its texts. `examples` are requests that it is meant
+    for, `parameters` the names, descriptions and permitted values of its parameters, `categories`
+    its categories.
     """
 
     name: str
@@ -68,7 +66,8 @@ def scripts_of(manifest: Any) -> tuple[Script, ...]:
 
 
 def expected_scripts(labels: Any, manifest: Any) -> dict[str, list[str]]:
-    """By step the names of the scripts that the labels of a trace accept; an id serves too.
+    """For each step the names of the scripts that the labels of a trace accept; ids in the labels
+    become names.
 
     >>> expected_scripts({"3": "a/b.cs", "5": ["x", "y"]}, [{"name": "b.cs", "id": "a/b.cs"}])
     {'3': ['b.cs'], '5': ['x', 'y']}
@@ -129,7 +128,7 @@ def _parameters(schema: Any) -> list[str]:
 
 
 def words_of_name(text: str) -> list[str]:
-    """The words of a text in lower case, compound names taken apart.
+    """The words of a text in lower case, with compound names split.
 
     >>> words_of_name("HTTPServer_v2 Créer 墙")
     ['http', 'server', 'v', '2', 'créer', '墙']

@@ -1,4 +1,4 @@
-"""Many strings looked for in a text at once, which an Aho-Corasick automaton reads once."""
+"""Search for many strings in a text at once, by an Aho-Corasick automaton."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LINES_AT_A_TIME = 10_000
 
 
 class Strings:
-    """Strings that are looked for as words: not inside a longer word or number.
+    """A set of strings to search as words: not inside a longer word or number.
 
     >>> list(Strings(["1", "level 2", "el"]).places("1, 10, 1.5 and level 2"))
     [('1', 0), ('level 2', 15)]
@@ -29,8 +29,8 @@ class Strings:
         )
 
     def in_each(self, texts: Iterable[str]) -> dict[int, set[str]]:
-        """The strings that each of some texts has, by its place, where it has any. They are read as
-        one.
+        """The strings in each of some texts, by the text's place, for texts with any. The texts are
+        searched together.
 
         >>> Strings(["1", "el"]).in_each(["1 el", "", "el"]) == {0: {"1", "el"}, 2: {"el"}}
         True
@@ -50,8 +50,7 @@ class Strings:
         return found
 
     def within(self, lines: Iterable[str]) -> set[str]:
-        """The strings that any of very many lines has. So many are read at a time that there is
-        room for what is found in them.
+        """The strings in any of very many lines, searched in portions to save memory.
 
         >>> sorted(Strings(["1", "el", "ab"]).within(["1 el", "", "el abc"]))
         ['1', 'el']

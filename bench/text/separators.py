@@ -1,4 +1,4 @@
-"""Signs and words of a layout, which part its keys and values and say nothing."""
+"""Separators: signs and words of a layout between its keys and values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _PARTS = frozenset(
         "map name number object record result root row str string struct table value dd dl dt li ol p span tbody td th thead tr ul",
     )
 )
-"""The words by which layouts call their own parts."""
+"""The words that layouts use for their parts."""
 
 LINKS = frozenset({"above", "as", "and", "for", "has", "have", "in", "is", "of", "the", "with"})
 """The words that join keys and values in a sentence."""
@@ -21,12 +21,12 @@ _FORMATTING_TAG = re.compile(
     r"</?(?:b|br|body|code|div|em|h[1-6]|html|i|p|pre|section|strong|u)\s*/?>", re.IGNORECASE
 )
 _LEADER = re.compile(r"\.{4,}|[\u2500-\u257f]+")
-"""Dots or lines that lead from a key to its value."""
+"""Matches dots or lines that lead from a key to its value."""
 
 
 def behind_separator(text: str, at: int) -> int | None:
-    """The place behind a sign that separates; None for any other, and for the sign of a number, a
-    comparison or an omission.
+    """The place after a separator; None for any other sign, such as that of a number, a comparison
+    or an omission.
 
     >>> [behind_separator(text, 0) for text in (": 5", "-5", "- 5", "...", "<a>", "<b>", "< 5", "")]
     [1, None, 1, None, 1, 3, None, None]
@@ -54,5 +54,5 @@ def behind_separator(text: str, at: int) -> int | None:
 
 
 def is_part(word: str) -> bool:
-    """True for a word in small letters by which a layout calls its parts."""
+    """True for a word (in small letters) that layouts use for their parts."""
     return word in _PARTS or word.removesuffix("s") in _PARTS

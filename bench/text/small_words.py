@@ -1,4 +1,4 @@
-"""Words and sentences of a text that state nothing of the data: function words, and notices."""
+"""Words and sentences that state nothing about the data: function words, and notices."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ WORD = re.compile(r"[^\W\d_]{2,}")
 
 @lru_cache(1 << 12)
 def is_small(word: str) -> bool:
-    """True for a word that states nothing: a function word, one of notices, or a name made of such.
+    """True for a word that states nothing about the data: a function word, a word of notices, or a
+    name made of them.
 
     >>> is_small("tool_result"), is_small("tool_price")
     (True, False)
@@ -25,12 +26,12 @@ def is_small(word: str) -> bool:
 
 
 def is_all_small(text: str) -> bool:
-    """True if all words of a text state nothing."""
+    """True if no word of a text states anything about the data."""
     return all(map(is_small, WORD.findall(text.casefold())))
 
 
 def is_notice(sentence: str) -> bool:
-    """True if a sentence says that something is left out, and nothing else."""
+    """True if a sentence only says that something is left out."""
     quantified = quantifiers(sentence)
     return all(
         is_small(word) or word in quantified for word in WORD.findall(sentence.casefold())
@@ -41,7 +42,7 @@ _MARK = re.compile(r"\[[^\[\]\"'\n]{1,80}\]")
 
 
 def without_notices(text: str) -> str:
-    """A text without the notices in brackets: a number in one is none of what it stands in.
+    """A text without its notices in brackets, whose numbers do not belong to the data.
 
     >>> without_notices("row 1 [18 lines left out] [3, 4 … 9] [open: 2 more]")
     'row 1  [3, 4 … 9] [open: 2 more]'

@@ -1,4 +1,4 @@
-"""Tables in a structured value, and their cells in a text: every value in its row and column."""
+"""Tables of a structured value, and their cells in a text."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from .written_values import end_of
 
 _WORD = re.compile(r"\w+")
 _SIGNS = "\t", "|", ";", "&", "</t", ","
-"""What parts the cells of a line."""
+"""Matches the separators between cells."""
 
 _DITTO = re.compile(r"(?<![^\s|;&,])[\"″〃](?=[\t|;&,]|$)")
-"""The sign for the value above, as a cell."""
+"""Matches a cell that means "the value above"."""
 
 
 EndOf = Callable[[int, Node], int | None]
-"""The place behind a nested value that stands at a place; None where it does not."""
+"""A function that returns the place after a nested value at a place; None if it is not there."""
 
 
 class Grid(NamedTuple):
@@ -35,27 +35,27 @@ class Grid(NamedTuple):
     nested: bool
 
     def cells_of(self, row: Node) -> list[Node | None]:
-        """The values of a row by column; None where it has none."""
+        """The values of a row by column; None for a missing cell."""
         cells = dict(_by_column(row, nested=self.nested))
         return [cells.get(column) for column in self.columns]
 
     def sign_in(self, header: str) -> str:
-        """The sign that parts the names of the columns; a blank where there is none, "" where none
-        is needed.
+        """The separator between the names of the columns; a blank without one, "" if none is
+        needed.
         """
         parting = (sign for sign in _SIGNS if header.count(sign) >= len(self.columns) - 1)
         return next(parting, " ") if self.lacks_cells else ""
 
     def sign_behind(self, text: str, at: int) -> str:
-        """The sign that stands behind the name of a column; as `sign_in`."""
+        """The separator after the name of a column, as in `sign_in`."""
         behind = text[at : at + 8].lstrip(" \"'`")
         parting = (sign for sign in _SIGNS if behind.startswith(sign))
         return next(parting, " ") if self.lacks_cells else ""
 
 
 class Cells:
-    """The cells of a text, line by line. Where a row lacks some, the signs between the others count
-    them.
+    """The cells of a table in a text, line by line. Missing cells are counted by the separators
+    between the others.
     """
 
     def __init__(self, text: str, at: int, sign: str, end_of_nested: EndOf) -> None:
@@ -74,9 +74,9 @@ class Cells:
         *,
         is_named: bool = False,
     ) -> bool:
-        """Go behind one line; False, and stay, where a value does not stand where it is due.
+        """Move past one line; False, without moving, if a value is not where it is due.
 
-        At its start stands its name (`is_named`), or may stand one of some `numbers`.
+        The line begins with its name (`is_named`), or may begin with one of some `numbers`.
         """
         at, before = self.at, -1
         for place, cell in enumerate(cells):
@@ -94,9 +94,7 @@ class Cells:
         return True
 
     def _counts(self, signs: int, due: int, is_inner: bool) -> bool:
-        """True if the signs between two cells are those that are due there, or as many as before
-        each line.
-        """
+        """True if the separators between two cells are those that are due."""
         if not self._sign:
             return True
         if is_inner:
@@ -109,7 +107,7 @@ class Cells:
     def _cell(
         self, at: int, cell: Node, numbers: Collection[int], *, may_ditto: bool
     ) -> tuple[int, int] | None:
-        """Where the next cell begins and ends; None where something else stands there."""
+        """The start and the end of the next cell; None if something else is there."""
         while True:
             end = (
                 self._end_of_nested(at, cell)
@@ -133,8 +131,8 @@ class Cells:
 
 
 def tables_of(root: Node) -> dict[Words, list[Grid]]:
-    """By the words of their columns, in order of the alphabet, the lists of records, and the whole
-    as a row.
+    """The lists of records in a value, and the whole value as a row, by the sorted words of their
+    columns.
     """
     grids: dict[Words, list[Grid]] = {}
     for node in nodes_of(root):
@@ -153,8 +151,8 @@ def tables_of(root: Node) -> dict[Words, list[Grid]]:
 
 
 def rows_of(node: Node) -> list[Node]:
-    """The records of a list, or of a mapping in which each has its key as a value; none for any
-    other.
+    """The records of a list, or of a mapping whose keys are values in them; none for any other
+    value.
     """
     by_key = bool(node.children) and all(
         any(leaf.is_key for leaf in child.children) for child in node.children
@@ -163,8 +161,8 @@ def rows_of(node: Node) -> list[Node]:
 
 
 def _by_column(row: Node, *, nested: bool) -> Iterator[tuple[Words, Node]]:
-    """Yield what stands under each key of a row, or each scalar of it behind the words of its path
-    within the row.
+    """Yield the value under each key of a row; with `nested` each scalar under the words of its
+    path.
     """
     if nested:
         yield from ((child.key, child) for child in row.children)
@@ -176,7 +174,7 @@ def _by_column(row: Node, *, nested: bool) -> Iterator[tuple[Words, Node]]:
 
 
 def in_order(columns: list[Words], header: Sequence[str]) -> list[int] | None:
-    """The columns as a header names them, by number; None where it does not name each once."""
+    """The numbers of the columns in the order of a header; None if it does not name each once."""
     order: list[int] = []
     at = 0
     while at < len(header):

@@ -1,8 +1,8 @@
 """Tables in text read back as rows: CSV, Markdown tables, TOON.
 
-A line is taken for the header of a table where at least half of its names are known keys; other
-lines stay text, so that prose with commas is no table. Rows follow until one does not fit; a last
-row cut short keeps the cells that it has.
+A line counts as the header of a table if at least half of its names are known keys; other lines
+stay text, so that prose with commas is not a table. Rows follow until one does not fit; a truncated
+last row keeps its cells.
 
 Types are strict. A cell is read as JSON or Python reads a scalar: `12` is the integer, `12.0` the
 float, `True` and `true` the same, `None` and `null`, `NaN`; in quotes it is a string, whatever it
@@ -34,8 +34,8 @@ _WORD = re.compile(r"\w+")
 
 
 def find_tables(text: str, names: Collection[str]) -> tuple[list[Row], str]:
-    """The rows of every table in a text, as mappings, and the lines that belong to none. Linear in
-    the text.
+    """The rows of every table in a text, as mappings, and the lines outside tables. Linear in the
+    text.
 
     >>> names = {"id", "level"}
     >>> find_tables("two walls\\nid,level\\n1,L 1\\n2,\\"7\\"\\nthat is all", names)
@@ -79,7 +79,7 @@ def read_cell(text: str) -> Any:
 
 
 def _delimited(lines: Sequence[str], start: int, names: Collection[str]) -> _Table | None:
-    """The table of delimited cells whose header stands at a line; None where none does."""
+    """The table of delimited cells whose header is a line; None if that is not a header."""
     header = lines[start]
     toon = _TOON.fullmatch(header)
     if toon:
@@ -103,8 +103,8 @@ def _delimited(lines: Sequence[str], start: int, names: Collection[str]) -> _Tab
 
 
 def _known(columns: Sequence[str], names: Collection[str]) -> bool:
-    """True if these are the columns of a table: no two alike, and at least half of the named ones
-    known, some by the end of their path.
+    """True if these are the columns of a table: all different, and at least half of the named ones
+    known, perhaps by the end of their path.
 
     >>> [_known(columns, {"a"}) for columns in (["", "a", "", "b"], ["a", "a"], ["a", "b", "c"], [""], ["a", "x.a", "b"])]
     [True, False, False, False, True]
@@ -124,9 +124,7 @@ def _take(
     names: Collection[str],
     read: Callable[[str], list[str] | None],
 ) -> _Table | None:
-    """The rows below a header of columns that are known; a row with half of their cells or fewer is
-    the last one.
-    """
+    """The rows below a header; a row with half of the cells or fewer is the last one."""
     columns = [column.strip().strip("\"'") for column in columns]
     if not _known(columns, names):
         return None
@@ -160,7 +158,7 @@ def _names_one(cell: str, columns: Sequence[str]) -> bool:
 
 
 def _row(columns: Sequence[str], cells: Sequence[str]) -> Row:
-    """The cells of a row by column, each as a value; empty ones and row numbers are left out."""
+    """The values of a row by column, without empty cells and row numbers."""
     row: Row = {}
     for column, cell in zip(columns, cells, strict=False):
         text = cell.strip()
@@ -174,9 +172,9 @@ def _row(columns: Sequence[str], cells: Sequence[str]) -> Row:
 
 
 def _fields(line: str, delimiter: str) -> list[str]:
-    """The cells of a line of CSV; one in quotes keeps them, so that its type is kept.
+    """The cells of a line of CSV; quoted cells keep their quotes, since these show the type.
 
-    Containers as JSON need no quotes around them.
+    JSON containers need no quotes around them.
 
     >>> _fields('"say ""yes"", then",2,"x', ","), _fields('mug,{"size":"S","lid":[1,2]},3', ",")
     (['"say "yes", then"', '2', '"x"'], ['mug', '{"size":"S","lid":[1,2]}', '3'])
@@ -211,7 +209,7 @@ def _fields(line: str, delimiter: str) -> list[str]:
 
 
 def _container_end(line: str, position: int) -> int:
-    """The end of the JSON container that opens at a position; the position itself where none does."""
+    """The end of the JSON container that opens at a position; the position itself without one."""
     if line[position : position + 1] in ("{", "["):
         with suppress(ValueError, RecursionError):
             return _JSON.raw_decode(line, position)[1]

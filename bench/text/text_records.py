@@ -26,7 +26,7 @@ Pair = tuple[str, str]
 
 
 class Line(NamedTuple):
-    """One sentence of a text: itself, the heading above it in small letters, and the stems of both."""
+    """One sentence of a text, with the heading above it in small letters, and the stems of both."""
 
     text: str
     heading: str
@@ -34,9 +34,9 @@ class Line(NamedTuple):
 
 
 class TextRecord(NamedTuple):
-    """One record as a text shows it: its keys and values, and the values in small letters.
+    """One record in a text: its keys and values, and the values in small letters.
 
-    `around` has those of the records around it, `values` its own as well.
+    `around` are the values of the records around it, `values` includes its own.
     """
 
     pairs: tuple[Pair, ...]
@@ -106,7 +106,7 @@ class TextReading:
 
     @cached_property
     def _records(self) -> dict[tuple[str, str], list[int]]:
-        """The numbers of the records by key and each word and number under it."""
+        """The numbers of the records by key and by each word and number under it."""
         records: dict[tuple[str, str], list[int]] = {}
         for number, record in enumerate(self.all_records):
             for key, text in record.pairs:
@@ -127,7 +127,7 @@ class TextReading:
 
     @memo
     def records_saying(self, key: str, fact: str) -> frozenset[int]:
-        """The numbers of the records of the text that say a fact under a key."""
+        """The numbers of the records with a fact under a key."""
         key = plain_key(key)
         return frozenset(
             number
@@ -140,13 +140,13 @@ class TextReading:
 
     @memo
     def lines_with(self, fact: str) -> list[Line]:
-        """The sentences of the text that say a fact."""
+        """The sentences with a fact."""
         return [line for line in self.lines.get(word_of(fact), ()) if says(line.text, fact)]
 
 
 def _own_pair(key: str, text: str, names: frozenset[str]) -> Pair:
-    """A key without the path in front of it, or with the unit that stands behind its value, where
-    that leaves a known one.
+    """A pair whose key is known: without the path before the key, or with the unit after its value
+    as part of the key.
 
     >>> _own_pair("walls.0.Area", "3.5 m²", frozenset({"Area"})), _own_pair("Area", "3.5 m²", frozenset({"Area_m2"}))
     (('Area', '3.5 m²'), ('Area_m2', '3.5'))
@@ -160,7 +160,7 @@ def _own_pair(key: str, text: str, names: frozenset[str]) -> Pair:
 
 
 def says(text: str, fact: str) -> bool:
-    """True if a text says a fact: that number by value, or those words whatever their case."""
+    """True if a text has a fact: a number by value, or words in any case."""
     if is_number(fact):
         return fact in (_numbers_of(text) if len(text) <= _SHORT_CHARS else numbers_in(text))
     return fact in text or (" " in fact and fact.casefold() in " ".join(text.casefold().split()))
@@ -170,13 +170,13 @@ _ODD_NUMBER = re.compile(r"[\d.][eE][-+]?\d|(?![0-9])\d")
 
 
 def has_odd_number(text: str) -> bool:
-    """True if a text may have a number with an exponent, or one of other digits than 0 to 9."""
+    """True if a text may have a number with an exponent, or with digits other than 0 to 9."""
     return _ODD_NUMBER.search(text) is not None
 
 
 def sure_part(word: str) -> str:
-    """The part of a word or number that stands, in small letters, in every text which has it and no
-    odd number.
+    """The part of a word or number that every text with it has, in small letters, unless the text
+    has odd numbers.
 
     >>> [sure_part(word) for word in ("w104", "1250.5", "0.25", "1234567", "1e-9")]
     ['w104', '5', '25', '567', '']
@@ -208,7 +208,8 @@ class Record(NamedTuple):
 
 
 def records_of(node: Any) -> Iterator[Record]:
-    """Yield every mapping of a value as a record. Those of the same keys share them."""
+    """Yield every mapping in a value as a record. Records with the same keys share the tuple of
+    keys."""
     waiting: list[tuple[Any, str, tuple[int, ...]]] = [(node, "", ())]
     known_keys: dict[tuple[str, ...], tuple[str, ...]] = {}
     number = 0
@@ -252,7 +253,7 @@ def container_keys(node: Any) -> Iterator[str]:
 
 
 def _begun_in(node: Any) -> Iterator[str]:
-    """Yield the strings within a value that begin as data do and were cut."""
+    """Yield the strings in a value that begin like data and were truncated."""
     for item in nested(node):
         if isinstance(item, str) and item.lstrip()[:1] in ("{", "["):
             yield item
@@ -281,14 +282,14 @@ def _sentences(plain: str) -> Iterator[Line]:
 
 @lru_cache(maxsize=65536)
 def word_of(fact: str) -> str:
-    """The word or number by which a fact is looked up."""
+    """The word or number under which a fact is indexed."""
     if fact.isidentifier():
         return fact.casefold()
     return fact if is_number(fact) else max(words_of(fact), key=len, default=fact).casefold()
 
 
 def by_word(items: Iterable[tuple[str, Any]]) -> dict[str, list[Any]]:
-    """Things by each word and number of their texts."""
+    """Items indexed by each word and number of their texts."""
     by_word_: dict[str, list[Any]] = {}
     for text, item in items:
         for word in words_in(text):
@@ -308,7 +309,7 @@ def _words_in(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=65536)
 def plain_key(key: str) -> str:
-    """A key as it is compared: in small letters, a blank between its words.
+    """A key in the form for comparison: in small letters, with blanks between its words.
 
     >>> plain_key("Switch_Type"), plain_key("switchType"), plain_key("Area (m²)"), plain_key("#")
     ('switch type', 'switch type', 'area m2', '#')

@@ -1,4 +1,4 @@
-"""The contents of texts: each text is read once for everybody who asks the same object."""
+"""Shared readings of texts: each text is read once for all users of the same object."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .search import Strings
 class Texts:
     """The plain lines, facts, words and numbers of texts, each read once, for one trace.
 
-    `lower` are the words that the trace writes in small letters: capitalised, they are no names.
+    `lower` are the words that the trace writes in small letters: capitalised, they are not names.
 
     >>> texts = Texts()
     >>> texts.facts('{"rows": 471}'), texts.missing("total 471", ["471", "36.5"])
@@ -30,7 +30,7 @@ class Texts:
 
     @memo
     def plain(self, text: str) -> str:
-        """A text as facts are looked for in it."""
+        """A text decoded for searching facts."""
         return decoded(text)
 
     @memo
@@ -54,7 +54,7 @@ class Texts:
         return self.find_facts(text)
 
     def find_facts(self, text: str) -> dict[str, str]:
-        """The same, of a text that nobody asks for again. Each distinct line is read once."""
+        """The facts of a text, without caching the text itself. Each distinct line is read once."""
         plain, distinct = self.plain(text), dict[str, str]()
         for line in dict.fromkeys(plain.split("\n")):
             is_long = len(plain) > LONG_CHARS
@@ -69,12 +69,13 @@ class Texts:
 
     @memo
     def flat(self, text: str) -> str:
-        """The words of each paragraph of a text, a line each: where a run of words is looked for."""
+        """The words of each paragraph of a text, one line per paragraph, for searching runs of
+        words."""
         return "\n".join(map(self.flat_paragraph, self.plain(text).split("\n\n")))
 
     @memo
     def flat_paragraph(self, paragraph: str) -> str:
-        """The words of a paragraph in a row."""
+        """The flat words of a paragraph."""
         words = _flat_line if len(paragraph) > LONG_CHARS else self._flat_line
         return " " + "".join(row for line in paragraph.split("\n") if (row := words(line)) != " ")
 
@@ -83,11 +84,9 @@ class Texts:
         return _flat_line(line)
 
     def unescaped(self, text: str) -> str:
-        """The lines of a text that hold escapes though it was decoded, with these resolved: text
-        within text. `""` where there is none.
-
-        A fact is present in a text if it is in the one or in the other: nobody can tell which of
-        them a backslash was meant for.
+        """The lines of a decoded text that still have escapes, with these resolved, as for text
+        within text; `""` without any. A fact is present if it is in either form, since the meaning
+        of the backslashes is unknown.
 
         >>> texts = Texts()
         >>> texts.unescaped("log: start\\\\nW-104 failed"), texts.unescaped("log: W-104 failed")
@@ -116,18 +115,18 @@ class Texts:
         return anchor(fact) in self.words(text) and occurs(self.plain(text), fact)
 
     def missing(self, text: str, facts: Collection[str]) -> list[str]:
-        """The facts that a text does not hold, in the order given."""
+        """The facts that a text does not have, in the order given."""
         present = FactsHeld(facts, self).in_text(text) if facts else frozenset()
         return [fact for fact in facts if fact not in present]
 
 
 def _flat_line(line: str) -> str:
-    """The words of a line in a row."""
+    """The flat words of a line."""
     return flat(line)[1:]
 
 
 class FactsHeld:
-    """The facts out of given ones that a text holds. Each line and each paragraph is searched once.
+    """The search of texts for given facts. Each line and each paragraph is searched once.
 
     >>> facts = FactsHeld(["471", "a/b.csv", "two words"], Texts())
     >>> sorted(facts.in_text("471.0 of 4710, Two words"))
@@ -149,7 +148,7 @@ class FactsHeld:
 
     @memo
     def in_text(self, text: str) -> frozenset[str]:
-        """The facts that a text holds."""
+        """The given facts in a text."""
         plain, other = self.texts.plain(text), self.texts.unescaped(text)
         lines = set(plain.split("\n"))
         words = self._in_long(lines) if len(plain) > LONG_CHARS else self._in_lines(lines)
@@ -157,14 +156,14 @@ class FactsHeld:
         return frozenset().union(words, rows, self.in_text(other) if other else ())
 
     def _in_long(self, lines: set[str]) -> set[str]:
-        """The facts of one word that any of very many lines holds."""
+        """The one-word facts in very many lines."""
         numbers = map(numbers_in, lines if self._numbers else ())
         return self._words.within(lines) | self._numbers.intersection(
             itertools.chain.from_iterable(numbers)
         )
 
     def _in_lines(self, lines: set[str]) -> set[str]:
-        """The facts of one word that some lines hold, which are remembered."""
+        """The one-word facts in some lines, which are cached."""
         new = list(lines - self._searched)
         facts_of = self._words.in_each(new)
         for at, line in enumerate(new if self._numbers else ()):
@@ -175,7 +174,7 @@ class FactsHeld:
         return set().union(*map(self._of_line.__getitem__, self._of_line.keys() & lines))
 
     def _in_paragraphs(self, paragraphs: set[str]) -> set[str]:
-        """The facts of several words that some paragraphs hold."""
+        """The facts of several words in some paragraphs."""
         new = list(paragraphs.difference(self._of_paragraph))
         rows_of = self._in_rows.in_each(map(self.texts.flat_paragraph, new))
         for at, paragraph in enumerate(new):
@@ -186,7 +185,8 @@ class FactsHeld:
 
 
 def longer_holding(facts: Iterable[str], searched: FactsHeld) -> dict[str, frozenset[str]]:
-    """For each of some facts the longer ones among them that hold it whole; `searched` finds them all."""
+    """For each of some facts the longer ones among them that contain it; `searched` finds them
+    all."""
     words = {fact: flat(anchor(fact)) for fact in facts}
     longer_facts: dict[str, set[str]] = {fact: set() for fact in words}
     for other in words:

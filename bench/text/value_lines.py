@@ -1,4 +1,4 @@
-"""The lines in which a value without JSON inside its strings is read."""
+"""Values as plain lines, without JSON inside their strings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ _HOLDS_FACT = re.compile(r"\d{3}|\d\.\d|[/\\@_]|\w\.\w|\w\d|\d\w|\B[A-Z]")
 
 
 def lines_of(value: Any) -> list[str]:
-    """A value as `key: leaf` a line, a row of a table a line, long texts below their key.
+    """A value as lines: `key: leaf` for each leaf, one line for each row of a table, long texts
+    below their key.
 
     >>> lines_of({"n": [1, 2], "rows": [{"a": 1, "b": None}]})
     ['n: 1, 2', 'rows:', 'a: 1, b: null']
@@ -20,7 +21,7 @@ def lines_of(value: Any) -> list[str]:
 
 
 def _leaf(value: Any) -> str:
-    """A scalar as `plain_lines` writes it; short words in quotes, so that they are one fact."""
+    """A scalar as `plain_lines` writes it; short words are quoted, so that they are one fact."""
     if isinstance(value, str):
         if (
             2 <= len(value) <= 80
@@ -36,7 +37,8 @@ def _leaf(value: Any) -> str:
 
 
 def _emit(value: Any, key: str, lines: list[str]) -> None:
-    """Add the lines of a value: a row or a list of scalars is one line, anything else one for each leaf."""
+    """Append the lines of a value: one line for a row or a list of scalars, else one line for each
+    leaf."""
     label = f"{key}: " if key else ""
     if isinstance(value, dict):
         if key:

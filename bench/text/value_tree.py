@@ -1,4 +1,4 @@
-"""A structured value as a tree whose scalars are ticked off."""
+"""A structured value as a tree whose scalars are ticked off when a text has them."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def words_of_key(key: str) -> Words:
 
 
 class Node:
-    """A mapping, list or scalar of the value: its place in the one around it, and how much of it is
-    still to come.
+    """A mapping, list or scalar of the value: its place in its parent, and how much of it is still
+    to come.
 
-    A scalar that is the key of its record too (`{"W1": {"id": "W1"}}`) need not come, unless it is
-    awaited because the record began without its key: one of the two says it.
+    A scalar that is also the key of its record (`{"W1": {"id": "W1"}}`) may be missing in a text,
+    unless the record began without its key.
     """
 
     __slots__ = (
@@ -71,18 +71,18 @@ class Node:
 
     @property
     def name(self) -> Words:
-        """The words of its key; of what stands in a list those of the list."""
+        """The words of its key; for an item of a list those of the list's key."""
         return self.key if self.key or self.parent is None else self.parent.name
 
     def leaves(self) -> Iterator[Node]:
-        """Yield its scalars in order; an empty mapping or list is one."""
+        """Yield its scalars in order; an empty mapping or list counts as one."""
         if not self.children:
             yield self
         for child in self.children:
             yield from child.leaves()
 
     def reset(self) -> None:
-        """Begin anew: nothing of it has come."""
+        """Start again: nothing of it has come."""
         self.left, self.is_awaited = self.size, False
 
     def tick_off(self) -> None:
@@ -93,11 +93,11 @@ class Node:
 
     @property
     def own_key(self) -> Node | None:
-        """The scalar in a record that is its key too; None for none."""
+        """The scalar in a record that is also its key; None without one."""
         return next((child for child in self.children if child.is_key), None)
 
     def await_key(self) -> None:
-        """Let the scalar come that says the key of a record which began without it."""
+        """Expect the scalar that states the key of a record that began without its key."""
         key = self.own_key
         if key and not key.is_awaited:
             key.is_awaited = True
@@ -106,14 +106,14 @@ class Node:
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """The numbers that may stand beside it: its place among others from 0 or 1, and the length
-        of a list.
+        """The numbers that may be written next to it: its place from 0 or 1, and the length of a
+        list.
         """
         places = (self.ordinal, self.ordinal + 1) if self.ordinal >= 0 else ()
         return (*places, len(self.children)) if isinstance(self.value, list) else places
 
     def follows_unwritten(self) -> bool:
-        """True for a scalar of a list the one before which is still to come: such texts keep their
+        """True for a scalar of a list whose predecessor is still to come, since a list keeps its
         order.
         """
         is_next = self.parent is None or self.place < 1 or bool(self.children)
@@ -125,7 +125,7 @@ class Node:
 
 
 def nodes_of(node: Node) -> Iterator[Node]:
-    """Yield a node and all in it, from the outside in."""
+    """Yield a node and all nodes in it, from the outside in."""
     yield node
     for child in node.children:
         yield from nodes_of(child)

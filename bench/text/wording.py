@@ -1,4 +1,4 @@
-"""Counts, shares, prices and names in sentences for people, formatted here and nowhere else."""
+"""Formatting of counts, shares, prices and names in sentences for people."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NOT_MEASURED = "not measured"
 
 
 def count(value: float | None) -> str:
-    """A count with commas, whole where it is; at most four digits otherwise.
+    """A count with thousands separators; a fraction has at most four digits.
 
     >>> count(1698.0), count(7.25), count(-3), count(None)
     ('1,698', '7.25', '−3', 'not measured')
@@ -32,7 +32,7 @@ def counted(number: int | float, one: str, many: str = "") -> str:
 
 
 def percent(share: float | None) -> str:
-    """A share as percent with at most one decimal; never a whole 0% or 100% that it is not.
+    """A share as percent with at most one decimal; rounding never makes it 0% or 100%.
 
     >>> percent(0.05), percent(0.1484), percent(0.0004), percent(0.9999), percent(None)
     ('5%', '14.8%', '<0.1%', '>99.9%', 'not measured')
@@ -60,7 +60,7 @@ def dollars(value: float | None) -> str:
 
 
 CHEAP = 0.1
-"""Dollars a run below which prices are given per 1,000 runs."""
+"""The dollars per run below which prices are stated per 1,000 runs."""
 
 
 class PriceBasis(NamedTuple):
@@ -80,7 +80,7 @@ def per_run(price: float) -> PriceBasis:
 
 
 def listed(names: Sequence[str], most: int = 6) -> str:
-    """Names in a sentence; those above `most` are counted. "" for none.
+    """Names in a sentence; after the first `most` the others are counted. "" without names.
 
     >>> listed(["a"]), listed(["a", "b", "c"]), listed(["a", "b", "c"], 1)
     ('a', 'a, b and c', 'a and 2 more')

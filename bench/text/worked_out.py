@@ -1,4 +1,4 @@
-"""Numbers that are worked out of others in the same sentence or record."""
+"""Numbers that can be computed from others in the same sentence or record."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def worked_out(number: str, others: Sequence[str], *, percent: bool = False) -> 
     """True if a number is the sum or difference of two others, the sum of all, one times a small
     whole number, or one in thousands, millions or billions.
 
-    `percent`: or the share of one in another, or their difference in percent of one. Rounded as it
-    is written; the first twelve others are looked at.
+    With `percent` also the share of one in another, or their relative difference. It may be
+    rounded; only the first twelve others are tried.
 
     >>> worked_out("150", ["100", "50"]), worked_out("151", ["100", "50"])
     (True, False)

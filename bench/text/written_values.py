@@ -1,4 +1,5 @@
-"""Scalars as texts write them: as they are, with the escapes of a layout, a moment in other words."""
+"""The forms of scalars in texts: as they are, with the escapes of a layout, dates and times in
+other words."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ _MOMENT_CHARS, _DAYS_AFTER = 30, re.compile(r"(?:\+\d)?")
 
 
 def folded(text: str) -> str:
-    """A text with a blank for each run of them and of line breaks; tabs, which part cells, stay.
+    """A text with runs of blanks and line breaks reduced to one blank; tabs, which separate cells,
+    stay.
 
     >>> folded(" a\\n  b \\t c")
     'a b\\tc'
@@ -32,7 +34,7 @@ def folded(text: str) -> str:
 
 
 def folded_lines(text: str) -> tuple[str, list[int]]:
-    """A text with its lines folded into one, and the places where those with words begin.
+    """A text with its lines folded into one, and the places where lines with words begin.
 
     >>> folded_lines("a  b\\n\\n c")
     ('a b c', [0, 4])
@@ -43,7 +45,7 @@ def folded_lines(text: str) -> tuple[str, list[int]]:
 
 
 def end_of(text: str, at: int, value: Any) -> int | None:
-    """The place behind a scalar that stands at a place of a text; None where it does not.
+    """The place after a scalar at a place of a text; None if it is not there.
 
     >>> end_of("id 5, ok", 3, 5.0), end_of("id 5% off", 3, 5), end_of("on 5 May 2024.", 3, "2024-05-05")
     (4, None, 13)
@@ -68,7 +70,8 @@ def end_of(text: str, at: int, value: Any) -> int | None:
 
 
 def _end_of_moment(text: str, at: int, value: str) -> int | None:
-    """The place behind the date or time of day that a value is, where it stands in other words."""
+    """The place after a date or time of day at a place of a text, in any spelling; None if it is
+    not there."""
     moment = moment_of(value)
     near = text[at : at + _MOMENT_CHARS] if moment else ""
     for _, (start, end) in (*dates_in(near), *times_in(near)) if near[:1].isalnum() else ():
@@ -80,7 +83,7 @@ def _end_of_moment(text: str, at: int, value: str) -> int | None:
 
 
 def _is_end(text: str, at: int) -> bool:
-    """True if no word, number or unit goes on at a place."""
+    """True if no word, number or unit continues at a place."""
     after = text[at : at + 2]
     return not (
         after[:1].isalnum()
@@ -90,13 +93,14 @@ def _is_end(text: str, at: int) -> bool:
 
 
 def stands_in(value: str, text: str) -> bool:
-    """True if a folded text may write a value somewhere."""
+    """True if a folded text may have a value somewhere, in any form."""
     return moment_of(value) != "" or any(form in text for form in forms_of(value))
 
 
 @lru_cache(maxsize=65536)
 def forms_of(value: str) -> tuple[str, ...]:
-    """A text as layouts write it, folded: as it is, and with the escapes of JSON, Python, SQL or XML."""
+    """The folded forms of a text in layouts: as it is, and with the escapes of JSON, Python, SQL or
+    XML."""
     plain = folded(value)
     written = (
         json.dumps(value, ensure_ascii=False)[1:-1],
