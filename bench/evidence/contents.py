@@ -155,6 +155,16 @@ class TraceContents:
 
         return self.once(frozenset[str], "names", names)
 
+    @cached_property
+    def field_counts(self) -> dict[int, int]:
+        """The number of fields of each structured result, by its step."""
+
+        def counts() -> dict[int, int]:
+            structured = (s for s, r in self.results.items() if isinstance(r.data, dict | list))
+            return {step: len(self.table(step).fields) for step in structured}
+
+        return self.once(dict[int, int], "field counts", counts)
+
     @memo
     def table(self, step: int) -> FieldTable:
         """The fields of the result of a step."""

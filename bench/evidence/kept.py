@@ -4,14 +4,15 @@ the store, in the last prompt.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..model import ToolResult, as_text
-from ..model.replay import Call
 
 if TYPE_CHECKING:
     from .of_replay import ReplayEvidence
+    from .walk import Stay
 
 Place = Literal["shown", "stored", "end"]
 """Where a result is looked for: the first prompt after it, the store, the last prompt of its
@@ -36,36 +37,32 @@ class KeptShare(NamedTuple):
         return self.kept / self.total if self.total else 1.0
 
 
-class Standing(NamedTuple):
-    """The messages of one prompt; `own` are those of the strategy's own."""
+class Standing:
+    """The messages in the prompt of one call, by their numbers: those whose stay has begun and has
+    not ended.
+    """
 
-    messages: frozenset[int]
-    own: frozenset[int]
+    def __init__(
+        self, stays: Mapping[int, Sequence[Stay]], own: Sequence[int], call: int, thread: str
+    ) -> None:
+        self.call = call
+        self._stays, self._own, self._thread = stays, own, thread
 
+    def __contains__(self, number: int) -> bool:
+        return any(
+            stay.first <= self.call < stay.after and stay.thread == self._thread
+            for stay in self._stays.get(number, ())
+        )
 
-class ThreadCursor:
-    """The prompt of one thread, call by call. Asked in order, it costs what changes."""
+    @cached_property
+    def messages(self) -> frozenset[int]:
+        """All of them."""
+        return frozenset(filter(self.__contains__, self._stays))
 
-    def __init__(self, calls: Sequence[Call], recorded: int) -> None:
-        self._calls, self._recorded = calls, frozenset(range(recorded))
-        self._places = {call.step: place for place, call in enumerate(calls)}
-        self._prompt: list[int] = []
-        self._read = 0
-        self._standing = Standing(frozenset(), frozenset())
-
-    def at(self, call: Call) -> Standing:
-        """The messages in the prompt of a call."""
-        place = self._places[call.step]
-        if place == self._read - 1:
-            return self._standing
-        if place < self._read:
-            self._prompt, self._read = [], 0
-        for item in self._calls[self._read : place + 1]:
-            self._prompt[item.keep :] = item.tail
-        self._read = place + 1
-        messages = frozenset(self._prompt)
-        self._standing = Standing(messages, messages - self._recorded)
-        return self._standing
+    @cached_property
+    def own(self) -> frozenset[int]:
+        """Those of the strategy's own."""
+        return frozenset(filter(self.__contains__, self._own))
 
 
 def facts_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:
@@ -83,52 +80,38 @@ def facts_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:
                 yield KeptShare(result, total - len(facts.lost_in_text(result, text)), total)
         return
     for result, call in evidence.prompted(place):
-        standing = evidence.standing(call)
-        if evidence.index.full[result.index] in standing.messages:
+        if evidence.stands(evidence.index.full[result.index], call):
             if result.text:
                 yield KeptShare(result, 0, 0)
         elif total := len(facts.of(result)):
-            yield KeptShare(result, total - facts.count_lost(result, standing), total)
+            lost = facts.count_lost(result, evidence.facts_at(call))
+            yield KeptShare(result, total - lost, total)
 
 
 def fields_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:
     """Yield how many fields of each structured result are still there beside their keys, as
-    `facts_kept` does.
+    `facts_kept` does. A result without a field is left out where it was altered.
     """
     messages = evidence.messages
+    totals = messages.contents.field_counts
     if place == "stored":
         for result, text in _stored_texts(evidence):
-            if isinstance(result.data, dict | list):
-                if text is None:
-                    yield KeptShare(result, 0, 0)
-                else:
-                    yield from _fields_in(evidence, result, [text])
+            if text is None and result.index in totals:
+                yield KeptShare(result, 0, 0)
+            elif text is not None and (total := totals.get(result.index)):
+                yield KeptShare(result, len(messages.fields_in(result.index, text)), total)
         return
     for result, call in evidence.prompted(place):
-        if not isinstance(result.data, dict | list):
+        if result.index not in totals:
             continue
-        standing = evidence.standing(call)
-        if evidence.index.full[result.index] in standing.messages:
+        if evidence.stands(evidence.index.full[result.index], call):
             yield KeptShare(result, 0, 0)
-            continue
-        seen = evidence.index.seen[result.index]
-        numbers = [*([seen] if seen in standing.messages else []), *standing.own]
-        about = [
-            item
-            for item in (messages.messages[n] for n in numbers)
-            if item.step in (None, result.index)
-        ]
-        texts = [text for item in about for text in messages.contents.of(item)]
-        yield from _fields_in(evidence, result, texts)
-
-
-def _fields_in(
-    evidence: ReplayEvidence, result: ToolResult, texts: Sequence[str]
-) -> Iterator[KeptShare]:
-    """Yield how many of its fields some texts say; nothing for a result without a field."""
-    kept = (evidence.messages.fields_in(result.index, text) for text in texts)
-    if total := len(evidence.messages.table(result.index).fields):
-        yield KeptShare(result, len(frozenset[int]().union(*kept)), total)
+        elif total := totals[result.index]:
+            seen = evidence.index.seen[result.index]
+            numbers = [seen] if evidence.stands(seen, call) else []
+            numbers += evidence.own_about(result.index, call)
+            kept = (messages.fields_of(number, result.index) for number in numbers)
+            yield KeptShare(result, len(frozenset[int]().union(*kept)), total)
 
 
 def _stored_texts(evidence: ReplayEvidence) -> Iterator[tuple[ToolResult, str | None]]:

@@ -39,13 +39,11 @@ def _texts_about(evidence: ReplayEvidence, step: int, call: int) -> list[str]:
     """The texts that show a result in a prompt; where none does, those that the strategy wrote
     about no single step.
     """
-    messages = evidence.messages.messages
+    messages, standing = evidence.messages.messages, evidence.standing(call)
     seen = evidence.index.seen[step]
-    standing = evidence.standing(call)
-    own = [messages[number] for number in standing.own]
-    about = [message.text for message in own if message.step == step]
-    about += [messages[seen].text] if seen in standing.messages else []
-    return about or [message.text for message in own if message.step is None]
+    numbers = [*evidence.own_about(step, call), *([seen] if seen in standing else [])]
+    shown = [messages[number] for number in numbers]
+    return [item.text for item in shown if item.step is not None] or [item.text for item in shown]
 
 
 def picked_out(evidence: ReplayEvidence) -> Iterator[int]:

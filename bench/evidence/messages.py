@@ -5,6 +5,7 @@ that a strategy wrote, read once.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 from ..model import Message, Trace, as_text, memo
@@ -64,13 +65,22 @@ class TraceMessages:
         return [*range(self.recorded), *map(self.number_of, replay.written)]
 
     @memo
+    def texts_of(self, number: int) -> list[str]:
+        """The texts in which a message can hold something; none where a strategy's own one is a
+        notice and nothing else.
+        """
+        message = self.messages[number]
+        is_own = number >= self.recorded and not message.tool_calls
+        if is_own and not without_notices(message.text).strip():
+            return []
+        return self.contents.of(message)
+
+    @memo
     def facts_in(self, number: int) -> frozenset[str]:
         """The facts of turns and of results that a message holds."""
-        message = self.messages[number]
-        is_own = number >= self.recorded
-        texts = self.contents.of(message)
-        texts = [*map(without_notices, texts)] if is_own else texts
-        facts = frozenset[str]().union(*map(self.contents.search.in_text, texts))
+        is_own, texts = number >= self.recorded, self.texts_of(number)
+        said = (without_notices(text) if is_own else text for text in texts)
+        facts = frozenset[str]().union(*(self.contents.search.in_text(text) for text in said))
         for fact in facts & self._own_holders.keys() if is_own else ():
             self._own_holders[fact].append(number)
         return facts
@@ -118,7 +128,7 @@ class TraceMessages:
         table, wanted = self.table(step), self.index.facts[fact]
         if not table.key_of(wanted):
             return self.index.full[step] in self.index.holders[fact]
-        texts, full = self.contents.of(self.messages[number]), self.contents.results[step].text
+        texts, full = self.texts_of(number), self.contents.results[step].text
         fields = self._kept_fields(step)
         return any(text == full or fields.keeps(self.reading(text), wanted) for text in texts)
 
@@ -148,6 +158,27 @@ class TraceMessages:
         if text == self.contents.results[step].text:
             return frozenset(range(len(self.table(step).fields)))
         return self._kept_fields(step).kept_in(self.reading(text))
+
+    @memo
+    def fields_of(self, number: int, step: int) -> frozenset[int]:
+        """The fields of the result of a step, by their places, that a message says."""
+        if number == self.index.seen[step]:
+            return self._fields_seen[step]
+        return frozenset[int]().union(*(self.fields_in(step, t) for t in self.texts_of(number)))
+
+    @cached_property
+    def _fields_seen(self) -> dict[int, frozenset[int]]:
+        """By step the fields of each structured result that the recorded model saw."""
+
+        def fields() -> dict[int, frozenset[int]]:
+            return {
+                step: frozenset[int]().union(
+                    *(self.fields_in(step, t) for t in self.texts_of(self.index.seen[step]))
+                )
+                for step in self.contents.field_counts
+            }
+
+        return self.contents.once(dict[int, frozenset[int]], "fields seen", fields)
 
     @memo
     def _kept_fields(self, step: int) -> KeptFields:

@@ -176,15 +176,15 @@ def missing_instructions(
     for place, item in enumerate(reader.given):
         of_thread.setdefault(item.thread, []).append((place, item))
     for call, (step, thread) in enumerate(prompts.steps_of_calls):
-        messages, own = prompts.standing(call)
+        standing = prompts.standing(call)
         missing = [
             place
             for place, item in of_thread.get(thread, ())
             if item.step <= step
             and (item.last is None or step <= item.last)
-            and reader.full[item.step] not in messages
-            and messages.isdisjoint(reader.elsewhere(place))
-            and not any(reader.holds(number, place) for number in own)
+            and reader.full[item.step] not in standing
+            and not any(number in standing for number in reader.elsewhere(place))
+            and not any(reader.holds(number, place) for number in standing.own)
         ]
         by_call.append(MissingInstructions(step, tuple(missing)))
     return by_call

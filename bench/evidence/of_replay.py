@@ -4,20 +4,21 @@ result. Found when it is first asked for.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from functools import cached_property
 
-from ..model import Step, ToolResult
+from ..model import Step, ToolResult, grouped
 from ..model.replay import Replay, StepOutcome
-from .kept import PLACES, KeptShare, Place, Standing, ThreadCursor, facts_kept, fields_kept
+from .kept import PLACES, KeptShare, Place, Standing, facts_kept, fields_kept
 from .lost import picked_out
 from .missing import MissingInstructions, missing_instructions
 from .own_text import OwnText, RewrittenResult
 from .pairs import Refused
 from .refetch import Fetch, fetches_of
+from .result_facts import PromptFacts
 from .session import TraceSession
-from .walk import Walked, walk
+from .walk import Stay, Walked, walk
 
 
 class ReplayEvidence:
@@ -26,7 +27,8 @@ class ReplayEvidence:
     def __init__(self, session: TraceSession, replay: Replay) -> None:
         self.session, self.replay = session, replay
         self.trace, self.index, self.messages = session.trace, session.index, session.messages
-        self._cursors: dict[str, ThreadCursor] = {}
+        self._standing: Standing | None = None  # that of the call asked about last
+        self._facts: dict[str, PromptFacts] = {}
 
     @cached_property
     def walked(self) -> Walked:
@@ -76,6 +78,30 @@ class ReplayEvidence:
         """The messages of the strategy's own that stood in any prompt, in order."""
         return tuple(sorted(n for n in self.walked.stays if n >= self.messages.recorded))
 
+    def own_about(self, step: int, call: int) -> list[int]:
+        """Those in the prompt of a call that show the result of a step, or several messages."""
+        of_step = self._own_by_step.get(step, ())
+        return [*filter(self.standing(call).__contains__, of_step), *self._of_several.get(call, ())]
+
+    @cached_property
+    def _own_by_step(self) -> dict[int | None, list[int]]:
+        return grouped((self.messages.messages[number].step, number) for number in self.own)
+
+    @cached_property
+    def _of_several(self) -> dict[int, list[int]]:
+        """By call the messages of the strategy's own in its prompt that show several."""
+        stays = (
+            (n, stay) for n in self._own_by_step.get(None, ()) for stay in self.walked.stays[n]
+        )
+        return grouped(
+            (call, number) for number, stay in stays for call in self._calls_during(stay)
+        )
+
+    def _calls_during(self, stay: Stay) -> list[int]:
+        """The calls in whose prompts a message stands for one of its stays."""
+        numbers = self.thread_calls[stay.thread]
+        return numbers[bisect_left(numbers, stay.first) : bisect_left(numbers, stay.after)]
+
     @cached_property
     def own_texts(self) -> list[OwnText]:
         """These messages as the rules read them, those that say something."""
@@ -114,19 +140,24 @@ class ReplayEvidence:
         """True if a message stands in the prompt of a call; calls are numbered from 0 over all
         threads.
         """
-        thread = self.walked.calls[call].thread
-        return any(
-            stay.first <= call < stay.after and stay.thread == thread
-            for stay in self.walked.stays.get(number, ())
-        )
+        return number in self.standing(call)
 
     def standing(self, call: int) -> Standing:
-        """The messages in the prompt of a call; cheap for the calls of one thread in order."""
+        """The messages in the prompt of a call."""
+        if self._standing is None or self._standing.call != call:
+            thread = self.walked.calls[call].thread
+            self._standing = Standing(self.walked.stays, self.own, call, thread)
+        return self._standing
+
+    def facts_at(self, call: int) -> int:
+        """The facts of results that the prompt of a call holds, as bits; cheap for the calls of one
+        thread in order.
+        """
         item = self.walked.calls[call]
-        if item.thread not in self._cursors:
+        if item.thread not in self._facts:
             calls = [self.walked.calls[number] for number in self.thread_calls[item.thread]]
-            self._cursors[item.thread] = ThreadCursor(calls, self.messages.recorded)
-        return self._cursors[item.thread].at(item)
+            self._facts[item.thread] = PromptFacts(calls, self.session.facts.held_by)
+        return self._facts[item.thread].at(item)
 
     @cached_property
     def thread_calls(self) -> dict[str, list[int]]:

@@ -50,9 +50,9 @@ def refetched(evidence: ReplayEvidence) -> list[tuple[Repeat, tuple[str, ...]]]:
         call = calls.get(repeat.turn)
         if call is None:
             continue
-        if evidence.index.full[repeat.earlier.index] in evidence.standing(call).messages:
+        if evidence.stands(evidence.index.full[repeat.earlier.index], call):
             continue
-        lost = evidence.session.facts.lost(repeat.earlier, evidence.standing(call))
+        lost = evidence.session.facts.lost(repeat.earlier, evidence.facts_at(call))
         if lost:
             facts = evidence.session.facts
             again = facts.in_text(repeat.again.recorded_text, lost)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, reduce
 from operator import or_
 
 from ..model import ToolResult, memo
-from .kept import Standing
+from ..model.replay import Call
 from .messages import TraceMessages
 
 
@@ -19,28 +19,25 @@ class ResultFacts:
 
     def __init__(self, messages: TraceMessages) -> None:
         self._messages = messages
-        self._last = frozenset[int](), 0
 
     def of(self, result: ToolResult) -> tuple[str, ...]:
         """The distinct facts of an untruncated result, in order."""
         return self._messages.contents.facts[result.index]
 
-    def lost(self, result: ToolResult, standing: Standing) -> tuple[str, ...]:
-        """The facts of a result that no message of a prompt without its untruncated one holds."""
-        lost = self._lost_bits(result, standing)
+    def lost(self, result: ToolResult, held: int) -> tuple[str, ...]:
+        """The facts of a result that are not among those held, given as bits: what a prompt without
+        its untruncated message holds.
+        """
+        lost = self._of_result(result.index) & ~held
         return (
             tuple(fact for fact in self.of(result) if lost >> self._numbers[fact] & 1)
             if lost
             else ()
         )
 
-    def count_lost(self, result: ToolResult, standing: Standing) -> int:
+    def count_lost(self, result: ToolResult, held: int) -> int:
         """The number of these facts."""
-        return self._lost_bits(result, standing).bit_count()
-
-    def _lost_bits(self, result: ToolResult, standing: Standing) -> int:
-        """The facts of a result that no message of a prompt holds, as bits."""
-        return self._of_result(result.index) & ~self._in_prompt(standing)
+        return (self._of_result(result.index) & ~held).bit_count()
 
     def lost_in_text(self, result: ToolResult, text: str) -> tuple[str, ...]:
         """The facts of a result that a text does not hold: what a store gives back."""
@@ -78,17 +75,13 @@ class ResultFacts:
                 bits[number >> 3] |= 1 << (number & 7)
         return int.from_bytes(bits, "little")
 
-    def _in_prompt(self, standing: Standing) -> int:
-        """The facts that the messages of a prompt hold, as bits.
-
-        Results of one step ask for the same prompt, so the last answer is kept.
+    def held_by(self, number: int) -> int:
+        """The facts that a message holds, as bits; those that an untruncated result alone has are
+        left out of it.
         """
-        if standing.messages is not self._last[0]:
-            own = [self._in_own(number) for number in standing.own]
-            having = self._in_recorded.keys() & standing.messages
-            recorded = map(self._in_recorded.__getitem__, having)
-            self._last = standing.messages, reduce(or_, (*own, *recorded), 0)
-        return self._last[1]
+        if number < self._messages.recorded:
+            return self._in_recorded.get(number, 0)
+        return self._in_own(number)
 
     @cached_property
     def _in_recorded(self) -> dict[int, int]:
@@ -118,3 +111,48 @@ class ResultFacts:
 
 def _in_bytes(bits: int) -> bytes:
     return bits.to_bytes(bits.bit_length() // 8 + 1, "little")
+
+
+_EVERY = 32
+
+
+class PromptFacts:
+    """The facts that the prompts of one thread hold, as bits, call by call. Asked in order, a prompt
+    costs what changes in it.
+
+    >>> calls = [Call(1, "main", 0, (0, 1)), Call(3, "main", 1, (2,))]
+    >>> facts = PromptFacts(calls, [1, 2, 4].__getitem__)
+    >>> [facts.at(call) for call in calls]
+    [3, 5]
+    """
+
+    def __init__(self, calls: Sequence[Call], held_by: Callable[[int], int]) -> None:
+        self._calls, self._held_by = calls, held_by
+        self._places = {call.step: place for place, call in enumerate(calls)}
+        self._begin()
+
+    def _begin(self) -> None:
+        self._prompt: list[int] = []
+        self._until = [0]  # the facts of its first messages, for each 32 of them
+        self._read, self._facts = 0, 0
+
+    def at(self, call: Call) -> int:
+        """The facts in the prompt of a call."""
+        place = self._places[call.step]
+        if place == self._read - 1:
+            return self._facts
+        if place < self._read:
+            self._begin()
+        for item in self._calls[self._read : place + 1]:
+            self._prompt[item.keep :] = item.tail
+            del self._until[item.keep // _EVERY + 1 :]
+        self._read = place + 1
+        while (start := (len(self._until) - 1) * _EVERY) + _EVERY <= len(self._prompt):
+            self._until.append(self._joined(start))
+        self._facts = self._joined(start)
+        return self._facts
+
+    def _joined(self, start: int) -> int:
+        """The facts of up to 32 messages from a place on, and of those before."""
+        numbers = self._prompt[start : start + _EVERY]
+        return reduce(or_, map(self._held_by, numbers), self._until[-1])

@@ -252,7 +252,7 @@ def _facts_lost(recorded: ReplayEvidence, dropped: list[int], call: int | None) 
     results = {result.index: result for result in recorded.trace.results}
     seen: set[str] = set()
     for step in dropped if call is not None else ():
-        for fact in recorded.session.facts.lost(results[step], recorded.standing(call or 0)):
+        for fact in recorded.session.facts.lost(results[step], recorded.facts_at(call or 0)):
             if fact not in seen:
                 seen.add(fact)
                 yield fact

@@ -64,6 +64,8 @@ def spelled(integer: str, decimals: str) -> str:
 def numbers_in(plain: str) -> set[str]:
     """Every number of a decoded text, by value; `12,500` may be a list, so its parts too."""
     numbers = set(_NUMBERS.findall(plain))
+    if not numbers:
+        return numbers
     others = [*filterfalse(_SPELLED.fullmatch, numbers)]
     numbers.difference_update(others)
     numbers.update(number_value(part) for text in others for part in {text, *text.split(",")})

@@ -16,8 +16,8 @@ from bench import load
 from bench.evidence.checks import CheckedReplay
 from bench.evidence.handles import Handles
 from bench.evidence.index import index_trace
-from bench.evidence.kept import ThreadCursor
 from bench.evidence.pairs import PromptRules
+from bench.evidence.result_facts import PromptFacts
 from bench.evidence.session import TraceSession
 from bench.metrics import metrics, numbers_of
 from bench.model import (
@@ -326,19 +326,23 @@ def test_empty_messages_and_half_characters_are_refused() -> None:
     assert found == [1, 2]
 
 
-@given(prompts=st.lists(st.tuples(st.integers(0, 6), PARTS), min_size=1, max_size=6), asked=st.lists(st.integers(0, 5)))
-def test_a_cursor_gives_the_messages_of_any_call(prompts: list[tuple[int, list[int]]], asked: list[int]) -> None:
+LONG_PARTS = st.lists(st.integers(0, 99), max_size=60)
+
+
+@given(
+    prompts=st.lists(st.tuples(st.integers(0, 90), LONG_PARTS), min_size=1, max_size=6),
+    asked=st.lists(st.integers(0, 5)),
+)
+def test_facts_of_prompts_are_those_of_their_messages(prompts: list[tuple[int, list[int]]], asked: list[int]) -> None:
     calls, whole, last = [], [], []
     for at, (keep, tail) in enumerate(prompts):
+        calls.append(Call(at, "main", min(keep, len(last)), tuple(tail)))
         last = [*last[: min(keep, len(last))], *tail]
-        calls.append(Call(at, "main", min(keep, len(whole[-1]) if whole else 0), tuple(tail)))
         whole.append(last)
-    cursor = ThreadCursor(calls, recorded=3)
+    facts = PromptFacts(calls, lambda number: 1 << number)
     for number in asked:
         at = number % len(calls)
-        standing = cursor.at(calls[at])
-        assert standing.messages == set(whole[at])
-        assert standing.own == {n for n in whole[at] if n >= 3}
+        assert facts.at(calls[at]) == sum(1 << held for held in set(whole[at]))
 
 
 # ---------------------------------------------------------------- whole prompts of shipped recordings
@@ -377,9 +381,10 @@ def test_sums_over_edits_are_those_of_whole_prompts(strategy: str) -> None:
         assert found["cost.prompt_tokens"].value == (sum(sizes) if sizes else None)
         if found["cost.usd_uncached"].value is not None and not any(step.t for step in trace.steps):
             assert found["cost.usd_uncached"].value == pytest.approx(replayed.uncached_usd(trace, sizes, index))
-        numbers = {number for call in replay.calls for number in call.tail}
-        for at in range(len(replay.calls)):
-            assert evidence.standing(at).messages == {number for number in numbers if evidence.stands(number, at)}
+        prompts: dict[str, list[int]] = {}
+        for at, call in enumerate(evidence.walked.calls):
+            prompts[call.thread] = [*prompts.get(call.thread, [])[: call.keep], *call.tail]
+            assert evidence.standing(at).messages == set(prompts[call.thread])
         missed = {(item.step, item.need.fact) for item in evidence.walked.missed}
         for call, messages in replayed.prompts(replay, recorded):
             for need in index.needs.get(call.step, ()):
