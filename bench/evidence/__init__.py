@@ -1,3 +1,3 @@
-"""Evidence of traces and runs: facts that prompts hold, later turns needed and the store gives
-back. Nothing here is a score.
+"""Evidence of traces and replays: facts that prompts have, that later turns needed and that the
+store gives back. Nothing here is a score.
 """

@@ -1,5 +1,5 @@
-"""Cache breaks of a recording: turns that were billed again for what the provider's cache could
-have served.
+"""Cache breaks of a recording: turns billed again for tokens that the provider's cache could have
+served.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from ..tokens.caching import HOUR_S, CacheRule, idle_seconds, rule_of
 from ..tokens.prices import unit_prices
 
 TOLERANCE = 0.01
-"""The share of an expected read that may be missing: providers keep blocks, not tokens."""
+"""The share of an expected read that may be missing, since providers cache blocks, not tokens."""
 
 FEWEST_TOKENS = 1024
-"""A smaller shortfall is a block or two that was not read, no break."""
+"""A smaller shortfall is a block or two that was not read, and not a break."""
 
 
 class _Left(NamedTuple):
-    """A turn with what it left in the cache, and what has happened in its thread since."""
+    """A turn with the tokens that it left in the cache, and later events of its thread."""
 
     turn: ModelTurn
     usage: Usage
@@ -113,8 +113,8 @@ def _changed_by(step: object) -> BreakCause | None:
 
 
 def _left_by(left: _Left, rule: CacheRule) -> int:
-    """Tokens that a turn left in the cache: its reported reads and writes, else its prompt by the
-    rule.
+    """The tokens that a turn left in the cache: its reported reads and writes, else its prompt by
+    the cache rule.
     """
     usage = left.usage
     if usage.cache_write_tokens is not None and rule.writes:
@@ -140,7 +140,7 @@ def _cause(
 def _extra_usd(
     turn: ModelTurn, usage: Usage, short: int, trace: Trace, model: str | None
 ) -> float | None:
-    """Dollars that the missing tokens cost beyond a read from the cache; None without listed
+    """The dollars that the missing tokens cost more than a read from the cache; None without listed
     prices.
     """
     began = next((step.t for step in trace.steps if step.t is not None), None)

@@ -1,17 +1,17 @@
-"""Tool calls with the results that answer them, and what a call asked for in one line."""
+"""Tool calls with the results that answer them, and calls in one line."""
 
 from __future__ import annotations
 
 from ..model import ModelTurn, ToolCall, ToolResult, Trace, as_text
 
 _SUBJECTS = ("command", "cmd", "file_path", "path", "pattern", "query", "url")
-"""The arguments that say what a call is about, the one that says most first."""
+"""The arguments that describe a call best, in order."""
 
 
 def answered_calls(trace: Trace) -> dict[int, tuple[int, ToolCall]]:
     """The model turn and the call that each result answers, by the step of the result.
 
-    It is the latest call of that id before the result, as some recorders use an id again.
+    It is the latest call with that id before the result, since some recorders reuse ids.
     """
     calls: dict[tuple[str, str], tuple[int, ToolCall]] = {}
     answered = {}
@@ -24,7 +24,8 @@ def answered_calls(trace: Trace) -> dict[int, tuple[int, ToolCall]]:
 
 
 def asked(call: ToolCall) -> str:
-    """The command, file or search of a call in one line, else its arguments as JSON; `""` for none.
+    """The command, file or search of a call in one line, else its arguments as JSON; `""` without
+    arguments.
 
     >>> asked(ToolCall(id="c", name="Read", arguments={"file_path": "a.py", "offset": 40, "limit": 9}))
     'a.py offset=40 limit=9'
@@ -49,7 +50,7 @@ def asked(call: ToolCall) -> str:
 
 
 def call_of(result: ToolResult) -> str:
-    """The call of a result as text: the name of the function, then what it was given.
+    """The call of a result as text: the name of the function, then its arguments.
 
     >>> call_of(ToolResult(index=1, call_id="c", function="shell", arguments={"cmd": "ls"}, seen=""))
     'shell {"cmd":"ls"}'

@@ -1,4 +1,5 @@
-"""The cost of each message over all prompts that hold it: a prompt's charges, shared out by size."""
+"""The cost of each message over all prompts with it: a prompt's charges are divided among its
+messages by size."""
 
 from __future__ import annotations
 
@@ -10,13 +11,13 @@ from ..model.audit import Charges
 from ..model.replay import Call
 
 OUTSIDE = -1
-"""Stands for what a prompt holds beside its messages: framing, instructions and tools of the
-harness.
+"""The number for the parts of a prompt outside of its messages: framing, instructions and tools of
+the harness.
 """
 
 
 class Carried(NamedTuple):
-    """One message over a run: the prompts that held it, its tokens over all of them, and their
+    """One message over a run: the number of prompts with it, its tokens in all of them, and their
     dollars.
     """
 
@@ -26,8 +27,8 @@ class Carried(NamedTuple):
 
 
 class _Rates(NamedTuple):
-    """One call: charged tokens for each counted one, the counted tokens that the cache served,
-    dollars for each.
+    """The rates of one call: charged tokens per counted token, the counted tokens that the cache
+    served, and dollars per token of each use.
     """
 
     scale: float
@@ -36,7 +37,8 @@ class _Rates(NamedTuple):
     fresh_usd: float
 
     def usd(self, start: float, size: float) -> float:
-        """Dollars of the counted tokens from `start` on, of which the cache served the first ones."""
+        """Dollars of `size` counted tokens from `start` on; the cache served those at the beginning
+        of the prompt."""
         from_cache = min(max(self.served - start, 0.0), size)
         return from_cache * self.cached_usd + (size - from_cache) * self.fresh_usd
 
@@ -44,11 +46,10 @@ class _Rates(NamedTuple):
 def carried_by(
     calls: Sequence[Call], tokens: Sequence[int], charges: Mapping[int, Charges]
 ) -> dict[int, Carried]:
-    """The cost of each message over the run, by its number; `OUTSIDE` is what no message accounts
-    for.
+    """The cost of each message over the run, by its number; `OUTSIDE` is the rest of the prompts.
 
-    `tokens` are those of each message, `charges` what each call (by its step) was charged. Tokens
-    and dollars add up to those of the calls. What stands outside of the messages begins a prompt,
+    `tokens` are those of each message, `charges` those of each call by its step. Tokens and dollars
+    add up to those of the calls. The parts outside of messages count as the beginning of a prompt,
     and the cache serves a prompt from its start. Without listed prices dollars are 0. No calls: {}.
 
     >>> calls = [Call(1, "main", 0, (0,)), Call(3, "main", 1, (1,))]
@@ -83,7 +84,7 @@ def _of_thread(
     pairs: list[tuple[int, Carried]] = []
 
     def leave(keep: int) -> None:
-        """Add the costs of the messages behind the first `keep`, which leave the prompt."""
+        """Add the costs of the messages after the first `keep`, which leave the prompt."""
         for place in range(keep, len(prompt)):
             number, since = prompt[place]
             start, size = ends[place], ends[place + 1] - ends[place]
@@ -109,7 +110,7 @@ def _of_thread(
 
 
 def _rates_of(charged: Charges, scale: float) -> _Rates:
-    """The rates of one call for each token as it is counted here; 0 without prices."""
+    """The rates of one call per token as counted here; 0 without prices."""
     fresh_tokens = charged.prompt_tokens - charged.cached_tokens
     cached = charged.cached_usd / charged.cached_tokens if charged.cached_tokens else 0.0
     fresh = (charged.new_usd + charged.written_usd) / fresh_tokens if fresh_tokens else 0.0

@@ -1,4 +1,4 @@
-"""The texts and tables of one trace, each read once, whoever asks."""
+"""The texts and tables of one trace, each read once for all users."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ _Value = TypeVar("_Value")
 
 
 class Once(Protocol):
-    """Gives a value of a trace as an earlier run kept it under a name, else as `make` makes it now."""
+    """A function that returns a trace's cached value under a name, or else makes it."""
 
     def __call__(self, kind: type[_Value], name: str, make: Callable[[], _Value], /) -> _Value: ...
 
 
 def made_now(kind: type[_Value], name: str, make: Callable[[], _Value]) -> _Value:
-    """The value as it is made now: nothing is kept."""
+    """The value of `make()`; nothing is cached."""
     return make()
 
 
 class TraceContents:
     """The texts of a trace's messages and the fields of its results, while it is measured.
 
-    `once` is for what costs much, follows from the trace alone, and not every strategy asks for.
+    `once` caches expensive values that depend only on the trace and that not every strategy needs.
     """
 
     def __init__(self, trace: Trace, once: Once = made_now) -> None:
@@ -52,7 +52,8 @@ class TraceContents:
 
     @cached_property
     def texts(self) -> Texts:
-        """A reader that knows the trace's words in small letters: capitalised they are no names."""
+        """The shared readings of texts, which know the words that the trace writes in small
+        letters."""
         texts = Texts()
 
         def small_words() -> frozenset[str]:
@@ -64,11 +65,12 @@ class TraceContents:
 
     @memo
     def counter(self, encoding: str) -> TokenCounter:
-        """A counter for each encoding: whoever counts a text again has it from here."""
+        """The shared token counter of an encoding."""
         return TokenCounter(encoding)
 
     def of(self, message: Message) -> list[str]:
-        """The texts of a message and its calls, none empty, without half a word at a cut."""
+        """The texts of a message and its calls, without empty ones and without half words at a
+        cut."""
         text = self.text_of(message)
         result = self.results.get(-1 if message.step is None else message.step)
         if result is not None and text != result.text:
@@ -76,7 +78,7 @@ class TraceContents:
         return [part for part in (text, *map(call_text, message.tool_calls)) if part]
 
     def excerpt(self, text: str, result: ToolResult) -> Excerpt:
-        """The text of a message beside the result that it shows."""
+        """The text of a message as an excerpt of the result that it shows."""
         return self._excerpt(text, result.index)
 
     @memo
@@ -84,10 +86,10 @@ class TraceContents:
         return Excerpt(text, self.results[step].text)
 
     def text_of(self, message: Message) -> str:
-        """The text of a message, that of a result with its short names and encoded runs written out.
+        """The text of a message; for a result with its short names and encoded runs decoded.
 
-        Where it is proved to write the result, or all data of it, in another layout, the result
-        itself stands in its place: nobody has to read that layout.
+        If it provably writes the result, or all of its data, in another layout, the result itself
+        replaces it.
         """
         text, result = message.text, self.results.get(-1 if message.step is None else message.step)
         return text if result is None or text == result.text else self._in_place(text, result.index)
@@ -103,7 +105,7 @@ class TraceContents:
 
     @memo
     def _in_place(self, text: str, step: int) -> str:
-        """A text read as far as it can be, with its result in place of the same data."""
+        """A text decoded as far as possible, with its result in place of the same data."""
         result, proof = self.results[step], None
         text = expanded(self._decoded(text, step)[0], result.text)
         with suppress(RecursionError):  # nested too deeply
@@ -116,9 +118,9 @@ class TraceContents:
 
     @memo
     def _scalars(self, step: int) -> list[Scalars]:
-        """The scalars of a result, and again with the JSON inside its strings read, where it has any.
+        """The scalars of a result, and again with the JSON in its strings decoded, if it has any.
 
-        Without those that need a text too long to be read.
+        Results that are too long are left out.
         """
         value = data_of(self.results[step])
         opened = decode_strings(value)
@@ -137,7 +139,7 @@ class TraceContents:
 
     @cached_property
     def turn_facts(self) -> TurnFacts:
-        """The facts that its model turns say."""
+        """The facts in its model turns."""
         return TurnFacts(self._trace, self.texts)
 
     @cached_property

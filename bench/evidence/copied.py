@@ -1,5 +1,5 @@
-"""Copied spans: the runs of words of a turn that a paragraph of an earlier message of its thread
-holds and that say enough to be no accident.
+"""Copied spans: runs of words in a turn that are also in a paragraph of an earlier message of its
+thread, long enough to be no accident.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ SPAN_CONTENT = 2  # the fewest of its words that are none of the common ones
 _FAR = 1000  # of how many words at most these must be found
 
 _SPARE = 200_000_000
-"""The characters of a trace's messages that may be read in vain for runs that go on elsewhere than
-where they were said first.
+"""The most characters of messages to read without success for runs that continue at another place
+than their first.
 
-Then runs are compared where they were said first alone, so that many runs in long messages do not
-cost their product.
+After that, runs are only compared at their first place, to limit the time for many runs in long
+messages.
 """
 
 _SENTENCES = re.compile(r"(?<![.!?:;])[.!?:;\n]+(?:\s|$)|\n")
 
 
 class FlatTexts:
-    """Flat texts, asked for runs of words; only those that hold the first words are read."""
+    """Flat texts to search for runs of words; only texts with the first words are read."""
 
     def __init__(self, flats: Iterable[str]) -> None:
         self._by_start: dict[str, dict[str, None]] = {}
@@ -37,7 +37,7 @@ class FlatTexts:
             self.add(text)
 
     def add(self, text: str) -> None:
-        """Ask about one more."""
+        """Add a text to search."""
         for start in _starts(text.split()):
             self._by_start.setdefault(start, {})[text] = None
 
@@ -94,10 +94,10 @@ class Spans:
             at = end
 
     def _longest(self, words: list[str], at: int, end: int, flat: str, place: int) -> int:
-        """The end of the longest run of words from `at` on that a flat text holds; it holds the one
-        to `end`, first said at `place`.
+        """The end of the longest run of words from `at` on in a flat text, which has the run up to
+        `end`, first at `place`.
 
-        Each try doubles what is looked for, so that a long run does not cost its square.
+        The search doubles the run at each step, to avoid quadratic time.
         """
         low, step = end, 1  # so far is known to be held
         while low < len(words) and step:
@@ -109,7 +109,7 @@ class Spans:
         return low
 
     def _holds(self, flat: str, run: str, place: int) -> bool:
-        """True if a flat text holds a run whose first words it says first at `place`."""
+        """True if a flat text has a run whose first words it has first at `place`."""
         if flat.startswith(run, place):
             return True
         if self._spare <= 0:
@@ -119,19 +119,19 @@ class Spans:
         return start != -1
 
     def of(self, turn: int) -> tuple[str, ...]:
-        """The copied spans of a turn, in small letters, one blank between words."""
+        """The copied spans of a turn, in small letters, with single blanks."""
         return self._spans.get(turn, ())
 
 
 def _starts(words: Sequence[str]) -> list[str]:
-    """The shortest runs that begin at each word, as they stand in a flat text."""
+    """The shortest runs that begin at each word, as in a flat text."""
     runs = zip(*(words[at:] for at in range(SPAN_WORDS)), strict=False)
     return [f" {' '.join(run)} " for run in runs]
 
 
 def ends_of_enough(words: Sequence[str]) -> list[int]:
-    """For each word, where the shortest run from it on ends that is long enough and says enough; 0
-    where none does.
+    """For each word the end of the shortest run from it that is long enough and significant; 0
+    without one.
 
     >>> ends_of_enough("the wall is of the wall and concrete".split())
     [8, 8, 8, 8, 8, 8, 0, 0]

@@ -1,4 +1,4 @@
-"""One strategy on one run in detail: the facts that turns missed, one prompt beside today's."""
+"""One strategy on one run in detail: the missed facts, and one prompt compared with today's."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .checks import CheckedReplay
 _MOST_MISSED, _MOST_CHANGED, _CHARS = 500, 4, 300
 
 _Pair = tuple[Message | None, Message | None]
-"""A message of today's prompt, and the one in its place."""
+"""A message of today's prompt, and the strategy's message in its place."""
 
 
 def detail_of(evidence: CheckedReplay, today: CheckedReplay) -> ReplayDetail:
-    """The detail of one replay beside today's; messages are cut, the rest is counted.
+    """The detail of one replay compared with today's; messages are cut, and the rest is counted.
 
     >>> from bench.metrics import example
     >>> detail = detail_of(example(), example())
@@ -59,8 +59,8 @@ def _missed_facts(evidence: CheckedReplay) -> Iterator[MissedFact]:
 
 
 def _worst_step(evidence: CheckedReplay, missed: Sequence[MissedFact]) -> int | None:
-    """The turn that misses most, the first of equals; else the last one. A fact behind a handle can
-    be fetched.
+    """The turn that misses most facts that no handle can fetch, the first one if several do; else
+    the last turn.
     """
     by_turn = Counter(fact.turn for fact in [fact for fact in missed if not fact.handle] or missed)
     if by_turn:
@@ -69,7 +69,7 @@ def _worst_step(evidence: CheckedReplay, missed: Sequence[MissedFact]) -> int | 
 
 
 def _prompt_at(evidence: CheckedReplay, step: int | None) -> list[Message]:
-    """The messages of the prompt of a turn; none where the turn has no call."""
+    """The messages of the prompt of a turn; none for a turn without a call."""
     prompts: dict[str, list[int]] = {}
     for call in evidence.walked.calls:
         prompt = prompts.setdefault(call.thread, [])
@@ -80,8 +80,8 @@ def _prompt_at(evidence: CheckedReplay, step: int | None) -> list[Message]:
 
 
 def _differing(before: Sequence[Message], after: Sequence[Message]) -> Iterator[_Pair]:
-    """Yields the messages that one prompt lacks or holds otherwise; two of one step and kind belong
-    together.
+    """Yields pairs of messages that differ between two prompts; messages of one step and kind
+    belong together.
     """
     rest = list(after)
     for old in before:
@@ -94,7 +94,8 @@ def _differing(before: Sequence[Message], after: Sequence[Message]) -> Iterator[
 
 
 def _changed(pair: _Pair, facts: Sequence[str], tools: Mapping[int, str]) -> ChangedMessage:
-    """Both messages cut around the first missed fact, or else around the place of the change."""
+    """A changed message with both texts cut around the first missed fact, or else around the
+    change."""
     old, new = ("" if message is None else _text(message) for message in pair)
     lost = tuple(fact for fact in facts if fact in old and fact not in new)
     first = old.find(lost[0]) if lost else _place_of_change(old, new)
@@ -122,7 +123,7 @@ def _excerpt(text: str, place: int) -> Excerpt:
 
 
 def _place_of_change(text: str, original: str) -> int:
-    """The place in a text where it says that it leaves something out, else where it first differs."""
+    """The place of the first notice in a text, else the first difference."""
     if words := says_omission(text, original):
         return text.find(words)
     pairs = enumerate(zip(text, original, strict=False))
@@ -138,7 +139,7 @@ def _text(message: Message) -> str:
 
 
 def _compactions(evidence: CheckedReplay) -> tuple[int, ...]:
-    """The steps of the prompts from which recorded messages went."""
+    """The steps of the prompts from which recorded messages were dropped."""
     went = {
         stay.after
         for number, stays in evidence.walked.stays.items()

@@ -1,4 +1,4 @@
-"""Failures of tools: the words that tell one or claim a success, and the results that are one."""
+"""Failures of tools: the words for failure and success, and failed results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FAILURE = re.compile(
     r"|[A-Z]\w*(?:Error|Exception)\b|[❌✗✘]|\b(?:is_)?success[\"']?\s*[:=]\s*false\b|\bexit(?:ed)?\b.{0,12}[1-9]",
     re.IGNORECASE,
 )
-"""Words that tell a failure."""
+"""Words that report a failure."""
 
 SUCCESS = re.compile(
     r"(?:\b(?:success(?:ful(?:ly)?)?|succeeded|ok|okay|done|completed?|passed|fine|worked|accepted|approved|confirmed)\b|[✅✓✔]|\[x\])"
@@ -24,7 +24,7 @@ SUCCESS = re.compile(
 """Words that claim a success."""
 
 _BRIEF_CHARS = 400
-"""A result without a flag is a failure where it is so short and says so."""
+"""The most characters of a text that counts as a failure by its words alone."""
 
 
 def failed(result: ToolResult) -> bool:

@@ -1,4 +1,4 @@
-"""The rates at which the rules that read prose find something in honest texts."""
+"""The false-alarm rates of the rules that read prose, measured on honest texts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def false_alarms() -> dict[Rule, FalseAlarms]:
 
 
 def _rate(measured: list[dict[str, Any]], kind: str) -> float:
-    """The share of flagged texts among those of a kind; of all where none of that kind were
+    """The share of flagged texts among those of a kind, or among all if none of that kind was
     measured.
     """
     of_kind = [item for item in measured if item["kind"] == kind] or measured

@@ -1,5 +1,5 @@
-"""The needs and requests of a whole recording, for a strategy that reads them: who said each fact
-first, and its last use.
+"""The needs and requests of a whole recording, for a strategy that reads the future: the first
+source and the last use of each fact.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from .missing import instructions_of, rules_kept
 
 
 class FutureNeed(NamedTuple):
-    """A fact that a thread needs up to the step `last`. `source` is the step that said it first,
-    `field` its key there.
+    """A fact that a thread needs up to the step `last`. `source` is the first step with it, `field`
+    its key there.
     """
 
     thread: str
@@ -48,10 +48,10 @@ class Future:
     """The fields of the result of a step."""
 
     last_turns: Mapping[int, float]
-    """The last turn for which each request stands, by its step."""
+    """The last turn to which each request applies, by its step."""
 
     rules: Mapping[int, Sequence[str]]
-    """The standing rules that each system turn and request gives, by its step."""
+    """The standing rules in each system turn and request, by its step."""
 
     @classmethod
     def of(
@@ -61,17 +61,17 @@ class Future:
         last_turns: Mapping[int, float] = MappingProxyType({}),
         rules: Mapping[int, Sequence[str]] = MappingProxyType({}),
     ) -> Future:
-        """The future of some needs; without any nothing is needed."""
+        """The future with some needs, by fact."""
         return cls(tuple(needs), contents.search, contents.table, last_turns, rules)
 
     @cached_property
     def longer(self) -> dict[str, frozenset[str]]:
-        """For each needed fact the longer needed facts that hold it."""
+        """For each needed fact the longer needed facts that contain it."""
         return longer_holding((need.fact for need in self.needs), self.search)
 
     def record_lines(self, step: int, facts: Iterable[str]) -> list[str]:
-        """A line of JSON for each record of a result that says some facts as fields: its identity
-        and these fields.
+        """A line of JSON for each record of a result with some facts: its identity and these
+        fields.
 
         >>> from bench.model import Source, ToolResult
         >>> data = [{"id": "W1", "mm": 125, "by": "ann"}, {"id": "W2", "mm": 300, "by": "bob"}]
@@ -89,8 +89,8 @@ class Future:
 
 
 def _record_line(table: FieldTable, record: int, items: Iterable[Field]) -> str:
-    """One record as JSON: some fields and the shortest value that tells it from the others, unless
-    one of these does so alone; a list where a key has several.
+    """One record as JSON: some fields, and the shortest value that identifies it unless one of
+    these does; a list if a key has several values.
     """
     own, items = table.identity(record), list(items)
     pairs = [(item.key, item.text) for item in items]

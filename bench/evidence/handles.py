@@ -1,4 +1,4 @@
-"""Handles: names in a prompt that stand for a text which the strategy keeps elsewhere."""
+"""Handles: names in a prompt for texts that the strategy keeps outside of it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from .messages import TraceMessages
 
 
 class Handles:
-    """The handles of one replay, with what each gives from which step on. False where there are
-    none.
+    """The handles of one replay, each with its texts and the steps from which they apply. False
+    without any.
     """
 
     def __init__(self, replay: Replay, messages: TraceMessages) -> None:
@@ -35,12 +35,12 @@ class Handles:
         ]
 
     def text_at(self, handle: str, step: int) -> str | None:
-        """The text that a handle gives at a step; None before it was kept."""
+        """The text behind a handle at a step; None before it was stored."""
         given = [text for at, text in self._texts[handle] if at <= step]
         return given[-1] if given else None
 
     def giving(self, fact: int, step: int, numbers: Iterable[int]) -> str:
-        """A handle, shown by one of some messages, whose text holds a needed fact; `""` for none."""
+        """A handle in one of some messages whose text has a needed fact; `""` without one."""
         for number in numbers:
             for handle in self.handles_in(number):
                 text = self.text_at(handle, step)

@@ -1,4 +1,4 @@
-"""The index of a trace: the only thing that reads all of its texts."""
+"""Building of the index of a trace, which reads all of its texts."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from .contents import TraceContents
 from .needs import needs_of
 
 _EARLY = 1.5
-"""An answer whose text has so many times the output tokens reported: they were counted before it
-had ended.
+"""The factor by which a text exceeds the reported output tokens if they were counted too early.
 """
 
 
@@ -23,9 +22,9 @@ def index_trace(
     model: str | None = None,
     contents: TraceContents | None = None,
 ) -> TraceIndex:
-    """The index of a trace. `model` is that of a trace which names none.
+    """The index of a trace. `model` applies to a trace that names none.
 
-    `contents` are those of the trace, for whoever goes on to read them.
+    `contents` are the trace's shared texts.
 
     >>> from bench.model import Source, UserTurn
     >>> steps = UserTurn(index=0, content="Count 471."), ModelTurn(index=1, content="It has 471.")
@@ -63,7 +62,8 @@ def index_trace(
 
 
 def _window_of(trace: Trace, model: str | None) -> int | None:
-    """The window of a model, or the largest prompt it took if larger; None: not known."""
+    """The window of a model, or the largest recorded prompt if that is larger; None if it is not
+    known."""
     listed = window_tokens(model)
     taken = [turn.usage.prompt_tokens for turn in trace.model_turns if turn.usage is not None]
     return None if listed is None else max(listed, *taken, 0)
@@ -72,8 +72,8 @@ def _window_of(trace: Trace, model: str | None) -> int | None:
 def _answer_tokens(turn: ModelTurn, count: TokenCounter) -> int:
     """Output tokens of a turn: the provider's count, else its text, calls and reasoning counted.
 
-    A count that is much smaller than the text was taken before the answer had ended: the text
-    counts.
+    A reported count much smaller than the text was taken before the answer ended; then the text is
+    counted.
 
     >>> from bench.model import Usage
     >>> usages = [Usage(prompt_tokens=9, completion_tokens=count) for count in (1, 5, 40)]

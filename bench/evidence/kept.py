@@ -1,5 +1,5 @@
-"""The facts and fields of tool results that are still there: in the first prompt after a result, in
-the store, in the last prompt.
+"""The kept facts and fields of tool results: in the first prompt after a result, in the store, in
+the last prompt.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .walk import Stay
 
 Place = Literal["shown", "stored", "end"]
-"""Where a result is looked for: the first prompt after it, the store, the last prompt of its
+"""The places to look for a result: the first prompt after it, the store, the last prompt of its
 thread.
 """
 
@@ -23,9 +23,7 @@ PLACES: tuple[Place, ...] = ("shown", "stored", "end")
 
 
 class KeptShare(NamedTuple):
-    """The part of one result that is still there: of so many facts or fields in all so many are
-    kept.
-    """
+    """The kept part of one result: `kept` of `total` facts or fields."""
 
     result: ToolResult
     kept: int
@@ -33,7 +31,7 @@ class KeptShare(NamedTuple):
 
     @property
     def share(self) -> float:
-        """The kept share, 1 for a result that nobody altered."""
+        """The kept share; 1 for an unaltered result."""
         return self.kept / self.total if self.total else 1.0
 
 
@@ -66,8 +64,7 @@ class Standing:
 
 
 def facts_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:
-    """Yield how many facts of each result are still there; a result that stands whole is not read
-    (0 of 0).
+    """Yield the kept facts of each result; an unaltered result is not read (0 of 0).
 
     A result without a later prompt in its thread (for the store: without an outcome) is left out.
     """
@@ -89,8 +86,8 @@ def facts_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:
 
 
 def fields_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:
-    """Yield how many fields of each structured result are still there beside their keys, as
-    `facts_kept` does. A result without a field is left out where it was altered.
+    """Yield the kept fields of each structured result, as in `facts_kept`. A result without a field
+    is left out where it was altered.
     """
     messages = evidence.messages
     totals = messages.contents.field_counts
@@ -115,8 +112,8 @@ def fields_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:
 
 
 def _stored_texts(evidence: ReplayEvidence) -> Iterator[tuple[ToolResult, str | None]]:
-    """Yield each result with the text that a later step reads back; None for the untruncated value
-    itself.
+    """Yield each result with the text that a later step reads back; None if that is the untruncated
+    value.
     """
     for result in evidence.trace.results:
         outcome = evidence.outcomes.get(result.index)

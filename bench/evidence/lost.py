@@ -1,5 +1,5 @@
-"""Losses that prompts do not admit: results cut without a word, messages that no prompt has,
-commands that none repeats.
+"""Losses without a notice: results cut silently, messages that no prompt has, commands that none
+repeats.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def silent_results(evidence: ReplayEvidence) -> dict[int, tuple[Place, ...]]:
-    """The results that lost facts or fields without a word, by step, with the places where."""
+    """The results that lost facts or fields without a notice, by step, with the places."""
     silent: dict[int, tuple[Place, ...]] = {}
     at: dict[Place, dict[int, int]] = {
         "shown": {result.index: call for result, call in evidence.prompted("shown")},
@@ -36,8 +36,8 @@ def silent_results(evidence: ReplayEvidence) -> dict[int, tuple[Place, ...]]:
 
 
 def _texts_about(evidence: ReplayEvidence, step: int, call: int) -> list[str]:
-    """The texts that show a result in a prompt; where none does, those that the strategy wrote
-    about no single step.
+    """The texts that show a result in a prompt; if there are none, the strategy's texts about no
+    single step.
     """
     messages, standing = evidence.messages.messages, evidence.standing(call)
     seen = evidence.index.seen[step]
@@ -47,12 +47,12 @@ def _texts_about(evidence: ReplayEvidence, step: int, call: int) -> list[str]:
 
 
 def picked_out(evidence: ReplayEvidence) -> Iterator[int]:
-    """Yield the steps that a strategy left out because of their contents, some of them twice; none
-    whose words its own texts repeat in the last prompt.
+    """Yield the steps that a strategy left out because of their contents, some of them twice.
 
-    A window, a mask and a summary leave out by age. By contents chooses a strategy that drops the
-    newest message alone, a person's turns from between others that it keeps, some but not all of
-    the model's turns without calls, or the failed results alone.
+    Windows, masks and summaries leave out messages by age. A strategy that drops only the newest
+    message, user turns between others that it keeps, some of the model's turns without calls, or
+    only failed results, chooses by contents. Steps whose words the strategy's texts repeat in the
+    last prompt are not yielded.
     """
     messages = evidence.messages.messages
     lasts = [numbers[-1] for numbers in evidence.thread_calls.values()]
@@ -65,8 +65,8 @@ def picked_out(evidence: ReplayEvidence) -> Iterator[int]:
 
 
 def _dropped_by_last(evidence: ReplayEvidence, call: int) -> Iterator[int]:
-    """Yield the turns and failed results that the last prompt of a thread lacks, though it shows
-    what stands around them.
+    """Yield the turns and failed results that the last prompt of a thread lacks although it shows
+    their neighbours.
     """
     last, shown = evidence.walked.calls[call], _steps_in(evidence, call)
     before = [s for s in evidence.trace.steps if s.thread == last.thread and s.index < last.step]
@@ -91,8 +91,8 @@ def _dropped_by_last(evidence: ReplayEvidence, call: int) -> Iterator[int]:
 
 
 def _dropped_at_once(evidence: ReplayEvidence) -> Iterator[int]:
-    """Yield the steps that no prompt ever shows, though the first one after it shows every older
-    result that did not fail.
+    """Yield the steps that no prompt shows, although the first one after them shows every older
+    successful result.
     """
     stays, messages = evidence.walked.stays, evidence.messages.messages
     edited = {stay.after for each in stays.values() for stay in each}
@@ -118,8 +118,8 @@ def _steps_in(evidence: ReplayEvidence, call: int) -> set[int | None]:
 
 
 def lost_commands(evidence: ReplayEvidence) -> list[tuple[str, ...]]:
-    """For each thread with commands before its last prompt, those that no message of this prompt
-    repeats.
+    """For each thread with commands before its last prompt, those that no message of that prompt
+    has.
     """
     given: dict[str, dict[str, int]] = {}
     for turn in evidence.trace.model_turns:
@@ -146,7 +146,7 @@ def _missing(commands: Iterable[str], messages: Sequence[Message]) -> list[str]:
 
 
 def is_complete(command: str, text: str) -> bool:
-    """True if a whole command stands in a text.
+    """True if a text has a whole command.
 
     >>> texts = ("ls", "run: 'ls'", "first\\n ls \\nthen", "ls -la", "$ ls -la", "find | ls", "also ls")
     >>> [is_complete("ls", text) for text in texts]
@@ -166,6 +166,6 @@ def is_complete(command: str, text: str) -> bool:
 
 _BEFORE = {"", *":$>`\"'"}
 _AFTER = {"", *"`\"'"}
-"""The characters between which a whole command stands on its line, blanks left out; `""`: the line
-begins or ends.
+"""The characters that may be next to a whole command on its line, ignoring blanks; `""` is the
+start or end of the line.
 """

@@ -1,4 +1,4 @@
-"""Everything that a trace says, to ask whether a strategy's own text says something new."""
+"""Search in everything that a trace mentions, to find what is new in a strategy's texts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .messages import TraceMessages
 
 _DIGITS = re.compile(r"\d+")
 _LABEL = re.compile(r"\W*[^\W\d]+(?:\s+[^\W\d]+){0,2}(?:\s+#?\d{1,3})?\W{0,3}[:\]] (?=\S)")
-"""A label in front of a quotation: a few words, with an ordinal perhaps (`Step 24: `)."""
+"""Matches a label before a quotation: a few words, perhaps with an ordinal (`Step 24: `)."""
 
 _LIST_MARK = re.compile(r"^\s*(?:\d{1,3}[.)]|[-*•])\s+")
 _LABEL_ENDS, _MOST_LABELS = re.compile(r"[:\]] "), 12
@@ -31,17 +31,16 @@ _PART = re.compile(r"[^\W_]+")
 _ORDINAL = re.compile(r"(?<![^\W_])\d{1,2}(?![^\W_])")
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,80}>")
 _QUOTED_BLANKS = 3
-"""Words of a message between tags are a quotation from so many blanks on."""
+"""Words between tags with at least this many blanks are a quotation."""
 
 _QUOTED_WORDS, _CUT_CHARS, _BEGUN_CHARS = 4, 3, 120
 _REPEATED = 0.5
-"""An instruction is no invention where one sentence had so much of its words; to keep one takes
-more.
+"""The share of an instruction's words in one earlier sentence with which it is not an invention.
 """
 
 
 class Mentions:
-    """The numbers, names and sentences of the recorded messages of a trace, in any message."""
+    """The numbers, names and sentences in all recorded messages of a trace."""
 
     def __init__(self, messages: TraceMessages) -> None:
         self._messages = messages
@@ -52,8 +51,8 @@ class Mentions:
 
     @cached_property
     def _contents(self) -> list[str]:
-        """The distinct texts of the recorded messages, and their calls: the name, then what it was
-        given.
+        """The distinct texts of the recorded messages, and their calls as text: the name, then the
+        arguments.
         """
         recorded = self._messages.messages[: self._messages.recorded]
         calls = (
@@ -66,19 +65,19 @@ class Mentions:
 
     @cached_property
     def _call_ids(self) -> frozenset[str]:
-        """The words of the ids of all calls: a prompt has them beside its texts."""
+        """The words of the ids of all calls, which prompts have besides texts."""
         recorded = self._messages.messages[: self._messages.recorded]
         ids = {call.id for message in recorded for call in message.tool_calls}
         return frozenset(word for call_id in ids for word in flat(call_id).split())
 
     def is_call_id(self, text: str) -> bool:
-        """True if a text is the id of a call, or several."""
+        """True if a text consists of ids of calls."""
         words = flat(text).split()
         return bool(words) and self._call_ids.issuperset(words)
 
     @cached_property
     def _steps(self) -> list[int]:
-        """The step at which each content was said first."""
+        """The first step of each content."""
         steps: dict[str, int] = {}
         for message in self._messages.messages[: self._messages.recorded]:
             step = -1 if message.step is None else message.step
@@ -89,21 +88,23 @@ class Mentions:
 
     @memo
     def first_step_with(self, text: str) -> int | None:
-        """The first step at which a message has the words of a text in a row, the last one perhaps
-        cut, few of them at the beginning of a line; None for no message.
+        """The first step whose message has the words of a text in a row, the last one perhaps
+        truncated; few words must begin a line. None without one.
         """
         words = flat(text).rstrip()
         find = self._having if words.count(" ") >= _QUOTED_WORDS else self._begun_so
         return min(find(words), default=None)
 
     def _having(self, words: str) -> Iterator[int]:
-        """Yield the steps of the contents that have flat words in a row, the last one perhaps cut."""
+        """Yield the steps of the contents with flat words in a row, the last one perhaps
+        truncated."""
         for number in self._having_rarest(words.split()[:-1]):
             if words in self._row(number):
                 yield self._steps[number]
 
     def _begun_so(self, words: str) -> Iterator[int]:
-        """Yield the steps of the lines that begin with flat words, the last one perhaps cut."""
+        """Yield the steps of the lines that begin with flat words, the last one perhaps
+        truncated."""
         words = words[:_BEGUN_CHARS]
         whole = words if len(words) > _CUT_CHARS else f"{words} "
         for line, step in self._lines_begun[bisect_left(self._lines_begun, (words, -2)) :]:
@@ -127,7 +128,7 @@ class Mentions:
         return sorted({(flat(sentence), step) for sentence, step in begun})
 
     def _row(self, number: int) -> str:
-        """The words of a content in a row."""
+        """The flat words of a content."""
         return self._texts.flat(self._contents[number])
 
     @cached_property
@@ -147,12 +148,12 @@ class Mentions:
         return self._messages.contents.once(Numbers, "words", by_word)
 
     def number(self, number: str) -> bool:
-        """True if a message says a number, alone or as the digits of an identifier or a date."""
+        """True if a message has a number, alone or as the digits of an identifier or a date."""
         return number in self._numbers
 
     @cached_property
     def _numbers(self) -> frozenset[str]:
-        """All numbers that the messages say, and the digits in their words, without leading zeros."""
+        """All numbers in the messages, and the digits in their words, without leading zeros."""
 
         def numbers() -> frozenset[str]:
             runs = _DIGITS.findall(" ".join(self._by_word))
@@ -170,12 +171,12 @@ class Mentions:
         return frozenset(sign for sign in "€£¥₹" if any(sign in text for text in self._contents))
 
     def moment(self, moment: str) -> bool:
-        """True if a message says a date or a time of day, as `bench.text.dates` spells it."""
+        """True if a message has a date or a time of day, as `bench.text.dates` spells it."""
         return moment in self._moments
 
     @cached_property
     def _moments(self) -> frozenset[str]:
-        """All dates and times of day that the messages say."""
+        """All dates and times of day in the messages."""
         return frozenset(
             moment
             for text in self._contents
@@ -184,9 +185,7 @@ class Mentions:
         )
 
     def together(self, one: str, other: str) -> bool:
-        """True if a person or the model said two things in one message or its calls, before a
-        strategy rewrote anything.
-        """
+        """True if one recorded message of a person or the model, with its calls, has two texts."""
         return any(flat(one) in words and flat(other) in words for words in self._turns)
 
     @cached_property
@@ -199,7 +198,7 @@ class Mentions:
 
     @memo
     def roles_of(self, text: str) -> frozenset[str]:
-        """The roles and kinds of the messages in which the words of a text stand in a row."""
+        """The roles and kinds of the messages with the words of a text in a row."""
         words = flat(text)
         recorded = (
             self._messages.messages[: self._messages.recorded] if self._in_a_row(words) else []
@@ -209,8 +208,8 @@ class Mentions:
 
     @memo
     def verbatim(self, text: str) -> bool:
-        """True if the words of a text stand in a row in one message, the last one perhaps cut,
-        behind a label (`tool: `) or the words of another one.
+        """True if one message has the words of a text in a row, the last one perhaps truncated; a
+        label (`tool: `) or the words of another message may come first.
         """
         text = _LIST_MARK.sub("", text, count=1)
         if self._begins_a_row(flat(text)):
@@ -225,8 +224,8 @@ class Mentions:
 
     @memo
     def unsaid(self, line: str) -> tuple[str, ...]:
-        """The parts of a line that no message has, without the data that it begins with; none for a
-        blank line.
+        """The parts of a line that no message has, without data at its beginning; none for a blank
+        line.
         """
         if not line.strip() or self.verbatim(line):
             return ()
@@ -242,18 +241,18 @@ class Mentions:
         return tuple(p for p in parts if p.strip() and (p == line or not self.verbatim(p)))
 
     def _begins_a_row(self, words: str) -> bool:
-        """True if flat words stand in a row, the last of several perhaps cut."""
+        """True if some message has flat words in a row, the last of several perhaps truncated."""
         begun = f"{words.rstrip().rpartition(' ')[0]} "
         return self._in_a_row(words) or (words.count(" ") > 3 and self._in_a_row(begun))
 
     def _in_a_row(self, words: str) -> bool:
-        """True if flat words stand in a row in some message, or are none."""
+        """True if some message has flat words in a row, or there are no words."""
         each = words.split()
         return not each or any(words in self._row(at) for at in self._having_rarest(each))
 
     def _having_rarest(self, words: list[str]) -> list[int]:
-        """The numbers of the contents that have the rarest of some words; none where a word is in
-        no content.
+        """The numbers of the contents with the rarest of some words; none if a word is in no
+        content.
         """
         if not self._by_word.keys() >= set(words):
             return []
@@ -267,8 +266,8 @@ class Mentions:
         return rarest
 
     def name(self, name: str) -> bool:
-        """True if the messages say each word of a name or of its path, ordinals aside, or its parts
-        in a row, or have it in the id of a call.
+        """True if the messages have each word of a name or of its path (except ordinals), or its
+        parts in a row, or have it in the id of a call.
         """
         words = set(flat(name).split())
         if self._by_word.keys() >= words or words <= self._call_ids:
@@ -284,13 +283,13 @@ class Mentions:
         return frozenset(part for word in self._by_word for part in _PART.findall(word))
 
     def begins(self, name: str) -> bool:
-        """True if the messages say a name that begins so: what a cut leaves of it."""
+        """True if the messages have a name with this beginning, as a cut leaves it."""
         begun = flat(name)[:-1]
         return any(begun in self._row(number) for number in range(len(self._contents)))
 
     @memo
     def instruction(self, text: str) -> bool:
-        """True if a message gives an instruction in nearly these words."""
+        """True if a message has an instruction in nearly these words."""
         return Repetition(text, _REPEATED).is_in(self._lines)
 
     @cached_property
@@ -299,8 +298,7 @@ class Mentions:
 
 
 def _behind_data(line: str) -> str:
-    """A line without the JSON value that it begins with; data are held against their records by
-    another rule.
+    """A line without a JSON value at its beginning, which another rule checks.
 
     >>> _behind_data(' {"a": 1} of 3'), _behind_data("[x] of 3"), _behind_data("of 3")
     (' of 3', '[x] of 3', 'of 3')

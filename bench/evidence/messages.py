@@ -1,5 +1,5 @@
-"""The messages of one trace while strategies are measured: the recorded ones, and each distinct one
-that a strategy wrote, read once.
+"""The messages of one trace while strategies are measured: the recorded ones, and each distinct
+message of a strategy, read once.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from ..text.texts import Texts
 from .contents import TraceContents
 
 _FEWEST = 4
-"""So many facts beside no key, and words in a row, are no accident."""
+"""The fewest facts without keys, or words in a row, that are no accident."""
 
 
 class TraceMessages:
     """The numbered messages of one trace, for all strategies that are measured on it.
 
-    Numbers below `recorded` are those of the index. A message that says what a recorded one says
-    has its number, so that a strategy is never charged for repeating it.
+    Numbers below `recorded` are those of the index. A message with the same content as a recorded
+    one has its number.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class TraceMessages:
         return self.contents.texts
 
     def number_of(self, message: Message) -> int:
-        """The number of a message, a new one for what nobody has said yet."""
+        """The number of a message; a new one for new content."""
         key = _key(message)
         known = self._numbers.get(key)
         if known is None:
@@ -61,7 +61,7 @@ class TraceMessages:
         return known
 
     def numbers_of(self, replay: Replay) -> Sequence[int]:
-        """The numbers here of the messages of a replay, by their numbers there."""
+        """The numbers of a replay's messages in this trace, by their numbers in the replay."""
         return [*range(self.recorded), *map(self.number_of, replay.written)]
 
     @memo
@@ -77,7 +77,7 @@ class TraceMessages:
 
     @memo
     def facts_in(self, number: int) -> frozenset[str]:
-        """The facts of turns and of results that a message holds."""
+        """The facts of turns and of results in a message."""
         is_own, texts = number >= self.recorded, self.texts_of(number)
         said = (without_notices(text) if is_own else text for text in texts)
         facts = frozenset[str]().union(*(self.contents.search.in_text(text) for text in said))
@@ -86,13 +86,13 @@ class TraceMessages:
         return facts
 
     def own_holders(self, fact: int) -> list[int]:
-        """The strategies' own messages, of those that were read, which hold a needed fact."""
+        """The strategies' messages, among those read so far, with a needed fact."""
         return self._own_holders[self.index.facts[fact]]
 
     def keeps(self, number: int, need: Need) -> bool:
-        """True if a strategy's own message, which holds a needed fact, has it as what it is: a fact
-        of a field as that field of the result that said it first, or whose place the message takes,
-        or in the words of somebody who repeated it.
+        """True if a strategy's message with a needed fact really keeps it: a fact from a field as
+        that field (of the first result with it, or of the result that the message replaces), or in
+        a quotation of a turn with it.
         """
         if not need.field:
             return True
@@ -104,7 +104,7 @@ class TraceMessages:
 
     @memo
     def _quotes(self, number: int, fact: int) -> bool:
-        """True if a message has the words of a whole line in which a turn says a fact."""
+        """True if a message has the words of a whole line with a fact from some turn."""
         words, wanted = self.texts.flat(self.messages[number].text), self.index.facts[fact]
         return any(
             flat_line in words and wanted in self.contents.search.in_text(line)
@@ -113,7 +113,7 @@ class TraceMessages:
 
     @memo
     def _lines_of_turns(self, fact: int) -> dict[str, str]:
-        """The lines of the turns that say a fact, each with its words in a row; no short ones."""
+        """The lines of turns with a fact, each as flat words, without short ones."""
         turns = (self.messages[at] for at in self.index.holders[fact] if at < self.recorded)
         said = (line for turn in turns if turn.kind != "result" for line in turn.text.split("\n"))
         return {line: self._flat_line(line) for line in said if len(line.split()) >= _FEWEST}
@@ -124,7 +124,7 @@ class TraceMessages:
 
     @memo
     def _keeps_as(self, step: int, number: int, fact: int) -> bool:
-        """True if a message holds a fact as the result of a step says it: as a field or as prose."""
+        """True if a message has a fact in the way of a step's result: as a field or in prose."""
         table, wanted = self.table(step), self.index.facts[fact]
         if not table.key_of(wanted):
             return self.index.full[step] in self.index.holders[fact]
@@ -134,8 +134,8 @@ class TraceMessages:
 
     @memo
     def understands(self, number: int, step: int) -> bool:
-        """False for a text that has most of the facts in a result's fields, and few of them beside
-        their keys: nobody knows its layout.
+        """False for a text in an unknown layout: it has most of the facts in a result's fields, but
+        few of them next to their keys.
         """
         text = self.contents.text_of(self.messages[number])
         known, held = set(self.contents.facts.get(step, ())), self.facts_in(number)
@@ -152,8 +152,8 @@ class TraceMessages:
 
     @memo
     def fields_in(self, step: int, text: str) -> frozenset[int]:
-        """The fields of the result of a step, by their places, that a text says beside their keys;
-        its own text says all.
+        """The numbers of the fields of a step's result that a text keeps; the result's own text
+        keeps all.
         """
         if text == self.contents.results[step].text:
             return frozenset(range(len(self.table(step).fields)))
@@ -185,16 +185,16 @@ class TraceMessages:
         return KeptFields(self.table(step))
 
     def table(self, step: int) -> FieldTable:
-        """The fields of the result of a step."""
+        """The table of fields of a step's result."""
         return self.contents.table(step)
 
     @memo
     def reading(self, text: str) -> TextReading:
-        """A text as it is read for the fields of results."""
+        """The reading of a text, for finding fields of results."""
         return TextReading(text, self.contents.names)
 
     def fact_in(self, fact: int, text: str) -> bool:
-        """True if a text that is no message (what a handle gives) holds a needed fact."""
+        """True if a text outside of messages (behind a handle) has a needed fact."""
         return self.index.facts[fact] in self.contents.search.in_text(text)
 
 

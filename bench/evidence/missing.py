@@ -1,4 +1,4 @@
-"""Instructions that every later prompt of a thread has to hold, and the prompts that lack them."""
+"""Instructions that every later prompt of a thread must have, and the prompts that lack them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ from .contents import Once
 from .kept import Standing
 
 _FEWEST_FACTS = 2
-"""A message with fewer facts of a request does not stand for it: one path is no task."""
+"""A message with fewer facts of a request than this does not replace it."""
 
 
 class Instruction(NamedTuple):
-    """One thing that every later prompt of a thread has to hold: who gave it at which step, and its
-    text.
+    """An instruction that every later prompt of a thread must have, with its step, kind and text.
 
-    `last` is the last turn that has to hold it; None: all.
+    `last` is the last turn that must have it; None: all.
     """
 
     thread: str
@@ -41,7 +40,7 @@ def rules_of(trace: Trace) -> dict[int, list[str]]:
 
 
 def rules_kept(trace: Trace, once: Once) -> dict[int, list[str]]:
-    """The same, as an earlier run kept them."""
+    """The standing rules of a trace, cached between runs."""
     return once(dict[int, list[str]], "rules", lambda: rules_of(trace))
 
 
@@ -51,8 +50,8 @@ def instructions_of(
     """The instructions of a trace, in order: system prompts, requests of the user, and standing
     rules of either.
 
-    A request stands until the user says something else, and as long as a later turn takes facts
-    from it that the user does not say again.
+    A request applies until the next user message, and as long as a later turn takes facts from it
+    that the user does not repeat.
     """
     instructions: list[Instruction] = []
     used = _last_uses(trace, index)
@@ -79,9 +78,7 @@ def instructions_of(
 
 
 def _last_uses(trace: Trace, index: TraceIndex) -> dict[int, int]:
-    """The last turn that takes a fact from what was said at each step, and from no later message of
-    the user.
-    """
+    """For each step the last turn that takes a fact from it that no later user message has."""
     users = {
         index.full[step.index]: step.index for step in trace.steps if isinstance(step, UserTurn)
     }
@@ -95,14 +92,14 @@ def _last_uses(trace: Trace, index: TraceIndex) -> dict[int, int]:
 
 
 class MissingInstructions(NamedTuple):
-    """The lacks of the prompt of one call: instructions by their places."""
+    """The instructions that the prompt of one call lacks, by their places."""
 
     step: int
     missing: tuple[int, ...] = ()
 
 
 class PromptMessages(Protocol):
-    """The messages that stand in the prompts of a replay."""
+    """The interface to the messages in the prompts of a replay."""
 
     @property
     def steps_of_calls(self) -> list[tuple[int, str]]:
@@ -113,7 +110,7 @@ class PromptMessages(Protocol):
 
 
 class InstructionReader:
-    """The instructions of a trace, and which of its messages hold them. Each message is read once."""
+    """The instructions of a trace, and the messages that have them. Each message is read once."""
 
     def __init__(
         self, given: Sequence[Instruction], index: TraceIndex, messages: Sequence[Message]
@@ -122,8 +119,8 @@ class InstructionReader:
 
     @memo
     def elsewhere(self, place: int) -> frozenset[int]:
-        """The recorded messages that repeat an instruction, or that say most of what later turns
-        take from a request.
+        """The recorded messages that repeat an instruction, or that have most of the facts that
+        later turns take from a request.
         """
         item = self.given[place]
         text = " ".join(item.text.split())
@@ -147,7 +144,7 @@ class InstructionReader:
 
     @memo
     def holds(self, number: int, place: int) -> bool:
-        """True if a message holds an instruction; what is left of a system prompt is still one."""
+        """True if a message has an instruction; the rest of a shortened system prompt counts."""
         message, item = self._messages[number], self.given[place]
         if item.kind == "rule":
             return self._repetition(place).is_in(self._lines(number))
@@ -166,9 +163,9 @@ class InstructionReader:
 def missing_instructions(
     prompts: PromptMessages, reader: InstructionReader
 ) -> list[MissingInstructions]:
-    """For each call the instructions said before it that no message of its prompt holds.
+    """For each call the earlier instructions that no message of its prompt has.
 
-    A recorded message that stands as it was holds its own; a text of the strategy holds what it
+    An unchanged recorded message has its own instructions; a text of the strategy has those that it
     repeats.
     """
     by_call: list[MissingInstructions] = []

@@ -1,9 +1,7 @@
-"""Needs: every fact of a model turn that an earlier message of its thread had said, and that its
-recorded prompt held.
+"""Needs: facts in a model turn that an earlier message of its thread and its recorded prompt have.
 
-Facts are extracted from the turns alone; results and messages are only searched for what some turn
-says. Two things are no needs: names of tools and their parameters, and names inside code that the
-agent itself had made up.
+Facts are extracted only from turns; results and messages are searched for these. Names of tools and
+their parameters are not needs, nor are names in code that the agent itself made up.
 """
 
 from __future__ import annotations
@@ -31,11 +29,12 @@ from .step_texts import call_text
 from .turn_facts import Asked
 
 FAR_TURNS = 6
-"""A need is far where its fact was last said so many model turns ago, or more."""
+"""A need is far if its fact was last mentioned this many model turns ago, or more."""
 
 
 class Needs(NamedTuple):
-    """The needed facts of a trace, their kinds, the needs by turn, and who holds each fact."""
+    """The needed facts of a trace, their kinds, the needs by turn, and the messages with each
+    fact."""
 
     facts: tuple[str, ...]
     kinds: tuple[str, ...]
@@ -57,7 +56,7 @@ def needs_of(trace: Trace, recorded: RecordedMessages, contents: TraceContents) 
     asked, search = contents.turn_facts, contents.search
 
     def facts_in(*texts: str) -> frozenset[str]:
-        """The facts of turns that some texts hold."""
+        """The facts of turns in some texts."""
         return asked.distinct & frozenset().union(*map(search.in_text, texts))
 
     holds = [facts_in(*contents.of(message)) for message in recorded.messages]
@@ -106,7 +105,8 @@ _Remembered = tuple[int | None, Origin, frozenset[str], frozenset[str]]
 
 
 class _Thread:
-    """The facts of one thread: who said each first, when last, and what its recorded prompt holds."""
+    """The facts of one thread: the first source and the last mention of each, and the facts in its
+    recorded prompt."""
 
     def __init__(self) -> None:
         self.first: dict[str, tuple[Origin, int]] = {}
@@ -118,8 +118,9 @@ class _Thread:
     def needed(
         self, asked: Mapping[str, Asked], spans: Iterable[str], tools: frozenset[str]
     ) -> Iterator[tuple[str, str]]:
-        """Yield the facts that a turn took from its prompt, each with its kind, then the copied words
-        that hold none of them. Names of tools, and names in code that the model made, are no need.
+        """Yield the facts that a turn took from its prompt, each with its kind, then the copied
+        spans without such a fact. Names of tools, and names in code that the model made up, are
+        left out.
         """
         seen: list[str] = []
         for fact, (kind, in_code) in asked.items():
@@ -157,7 +158,8 @@ class _Thread:
         self.turns += origin == "model"
 
     def edit(self, texts: Mapping[int, frozenset[str]]) -> None:
-        """The recorded harness showed these steps in other words from here on; calls stay."""
+        """Note that the recorded harness showed some steps with other texts from here on; calls
+        stay."""
         self._show(
             (
                 step,
@@ -169,7 +171,8 @@ class _Thread:
         )
 
     def reset(self, reset: ContextReset, summary: frozenset[str]) -> None:
-        """The recorded harness cleared its prompt but for its first system turns and what it kept."""
+        """Note that the recorded harness cleared its prompt except for the first system turns and
+        the kept steps."""
         before, kept = self._messages, set(reset.kept)
         start = next((at for at, item in enumerate(before) if item[1] != "system"), len(before))
         remembered: _Remembered = (None, "result", summary, frozenset())

@@ -1,6 +1,4 @@
-"""Gaps: the places where a text says that it leaves something of a result out, and the parts
-between them.
-"""
+"""Notices of a text that shows a result, and the parts of the text between them."""
 
 from __future__ import annotations
 
@@ -22,8 +20,8 @@ _OPENING = re.compile(r"[\s{\[,*-]*[\"']?([A-Za-z_][\w .-]*?)[\"']?\s*[:=]")
 
 
 class Notices(NamedTuple):
-    """The words that are notices in a text which shows a result: that in `full`, with its lines
-    and its fields; `handles` stand for all of it.
+    """The notices in a text that shows a result: the result is `full`, with its lines and fields;
+    `handles` stand for all of it.
     """
 
     full: str
@@ -32,9 +30,7 @@ class Notices(NamedTuple):
     handles: tuple[str, ...] = ()
 
     def admits(self, gap: Gap) -> bool:
-        """True if the words of a gap say that something is left out, and nothing else. Tags say
-        nothing.
-        """
+        """True if the words of a gap only say that something is left out; tags are ignored."""
         lines = [
             line for line in gap.words.split("\n") if line.strip() and not _TAG.fullmatch(line)
         ]
@@ -43,15 +39,15 @@ class Notices(NamedTuple):
         return all(map(self.omits, lines))
 
     def omits(self, line: str) -> bool:
-        """True if a line says that something is left out, in words that the result does not have
-        there, or names a handle.
+        """True if a line says that something is left out, in words that the result does not have,
+        or names a handle.
         """
         if not self._is_own(line):
             return False
         return omission_in(line, self.full) != "" or any(name in line for name in self.handles)
 
     def _is_own(self, line: str) -> bool:
-        """True for a short line that is none of the result, and has no field of it."""
+        """True for a short line that is not in the result, and has none of its fields."""
         return (
             line not in self.known
             and len(line) <= NOTICE_CHARS
@@ -60,8 +56,8 @@ class Notices(NamedTuple):
         )
 
     def pieces_of(self, text: str) -> list[str]:
-        """The parts of a text between its gaps, each a run of the strategy's own lines of which one
-        is a notice; itself without.
+        """The parts of a text between runs of the strategy's own lines with a notice; without one
+        the text itself.
         """
         marked = _MARK.sub(
             lambda mark: f"\n{mark[0]}\n" if omission_in(mark[0], self.full) else mark[0], text

@@ -1,5 +1,5 @@
-"""The evidence of one replay: what its walk found, what its prompts and its store hold of each
-result. Found when it is first asked for.
+"""The evidence of one replay: its prices, needs, prompts, stored results and own texts, computed on
+demand.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class ReplayEvidence:
 
     @cached_property
     def missing_instructions(self) -> list[MissingInstructions]:
-        """For each call the instructions that its prompt lacks, but for those that the recorded
+        """For each call the instructions that its prompt lacks, except those that the recorded
         prompt lacked.
         """
         excused = self.session.excused
@@ -60,7 +60,7 @@ class ReplayEvidence:
 
     @cached_property
     def fetches(self) -> list[Fetch]:
-        """The calls that would give turns what their prompts lacked."""
+        """The calls that would fetch missing facts for turns."""
         return fetches_of(self.session, self.walked, self.replay)
 
     @cached_property
@@ -75,7 +75,7 @@ class ReplayEvidence:
 
     @cached_property
     def own(self) -> tuple[int, ...]:
-        """The messages of the strategy's own that stood in any prompt, in order."""
+        """The messages of the strategy in any prompt, in order."""
         return tuple(sorted(n for n in self.walked.stays if n >= self.messages.recorded))
 
     def own_about(self, step: int, call: int) -> list[int]:
@@ -104,7 +104,7 @@ class ReplayEvidence:
 
     @cached_property
     def own_texts(self) -> list[OwnText]:
-        """These messages as the rules read them, those that say something."""
+        """The strategy's messages with a text, as the rules read them."""
         return [own for own in self._read if not own.is_blank]
 
     @cached_property
@@ -117,29 +117,27 @@ class ReplayEvidence:
 
     @cached_property
     def rewritten(self) -> list[RewrittenResult]:
-        """Those of them that show a result."""
+        """The strategy's messages that show a result."""
         return [own for own in self.own_texts if isinstance(own, RewrittenResult)]
 
     @cached_property
     def emptied(self) -> list[RewrittenResult]:
-        """The messages that show nothing at all in the place of a result that said something."""
+        """The empty messages in place of results with a text."""
         shown = (own for own in self._read if isinstance(own, RewrittenResult))
         return [own for own in shown if own.is_blank and own.result.text.strip()]
 
     @cached_property
     def handle_names(self) -> list[str]:
-        """The handles that it gave, longer ones first."""
+        """The strategy's handles, longer ones first."""
         names = {item.handle for item in self.replay.handles}
         return sorted(names, key=lambda name: (-len(name), name))
 
     def first_call(self, number: int) -> int:
-        """The first call whose prompt has a message that stood in one."""
+        """The first call whose prompt has a message."""
         return min(stay.first for stay in self.walked.stays[number])
 
     def stands(self, number: int, call: int) -> bool:
-        """True if a message stands in the prompt of a call; calls are numbered from 0 over all
-        threads.
-        """
+        """True if a message is in the prompt of a call; calls are numbered from 0 over all threads."""
         return number in self.standing(call)
 
     def standing(self, call: int) -> Standing:
@@ -177,13 +175,13 @@ class ReplayEvidence:
         }
 
     def call_after(self, step: Step) -> int | None:
-        """The first call of its thread after a step; None where there is none."""
+        """The first call of a step's thread after it; None without one."""
         place = bisect_right(self._steps_of_calls.get(step.thread, ()), step.index)
         return next(iter(self.thread_calls.get(step.thread, ())[place : place + 1]), None)
 
     def prompted(self, place: Place) -> Iterator[tuple[ToolResult, int]]:
-        """Yield each result that a later prompt of its thread could hold, with the call of its
-        first or last one.
+        """Yield each result with a later prompt in its thread, with the call of the first or last
+        such prompt.
         """
         for result, first in self._prompted:
             yield result, self.thread_calls[result.thread][-1] if place == "end" else first
@@ -196,15 +194,15 @@ class ReplayEvidence:
 
     @cached_property
     def picked_out(self) -> tuple[int, ...]:
-        """The steps that a strategy has read and dropped alone."""
+        """The steps that a strategy left out because of their contents."""
         return tuple(sorted({*picked_out(self)}))
 
     @cached_property
     def facts_kept(self) -> dict[Place, list[KeptShare]]:
-        """By place the facts of each result that are still there."""
+        """The kept facts of each result, by place."""
         return {place: list(facts_kept(self, place)) for place in PLACES}
 
     @cached_property
     def fields_kept(self) -> dict[Place, list[KeptShare]]:
-        """By place the fields of each structured result that are still there beside their keys."""
+        """The kept fields of each structured result, by place."""
         return {place: list(fields_kept(self, place)) for place in PLACES}

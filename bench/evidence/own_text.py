@@ -1,4 +1,4 @@
-"""A message that a strategy wrote, read once for every replay that shows it and every rule."""
+"""Messages that a strategy wrote, each read once for all replays and rules."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _V = TypeVar("_V")
 
 
 class OwnText:
-    """A message of a strategy's own, as the rules read it."""
+    """A message of the strategy, as the rules read it."""
 
     def __init__(self, session: TraceSession, number: int, handles: tuple[str, ...] = ()) -> None:
         # No circle: a run that was measured is freed without a search for it.
@@ -49,7 +49,7 @@ class OwnText:
 
     @cached_property
     def added(self) -> str:
-        """Its words beside what it shows: all of them."""
+        """Its words besides what it shows, which are all for a text about no result."""
         return self._without_halves()
 
     def _without_halves(self) -> str:
@@ -58,9 +58,10 @@ class OwnText:
 
     @cached_property
     def new_lines(self) -> list[str]:
-        """The lines that do not stand in what it shows, for a summary in the trace.
+        """Its lines that are not in the result that it shows; for a summary those that are not in
+        the trace.
 
-        Left out are data that a line begins with, and what stands in some message word for word.
+        Data at the beginning of a line, and words that some message has in a row, are left out.
         """
         known, unsaid = self._known, self.session.mentions.unsaid
         lines = (
@@ -78,14 +79,14 @@ class OwnText:
         return self.added.split("\n")
 
     def once(self, key: Hashable, find: Callable[[], _V]) -> _V:
-        """The finding about this text that a rule keeps under a key, found once."""
+        """The value of `find()` about this text, cached under a key."""
         if key not in self._found:
             self._found[key] = find()
         return cast(_V, self._found[key])
 
 
 class RewrittenResult(OwnText):
-    """A message of a strategy's own that shows a result."""
+    """A message of the strategy that shows a result."""
 
     def __init__(
         self, session: TraceSession, number: int, handles: tuple[str, ...], result: ToolResult
@@ -105,7 +106,7 @@ class RewrittenResult(OwnText):
 
     @property
     def shows_all(self) -> bool:
-        """True if it has its result as it is."""
+        """True if it has its whole result."""
         return self.result.text.strip() in self.text
 
     @property
@@ -125,11 +126,10 @@ class RewrittenResult(OwnText):
 
     @cached_property
     def gaps(self) -> list[Gap] | None:
-        """The gaps of a text that shows its result and nothing else but notices between its parts;
-        None for any other.
+        """The gaps of a text that shows only parts of its result and notices between them; None for
+        any other.
 
-        The result may be written as its text, as its value, as its plain lines, or as Python
-        writes it.
+        The result may be written as its text, its value, its plain lines, or in Python.
         """
         as_written = self.session.messages.contents.excerpt(self.text, self.result)
         found = (
@@ -170,8 +170,8 @@ class RewrittenResult(OwnText):
         return [line for line in super()._lines() if not self.states_truly(line)]
 
     def states_truly(self, line: str) -> bool:
-        """True if a line says rightly how often values of one column stand there, or in which order
-        the rows of this text are.
+        """True if a line correctly states counts of a column's values, or the order of the rows in
+        this text.
         """
         if order := stated_order(line):
             parts = self.message.text.split(line)[1:]
@@ -181,7 +181,7 @@ class RewrittenResult(OwnText):
         )
 
     def _rows_in(self, text: str, order: Order) -> list[Sequence[Pair]]:
-        """The rows of a part of it, with the columns of tables as they are written."""
+        """The rows of a part of it; in tables with the columns as written."""
         messages = self.session.messages
         rows = find_tables(text, messages.contents.names | {order.column})[0]
         if any(order.column in row for row in rows):
@@ -190,7 +190,7 @@ class RewrittenResult(OwnText):
 
     @cached_property
     def shows_line(self) -> bool:
-        """True if it shows a line of its result, or a long one within data."""
+        """True if it has a line of its result, or a long one within data."""
         if any(line in self._known for line in self.text.split("\n") if line.strip()):
             return True
         text, plain = unescape(self.text), self.session.messages.texts.plain(self.result.text)
@@ -199,16 +199,16 @@ class RewrittenResult(OwnText):
 
 
 _LONG_LINE_CHARS = 24
-"""A line of so many characters does not stand in another text by accident."""
+"""A line with this many characters is not in another text by accident."""
 
 
 _PYTHON = frozenset({"{'", "[{", "['"})
-"""The beginnings of a Python mapping or list as text."""
+"""Matches the beginning of a Python mapping or list as text."""
 
 
 def _may_show(shown: Any, full: Any) -> bool:
-    """True unless a text has no beginning or end of any of its outer lines from another one: most
-    layouts are their own.
+    """False if no outer line of a text begins or ends like one of another text; then it is in a
+    layout of its own.
     """
     if not isinstance(shown, str) or not isinstance(full, str) or len(shown) <= NOTICE_CHARS:
         return True
@@ -227,11 +227,11 @@ def _may_show(shown: Any, full: Any) -> bool:
 
 
 _OUTER_LINES, _PART_CHARS = 20, 12
-"""The lines at each end that are looked at, and how much of each."""
+"""The lines to compare at each end, and the characters of each."""
 
 
 def lines_shown(text: str) -> list[str]:
-    """The lines of a text; where it is JSON, or one of them is, those of the texts in it.
+    """The lines of a text; for JSON, or for a line of JSON, the lines of the texts in it.
 
     >>> lines_shown("a\\nb"), lines_shown('{"a": "b\\\\nc", "d": 1}'), lines_shown('a\\n["b"]')
     (['a', 'b'], ['b', 'c'], ['a', 'b'])
@@ -244,7 +244,7 @@ def lines_shown(text: str) -> list[str]:
 
 
 def _texts_in(text: str) -> list[str] | None:
-    """The texts of a JSON value; None for what is none."""
+    """The texts in a JSON value; None if the text is not JSON."""
     with suppress(NothingParsed):
         return [item for item in nested(parse_json(text)) if isinstance(item, str)]
     return None

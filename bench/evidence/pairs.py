@@ -1,9 +1,9 @@
-"""Prompts that a provider would refuse: calls and results out of their pairs, no user, empty
-messages, half characters.
+"""Prompts that a provider would refuse: unpaired calls and results, no user message, empty
+messages, lone surrogates.
 
-A provider takes a tool result only right after the message that called for it, and a call only with
-its results before anything else is said. What the recording itself broke is excused: it broke it
-for every strategy.
+A provider accepts a tool result only right after the message with its call, and a call only with
+its results before the next message. Faults of the recording itself are excused, since they affect
+every strategy.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from .messages import TraceMessages
 
 
 class Problem(NamedTuple):
-    """One thing that a provider refuses: `kind`, at which step (None: a strategy's own message),
-    and what is concerned.
+    """One fault of a prompt: its `kind`, its step (None: a strategy's message), and the name of the
+    call or tool.
     """
 
     kind: str
@@ -43,8 +43,8 @@ _WORDS = {
 
 
 class Refused(NamedTuple):
-    """A prompt that a provider would refuse, by the number of its call: the first problem, how many
-    there are in all, and their steps.
+    """A prompt that a provider would refuse, by the number of its call: the first problem, the
+    number of problems, and their steps.
     """
 
     call: int
@@ -58,8 +58,8 @@ class Refused(NamedTuple):
 
 
 class _Shape(NamedTuple):
-    """The part of a message that its validity depends on: the place of its step, its calls, the
-    call it answers.
+    """The part of a message that decides on validity: the place of its step, its calls, the call
+    that it answers.
     """
 
     step: int | None
@@ -72,10 +72,9 @@ class _Shape(NamedTuple):
 
 
 class _Reader:
-    """One prompt, read from its start: what has been wrong so far, and the calls that wait for
-    their results.
+    """One prompt, read from its start: its faults so far, and the calls without results.
 
-    It can be read on from any of its messages, so that the next prompt costs what changed.
+    Reading can resume after any message, so that the next prompt only costs its changes.
     """
 
     def __init__(self) -> None:
@@ -95,7 +94,7 @@ class _Reader:
         """
 
     def keep(self, count: int) -> None:
-        """Forget all messages but the first so many."""
+        """Forget all messages after the first `count`."""
         del self.shapes[count:], self._heads[count:]
         # these begin with the state before any message
         del self._users[count + 1 :], self._last[count + 1 :], self._waiting[count + 1 :]
@@ -103,7 +102,7 @@ class _Reader:
             self._problems.pop()
 
     def add(self, shape: _Shape) -> None:
-        """Read one message more."""
+        """Read one more message."""
         at, before, waiting = len(self.shapes), self._last[-1], self._waiting[-1]
         problems = [shape.flaw] if shape.flaw else []
         if shape.answers is None:
@@ -129,7 +128,7 @@ class _Reader:
         ]
 
     def problems(self) -> list[Problem]:
-        """The faults of the prompt as it stands."""
+        """The faults of the prompt so far."""
         return [*(problem for _, problem in self._problems), *self._unanswered()]
 
     @property
@@ -161,8 +160,8 @@ class PromptRules:
         self._read_recording()
 
     def _read_recording(self) -> None:
-        """Note what the recording itself breaks: in its full histories, and in the prompts sent
-        after a reset.
+        """Note the faults of the recording itself: in its full histories, and in the prompts after
+        a reset.
         """
         histories: dict[str, _Reader] = {}
         cleared: dict[str, _Reader] = {}
@@ -187,8 +186,8 @@ class PromptRules:
         }
 
     def refused(self, calls: Sequence[Call]) -> Iterator[Refused]:
-        """Yield the prompts that a provider would refuse, in order. Costs what changes from one to
-        the next.
+        """Yield the prompts that a provider would refuse, in order. Each prompt only costs its
+        changes.
         """
         readers: dict[str, _Reader] = {}
         for number, call in enumerate(calls):
@@ -229,9 +228,7 @@ NO_USER = Problem("no user", None)
 
 
 def paired_calls(calls: Iterable[ToolCall]) -> tuple[str, ...]:
-    """The ids of calls that a provider pairs with results; an agent that writes its commands as
-    text makes none.
-    """
+    """The ids of calls that a provider pairs with results; commands in an agent's text have none."""
     return tuple(call.id for call in calls if not call.in_text)
 
 
@@ -239,7 +236,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def _flaw_of(message: Message) -> Problem | None:
-    """The reason why a provider refuses a message by itself: it is empty, or has half a character."""
+    """The reason why a provider refuses a single message: it is empty, or has a lone surrogate."""
     if (
         not message.text.strip()
         and not message.tool_calls
@@ -253,8 +250,8 @@ def _flaw_of(message: Message) -> Problem | None:
 
 
 def _after_reset(reset: ContextReset, sent: _Reader) -> _Reader:
-    """The prompt that a recorded reset leaves: the system turns at its start, its summary, and what
-    it kept.
+    """The prompt after a recorded reset: the system turns at its start, its summary, and the kept
+    steps.
     """
     shapes, kept = sent.shapes, set(reset.kept)
     start = next((at for at, shape in enumerate(shapes) if not shape.is_system), len(shapes))

@@ -1,5 +1,5 @@
-"""The price of the model calls of a replay: what the provider's cache reads of each prompt, and its
-dollars with and without a cache.
+"""Prices of the model calls of a replay: the tokens that the provider's cache serves of each
+prompt, and dollars with and without the cache.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _Listed = tuple[str | None, UnitPrices | None]
 
 
 class PricedCall(NamedTuple):
-    """One model call in tokens and dollars. `read` is None where no cache rule of the provider is
-    known; dollars without listed prices.
+    """One model call in tokens and dollars. `read` is None without a known cache rule, dollars are
+    None without listed prices.
 
-    `reread` is what a call right after it would read of this prompt.
+    `reread` are the tokens of this prompt that the next call could read from the cache.
     """
 
     step: int
@@ -37,8 +37,8 @@ class PricedCall(NamedTuple):
 
 
 class ThreadPrompt:
-    """One thread's prompt as it goes from call to call: its messages, the tokens of the first n,
-    and what the last call left in the cache.
+    """The prompt of one thread, updated from call to call: its messages, their cumulative tokens,
+    and the cache after the last call.
     """
 
     def __init__(self) -> None:
@@ -92,14 +92,16 @@ class Pricing:
         return self._rule(self._models.get(step, self.index.model))
 
     def own_usd(self, step: int, model: str | None, read: int, written: int) -> float | None:
-        """Dollars of a strategy's own call, uncached, by its model, else by that of its turn."""
+        """Dollars of a strategy's own call, uncached, at the prices of its model or else of the
+        turn's."""
         prices = self._rule(model)[1] if model else self.rule_of(step)[1]
         return None if prices is None else prices.cost_usd(read, 0, 0, written)
 
     def again(
         self, call: PricedCall, new_tokens: int, answer_tokens: int
     ) -> tuple[float | None, float | None]:
-        """Dollars of a call's prompt sent again at once, with new tokens: cached, and uncached."""
+        """Dollars of sending a call's prompt again at once, with new tokens: with and without the
+        cache."""
         rule, prices = self.rule_of(call.step)
         if prices is None:
             return None, None
@@ -111,7 +113,7 @@ class Pricing:
         return usd, prices.cost_usd(size, 0, 0, answer_tokens)
 
     def _rule(self, model: str | None) -> tuple[CacheRule | None, UnitPrices | None]:
-        """The cache rule and the prices of a model, None for each that is not known."""
+        """The cache rule and the prices of a model; each is None if it is not known."""
         if model is None:
             return None, None
         if model not in self._rules:  # a model that a strategy asked
@@ -124,7 +126,8 @@ class Pricing:
     def price(
         self, call: Call, at: ThreadPrompt, size: int, messages: Sequence[Message]
     ) -> PricedCall:
-        """Price a call whose prompt of `size` tokens `at` holds; `at.last` is the call before."""
+        """The priced call of a thread's prompt `at` with `size` tokens; `at.last` is the call
+        before."""
         counting = self.index.counting
         rule, prices = self.rule_of(call.step)
         begins = size - max(0, min(counting.prompt_tokens, PROMPT_TOKENS))
@@ -155,7 +158,7 @@ class Pricing:
         messages: Sequence[Message],
     ) -> int:
         """The tokens of a prompt that come from the cache: the prefix that it shares with an
-        earlier one, as far as the rule keeps it and its time is not over.
+        earlier one, as far as the rule caches it and it has not expired.
 
         The first prompt of a thread reads at most what the recording read there.
         """
@@ -190,7 +193,8 @@ class Pricing:
     def _answered(
         self, rule: CacheRule, call: Call, at: ThreadPrompt, messages: Sequence[Message]
     ) -> int:
-        """Tokens of the last answer, where it follows at once and the provider keeps it too."""
+        """The tokens of the last answer, if it comes next in the prompt and the provider caches
+        answers."""
         if not rule.answers or not call.tail or call.keep != at.length_before or at.last is None:
             return 0
         answer = messages[call.tail[0]]
@@ -199,7 +203,7 @@ class Pricing:
         return at.sums[call.keep + 1] - at.sums[call.keep]
 
     def _expired(self, rule: CacheRule, idle_s: float | None) -> bool:
-        """True if nothing is left in the cache; a recording that wrote for an hour is kept an hour."""
+        """True if the cache has expired; with one-hour writes in the recording it lasts an hour."""
         if self._hour_share > 0.5 and idle_s is not None:
             return idle_s > HOUR_S
         return rule.expired(idle_s)

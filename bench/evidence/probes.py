@@ -1,5 +1,5 @@
-"""Probes on traces: which result a question reads, what the answer is in the untruncated result,
-and a path asked of any value.
+"""Probes on traces: the result that a question reads, its answer in the untruncated result, and
+search by path.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ LABEL = "probes"  # the label of a trace that keeps its probes
 
 
 def search(path: str, value: Any) -> Any:
-    """Search a value with a JMESPath, JSON inside its strings decoded; None where nothing is found,
-    an empty list included.
+    """The match of a JMESPath in a value, with JSON in its strings decoded; None without a match or
+    for an empty list.
 
     Text is parsed first, as far as it goes. Raises ScenarioError for a path that is not JMESPath.
 
@@ -53,7 +53,7 @@ def search(path: str, value: Any) -> Any:
 
 
 def _as_data(value: Any) -> Any:
-    """The value of a text with its strings decoded; what cannot be read, as it is."""
+    """The value of a text with its strings decoded; a text that cannot be read as it is."""
     try:
         return decode_strings(parse_some(value) if isinstance(value, str) else value)
     except (NothingParsed, RecursionError):
@@ -61,7 +61,7 @@ def _as_data(value: Any) -> Any:
 
 
 def problem_of(probe: Probe) -> str | None:
-    """Say what is wrong with a probe as declared; None for a sound one.
+    """The problem of a declared probe; None for a correct one.
 
     >>> problem_of(Probe(question="how many?"))
     'no answer — set `path` (JMESPath into the result), `expected`, or `absent` for what must not be there'
@@ -88,8 +88,8 @@ def problem_of(probe: Probe) -> str | None:
 
 
 class Questions:
-    """The probes of a scenario, asked of one trace after the other. `source` names the scenario in
-    errors.
+    """The probes of a scenario, applied to one trace after the other. `source` names the scenario
+    in errors.
     """
 
     def __init__(self, probes: Sequence[Probe], source: str) -> None:
@@ -106,10 +106,10 @@ class Questions:
         self._known: dict[str, set[str]] = {}
 
     def of(self, trace: Trace) -> list[dict[str, Any]]:
-        """The probes of one trace, as they stand in its labels.
+        """The probes of one trace, in the form of labels.
 
-        A probe that names a function asks each of its results in which the path finds something.
-        Raises ScenarioError for a path that finds nothing in the untruncated result.
+        A probe with a function's name applies to each of its results in which the path finds
+        something. Raises ScenarioError for a path that finds nothing in the untruncated result.
         """
         self._runs.add(trace.id)
         questions = []
@@ -129,8 +129,8 @@ class Questions:
         return questions
 
     def require_asked(self) -> None:
-        """Raise ScenarioError for a probe that matched no run, or no result of any: once every
-        trace was seen.
+        """Raise ScenarioError for a probe that matched no run, or no result; to be called after all
+        traces.
         """
         for probe, where in self._probes:
             if where not in self._matched:
@@ -145,7 +145,7 @@ class Questions:
 
 
 def _answers(probe: Probe, trace: Trace, where: str) -> list[tuple[ToolResult | None, Any]]:
-    """The results that a probe reads in one trace, each with the answer; `[]` where it has none of
+    """The results that a probe reads in one trace, each with the answer; `[]` if there is none with
     that name.
     """
     given = probe.expected if probe.absent is None else probe.absent
@@ -176,8 +176,8 @@ def _answers(probe: Probe, trace: Trace, where: str) -> list[tuple[ToolResult | 
 
 
 def _written(probe: AskedProbe) -> dict[str, Any]:
-    """A probe as labels hold it, without the newer settings at their defaults: baselines name probes
-    by a digest, which must not change.
+    """A probe in the form of labels, without newer settings at their defaults, since baselines
+    identify probes by a digest.
     """
     later = {"type": "exact", "absent": False}
     written = msgspec.structs.asdict(probe)
@@ -185,7 +185,7 @@ def _written(probe: AskedProbe) -> dict[str, Any]:
 
 
 def _require_turn(probe: Probe, trace: Trace, result: ToolResult | None, where: str) -> None:
-    """Raise ScenarioError for an `at` from which on nobody can be asked."""
+    """Raise ScenarioError for an `at` after the last turn."""
     if probe.at is None:
         return
     if probe.where == "store":
@@ -202,9 +202,7 @@ def _require_turn(probe: Probe, trace: Trace, result: ToolResult | None, where: 
 
 
 def probes_of(trace: Trace) -> tuple[AskedProbe, ...]:
-    """The probes that a trace's labels hold; `()` for none. Raises ScenarioError for labels that
-    are something else.
-    """
+    """The probes in a trace's labels; `()` without any. Raises ScenarioError for malformed ones."""
     written = trace.labels.get(LABEL, ())
     try:
         probes = msgspec.convert(written, tuple[AskedProbe, ...])
@@ -218,8 +216,8 @@ def probes_of(trace: Trace) -> tuple[AskedProbe, ...]:
 
 
 def turn_after(trace: Trace, probe: AskedProbe) -> ModelTurn | None:
-    """The model turn that a probe looks at: the first from `at` on, else the last one (for a reply
-    the first after the result); None for none.
+    """The model turn that a probe checks: the first from `at` on, else the last one (for a reply
+    the first after the result); None without one.
     """
     thread = next((result.thread for result in trace.results if result.index == probe.step), None)
     turns = [turn for turn in trace.model_turns if thread in (None, turn.thread)]

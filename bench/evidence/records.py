@@ -1,6 +1,4 @@
-"""The records of all structured results of a trace: what identifies each, and what it has under its
-keys.
-"""
+"""The records of all structured results of a trace: their identities and values."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ from .contents import Once, made_now
 
 _FEWEST_CHARS = 3
 _MOST_OF_RESULT = 1 << 32
-"""A result has fewer records: the number of a record is that of its step times this, and its own.
+"""The most records of a result: the number of a record is its step times this, plus its place.
 """
 
 _WORD = re.compile(r"[\w#@$/-]*\w(?:[.,:]\w+)*")
@@ -31,11 +29,11 @@ _CLAUSE = re.compile(r"[,;]\s+|\s+(?:and|while|but)\s+")
 _OMISSION_MARK = re.compile(r"\s*(?:…|\.{3})")
 _MOST_RECORDS = 20
 _FEWEST_DIGITS = 5
-"""An identity that is a number has so many digits: a shorter one is a count or a price."""
+"""The fewest digits of a number that can be an identity; a shorter one is a count or a price."""
 
 
 class Contradiction(NamedTuple):
-    """A value that a text states of a record, and one that the record has under the same key."""
+    """A value that a text gives to a record, and the record's own value under the same key."""
 
     words: str
     stated: str
@@ -43,10 +41,8 @@ class Contradiction(NamedTuple):
 
 
 class RecordValues:
-    """The records of all structured results of a trace. What one has is read when it is asked for.
-
-    `table` gives the fields of the result of each of some steps; `once` keeps the identities
-    between runs.
+    """The records of all structured results of a trace, read on demand. `table` returns the fields
+    of a step's result; `once` caches the identities between runs.
 
     >>> orders = [{"id": "W12", "status": "pending", "price": 20.5}, {"id": "W13", "status": "delivered", "price": 31.25}]
     >>> records = RecordValues([0], [FieldTable(orders)].__getitem__)
@@ -69,7 +65,7 @@ class RecordValues:
         return self._find_values(number)
 
     def _find_values(self, number: int) -> dict[str, set[str]]:
-        """The values of record `number` by key in small letters, without those that identify it."""
+        """The values of a record by key in small letters, without its identities."""
         step, record = divmod(number, _MOST_OF_RESULT)
         table = self._table(step)
         identity = set(filter(_identifies, table.identity(record)))
@@ -88,7 +84,7 @@ class RecordValues:
 
     @cached_property
     def _keys(self) -> dict[str, frozenset[str]]:
-        """The keys under which any record has a value. Equal sets of them are one."""
+        """For each value the keys under which some record has it. Equal sets are shared."""
         keys: dict[str, frozenset[str]] = {}
         known: dict[frozenset[str], frozenset[str]] = {}
         nothing = frozenset[str]()
@@ -102,7 +98,7 @@ class RecordValues:
         return keys
 
     def named(self, text: str) -> list[str]:
-        """The identities that a text in small letters names."""
+        """The identities in a text (in small letters)."""
         candidates = _candidates(text, self.by_identity, self._identities_of_words)
         return [item for item in candidates if occurs(text, item)]
 
@@ -113,12 +109,12 @@ class RecordValues:
 
     @memo
     def contradictions(self, line: str) -> tuple[Contradiction, ...]:
-        """The values that the sentences of a line state of a record which has another value under
+        """The values that the sentences of a line give to a record that has another value under
         that key.
 
-        A clause speaks of the record that it names, else of the one named before it in its
-        sentence. A value that no record has is none of these; nor is one where the record's own
-        value stands beside it ("from economy to business").
+        A clause is about the record that it names, else about the one named before it in its
+        sentence. A value that no record has does not count; nor does one with the record's own
+        value next to it ("from economy to business").
         """
         return tuple(
             contradiction
@@ -130,10 +126,10 @@ class RecordValues:
     def contradicted(
         self, pairs: Iterable[tuple[str, str]], values: Iterable[str]
     ) -> Iterator[Contradiction]:
-        """Yield the pairs of a record written as data, with `values`, that no record of one of its
+        """Yield the pairs of a record written as data, with `values`, that no record with its
         identities has.
 
-        A value that ends in a mark of omission has what stands before the mark.
+        A value that ends in a mark of omission is compared up to the mark.
 
         >>> table = FieldTable([{"id": "W12", "status": "pending"}, {"id": "W13", "status": "sent"}])
         >>> records = RecordValues([0], [table].__getitem__)
@@ -157,8 +153,8 @@ class RecordValues:
                 yield Contradiction(f"{key}: {text}"[:200], plain, min(own))
 
     def numbers_near(self, text: str) -> Iterator[list[str]]:
-        """Yield the numbers of each record that a text names or a number of which it states, then
-        those of each key of them.
+        """Yield the numbers in each record that a text names or whose number it states, then those
+        of each of their keys.
         """
         words = text.casefold()
         numbers = {
@@ -191,7 +187,7 @@ class RecordValues:
         return numbers_by_text((item, at) for item, at in values if is_number(item))
 
     def _clauses(self, sentence: str) -> Iterator[tuple[str, list[str]]]:
-        """Yield the parts of a sentence that speak of one set of records each, in small letters."""
+        """Yield the clauses of a sentence (in small letters), each about one set of records."""
         parts = [part.casefold() for part in _CLAUSE.split(sentence)]
         words, named = "", [""][:0]
         for part in parts:
@@ -205,7 +201,7 @@ class RecordValues:
             yield words, named
 
     def _contradictions_of(self, words: str, identities: list[str]) -> Iterator[Contradiction]:
-        """Yield the values of other records that a clause states of the record which it names."""
+        """Yield the values of other records that a clause gives to the record that it names."""
         counts = Counter(number for item in identities for number in listed(self.by_identity[item]))
         most = max(counts.values(), default=0)
         own: dict[str, set[str]] = {}
@@ -248,7 +244,7 @@ def _by_identity(steps: Iterable[int], table: Callable[[int], FieldTable]) -> Nu
 
 
 def _identifies(text: str) -> bool:
-    """True for what names a record in prose: no small number, and no words that every text has.
+    """True for a text that can name a record in prose: not a small number, and not common words.
 
     >>> [_identifies(text) for text in ("W-104", "12345", "1234", "1234.5", "the")]
     [True, True, False, False, False]
@@ -259,13 +255,13 @@ def _identifies(text: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    """A value as it is compared: a number in one spelling, else small letters."""
+    """A value in the form for comparison: a number in one spelling, else in small letters."""
     return number_value(text) if _AMOUNT.fullmatch(text) else " ".join(text.casefold().split())
 
 
 def _candidates(text: str, known: Collection[str], of_words: dict[str, list[str]]) -> list[str]:
-    """The known strings that a text may have: those that are one of its words, and those of several
-    words of which it has the first.
+    """The known strings that a text may have: its words, and strings of several words that begin
+    with one of them.
     """
     words = {match.group() for match in _WORD.finditer(text)}
     words |= {piece for word in words for piece in re.split(r"[.,:]", word)}

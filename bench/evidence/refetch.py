@@ -1,4 +1,4 @@
-"""Fetches: the calls that would give turns what their prompts lacked, and what these calls cost."""
+"""Fetches: the calls that would fetch missing facts for turns, and their cost."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class Fetch(NamedTuple):
-    """One more call at a turn: `by_handle` where the prompt shows how, else what was missed is
-    called for again.
+    """One more call at a turn: `by_handle` if a handle in its prompt leads to the missing fact,
+    else a repetition of the original call.
 
-    `prompt_tokens` is its prompt: that of the turn, and the texts fetched behind. Dollars are None
+    `prompt_tokens` are those of the turn's prompt and of the fetched texts. Dollars are None
     without listed prices.
     """
 
@@ -30,11 +30,11 @@ class Fetch(NamedTuple):
 
 
 def fetches_of(session: TraceSession, walked: Walked, replay: Replay) -> list[Fetch]:
-    """The fetches of a replay, in order of their turns; at most two a turn. `[]` where nothing was
+    """The fetches of a replay, in order of their turns; at most two per turn. `[]` if nothing was
     missing.
 
-    The call sends the turn's prompt again right after it, with the texts that it fetched behind. It
-    is as long as the median answer of the trace that called a tool.
+    A fetch sends the turn's prompt again, followed by the fetched texts. Its answer is as long as
+    the median answer of the trace with a call.
     """
     if not walked.missed:
         return []
@@ -74,7 +74,7 @@ def fetches_of(session: TraceSession, walked: Walked, replay: Replay) -> list[Fe
 def _holding(
     session: TraceSession, item: Missed, results: dict[int, ToolResult], thread: str
 ) -> list[tuple[int, int]]:
-    """The untruncated results of a thread that hold a missed fact, before its turn, as (tokens,
+    """The untruncated results of a thread with a missed fact, before its turn, as (tokens,
     message).
     """
     return [

@@ -1,5 +1,5 @@
-"""Repeated calls: those that an earlier call of their thread had already made, with what both
-results say.
+"""Repeated calls: calls that are equal to an earlier one of their thread and whose results share
+facts.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Repeat(NamedTuple):
-    """A call of a turn that `earlier` had already answered; `again` is its own result."""
+    """A repeated call of a turn: `earlier` is the first result, `again` its own result."""
 
     turn: int
     earlier: ToolResult
@@ -41,7 +41,7 @@ def repeats_of(trace: Trace) -> list[Repeat]:
 
 
 def refetched(evidence: ReplayEvidence) -> list[tuple[Repeat, tuple[str, ...]]]:
-    """The repeats whose turn's prompt lacks facts that the repeated result gives again, with these
+    """The repeats whose turn's prompt lacks facts that the repeated result has again, with these
     facts.
     """
     fetched = []

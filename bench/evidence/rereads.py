@@ -1,4 +1,4 @@
-"""Results that were read twice: most of their lines had stood in earlier results of their thread."""
+"""Results that were read twice: most of their lines are in earlier results of their thread."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .calls import answered_calls, asked
 from .of_replay import ReplayEvidence
 
 SHARE = 0.8
-"""The share of its lines that a result must have from earlier ones to count as read again."""
+"""The share of a result's lines in earlier results from which it counts as read again."""
 
 FEWEST_LINES, _SHORTEST_CHARS, _SAME_CHARS, _MOST_PLACES = 4, 8, 40, 8
 
@@ -21,8 +21,8 @@ FEWEST_LINES, _SHORTEST_CHARS, _SAME_CHARS, _MOST_PLACES = 4, 8, 40, 8
 def rereads_of(recorded: ReplayEvidence) -> Iterator[Reread]:
     """Yield every result that was read again, in order, from the recording's own replay.
 
-    Lines are compared without the numbers that a viewer puts before them; short ones are left out.
-    A result of few lines counts where the same call gave the same answer. Linear in the text.
+    Lines are compared without line numbers of viewers; short lines are left out. A result with few
+    lines counts if the same call had the same result. Linear in the text.
     """
     reader = _Reader(recorded)
     for step in recorded.trace.steps:
@@ -47,7 +47,7 @@ class _Reader:
         self._seen: dict[int, frozenset[str]] = {}
 
     def read(self, result: ToolResult) -> Reread | None:
-        """The reread that a result is; None for a new one."""
+        """The result as a Reread; None for a new one."""
         thread = result.thread
         turn, call = self._calls.get(result.index, (self.turn.get(thread, -1), None))
         command = result.function if call is None else call.command
@@ -78,7 +78,7 @@ class _Reader:
     def _why(
         self, known: dict[str, list[int]], turn: int, enough: float
     ) -> tuple[Literal["cut", "dropped", "in prompt"], int]:
-        """The reason why known lines were read again, and the earlier result with most of them."""
+        """The reason for reading known lines again, and the earlier result with most of them."""
         seen = {
             line: [at for at in steps if line in self._seen[at]] for line, steps in known.items()
         }
@@ -111,6 +111,6 @@ class _Reader:
 
 
 def _lines(text: str) -> frozenset[str]:
-    """The distinct lines of a text that say something, without numbers before them."""
+    """The distinct significant lines of a text, without line numbers."""
     stripped = (without_number(line).strip() for line in lines_of(text))
     return frozenset(line for line in stripped if len(line) >= _SHORTEST_CHARS)

@@ -1,4 +1,4 @@
-"""The facts of tool results, and which of them a prompt no longer holds."""
+"""The facts of tool results, and those that a prompt no longer has."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .messages import TraceMessages
 class ResultFacts:
     """The facts of the results of one trace, read when a strategy altered a result, not before.
 
-    They are numbered. Several of them are one integer with their bits set.
+    Facts are numbered; a set of facts is an integer with their bits set.
     """
 
     def __init__(self, messages: TraceMessages) -> None:
@@ -40,14 +40,14 @@ class ResultFacts:
         return (self._of_result(result.index) & ~held).bit_count()
 
     def lost_in_text(self, result: ToolResult, text: str) -> tuple[str, ...]:
-        """The facts of a result that a text does not hold: what a store gives back."""
+        """The facts of a result that a text, such as a stored one, does not have."""
         if text == result.text:
             return ()
         kept = self._messages.contents.search.in_text(text)
         return tuple(fact for fact in self.of(result) if fact not in kept)
 
     def in_text(self, text: str, facts: tuple[str, ...]) -> tuple[str, ...]:
-        """The facts among `facts` that a text holds."""
+        """The facts among `facts` in a text."""
         matches = self._messages.contents.search.in_text(text) if facts else frozenset()
         return tuple(fact for fact in facts if fact in matches)
 
@@ -85,8 +85,8 @@ class ResultFacts:
 
     @cached_property
     def _in_recorded(self) -> dict[int, int]:
-        """The facts that each recorded message holds, as bits, but for those of an untruncated
-        result that alone has them.
+        """The facts in each recorded message, as bits, without those that only one untruncated
+        result has.
         """
         kept = self._messages.contents.once(dict[int, bytes], "facts held", self._packed)
         return {number: int.from_bytes(bits, "little") for number, bits in kept.items()}

@@ -1,4 +1,4 @@
-"""All that the evidence of the replays of one trace shares."""
+"""The values that the evidence of all replays of one trace shares."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Lacking = Callable[[], Iterable[tuple[int, int]]]
 class TraceSession:
     """One trace while strategies are measured on it: everything that does not depend on a strategy.
 
-    `lacking` gives the instructions, by step and place, that the recorded prompts lacked.
+    `lacking` returns the instructions that the recorded prompts lacked, by step and place.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class TraceSession:
 
     @memo
     def own_text(self, number: int, handles: tuple[str, ...] = ()) -> OwnText:
-        """A message of some strategy's own with its handles, as the rules read it."""
+        """A message of a strategy with its handles, as the rules read it."""
         step = self.messages.messages[number].step
         result = self.messages.contents.results.get(-1 if step is None else step)
         if result is None:
@@ -69,14 +69,15 @@ class TraceSession:
 
     @cached_property
     def excused(self) -> frozenset[tuple[int, int]]:
-        """The instructions, by step and place, that the recording's own prompts lacked: held
-        against nobody.
+        """The instructions that the recorded prompts lacked, by step and place, which no strategy
+        is blamed for.
         """
         return frozenset(self._lacking())
 
     @cached_property
     def turns(self) -> dict[str, frozenset[str]]:
-        """The words of each turn and system prompt, blanks folded, in order, with who said them."""
+        """The words of each turn and system prompt, with blanks folded, in order, and their
+        role."""
         recorded = self.messages.messages[: self.messages.recorded]
         turns = (message for message in recorded if message.kind in ("system", "user", "model"))
         by_words = grouped((" ".join(turn.text.split()), turn.role) for turn in turns)
@@ -115,13 +116,13 @@ class TraceSession:
 
     @memo
     def quantifiers_of(self, step: int) -> list[str]:
-        """The words of a result and of its call that speak of all, none or the first."""
+        """The quantifiers (all, none, first) in a result and in its call."""
         result, plain = self.messages.contents.results[step], self.messages.texts.plain
         return quantifiers(f"{plain(result.text)}\n{plain(call_of(result))}")
 
     @memo
     def lines_of(self, step: int | None) -> frozenset[str]:
-        """The lines of the messages that show a step; of all recorded messages for None."""
+        """The lines of the messages that show a step; for None those of all recorded messages."""
         by_step = self._recorded_texts
         texts = chain.from_iterable(by_step.values()) if step is None else by_step.get(step, ())
         return frozenset().union(*map(self._lines_in, texts))
@@ -133,7 +134,7 @@ class TraceSession:
         return grouped((message.step, message.text) for message in recorded)
 
     def equal_results(self, result: ToolResult) -> list[ToolResult]:
-        """The results with the words of a result, itself among them, in order."""
+        """The results with the same words as a result, including itself, in order."""
         return self._equal_results[result.index]
 
     @cached_property
@@ -144,7 +145,7 @@ class TraceSession:
 
     @memo
     def result_lines(self, step: int) -> ResultLines:
-        """The lines of a result as text, of a structured one those of its long values."""
+        """The lines of a text result; for a structured one the lines of its long values."""
         table = self.messages.table(step)
         texts = table.prose if table.fields else [self.messages.contents.results[step].text]
         return ResultLines(
@@ -163,7 +164,7 @@ class TraceSession:
         return bool(says_omission(text, self.messages.contents.results[step].text))
 
     def result_counts(self, result: ToolResult) -> ResultCounts:
-        """The numbers that count something in a result or in the messages that show it."""
+        """The counts of a result and of the messages that show it."""
         return self._result_counts(result.index)
 
     @memo
@@ -196,5 +197,5 @@ class TraceSession:
 
     @cached_property
     def rules(self) -> PromptRules:
-        """The demands of a provider on its prompts."""
+        """The provider's rules for its prompts."""
         return PromptRules(self.messages)

@@ -1,5 +1,5 @@
-"""The audit of one recording: its charges, its dearest results, what was shortened, cut and read
-twice, its cache.
+"""The audit of one recording: its charges, its dearest results, its cache, and what was shortened,
+truncated or read twice.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .prices import PricedCall
 from .rereads import rereads_of
 
 DEAREST = 10
-"""The results that are named as the dearest of a recording."""
+"""The number of dearest results to list."""
 
 BESIDE = "instructions and tools that were not recorded"
 USER, SYSTEM, ANSWERS = "user messages", "system messages", "the model's own earlier answers"
@@ -37,9 +37,10 @@ USER, SYSTEM, ANSWERS = "user messages", "system messages", "the model's own ear
 def audit_of(
     recorded: ReplayEvidence, minimum: ReplayEvidence | None, marker_of: Callable[[str], str]
 ) -> SessionAudit:
-    """The audit of a recording from its own replay, and that of a reference with perfect foresight.
+    """The audit of a recording, from its own replay and that of a reference with perfect foresight.
 
-    `marker_of` gives the name of who left a marker of a cut in a text, `""` for nobody.
+    `marker_of` returns the name of the program that left a truncation marker in a text, `""`
+    without one.
     """
     trace = recorded.trace
     turns = _turns(recorded, as_reported=True)
@@ -74,7 +75,7 @@ def audit_of(
 
 
 def total_of(each: list[Charges]) -> Charges:
-    """The sum over some calls or runs; no dollars unless each has them. Of none: nothing.
+    """The sum of some charges; dollars only if all have them. Without charges all counts are 0.
 
     >>> total_of([Charges(prompt_tokens=5, usd=0.5), Charges(prompt_tokens=2)]).usd is None
     True
@@ -86,7 +87,7 @@ def total_of(each: list[Charges]) -> Charges:
 
 
 def _turns(evidence: ReplayEvidence, *, as_reported: bool) -> tuple[TurnCharges, ...]:
-    """The charge of each model call: as its usage says, else as it is counted and priced here."""
+    """The charges of each model call: by its usage, else as counted and priced here."""
     usages = {
         turn.index: turn.usage if as_reported else None for turn in evidence.trace.model_turns
     }
@@ -107,7 +108,7 @@ def _turns(evidence: ReplayEvidence, *, as_reported: bool) -> tuple[TurnCharges,
 def _charges(
     priced: PricedCall, usage: Usage | None, prices: UnitPrices | None, *, cache_known: bool
 ) -> Charges:
-    """The tokens and dollars of a call: as its usage reports them, else as they were counted."""
+    """The charges of a call: by its reported usage, else as counted."""
     prompt, read, written, hour = priced.prompt_tokens, priced.read or 0, priced.written, 0
     if usage is not None and usage.prompt_tokens:
         prompt = usage.prompt_tokens
@@ -144,7 +145,7 @@ def _charges(
 
 
 def _parts(recorded: ReplayEvidence, carried: dict[int, Carried], priced: bool) -> list[PromptPart]:
-    """The cost over the run of each tool's results and of each kind of other messages; the dearest
+    """The cost over the run of each tool's results and of each kind of other message, the dearest
     first.
     """
     names: dict[int, tuple[str, bool]] = {}
@@ -203,7 +204,7 @@ def _dearest(
 def _shortenings(
     recorded: ReplayEvidence, turns: tuple[TurnCharges, ...], rereads: tuple[Reread, ...]
 ) -> Iterator[Shortening]:
-    """Yield every time that the recorded harness shortened a history, in order."""
+    """Yield each shortening of a history by the recorded harness, in order."""
     walked, index = recorded.walked, recorded.index
     numbers = {call.step: at for at, call in enumerate(walked.calls)}
     given = recorded.session.instructions.given
@@ -248,7 +249,7 @@ def _shortenings(
 
 
 def _facts_lost(recorded: ReplayEvidence, dropped: list[int], call: int | None) -> Iterator[str]:
-    """Yield the facts of results that went and that stand nowhere in the prompt of a call."""
+    """Yield the facts of dropped results that are nowhere in the prompt of a call."""
     results = {result.index: result for result in recorded.trace.results}
     seen: set[str] = set()
     for step in dropped if call is not None else ():
@@ -259,8 +260,8 @@ def _facts_lost(recorded: ReplayEvidence, dropped: list[int], call: int | None) 
 
 
 def _cuts(recorded: ReplayEvidence, marker_of: Callable[[str], str]) -> Iterator[CutResult]:
-    """Yield every result that the recorded model saw in part, by its untruncated text or by a
-    marker.
+    """Yield every result that the recorded model saw only in part, known by its untruncated text or
+    by a marker.
     """
     later: dict[str, list[int]] = {}
     for turn, needs in recorded.index.needs.items():

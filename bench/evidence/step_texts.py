@@ -1,6 +1,4 @@
-"""Everything that steps and messages say, as texts in which facts are looked for; of model turns,
-prose and code apart.
-"""
+"""The texts of steps and messages for searching facts; for model turns prose and code separately."""
 
 from __future__ import annotations
 
@@ -24,8 +22,8 @@ from ..text.decode import plain_lines
 
 
 def call_text(call: ToolCall) -> str:
-    """The text of a tool call's arguments as facts are looked for in it; `""` where the call is
-    written in the turn's own text.
+    """The text of a tool call's arguments for searching facts; `""` if the call is written in the
+    turn's text.
     """
     if call.in_text or call.arguments is None:
         return ""
@@ -33,20 +31,17 @@ def call_text(call: ToolCall) -> str:
 
 
 def turn_text(turn: ModelTurn) -> str:
-    """Everything a model turn says: its text, then its tool-call arguments, one after the other."""
+    """The whole text of a model turn: its text, then the arguments of its calls."""
     return "\n".join(step_texts(turn))
 
 
 def message_texts(message: Message) -> tuple[str, ...]:
-    """Every text in which a message can hold something: its own, and the arguments of its tool
-    calls.
-    """
+    """All texts of a message: its own, and the arguments of its calls."""
     return tuple(text for text in (message.text, *map(call_text, message.tool_calls)) if text)
 
 
 def step_texts(step: AnyStep) -> list[str]:
-    """The texts in which a step says something to its thread, a result untruncated; `[]` for a step
-    that says nothing.
+    """The texts that a step adds to its thread, a result untruncated; `[]` for a step without any.
 
     >>> step_texts(ModelTurn(index=0, content="", tool_calls=(ToolCall(id="a", name="f", arguments={"x": 1}),)))
     ['x: 1']
@@ -69,7 +64,7 @@ _HEREDOC = re.compile(r"<<-?\s*['\"]?\w+['\"]?")
 
 def parts_by_turn(trace: Trace) -> dict[int, tuple[list[str], list[str]]]:
     """The prose and the code of every model turn, by its step; the ledger of an orchestrator is
-    prose of the turn that it was written for.
+    prose of its turn.
     """
     parts: dict[int, tuple[list[str], list[str]]] = {}
     ledgers: dict[str, list[str]] = {}
@@ -83,8 +78,8 @@ def parts_by_turn(trace: Trace) -> dict[int, tuple[list[str], list[str]]]:
 
 
 def parts_of(turn: ModelTurn) -> tuple[list[str], list[str]]:
-    """The prose of a turn (plain values of arguments too), and its code. Names of arguments are
-    left out: the tool made them.
+    """The prose of a turn (with plain values of arguments), and its code. Names of arguments are
+    left out, since they come from the tool.
     """
     text = turn.content
     outside, fenced = _fences(text)
@@ -101,7 +96,7 @@ def parts_of(turn: ModelTurn) -> tuple[list[str], list[str]]:
 
 
 def _fences(text: str) -> tuple[str, list[str]]:
-    """A text with a blank in place of each fenced block, the last one perhaps not closed; and the
+    """A text with a blank in place of each fenced block (the last may be unclosed), and the
     contents of the blocks.
     """
     outside, fenced, position = [], [], 0

@@ -1,4 +1,4 @@
-"""The facts that model turns say: all that can be missed."""
+"""The facts in model turns, which are all facts that can be missed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .step_texts import parts_by_turn
 
 
 class Asked(NamedTuple):
-    """A fact as a turn says it: its kind, and whether only code says it."""
+    """A fact of a turn: its kind, and True if only code has it."""
 
     kind: str
     in_code: bool
@@ -27,7 +27,7 @@ class TurnFacts:
 
     @cached_property
     def by_turn(self) -> dict[int, dict[str, Asked]]:
-        """The facts that each turn says, by its step. A proper name in code is none."""
+        """The facts in each turn, by its step. Proper names in code do not count."""
         by_turn: dict[int, dict[str, Asked]] = {}
         for turn, (prose, code) in self._parts.items():
             facts = by_turn.setdefault(turn, {})

@@ -1,4 +1,5 @@
-"""One walk over prompts: the cost of each, when each message stands, the needs that lack."""
+"""One walk over the prompts of a replay: their prices, the time of each message in them, the unmet
+needs."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ from .prices import PricedCall, Pricing, ThreadPrompt
 
 
 class Missed(NamedTuple):
-    """A need that a prompt lacked, and a handle in that prompt that gives it; `""` for none."""
+    """A need that a prompt did not meet, and a handle in that prompt that leads to the fact; `""`
+    without one."""
 
     step: int
     need: Need
@@ -25,7 +27,8 @@ class Missed(NamedTuple):
 
 
 class Stay(NamedTuple):
-    """The calls, by number, in whose prompts a message stands: from `first` up to but not `after`."""
+    """The calls, by number, whose prompts have a message: from `first` up to but not including
+    `after`."""
 
     first: int
     after: int
@@ -36,8 +39,8 @@ class Stay(NamedTuple):
 class Walked:
     """The findings of one walk. Calls count from 0, messages are those of `TraceMessages`.
 
-    `turns_missing` counts the calls that miss a need which no handle gives. `held` of `needs` were
-    in their prompts; `far_kept` of `far` of those that were last said six or more turns ago.
+    `turns_missing` counts the calls with an unmet need that no handle leads to. `held` of the
+    `needs` were met; `far_kept` of the `far` needs, last mentioned six or more turns ago.
     """
 
     calls: list[Call] = field(default_factory=list)
@@ -51,15 +54,16 @@ class Walked:
 
     @property
     def lost(self) -> list[Missed]:
-        """The needs that were missed and that no handle gives."""
+        """The unmet needs that no handle leads to."""
         return [item for item in self.missed if not item.handle]
 
 
 def walk(replay: Replay, messages: TraceMessages, pricing: Pricing) -> Walked:
-    """Walk through the prompts of a replay once. Costs what changes between them.
+    """The findings of one walk over the prompts of a replay; each prompt only costs its changes. A
+    need is met by a recorded message with its fact, or by a text of the strategy that really keeps
+    it.
 
-    A need is met by a recorded message that holds its fact, or by the strategy's own text that
-    holds it as what it is. The window of a model that is not known is never exceeded.
+    The window of an unknown model is never exceeded.
     """
     numbers = messages.numbers_of(replay)
     index, tokens = messages.index, messages.tokens
@@ -101,7 +105,7 @@ def walk(replay: Replay, messages: TraceMessages, pricing: Pricing) -> Walked:
 
 
 def _shared(old: Sequence[int], new: Sequence[int]) -> int:
-    """The number of leading messages that two lists share; an equal one did not change."""
+    """The number of equal messages at the start of two lists."""
     return next(
         (at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b),
         min(len(old), len(new)),
@@ -111,7 +115,7 @@ def _shared(old: Sequence[int], new: Sequence[int]) -> int:
 def _change(
     walked: Walked, call: Call, at: ThreadPrompt, stands: dict[int, int], number: int
 ) -> None:
-    """Take out of the standing messages what a call removes, and put in what it adds."""
+    """Update the messages in the prompt by what a call removes and adds."""
     dropped, came = set(at.numbers[call.keep :]), set(call.tail)
     for item in dropped - came:
         if item not in stands:
@@ -124,7 +128,7 @@ def _change(
 def _judge(
     walked: Walked, call: Call, stands: Mapping[int, int], messages: TraceMessages, handles: Handles
 ) -> None:
-    """Record the needs of a turn that neither recorded nor own messages of its prompt hold."""
+    """Record the unmet needs of a turn: those that no message of its prompt has."""
     index = messages.index
     missing = False
     for need in index.needs.get(call.step, ()):

@@ -1,5 +1,5 @@
-"""The rules that read what a strategy wrote: each counts its findings over the strategy's own
-texts, or over prompts.
+"""The rules that read a strategy's texts: each counts its findings over the strategy's own texts,
+or over prompts.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ class CheckedReplay(ReplayEvidence):
 
     @cached_property
     def wording(self) -> frozenset[str]:
-        """The lines of the strategy's own wording."""
+        """The template lines in the strategy's own texts."""
         return template_lines(self.own_texts)
 
     @cached_property
     def checks(self) -> dict[Rule, Check]:
-        """The check of each rule that reads prompts or texts; a strategy that wrote nothing has no
-        hits. The texts of one that reads the future are not checked.
+        """The check of each rule that reads prompts or texts; a strategy without own texts has no
+        hits. The texts of a strategy that reads the future are not checked.
         """
         prompts: dict[Rule, Check] = {"valid": valid(self), "instructed": instructed(self)}
         if self.replay.reads_future:

@@ -26,19 +26,19 @@ _SCALAR = re.compile(r"[-+]?[$€£]?\d[\d.,]*\s?[%\w]{0,3}|true|false|yes|no", 
 
 
 def changed(evidence: ReplayEvidence) -> Check:
-    """Fields that a message shows otherwise than the tool returned them, over the rewritten
-    structured results.
+    """The check of fields that a message shows differently from what the tool returned, over the
+    rewritten structured results.
 
-    A value is held against the record of the result that the shown record agrees with most, under
-    the same key. Fewer digits, separators, another layout or order, and text cut short are no
-    change; a value that is absent is lost, not changed, but nothing at all in the place of a result
-    says that it was empty, and rows left out without a word that there are no others. A line or
-    record may not come more often than the result has it. A key that the result does not have is a
-    change, unless a legend in the same text says what it stands for. A line of a text is changed
-    where one of its words is replaced, or a denial dropped; so is an exit code that the result does
-    not state, what a person or the model said, and a message of the user with fewer words and no
-    mark. So are altered arguments of a call, a turn of the model that alone is dropped, and a turn
-    under the role of somebody else.
+    A value is compared with the one under the same key in the record of the result that agrees with
+    the shown record most. Fewer digits, separators, another layout or order, and truncated text are
+    not a change. An absent value is lost, not changed; but an empty text in place of a result
+    claims that the result was empty, and rows left out without a notice claim that there are no
+    others. A line or record may not be repeated more often than in the result. A key that the
+    result does not have is a change, unless a legend in the same text says what it stands for.
+    Changes are also: a line of a text with a word replaced or a negation dropped, an exit code that
+    the result does not state, altered words of a person or the model, a user message with fewer
+    words and no notice, altered arguments of a call, a single dropped turn of the model, and a turn
+    under another role.
 
     Source: https://arxiv.org/abs/2005.00661 (intrinsic errors of summaries)
     """
@@ -69,8 +69,8 @@ def changes_of(own: RewrittenResult) -> Changes:
 
 
 def _find_changes(own: RewrittenResult) -> Changes:
-    """The changes of one rewritten result. One that is cut, or has the same words in other lines,
-    has no other value.
+    """The changes of one rewritten result. A truncated one, or one with the same words in other
+    lines, has no changed value.
     """
     findings: list[Finding] = []
     is_read = not own.is_encoded
@@ -85,7 +85,7 @@ def _find_changes(own: RewrittenResult) -> Changes:
 
 
 def _changed_calls(own: OwnText) -> list[Finding]:
-    """The arguments of recorded calls that a message gives otherwise."""
+    """The arguments of recorded calls that a message shows differently."""
     step, messages = own.step, own.session.messages
     number = messages.index.full.get(-1 if step is None else step)
     if number is None:
@@ -103,7 +103,8 @@ def _changed_calls(own: OwnText) -> list[Finding]:
 
 
 def _is_same_call(shown: ToolCall, call: ToolCall) -> bool:
-    """True if a call is another one, some of its texts perhaps shortened where a mark says so."""
+    """True if a shown call is the recorded one, perhaps with texts shortened with a mark of
+    omission."""
     arguments = as_text(call.arguments)
     gaps = gaps_of(
         shown.arguments, call.arguments, lambda gap: omission_in(gap.words, arguments) != ""
@@ -112,7 +113,7 @@ def _is_same_call(shown: ToolCall, call: ToolCall) -> bool:
 
 
 def _changed_exit_codes(own: RewrittenResult) -> Iterator[Finding]:
-    """Yield an exit code that a text states of a result which states others."""
+    """Yield an exit code that a text states for a result that states only others."""
     stated, codes = exit_codes(own.text), exit_codes(own.result.text)
     for code in stated if codes else ():
         if code not in codes:
@@ -121,7 +122,8 @@ def _changed_exit_codes(own: RewrittenResult) -> Iterator[Finding]:
 
 
 def _changed_scalar(own: RewrittenResult) -> Iterator[Finding]:
-    """Yield the one value of a result that is nothing else, where another of its kind is shown."""
+    """Yield the value of a result that consists of one value, if a text shows another of its
+    kind."""
     shown, was = own.text.strip(), own.result.text.strip()
     if _SCALAR.fullmatch(shown) and _SCALAR.fullmatch(was) and not same_value(shown, was):
         yield Finding(own.step, shown, was)

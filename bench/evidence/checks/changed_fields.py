@@ -1,4 +1,4 @@
-"""Fields of a rewritten result that have another value, or stand under a key that it does not have."""
+"""Fields of a rewritten result that have another value, or a key that the result does not have."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..own_text import RewrittenResult
 from .changed_lines import altered
 
 _DITTO = frozenset('"″〃')
-"""Signs for the value above, which nobody has proved to be the right one."""
+"""Signs that mean "the value above"."""
 
 _MORE = re.compile(r"(?:[,;]\s|\s\().*[A-Za-z].*", re.DOTALL)
 _FEWEST_PAIRS = 3
@@ -29,7 +29,8 @@ _CODE = re.compile(r"(?=\w*\d)(?=[\d_]*[^\W\d_])\w{6,}")
 
 
 class Changes(NamedTuple):
-    """What a rewritten result shows otherwise; `is_read`: False where nobody could tell."""
+    """The changed fields of a rewritten result; `is_read` is False if its text could not be
+    read."""
 
     findings: list[Finding]
     is_read: bool = True
@@ -51,8 +52,8 @@ def changed_fields(own: RewrittenResult) -> Changes:
 
 
 def _are_compared(own: RewrittenResult, text: str, pieces: list[str]) -> bool:
-    """False if a text has most of its fields where they are seen, but held against no record, or
-    one alone on a line that may be of any.
+    """False if most fields of a text cannot be compared with a record, or it has a single value on
+    a line that may belong to any record.
     """
     table, messages = own.table, own.session.messages
     readings = [messages.reading(piece) for piece in pieces]
@@ -72,7 +73,7 @@ def _are_compared(own: RewrittenResult, text: str, pieces: list[str]) -> bool:
 
 
 def _changed_in(own: RewrittenResult, piece: str) -> Changes:
-    """The fields that differ in a piece of a rewritten result.
+    """The changed fields in a piece of a rewritten result.
 
     Outside of data a column most of whose values are words that the result does not have there is
     written in another way, and a layout of which fewer than half of the fields agree was not
@@ -129,7 +130,7 @@ def _changed_in(own: RewrittenResult, piece: str) -> Changes:
 
 
 def _without_call(own: RewrittenResult, text: str) -> str:
-    """A text without the arguments of the call, which it may show above the result."""
+    """A text without the call's arguments, which it may show above the result."""
     start = text.find("{")
     if own.result.arguments and start >= 0:
         with suppress(NothingParsed):
@@ -140,9 +141,9 @@ def _without_call(own: RewrittenResult, text: str) -> str:
 
 
 def _is_of_kind(text: str, values: Collection[str]) -> bool:
-    """True if a shown value can be held against the recorded ones: a quantity, a word, or a text
-    that has none of them. What has more words than these, or one of them within, is a way of
-    writing that nobody has read.
+    """True if a shown value can be compared with the recorded ones: a quantity, a word, or a text
+    without any of them. A text with more words, or with one of them in it, is an unknown way of
+    writing.
 
     >>> [_is_of_kind(text, ["JFK"]) for text in ("SEA", "JFK → SEA", "not JFK", "as in the row above")]
     [True, False, True, False]
@@ -155,8 +156,8 @@ def _is_of_kind(text: str, values: Collection[str]) -> bool:
 
 
 def _is_of_any(table: FieldTable, key: str, text: str) -> bool:
-    """True if a value of a column stands alone, and says neither itself nor by its key of which
-    records it speaks.
+    """True if a value of a column is alone, and neither it nor its key shows to which records it
+    belongs.
     """
     column = table.column(key)
     text = text.rstrip(" :;,.").casefold()
@@ -165,8 +166,8 @@ def _is_of_any(table: FieldTable, key: str, text: str) -> bool:
 
 
 def _is_renamed(own: RewrittenResult, text: str, known: list[Pair], pairs: Sequence[Pair]) -> bool:
-    """True if a value under a key of its own, among known ones, is that of another key that is
-    gone, or a code that nothing says.
+    """True if a value under a new key among known ones is the value of a missing key, or a code
+    that occurs nowhere.
     """
     if len(known) * 2 < len(pairs) or any(same_value(text, other) for _, other in known):
         return False
@@ -178,8 +179,8 @@ def _is_renamed(own: RewrittenResult, text: str, known: list[Pair], pairs: Seque
 
 
 def _is_one_of(shown: str, text: str, values: Collection[str]) -> bool:
-    """True if a value is one of some, or goes on behind it in other words; at the end what a cut
-    left of it is enough.
+    """True if a value is one of some, perhaps followed by other words, or truncated at the end of
+    the text.
     """
     text = text.strip()
     at_end = bool(text) and shown.rstrip("\"'…. ]}\n").endswith(text)
@@ -191,7 +192,7 @@ def _is_one_of(shown: str, text: str, values: Collection[str]) -> bool:
 
 
 def _is_recased(text: str, values: Collection[str]) -> bool:
-    """True if a code is one of some values but for the case of its letters.
+    """True if a code differs from one of some values only in case.
 
     >>> _is_recased("w12", ["W12"]), _is_recased("W12", ["W12"]), _is_recased("yes", ["Yes"])
     (True, False, False)

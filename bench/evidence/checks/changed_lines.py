@@ -1,4 +1,4 @@
-"""Lines of a rewritten result that have another word in them."""
+"""Lines of a rewritten result in which a word was changed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FIELD = re.compile(r"[\s\"'-]*([\w .-]+?)[\"']*\s*[:=]\s*[\"']*(.+?)[\"'\]}),\s
 
 
 def changed_lines(own: RewrittenResult) -> Iterator[Finding]:
-    """Yield the lines of one rewritten result that differ in a word."""
+    """Yield the lines of a rewritten result in which a word was changed."""
     if own.table.fields and _is_one_value(own.text):
         return  # held against the fields, its texts too
     if own.shows_all:
@@ -27,7 +27,7 @@ def changed_lines(own: RewrittenResult) -> Iterator[Finding]:
 
 
 def _is_one_value(text: str) -> bool:
-    """True if a text is one JSON container and nothing else, wherever its lines end.
+    """True if a text is one JSON container and nothing else.
 
     >>> [_is_one_value(text) for text in ('{"a":\\n1}', '{"a": 1} of 2', '{"a": 1', '"a"', "7")]
     [True, False, False, False, False]
@@ -41,13 +41,15 @@ def _is_one_value(text: str) -> bool:
 
 
 def _is_field(line: str, table: FieldTable) -> bool:
-    """True if a line is a field of the result, under its key: no line of one of its texts."""
+    """True if a line is a field of the result, under its key, and not a line of one of its
+    texts."""
     pair = _FIELD.fullmatch(line)
     return pair is not None and any(same_value(pair[2], value) for value in table.column(pair[1]))
 
 
 def altered(own: RewrittenResult, lines: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield the lines that show one of the result with another word in it, each with that one."""
+    """Yield the lines that show a line of the result with another word in it, each with the
+    original."""
     step = own.result.index
     original, known = own.session.result_lines(step), own.session.lines_of(step)
     called = plain_lines(own.result.arguments)

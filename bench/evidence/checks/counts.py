@@ -1,5 +1,5 @@
-"""Counts that a text may state of what it shows and of what it leaves out: characters, words,
-lines, rows, messages.
+"""Counts that a text may state: of the characters, words, lines, rows and messages that it shows or
+leaves out.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from ..own_text import OwnText, RewrittenResult
 from ..result_counts import counts_of, texts_in
 
 _NEAR = 2
-"""What is left out is known to so many lines, and to the characters of a notice."""
+"""The lines by which a count of what is left out may be wrong."""
 
 _DIGITS = re.compile(r"\d+")
 
 
 class ShownCounts:
-    """The counts that a text which shows a result may state."""
+    """The counts that a text about a result may state."""
 
     def __init__(self, evidence: ReplayEvidence, own: RewrittenResult) -> None:
         self._evidence, self._own = evidence, own
@@ -42,7 +42,7 @@ class ShownCounts:
 
     @cached_property
     def _exact(self) -> frozenset[int]:
-        """What it may state exactly, beside the counts of its result."""
+        """The exact counts that it may state, besides those of its result."""
         text = self._own.text
         shown = sum(1 for _ in containers_in(text))
         exact = counts_of(text) | self._texts[1] | self._rows_missing()
@@ -55,7 +55,7 @@ class ShownCounts:
         return exact
 
     def _rows_missing(self) -> set[int]:
-        """By list of records how many it does not name by any word that no other record has."""
+        """For each list of records the number of those without a distinctive word in the text."""
         lists = self._own.table.lists
         words = self._own.session.messages.reading(self._own.text).words
         return {
@@ -64,7 +64,7 @@ class ShownCounts:
 
     @cached_property
     def _between(self) -> list[tuple[int, int]]:
-        """The bounds of what it may state roughly."""
+        """The bounds of the counts that it may state roughly."""
         between: list[tuple[int, int]] = []
         for full, lines in self._counts.texts.items():
             between.append((lines - _NEAR, lines))
@@ -79,8 +79,8 @@ class ShownCounts:
         return texts_in(decode_strings(self._own.text))
 
     def _is_missing(self, number: str, value: int) -> bool:
-        """True if so much is missing wherever a notice has a number: exactly, or up to the length
-        of a notice or to two lines.
+        """True if a number is the size of what is missing at each notice: exactly, or up to the
+        length of a notice or two lines.
         """
         gaps = self._own.gaps or ()
         beside = [gap.missing for gap in gaps if number in _DIGITS.findall(gap.words)]
@@ -99,8 +99,8 @@ class SummaryCounts:
         self._evidence, self._own = evidence, own
 
     def has(self, number: str) -> bool:
-        """True if a number is the size of the text or of a recorded message, or roughly one of the
-        numbers of messages that it may stand for.
+        """True if a number is the size of the text or of a recorded message, or roughly a number of
+        messages that it may replace.
         """
         if not number.isdigit():
             return False
@@ -109,7 +109,7 @@ class SummaryCounts:
         return known or any(abs(value - count) <= _NEAR for count in self._messages)
 
     def may_be_left_out(self, number: str) -> bool:
-        """True if some message that it may stand for is as long."""
+        """True if a number is the size of some message that it may replace."""
         return number.isdigit() and int(number[:18]) <= max(self._sizes)
 
     @cached_property
@@ -119,8 +119,8 @@ class SummaryCounts:
 
     @cached_property
     def _messages(self) -> tuple[int, int, int]:
-        """The numbers of messages that it may stand for: all of its thread before its first
-        prompt, those that are missing there, and those that left with it.
+        """The numbers of messages that it may replace: all of its thread before its first prompt,
+        those missing there, and those dropped with it.
         """
         evidence = self._evidence
         first = evidence.first_call(self._own.number)

@@ -1,4 +1,4 @@
-"""What a text leaves out that reads as complete: rows of a list, and values that say no or zero."""
+"""Rows, and values that are false or zero, that a text leaves out although it looks complete."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _FEWEST_PAIRS, _FEWEST_WORDS = 2, 2
 
 
 def dropped(own: RewrittenResult) -> Iterator[Finding]:
-    """Yield the rows and denials of a result that a text which shows it as data leaves out without
-    a word.
+    """Yield the rows, and false or zero values, that a text with the result as data leaves out
+    without a notice.
 
-    A row less is a false statement: whoever reads three flights takes it that there are three.
-    A column less is none, unless it is left out of the rows alone where it is false or zero.
+    Missing rows make a false statement: a reader of three flights believes that there are three.
+    Missing columns do not, unless only false or zero values are missing.
     """
     if own.table.lists.lists and not own.says_omission and _is_whole(own.text):
         yield from _dropped(own, own.session.messages.reading(own.text))
 
 
 def _dropped(own: RewrittenResult, reading: TextReading) -> Iterator[Finding]:
-    """Yield what a text leaves out of the lists of which it shows a row; of each list one row."""
+    """Yield one missing row of each list of which a text shows another row."""
     table = own.table
     lists, rows = table.lists, _rows_shown(reading, table)
     is_data = _DATA.search(own.text) is not None
@@ -53,7 +53,7 @@ def _dropped(own: RewrittenResult, reading: TextReading) -> Iterator[Finding]:
 
 
 def _is_whole(text: str) -> bool:
-    """True if a text is no data that a cut has visibly ended: one value, or one in each line.
+    """True if a text is not visibly truncated data: it is one value, or has one in each line.
 
     >>> [_is_whole(text) for text in ('[{"a": 1}]', '[{"a": 1}', '{"a": 1}\\n{"a": 2}', "a: 1")]
     [True, False, True, True]
@@ -69,7 +69,7 @@ def _is_whole(text: str) -> bool:
 
 
 def _rows_shown(reading: TextReading, table: FieldTable) -> list[tuple[dict[str, str], int]]:
-    """The records of a text that are a row of the result, each with its number."""
+    """The records of a text that are rows of the result, each with the row's number."""
     shown: list[tuple[dict[str, str], int]] = []
     for record in reading.records:
         pairs = {plain_key(key): text for key, text in record.pairs if table.has_key(key)}
@@ -84,9 +84,7 @@ def _rows_shown(reading: TextReading, table: FieldTable) -> list[tuple[dict[str,
 
 
 def _denials(own: RewrittenResult, shown: list[tuple[dict[str, str], int]]) -> Iterator[Finding]:
-    """Yield the values of rows that are false or zero and left out, while other rows keep that
-    column.
-    """
+    """Yield the false or zero values that are left out of rows, while other rows keep that column."""
     columns = {key for pairs, _ in shown for key in pairs}
     for pairs, row in shown:
         for key, text in own.table.pairs(row):

@@ -1,4 +1,4 @@
-"""Checks made of findings, and the wording that a strategy's own texts share."""
+"""Building of checks from findings, and the template lines of a strategy's own texts."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from ...model.scores import Check, Finding
 from ..own_text import OwnText, RewrittenResult
 
 MOST_FINDINGS = 5
-"""The findings of one check that are kept for a report."""
+"""The most findings of one check to keep for a report."""
 
 
 def template_lines(texts: Sequence[OwnText]) -> frozenset[str]:
-    """The lines of a strategy's own wording: those that at least half of its texts of one kind
-    have.
+    """The template lines of a strategy: those that at least half of its texts of one kind have.
 
-    Texts that show results are one kind, summaries another; of one text nothing is known.
+    Texts that show results are one kind, summaries another; a single text has no template lines.
     """
     constant: set[str] = set()
     for of_results in (True, False):
@@ -35,7 +34,8 @@ def template_lines(texts: Sequence[OwnText]) -> frozenset[str]:
 def check_of(
     findings: list[Finding], of: int, summaries: int = 0, unchecked: Sequence[str] = ()
 ) -> Check:
-    """A check of so many texts or prompts, with its first findings, and what it could not check."""
+    """The check of `of` texts or prompts, with its first findings, and the text that could not be
+    checked."""
     return Check(
         hits=len(findings),
         of=of,
@@ -47,4 +47,4 @@ def check_of(
 
 
 _TEXT_CHARS = 200
-"""So much of a text that could not be checked is kept."""
+"""The most characters to keep of a text that could not be checked."""

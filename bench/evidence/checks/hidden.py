@@ -15,18 +15,18 @@ from .findings import check_of
 from .repeated import claims_repetition
 
 _VARIES = re.compile(r"[\w:/=+.-]*\d[\w:/=+.-]*")
-"""A number, or a handle, which differ between the texts of one form."""
+"""Matches the numbers and handles in which texts of one form differ."""
 
 
 def hidden(evidence: ReplayEvidence) -> Check:
-    """Failed results that a message of the strategy shows without their failure, over the failed
-    results that it rewrote.
+    """The check of failed results that a message shows without their failure, over the failed
+    results that the strategy rewrote.
 
-    A result failed where its flag or exit code says so, or a short text begins so. Shown means that
-    the text claims a success, holds a line of the result, or stands for no result that succeeded
-    and does not say that something is left out. A placeholder that shows nothing hides nothing,
-    nor does a text that says everything that the result says and claims no success; nothing at all
-    is no placeholder. A history hides the failed result that alone is dropped from it.
+    A result failed if its flag or exit code says so, or a short text begins so. A text shows the
+    result if it claims a success, has a line of the result, or has a form that no successful result
+    has and no notice of an omission. A placeholder without content hides nothing, nor does a text
+    with all words of the result and no claim of success; an empty text is not a placeholder. A
+    history hides a failed result if only that is dropped.
 
     Source: https://arxiv.org/abs/2508.21433 (what masking may leave out: a placeholder)
     """
@@ -56,9 +56,7 @@ def hidden(evidence: ReplayEvidence) -> Check:
 
 
 def _stored(evidence: ReplayEvidence) -> Iterator[Finding]:
-    """Yield the failed results that the store holds as something which tells no failure and says a
-    success.
-    """
+    """Yield the failed results whose stored form claims a success and no failure."""
     for result in evidence.trace.results:
         outcome = evidence.outcomes.get(result.index)
         if outcome is None or outcome.stored is None or outcome.stored is result.value:
@@ -71,8 +69,8 @@ def _stored(evidence: ReplayEvidence) -> Iterator[Finding]:
 
 
 def _tells(text: str, result: ToolResult) -> bool:
-    """True if a text tells a failure: its words, a failing exit code, the error of the result, or
-    how the result begins where that has none of these, and claims no success beside it.
+    """True if a text reports a failure and claims no success: by words, a failing exit code, the
+    error of the result, or else the beginning of the result.
 
     >>> result = ToolResult(index=0, call_id="a", function="f", seen="Malformed\\ncall", success=False)
     >>> [_tells(text, result) for text in ("1: Malformed", "call", "OK\\nMalformed\\ncall")]

@@ -8,7 +8,7 @@ from .findings import check_of
 
 
 def instructed(evidence: ReplayEvidence) -> Check:
-    """Prompts that lack an instruction which the strategy's own text does not repeat, over all
+    """The check of prompts that lack an instruction, also in the strategy's own texts, over all
     prompts.
 
     Instructions are the system prompt, the first request, and every standing rule of a system or

@@ -1,5 +1,5 @@
-"""Invented: an own text with a number, an identifier, a date, a name or an instruction that nothing
-had said.
+"""Invented: an own text with a number, an identifier, a date, a name or an instruction that no
+earlier message has.
 """
 
 from __future__ import annotations
@@ -40,14 +40,15 @@ _LONG_WORD = re.compile(r"[A-Za-z][A-Za-z'’]{3,}")
 
 
 def invented(evidence: ReplayEvidence, wording: frozenset[str]) -> Check:
-    """Own texts with something that nothing had said, over all own texts with words of their own.
+    """The check of own texts with something that no earlier message has, over all own texts with
+    new words.
 
-    The unit is the text: a longer one may not invent more. Looked at are the lines that what is
-    shown does not have. No inventions are handles, counts of what is there or left out, and numbers
-    worked out of others in the same paragraph or record. A text that shows a result may give no
-    order and state nobody's consent; any other may give no standing instruction that nobody gave.
-    Names in the strategy's own `wording` (what half of its texts have) are quoted in the report
-    instead, and so are sentences that it `says` on purpose.
+    The unit is the text: a longer one may not invent more. Only lines that are not in the shown
+    contents are checked. Not inventions are handles, counts of what is there or left out, and
+    numbers computed from others in the same paragraph or record. A text that shows a result may not
+    give an order or state a consent; any other may not give a standing instruction that nobody
+    gave. Names in the strategy's own `wording` (lines in half of its texts) are quoted in the
+    report instead, and so are sentences that it `says` on purpose.
 
     Source: https://arxiv.org/abs/2005.00661 (extrinsic hallucinations)
     """
@@ -74,7 +75,7 @@ def invented(evidence: ReplayEvidence, wording: frozenset[str]) -> Check:
 
 
 def _currencies(text: str) -> set[str]:
-    """The signs of currencies beside the numbers of a text."""
+    """The currency signs next to the numbers of a text."""
     return set() if text.isascii() else set(map(str.strip, _CURRENCY.findall(text)))
 
 
@@ -84,9 +85,7 @@ def _first_strange(
     lines: list[str],
     wording: frozenset[str],
 ) -> str:
-    """The first thing of an own text that nothing had said; "" for none. A text that shows a result
-    is read once.
-    """
+    """The first invention of an own text; "" without one. A text that shows a result is read once."""
     wording = wording.intersection(map(str.strip, lines))
 
     def find() -> str:
@@ -104,7 +103,7 @@ def _strange(
     lines: list[str],
     wording: frozenset[str],
 ) -> Iterator[str]:
-    """Yield what an own text says that nothing had said."""
+    """Yield the inventions of an own text."""
     mentions = evidence.session.mentions
     shown = own if isinstance(own, RewrittenResult) else None
     near: list[str] = []
@@ -151,17 +150,17 @@ def _strange(
 
 
 def _quoted(words: str, sentence: str) -> str:
-    """Words with the sentence in which they stand, if it has others."""
+    """Words together with their sentence, if that has others."""
     return words if words == sentence else f"{words} in: {sentence[:160]}"
 
 
 _LINES_NEAR = 15
-"""A paragraph has so many lines above the one that is read."""
+"""The lines above a line that count as its paragraph."""
 
 
 def _is_known(own: OwnText, name: str, sentence: str) -> bool:
-    """True if something said a name; enough is how a hash begins, or what a cut left at the end or
-    before a mark of omission.
+    """True if a name is known; the beginning is enough for a hash, and for a name truncated at the
+    end or before a mark of omission.
     """
     mentions = own.session.mentions
     if mentions.name(name):
@@ -175,8 +174,8 @@ def _is_known(own: OwnText, name: str, sentence: str) -> bool:
 
 
 def _is_title(sentence: str) -> bool:
-    """True if the long words of a sentence, up to a colon, are all capitalised: no name stands out
-    in a title.
+    """True if the long words of a sentence, up to a colon, are all capitalised, so that names
+    cannot be recognised.
 
     >>> [_is_title(text) for text in ("Order Status Report", "Orders Shipped: by whom", "Order of today", "")]
     [True, True, False, False]

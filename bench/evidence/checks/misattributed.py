@@ -19,22 +19,23 @@ from .changed import changes_of
 from .findings import check_of
 
 _DATA = re.compile(r"\s*[{\[|]|(?:[^,;\t|]*(?:[,;](?!\s)|[\t|])){3}")
-"""JSON, or a row of a table: three cells with nothing but a separator between them."""
+"""Matches JSON, or a row of a table: three cells with only separators between."""
 
 _QUOTED_BLANKS = 3
-"""A text in data is a quotation from so many blanks on."""
+"""A text in data with at least this many blanks is a quotation."""
 
 _OPENS = re.compile(r"\{\s*[\"'][^\"'{}\[\]]{1,60}[\"']\s*:\s*\S")
 
 
 def misattributed(evidence: ReplayEvidence) -> Check:
-    """Own texts that state what another record has, over those that name a record.
+    """The check of own texts that give a record another record's value, over those that name a
+    record.
 
-    A clause names a record by a value that tells it from the others (an id, a code, a name). The
-    record itself must have something else under a key of that value, so what it has not at all is
-    no finding. Nor is what somebody in the run said in the same message as the record's identity: a
-    wish, a plan, a change. Data and tables are no sentences: a summary's are held against all
-    records of that identity, and those of a shown result against its own by *changed*.
+    A clause names a record by a value that identifies it (an id, a code, a name). It is a finding
+    only if the record has another value under the same key. It is not one if somebody in the run
+    said both in one message: a wish, a plan, a change. Data and tables are not read as sentences:
+    those of a summary are compared with all records of that identity, those of a shown result by
+    *changed*.
 
     Source: https://arxiv.org/abs/2005.00661 (intrinsic hallucinations: facts put together wrongly)
     """
@@ -56,7 +57,7 @@ def misattributed(evidence: ReplayEvidence) -> Check:
 
 
 def _of_another_record(own: OwnText, prose: list[str]) -> list[Finding]:
-    """The first sentence that gives a record another one's value; [] for none."""
+    """The first sentence that gives a record another record's value; [] without one."""
     records, mentions = own.session.records, own.session.mentions
     for item in chain.from_iterable(map(records.contradictions, prose)):
         named = records.named(item.words)
@@ -66,7 +67,7 @@ def _of_another_record(own: OwnText, prose: list[str]) -> list[Finding]:
 
 
 def _of_other_records(own: OwnText) -> Iterator[Finding]:
-    """Yield the values in the data of a summary that no record of that identity has."""
+    """Yield the values in a summary's data that no record of that identity has."""
     records, mentions = own.session.records, own.session.mentions
     if "{" not in own.text or not records.by_identity:
         return
@@ -91,7 +92,7 @@ def _of_other_records(own: OwnText) -> Iterator[Finding]:
 
 
 def _without_quotes(value: Any, is_quoted: Callable[[str], bool]) -> Any:
-    """A value without the sentences in it that a message has word for word.
+    """A value without the sentences that a message has word for word.
 
     >>> _without_quotes([{"role": "user", "content": "Send it to Ann Lee"}], lambda text: "Ann" in text)
     [{'role': 'user', 'content': ''}]
@@ -105,8 +106,8 @@ def _without_quotes(value: Any, is_quoted: Callable[[str], bool]) -> Any:
 
 
 def _is_call(own: OwnText, pairs: Iterable[Pair]) -> bool:
-    """True if data are of a recorded call, in the form of an interface: they have its id, and no
-    other value under the name of an argument.
+    """True if data are a recorded call in the format of an interface: they have its id, and no
+    other value for an argument.
     """
     stated = dict(pairs)
     calls = (call for step in own.session.trace.model_turns for call in step.tool_calls)
@@ -120,8 +121,8 @@ def _is_call(own: OwnText, pairs: Iterable[Pair]) -> bool:
 
 
 def _data_parts(text: str) -> Iterator[str]:
-    """Yield the lines that open data with a key, each alone: what is cut there ends there; and those
-    between them.
+    """Yield the lines that open data with a key, each alone, since truncated data end there, and
+    the lines between them.
     """
     between: list[str] = []
     for line in text.split("\n"):

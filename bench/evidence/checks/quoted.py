@@ -1,5 +1,5 @@
-"""Words of others that a message shows otherwise: a kept message of a person or the model, and a
-turn under the role of somebody else.
+"""Altered quotations: changed words in a kept message of a person or the model, and turns under
+another role.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from ...text.omissions import says_omission
 from ..own_text import OwnText
 
 _SHARED = 0.25
-"""A message of the model that shares a smaller part of its words with a turn is no version of it."""
+"""A message of the model that shares a smaller part of its words with a turn is not a version of
+it."""
 
 _TAGGED = re.compile(r"<([\w-]+)>[^<]*</\1>")
 _NOTICE = re.compile(r"\[[^\]]*\]|<[^<>]*>|…|(?m:^[(#]?\s*\d{1,4}[.):]\s)")
@@ -23,8 +24,8 @@ _MARKUP = re.compile(r"(?<!\w)\*\*|\*\*(?!\w)|`")
 
 
 def altered_quotes(own: OwnText) -> Iterator[Finding]:
-    """Yield what a kept message of a person or the model gives with another word, adds or picks
-    out, and a turn that a message of the strategy gives to somebody else.
+    """Yield the words that a kept message of a person or the model changes, adds or picks out, and
+    turns that a message gives to another role.
     """
     step, session = own.step, own.session
     roles = session.turns.get(" ".join(own.text.split()), frozenset())
@@ -55,20 +56,20 @@ def altered_quotes(own: OwnText) -> Iterator[Finding]:
 
 
 def _words(text: str) -> list[str]:
-    """The words of a text without the marks that make them bold or code."""
+    """The words of a text without Markdown for bold and code."""
     return _MARKUP.sub("", text).split()
 
 
 def _without_notices(text: str, original: str) -> str:
-    """A text without its notices; what the original has in brackets is none."""
+    """A text without its notices; brackets of the original are not notices."""
     return _NOTICE.sub(lambda notice: notice[0] if notice[0] in original else " ", text)
 
 
 def _other_words(own: OwnText, original: str, is_said: Callable[[str], bool]) -> Iterator[str]:
-    """Yield what a kept message says otherwise, its notices aside.
+    """Yield the changed words of a kept message, ignoring its notices.
 
-    Where it does not say so, a message of the user has no word more or less, one of the model may
-    end earlier, and one of the system may lack whole sentences.
+    Without a notice, a user message must have all its words, one of the model may end earlier, and
+    one of the system may lack whole sentences.
     """
     text, kind = own.text, own.message.kind.replace("made", "system")
     lines = (

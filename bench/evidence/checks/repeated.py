@@ -1,4 +1,4 @@
-"""Lines and records that a text shows more often than the result has them."""
+"""Lines and records that a text repeats more often than the result."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ SAME = re.compile(
     r"\b(?<!not )(?<!not the )(?:same|identical|unchanged|no changes?|repeated|already (?:shown|returned|retrieved))\b",
     re.IGNORECASE,
 )
-"""The words that say of a result that it is another one again."""
+"""The words that claim that a result repeats another one."""
 
 _NOTICE_CHARS = 300
 _FEWEST_WORDS, _FEWEST_PAIRS = 4, 2
 
 
 def repeated(own: RewrittenResult) -> Iterator[Finding]:
-    """Yield the lines and records that come more often than the result has them, and a repetition
-    that is none.
+    """Yield the lines and records that are repeated more often than in the result, and false claims
+    of a repetition.
 
-    A line counts as often as the words behind it say (`line [3 times]`). A text that says what it
-    leaves out may begin with a part of what follows.
+    A line counts as often as the note after it states (`line [3 times]`). A text with a notice may
+    begin with a part of what follows.
     """
     if claims_repetition(own) and not own.shows_line and not _has_an_equal(own):
         yield Finding(own.step, own.text.strip()[:200], own.result.text[:200])
@@ -64,14 +64,12 @@ def claims_repetition(own: RewrittenResult) -> bool:
 
 
 def _has_an_equal(own: RewrittenResult) -> bool:
-    """True if another result is the same: an earlier one, or a later one that stands for both."""
+    """True if another result is the same: an earlier one, or a later one that replaces both."""
     return len(own.session.equal_results(own.result)) > 1
 
 
 def _records(own: RewrittenResult) -> Iterator[Finding]:
-    """Yield the records of a text that is data which come more often than the result has such a
-    record.
-    """
+    """Yield the records that a text of data repeats more often than the result."""
     table, records = own.table, own.session.messages.reading(own.text).records
     counts = Counter(
         frozenset((plain_key(key), text) for key, text in record.pairs) for record in records

@@ -1,4 +1,4 @@
-"""The roles to which a text gives words."""
+"""The roles to which a text attributes words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SPEAKERS = {
     "assistant": ("assistant", "agent", "ai", "model"),
     "system": ("system",),
 }
-"""The names by which a text calls each role."""
+"""The names for each role in texts."""
 
 _QUOTE = re.compile(
     r"\W*(?:the )?(?P<speaker>"
@@ -22,8 +22,8 @@ _QUOTE = re.compile(
 
 @lru_cache(1 << 12)
 def speaker_of(line: str) -> tuple[str, str]:
-    """The role to which a line gives words, and these words, `""` where they stand below it; two
-    empty texts for none.
+    """The role to which a line attributes words, and these words, `""` if they are below it; two
+    empty texts for any other line.
 
     >>> speaker_of("The user said: fix it"), speaker_of("User:"), speaker_of("Status: open")
     (('user', 'fix it'), ('user', ''), ('', ''))

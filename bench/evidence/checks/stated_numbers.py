@@ -1,5 +1,5 @@
-"""Numbers that an own text states, each held against what the text calls it: a count, a statistic, a
-number worked out of others.
+"""Numbers that an own text states, checked as what the text calls them: a count, a statistic, a
+number computed from others.
 """
 
 from __future__ import annotations
@@ -45,11 +45,10 @@ class StatedNumbers:
     def unsupported(
         self, text: str, sentence: str, near: Sequence[str], states_all: bool
     ) -> Iterator[str]:
-        """Yield the numbers in what a sentence says of its own that nobody said, that count nothing,
-        and that cannot be worked out of others in it, in the lines `near` it, or in a record which
-        these name.
+        """Yield the numbers in a sentence's own words that are unknown, count nothing, and cannot
+        be computed from others in it, in the lines `near` it, or in a record that these name.
 
-        In a text that shows a result a count of rows has to be that of all where the sentence
+        In a text that shows a result, a count of rows must be that of all rows if the sentence
         `states_all`.
         """
         matches = [*_NUMBER.finditer(text)]
@@ -73,7 +72,7 @@ class StatedNumbers:
                 yield value
 
     def _is_known(self, stated: _Stated) -> bool:
-        """True if a number is small, or some message says it or each part of it."""
+        """True if a number is small, or some message has it or each part of it."""
         says = self._session.mentions.number
         parts = map(number_value, stated.written.split(","))
         has_one_digit = len(stated.value.replace(".", "")) < _FEWEST_DIGITS
@@ -88,7 +87,7 @@ class StatedNumbers:
         return summary.has(stated.value) or (left_out and summary.may_be_left_out(stated.value))
 
     def _is_of_record(self, value: str, near: Sequence[str]) -> bool:
-        """True if a number follows from those of a record that a paragraph speaks of."""
+        """True if a number can be computed from those of a record that a paragraph names."""
         of_records = self._session.records.numbers_near("\n".join(near))
         return any(worked_out(value, numbers) for numbers in of_records)
 
@@ -100,7 +99,7 @@ def _numbers_of(near: Sequence[str]) -> Iterator[str]:
 
 
 class _Stated(NamedTuple):
-    """A number by value and as it is written, the words from it on, and its sentence."""
+    """A stated number by value and as written, the words from it on, and its sentence."""
 
     value: str
     written: str
@@ -114,15 +113,15 @@ class _Stated(NamedTuple):
 
 
 class _OfResult:
-    """What a text may state of the result that it shows."""
+    """The numbers that a text may state about the result that it shows."""
 
     def __init__(self, evidence: ReplayEvidence, own: RewrittenResult) -> None:
         self._own, self._shown = own, ShownCounts(evidence, own)
         self._full = own.session.result_counts(own.result)
 
     def is_right(self, stated: _Stated, states_all: bool) -> bool | None:
-        """True or False for a count of all rows, True for a number of the result that is rounded or
-        counts what nobody can count; None for any other.
+        """True or False for a count of all rows, True for a rounded number of the result or one
+        that cannot be checked; None for any other.
         """
         counted = _COUNTED.match(stated.after)
         if counted and self.is_count(stated):
@@ -132,7 +131,8 @@ class _OfResult:
         return True if self._full.is_rounded(stated.value) or self._counts_others(stated) else None
 
     def is_count(self, stated: _Stated) -> bool:
-        """True if a number counts rows, lines or characters in words that the result has not."""
+        """True if a number counts rows, lines or characters, in words that the result does not
+        have."""
         counted = _COUNTED.match(stated.after)
         if counted is None:
             return False
@@ -144,8 +144,8 @@ class _OfResult:
         return is_statistic or self._shown.has(stated.value)
 
     def _counts_others(self, stated: _Stated) -> bool:
-        """True if a number counts in a notice what nobody can count (`14 frames left out`): that is
-        no invention, but a statement without support.
+        """True if a number in a notice counts something that cannot be checked (`14 frames left
+        out`), which is not an invention but unsupported.
         """
         noun = _NOUN.match(stated.after)
         if noun is None or not says_omission(stated.after, ""):
@@ -155,9 +155,7 @@ class _OfResult:
 
 
 def statistics_of_none(own: RewrittenResult, line: str) -> Iterator[str]:
-    """Yield the words for a statistic, with the number behind them, that is no such statistic of
-    the result that a line of an own text is about.
-    """
+    """Yield the wrong statistics in a line of an own text, each as its words and number."""
     counts = own.session.result_counts(own.result)
     for stated in _STATISTIC.finditer(line):
         value = number_value(stated[2])

@@ -1,4 +1,4 @@
-"""Statements in a text about no single result, held against what was said before it."""
+"""Statements in summaries, checked against earlier messages."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ _REQUEST = frozenset({"customer", "message", "messages", "request", "requests", 
 
 
 class Summary:
-    """A text about no single result, held against what was said before a step. `absent` are the
-    requests before it that stand nowhere else in the prompt.
+    """A text about no single result, checked against the messages before a step. `absent` are the
+    earlier requests that the prompt does not have elsewhere.
     """
 
     def __init__(
@@ -63,8 +63,8 @@ class Summary:
                             yield sentence
 
     def _without_calls(self, line: str) -> str:
-        """A line without the calls in it that were made, and without the word that says truly how
-        each ended: `name({"a": 1}): failed`.
+        """A line without recorded calls and the correct words for their outcomes: `name({"a": 1}):
+        failed`.
         """
         while call := CALL.search(line):
             arguments, end = None, 0
@@ -85,7 +85,7 @@ class Summary:
         return line
 
     def _is_supported(self, sentence: str) -> bool:
-        """True if something supports a sentence."""
+        """True if the recording supports a sentence."""
         if is_notice(sentence) or self._is_quoted(sentence):
             return True
         if self._own.session.mentions.is_call_id(sentence):
@@ -121,7 +121,7 @@ class Summary:
         return is_quoted(self._own, text, self._before)
 
     def _is_of_requests(self, heading: str) -> bool:
-        """True if a heading says that all requests stand below it, and they do."""
+        """True if a heading correctly says that all requests are below it."""
         row = self._own.session.messages.texts.flat(self._own.text)
         return (
             _claims_only(heading, _ALL)
@@ -130,7 +130,7 @@ class Summary:
         )
 
     def _is_last_request(self, label: str, words: str) -> bool:
-        """True if words in front of others say that these are the latest request, and they are."""
+        """True if a label correctly says that the words after it are the latest request."""
         turns = (turn for turn in self._own.session.trace.steps if turn.index < self._before)
         requests = [turn.content for turn in turns if isinstance(turn, UserTurn)]
         return (
@@ -141,8 +141,8 @@ class Summary:
         )
 
     def _is_of_one_result(self, sentence: str) -> bool:
-        """True if all words of a sentence are from one structured result, in a row where it speaks
-        of all or none.
+        """True if all words of a sentence are from one structured result; consecutive if the
+        sentence speaks of all or none.
         """
         session = self._own.session
         row = flat(_PLACE.sub(".", sentence))
@@ -157,7 +157,7 @@ class Summary:
 
 
 def _claims_only(words: str, quantified: frozenset[str]) -> bool:
-    """True if words claim nothing, but for some quantifiers."""
+    """True if words claim nothing except some quantifiers."""
     claims = set(quantifiers(words))
     return claims <= quantified and claims_nothing(
         " ".join(word for word in flat(words).split() if word not in claims)

@@ -1,4 +1,4 @@
-"""Words that support a sentence of a strategy's own: a quotation, a label, the name of a call."""
+"""Support for sentences of a strategy: quotations, labels, names of calls."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from ..own_text import OwnText
 from .speakers import SPEAKERS
 
 LABEL = re.compile(r"[^:\]\n]{1,60}[:\]]\W{0,2}? (?=\S)")
-"""What stands in front of words: up to a colon or bracket."""
+"""Matches a label before words: up to a colon or bracket."""
 
 CALL = re.compile(r"(?<![\w.-])([\w.-]{1,100}+)\((?=[{\[])")
-"""A call up to its arguments."""
+"""Matches a call up to its arguments."""
 
 TAG = re.compile(r"</?[A-Za-z_][\w-]*(?:\s+[\w-]*=\"[^\"<>]{0,60}\")*\s*/?>")
-"""A tag as markup has them."""
+"""Matches a tag of markup."""
 
 MARK = re.compile(r"\[?(?:…|\.{3,})\]?")
-"""A mark of omission."""
+"""Matches a mark of omission."""
 
 FEWEST_WORDS = 4
-"""So many words in a row are a quotation."""
+"""The fewest words in a row that count as a quotation."""
 
 _SUCCEEDED = re.compile(r"success\w*|succeeded|ok(?:ay)?")
 _NAMES = frozenset(name for names in SPEAKERS.values() for name in names)
 
 
 def on_purpose(text: str, says: Sequence[str]) -> tuple[str, ...]:
-    """Those of the sentences that a strategy says on purpose which a text has."""
+    """The sentences in a text that the strategy declares in its `says`."""
     return tuple(words for words in says if _pattern_of(words).search(text))
 
 
 def without(text: str, purpose: Sequence[str]) -> str:
-    """A text without what the strategy says on purpose and its handles. Where such a sentence has
-    `{}` any number may stand; the number stays.
+    """A text without the declared sentences and handles. A `{}` in a declared sentence matches any
+    number, which stays.
 
     >>> without("[12 older results were dropped] ok", ["[{} older results were dropped]"]).split()
     ['12', 'ok']
@@ -60,21 +60,21 @@ def outcome_words(is_failed: bool) -> re.Pattern[str]:
 
 
 def is_quoted(own: OwnText, text: str, before: int) -> bool:
-    """True if a message before a step has the words of a text."""
+    """True if a message before a step has the words of a text in a row."""
     step = own.session.mentions.first_step_with(text)
     return step is not None and step < before
 
 
 def claims_nothing(heading: str) -> bool:
-    """True if words above or in front of others tell no success, failure or consent, and do not
-    speak of all, none or the latest.
+    """True if a heading or label claims no success, failure or consent, and does not speak of all,
+    none or the latest.
     """
     claims = (quantifiers, SUCCESS.search, FAILURE.search, is_consent)
     return not any(claim(heading) for claim in claims)
 
 
 def is_of_run(own: OwnText, label: str) -> bool:
-    """True if a label names who speaks or a function, and nothing else."""
+    """True if a label only names a speaker or a function."""
     return all(
         is_small(word) or word in _NAMES or word in own.session.functions
         for word in flat(label).split()
@@ -82,7 +82,7 @@ def is_of_run(own: OwnText, label: str) -> bool:
 
 
 def core_of(sentence: str) -> str:
-    """A sentence without the words at both ends that state nothing."""
+    """A sentence without insignificant words at both ends."""
     words = flat(sentence).split()
     states = [
         bool(WORD.search(word)) and not is_small(word) and word not in _NAMES for word in words
@@ -93,8 +93,8 @@ def core_of(sentence: str) -> str:
 
 
 def without_halves(parts: list[str]) -> Iterator[str]:
-    """Yield the parts of a sentence between its marks of omission, without the word that a mark may
-    have cut.
+    """Yield the parts of a sentence between its marks of omission, without words that a mark may
+    have truncated.
     """
     for number, part in enumerate(parts):
         words = part.split()

@@ -1,4 +1,4 @@
-"""Statements that nothing recorded supports: nobody can tell whether they are true."""
+"""Statements without support in the recording, whose truth is unknown."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ _FENCE = re.compile(r"^`{3,}\w*$", re.MULTILINE)
 _BRACKETS = re.compile(r"\[[^\[\]\n]{0,80}\]")
 _CUT_WORD = re.compile(r"([^\W\d_]+)[^\w\n]{0,3}(?:…|\.{3}|\[|\n|$)")
 _COMPLETE = frozenset({"complete", "entire", "unabridged", "verbatim"})
-"""What a text may say of itself that has the whole result."""
+"""What a text may say about itself if it has the whole result."""
 
 _EMPTY = "no output: none, nothing"
-"""What a text may say of a result that is empty."""
+"""What a text may say about an empty result."""
 
 _CODE = re.compile(r"\b(?=\w*\d)(?=\w*[^\W\d_])\w{3,}\b")
 _OWN_NAME = re.compile(r"\b(?:[A-Z][a-z]+ \d+|(?=\w*\d)\w{5,})\b")
@@ -52,13 +52,13 @@ _FEW_WORDS = 40
 
 
 def unsupported(evidence: ReplayEvidence, own: OwnText) -> str:
-    """The first sentence of an own text that nothing supports; "" for none.
+    """The first unsupported sentence of an own text; "" without one.
 
-    In a text that shows a result every word is one of the result or its call, or speaks of what is
-    shown and left out, and no name is that of something else. A sentence of any other text stands
-    in a message before it, is a heading or a notice, or has all its words from one structured
-    result. Words such as all, none and latest are supported only where the result has them as
-    often, or where they are quoted.
+    In a text that shows a result, every word must be from the result or its call, or describe what
+    is shown and left out, and no name may belong to something else. A sentence of any other text
+    must be in an earlier message, be a heading or a notice, or have all its words from one
+    structured result. Words such as all, none and latest are supported only if the result has them
+    as often, or if they are quoted.
     """
     purpose = *on_purpose(own.text, evidence.replay.says), *own.handles
     if isinstance(own, RewrittenResult):
@@ -71,7 +71,7 @@ def unsupported(evidence: ReplayEvidence, own: OwnText) -> str:
 
 
 def _absent_requests(evidence: ReplayEvidence, call: int) -> Iterator[str]:
-    """Yield the requests said before a call that its prompt lacks as they were said."""
+    """Yield the requests before a call that its prompt does not have word for word."""
     standing, step = evidence.standing(call).messages, evidence.walked.calls[call].step
     full = evidence.index.full
     turns = (turn for turn in evidence.trace.steps if isinstance(turn, UserTurn))
@@ -81,9 +81,10 @@ def _absent_requests(evidence: ReplayEvidence, call: int) -> Iterator[str]:
 
 
 def _in_result(own: RewrittenResult, purpose: Sequence[str]) -> Iterator[str]:
-    """Yield the sentences with a word that neither the result nor a notice has, or a quantifier.
+    """Yield the sentences with a word that is neither in the result nor in a notice, or with an
+    unsupported quantifier.
 
-    Lines that stand in some message before are a quotation.
+    Lines of an earlier message count as quotations.
     """
     text = _new_text(own, purpose)
     yield from _other_calls(own, text)
@@ -106,8 +107,8 @@ def _in_result(own: RewrittenResult, purpose: Sequence[str]) -> Iterator[str]:
 
 
 def _sentences_with(own: RewrittenResult, text: str, strange: frozenset[str]) -> Iterator[str]:
-    """Yield the sentences with one of some words, but for those that end a word of the result: a cut
-    may have left half of it.
+    """Yield the sentences with one of some words, except words that are the end of a word of the
+    result, perhaps left by a cut.
     """
     sentences = [sentence for line in lines_shown(text) for sentence in sentences_of(line)]
     with_word = [item for item in sentences if strange & {*WORD.findall(item.casefold())}]
@@ -117,7 +118,7 @@ def _sentences_with(own: RewrittenResult, text: str, strange: frozenset[str]) ->
 
 
 def _other_calls(own: RewrittenResult, text: str) -> Iterator[str]:
-    """Yield the calls of the result's function that a text names, but did not give this result."""
+    """Yield the calls that a text names, of the result's function, but that have other results."""
     result = own.result
     for call in CALL.finditer(text):
         with suppress(NothingParsed):
@@ -130,8 +131,8 @@ def _other_calls(own: RewrittenResult, text: str) -> Iterator[str]:
 
 
 def _names_of_others(own: RewrittenResult, text: str) -> Iterator[str]:
-    """Yield the codes and numbered names (`Level 1`) of a text that other messages have, but neither
-    the result nor its call.
+    """Yield the codes and numbered names (`Level 1`) in a text that are in other messages, but
+    neither in the result nor in its call.
     """
     session, result = own.session, own.result
     row_of = session.messages.texts.flat
@@ -146,8 +147,8 @@ def _names_of_others(own: RewrittenResult, text: str) -> Iterator[str]:
 
 
 def _moved_lines(own: RewrittenResult, text: str) -> Iterator[str]:
-    """Yield the lines of prose that do not stand in a row in the result, or stand there before what
-    is above them, or with a code in other letters.
+    """Yield the lines of prose that the result does not have, has in another order, or has with a
+    code in other letters.
     """
     result = own.result
     row, place = own.session.messages.texts.flat(result.text), 0
@@ -168,7 +169,7 @@ def _moved_lines(own: RewrittenResult, text: str) -> Iterator[str]:
 
 
 def _is_of_call(own: RewrittenResult, words: str) -> bool:
-    """True if flat words only name the call of a result, and how it ended."""
+    """True if flat words only name the call of a result and its outcome."""
     known = set(own.session.messages.texts.flat(call_of(own.result)).split())
     outcome = outcome_words(own.failed)
     return all(
@@ -178,13 +179,13 @@ def _is_of_call(own: RewrittenResult, words: str) -> bool:
 
 
 def _without_notice(brackets: re.Match[str]) -> str:
-    """A blank for brackets or a tag with words that state nothing; else themselves."""
+    """A blank for brackets or a tag without significant words; else the match itself."""
     return " " if WORD.search(brackets[0]) and is_all_small(brackets[0]) else brackets[0]
 
 
 def _prose_of(own: RewrittenResult, text: str) -> Iterator[str]:
-    """Yield the texts of several lines in a text; a text that is no data is one where the result has
-    no fields.
+    """Yield the texts with several lines in a text; a text that is not data counts as one if the
+    result has no fields.
     """
     try:
         yield from (
@@ -196,7 +197,7 @@ def _prose_of(own: RewrittenResult, text: str) -> Iterator[str]:
 
 
 def _new_text(own: RewrittenResult, purpose: Sequence[str]) -> str:
-    """What an own text says beside its result."""
+    """The words of an own text besides its result."""
     text, result = without_weekdays(without(own.added, purpose)), own.result
     for other in own.session.equal_results(result):
         if other.call_id in text and other.text == result.text:
@@ -207,9 +208,10 @@ def _new_text(own: RewrittenResult, purpose: Sequence[str]) -> str:
 
 
 def _strange_words(own: RewrittenResult, text: str) -> frozenset[str]:
-    """The words of a text that neither its result nor a notice has, half a word at a cut left out.
+    """The words of a text that are neither in its result nor in a notice, without half words at a
+    cut.
 
-    Names with digits are no words.
+    Names with digits do not count.
     """
     words = {
         word
@@ -245,7 +247,7 @@ def _strange_words(own: RewrittenResult, text: str) -> frozenset[str]:
 
 
 def _quantified(own: RewrittenResult, text: str) -> Iterator[str]:
-    """Yield the sentences that speak of all, none or the first more often than the result does."""
+    """Yield the sentences with more quantifiers (all, none, first) than the result has."""
     result, session = own.result, own.session
     lines = session.lines_of(result.index)
     sentences = [

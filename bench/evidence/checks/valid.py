@@ -8,10 +8,10 @@ from .findings import check_of
 
 
 def valid(evidence: ReplayEvidence) -> Check:
-    """Prompts that could not have been sent, over all prompts.
+    """The check of prompts that could not have been sent, over all prompts.
 
-    Calls and results out of their pairs, no message of a user, an empty message, half a character,
-    or more tokens than the window holds. What the recording itself broke counts for nobody.
+    Faults are unpaired calls and results, no user message, an empty message, a lone surrogate, or
+    more tokens than the window. Faults of the recording itself do not count.
 
     Source: OpenAI API reference, "Create chat completion"; Anthropic documentation, "Handle tool
     calls"
