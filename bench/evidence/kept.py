@@ -35,7 +35,7 @@ class KeptShare(NamedTuple):
         return self.kept / self.total if self.total else 1.0
 
 
-class Standing:
+class MessagesInPrompt:
     """The messages in the prompt of one call, by their numbers: those whose stay has begun and has
     not ended.
     """
@@ -54,12 +54,12 @@ class Standing:
 
     @cached_property
     def messages(self) -> frozenset[int]:
-        """All of them."""
+        """All messages in the prompt."""
         return frozenset(filter(self.__contains__, self._stays))
 
     @cached_property
     def own(self) -> frozenset[int]:
-        """Those of the strategy's own."""
+        """The messages in the prompt that the strategy wrote."""
         return frozenset(filter(self.__contains__, self._own))
 
 
@@ -77,7 +77,7 @@ def facts_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:
                 yield KeptShare(result, total - len(facts.lost_in_text(result, text)), total)
         return
     for result, call in evidence.prompted(place):
-        if evidence.stands(evidence.index.full[result.index], call):
+        if evidence.is_in_prompt(evidence.index.full[result.index], call):
             if result.text:
                 yield KeptShare(result, 0, 0)
         elif total := len(facts.of(result)):
@@ -101,11 +101,11 @@ def fields_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:
     for result, call in evidence.prompted(place):
         if result.index not in totals:
             continue
-        if evidence.stands(evidence.index.full[result.index], call):
+        if evidence.is_in_prompt(evidence.index.full[result.index], call):
             yield KeptShare(result, 0, 0)
         elif total := totals[result.index]:
             seen = evidence.index.seen[result.index]
-            numbers = [seen] if evidence.stands(seen, call) else []
+            numbers = [seen] if evidence.is_in_prompt(seen, call) else []
             numbers += evidence.own_about(result.index, call)
             kept = (messages.fields_of(number, result.index) for number in numbers)
             yield KeptShare(result, len(frozenset[int]().union(*kept)), total)

@@ -39,9 +39,9 @@ def _texts_about(evidence: ReplayEvidence, step: int, call: int) -> list[str]:
     """The texts that show a result in a prompt; if there are none, the strategy's texts about no
     single step.
     """
-    messages, standing = evidence.messages.messages, evidence.standing(call)
+    messages, in_prompt = evidence.messages.messages, evidence.in_prompt(call)
     seen = evidence.index.seen[step]
-    numbers = [*evidence.own_about(step, call), *([seen] if seen in standing else [])]
+    numbers = [*evidence.own_about(step, call), *([seen] if seen in in_prompt else [])]
     shown = [messages[number] for number in numbers]
     return [item.text for item in shown if item.step is not None] or [item.text for item in shown]
 
@@ -56,7 +56,7 @@ def picked_out(evidence: ReplayEvidence) -> Iterator[int]:
     """
     messages = evidence.messages.messages
     lasts = [numbers[-1] for numbers in evidence.thread_calls.values()]
-    texts = {messages[number].text for last in lasts for number in evidence.standing(last).own}
+    texts = {messages[number].text for last in lasts for number in evidence.in_prompt(last).own}
     steps = chain(_dropped_at_once(evidence), *(_dropped_by_last(evidence, at) for at in lasts))
     for step in steps:
         said = messages[evidence.index.full[step]].text
@@ -114,7 +114,7 @@ def _dropped_at_once(evidence: ReplayEvidence) -> Iterator[int]:
 def _steps_in(evidence: ReplayEvidence, call: int) -> set[int | None]:
     """The steps that the messages of a prompt show, as recorded or as the strategy wrote them."""
     messages = evidence.messages.messages
-    return {messages[number].step for number in evidence.standing(call).messages}
+    return {messages[number].step for number in evidence.in_prompt(call).messages}
 
 
 def lost_commands(evidence: ReplayEvidence) -> list[tuple[str, ...]]:
@@ -132,7 +132,7 @@ def lost_commands(evidence: ReplayEvidence) -> list[tuple[str, ...]]:
         if commands:
             messages = [
                 evidence.messages.messages[number]
-                for number in evidence.standing(numbers[-1]).messages
+                for number in evidence.in_prompt(numbers[-1]).messages
             ]
             lost.append(tuple(_missing(commands, messages)))
     return lost

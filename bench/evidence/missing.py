@@ -11,7 +11,7 @@ from ..model import Message, SystemTurn, Trace, UserTurn, memo
 from ..model.index import TraceIndex
 from ..text.instructions import COVERED, Repetition, TextLines, is_rule, sentences_of, text_lines
 from .contents import Once
-from .kept import Standing
+from .kept import MessagesInPrompt
 
 _FEWEST_FACTS = 2
 """A message with fewer facts of a request than this does not replace it."""
@@ -105,7 +105,7 @@ class PromptMessages(Protocol):
     def steps_of_calls(self) -> list[tuple[int, str]]:
         """The step and the thread of each call."""
 
-    def standing(self, call: int) -> Standing:
+    def in_prompt(self, call: int) -> MessagesInPrompt:
         """The messages in the prompt of a call."""
 
 
@@ -173,15 +173,15 @@ def missing_instructions(
     for place, item in enumerate(reader.given):
         of_thread.setdefault(item.thread, []).append((place, item))
     for call, (step, thread) in enumerate(prompts.steps_of_calls):
-        standing = prompts.standing(call)
+        in_prompt = prompts.in_prompt(call)
         missing = [
             place
             for place, item in of_thread.get(thread, ())
             if item.step <= step
             and (item.last is None or step <= item.last)
-            and reader.full[item.step] not in standing
-            and not any(number in standing for number in reader.elsewhere(place))
-            and not any(reader.holds(number, place) for number in standing.own)
+            and reader.full[item.step] not in in_prompt
+            and not any(number in in_prompt for number in reader.elsewhere(place))
+            and not any(reader.holds(number, place) for number in in_prompt.own)
         ]
         by_call.append(MissingInstructions(step, tuple(missing)))
     return by_call

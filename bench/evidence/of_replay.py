@@ -10,7 +10,7 @@ from functools import cached_property
 
 from ..model import Step, ToolResult, grouped
 from ..model.replay import Replay, StepOutcome
-from .kept import PLACES, KeptShare, Place, Standing, facts_kept, fields_kept
+from .kept import PLACES, KeptShare, MessagesInPrompt, Place, facts_kept, fields_kept
 from .lost import picked_out
 from .missing import MissingInstructions, missing_instructions
 from .own_text import OwnText, RewrittenResult
@@ -27,7 +27,7 @@ class ReplayEvidence:
     def __init__(self, session: TraceSession, replay: Replay) -> None:
         self.session, self.replay = session, replay
         self.trace, self.index, self.messages = session.trace, session.index, session.messages
-        self._standing: Standing | None = None  # that of the call asked about last
+        self._in_prompt: MessagesInPrompt | None = None  # that of the call asked about last
         self._facts: dict[str, PromptFacts] = {}
 
     @cached_property
@@ -81,7 +81,10 @@ class ReplayEvidence:
     def own_about(self, step: int, call: int) -> list[int]:
         """Those in the prompt of a call that show the result of a step, or several messages."""
         of_step = self._own_by_step.get(step, ())
-        return [*filter(self.standing(call).__contains__, of_step), *self._of_several.get(call, ())]
+        return [
+            *filter(self.in_prompt(call).__contains__, of_step),
+            *self._of_several.get(call, ()),
+        ]
 
     @cached_property
     def _own_by_step(self) -> dict[int | None, list[int]]:
@@ -98,7 +101,7 @@ class ReplayEvidence:
         )
 
     def _calls_during(self, stay: Stay) -> list[int]:
-        """The calls in whose prompts a message stands for one of its stays."""
+        """The calls during one stay of a message in prompts."""
         numbers = self.thread_calls[stay.thread]
         return numbers[bisect_left(numbers, stay.first) : bisect_left(numbers, stay.after)]
 
@@ -136,16 +139,16 @@ class ReplayEvidence:
         """The first call whose prompt has a message."""
         return min(stay.first for stay in self.walked.stays[number])
 
-    def stands(self, number: int, call: int) -> bool:
+    def is_in_prompt(self, number: int, call: int) -> bool:
         """True if a message is in the prompt of a call; calls are numbered from 0 over all threads."""
-        return number in self.standing(call)
+        return number in self.in_prompt(call)
 
-    def standing(self, call: int) -> Standing:
+    def in_prompt(self, call: int) -> MessagesInPrompt:
         """The messages in the prompt of a call."""
-        if self._standing is None or self._standing.call != call:
+        if self._in_prompt is None or self._in_prompt.call != call:
             thread = self.walked.calls[call].thread
-            self._standing = Standing(self.walked.stays, self.own, call, thread)
-        return self._standing
+            self._in_prompt = MessagesInPrompt(self.walked.stays, self.own, call, thread)
+        return self._in_prompt
 
     def facts_at(self, call: int) -> int:
         """The facts of results that the prompt of a call holds, as bits; cheap for the calls of one

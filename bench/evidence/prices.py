@@ -94,7 +94,7 @@ class Pricing:
     def own_usd(self, step: int, model: str | None, read: int, written: int) -> float | None:
         """Dollars of a strategy's own call, uncached, at the prices of its model or else of the
         turn's."""
-        prices = self._rule(model)[1] if model else self.rule_of(step)[1]
+        _, prices = self._rule(model) if model else self.rule_of(step)
         return None if prices is None else prices.cost_usd(read, 0, 0, written)
 
     def again(

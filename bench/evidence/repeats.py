@@ -50,7 +50,7 @@ def refetched(evidence: ReplayEvidence) -> list[tuple[Repeat, tuple[str, ...]]]:
         call = calls.get(repeat.turn)
         if call is None:
             continue
-        if evidence.stands(evidence.index.full[repeat.earlier.index], call):
+        if evidence.is_in_prompt(evidence.index.full[repeat.earlier.index], call):
             continue
         lost = evidence.session.facts.lost(repeat.earlier, evidence.facts_at(call))
         if lost:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from ..model import ModelTurn, ToolResult, lines_of
@@ -82,24 +82,25 @@ class _Reader:
         seen = {
             line: [at for at in steps if line in self._seen[at]] for line, steps in known.items()
         }
-        there = {
-            line: [at for at in steps if self._stands(at, turn)] for line, steps in seen.items()
+        shown = {
+            line: [at for at in steps if self._is_shown(at, turn)] for line, steps in seen.items()
         }
         every = Counter(at for steps in known.values() for at in steps)
         if sum(map(bool, seen.values())) < enough:
-            return "cut", max(every.items(), key=lambda item: (item[1], item[0]))[0]
-        if sum(map(bool, there.values())) >= enough:
-            return "in prompt", max(every.items(), key=lambda item: (item[1], item[0]))[0]
-        missing = {at: count for at, count in every.items() if not self._stands(at, turn)} or every
-        return "dropped", max(missing.items(), key=lambda item: (item[1], item[0]))[0]
+            return "cut", _most_frequent(every)
+        if sum(map(bool, shown.values())) >= enough:
+            return "in prompt", _most_frequent(every)
+        missing = {at: count for at, count in every.items() if not self._is_shown(at, turn)}
+        return "dropped", _most_frequent(missing or every)
 
-    def _stands(self, step: int, turn: int) -> bool:
+    def _is_shown(self, step: int, turn: int) -> bool:
         """True if the prompt of a turn shows a result as the recorded model first saw it."""
         call = self._numbers.get(turn)
         index = self._evidence.index
-        return call is None or self._evidence.stands(index.seen[step], call)
+        return call is None or self._evidence.is_in_prompt(index.seen[step], call)
 
     def _keep(self, result: ToolResult, command: str, lines: frozenset[str]) -> None:
+        """Add a result to those that later commands may read again."""
         self._answered[result.thread, command] = result
         self._seen[result.index] = lines or frozenset({""})
         for line in lines if result.full is None else _lines(result.text) | lines:
@@ -108,6 +109,11 @@ class _Reader:
                 places.append(result.index)
             else:
                 places[places.index(min(places))] = result.index
+
+
+def _most_frequent(counts: Mapping[int, int]) -> int:
+    """The step with the highest count, the last one of equals."""
+    return max(counts, key=lambda step: (counts[step], step))
 
 
 def _lines(text: str) -> frozenset[str]:

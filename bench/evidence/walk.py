@@ -69,11 +69,11 @@ def walk(replay: Replay, messages: TraceMessages, pricing: Pricing) -> Walked:
     index, tokens = messages.index, messages.tokens
     handles = Handles(replay, messages)
     threads: dict[str, ThreadPrompt] = defaultdict(ThreadPrompt)
-    present: dict[str, dict[int, int]] = defaultdict(dict)
+    by_thread: dict[str, dict[int, int]] = defaultdict(dict)
     walked = Walked()
     for number, local in enumerate(replay.calls):
         tail = tuple(numbers[at] for at in local.tail)
-        at, stands = threads[local.thread], present[local.thread]
+        at, present = threads[local.thread], by_thread[local.thread]
         old = at.numbers[local.keep :]
         same = _shared(old, tail)
         call = Call(
@@ -84,7 +84,7 @@ def walk(replay: Replay, messages: TraceMessages, pricing: Pricing) -> Walked:
             local.tools_tokens,
             local.tools_changed,
         )
-        _change(walked, call, at, stands, number)
+        _change(walked, call, at, present, number)
         for item in call.tail:
             if item >= messages.recorded:
                 messages.facts_in(item)  # read, so that it is known as a holder
@@ -97,9 +97,9 @@ def walk(replay: Replay, messages: TraceMessages, pricing: Pricing) -> Walked:
         walked.calls.append(call)
         walked.priced.append(pricing.price(call, at, size, messages.messages))
         at.last = call
-        _judge(walked, call, stands, messages, handles)
-    for thread, stands in present.items():
-        for item, first in stands.items():
+        _judge(walked, call, present, messages, handles)
+    for thread, present in by_thread.items():
+        for item, first in present.items():
             walked.stays[item].append(Stay(first, len(walked.calls), thread))
     return walked
 
@@ -113,20 +113,24 @@ def _shared(old: Sequence[int], new: Sequence[int]) -> int:
 
 
 def _change(
-    walked: Walked, call: Call, at: ThreadPrompt, stands: dict[int, int], number: int
+    walked: Walked, call: Call, at: ThreadPrompt, present: dict[int, int], number: int
 ) -> None:
     """Update the messages in the prompt by what a call removes and adds."""
     dropped, came = set(at.numbers[call.keep :]), set(call.tail)
     for item in dropped - came:
-        if item not in stands:
+        if item not in present:
             continue
-        walked.stays[item].append(Stay(stands.pop(item), number, call.thread))
+        walked.stays[item].append(Stay(present.pop(item), number, call.thread))
     for item in came - dropped:
-        stands.setdefault(item, number)
+        present.setdefault(item, number)
 
 
 def _judge(
-    walked: Walked, call: Call, stands: Mapping[int, int], messages: TraceMessages, handles: Handles
+    walked: Walked,
+    call: Call,
+    present: Mapping[int, int],
+    messages: TraceMessages,
+    handles: Handles,
 ) -> None:
     """Record the unmet needs of a turn: those that no message of its prompt has."""
     index = messages.index
@@ -134,12 +138,12 @@ def _judge(
     for need in index.needs.get(call.step, ()):
         walked.needs += 1
         walked.far += need.distance >= FAR_TURNS
-        if not stands.keys().isdisjoint(index.holders[need.fact]):
+        if not present.keys().isdisjoint(index.holders[need.fact]):
             continue
         own = messages.own_holders(need.fact)
-        if any(messages.keeps(item, need) for item in own if item in stands):
+        if any(messages.keeps(item, need) for item in own if item in present):
             continue
-        shown = [item for item in stands if item >= messages.recorded] if handles else []
+        shown = [item for item in present if item >= messages.recorded] if handles else []
         handle = handles.giving(need.fact, call.step, shown)
         walked.missed.append(Missed(call.step, need, handle))
         missing = missing or not handle

@@ -88,7 +88,7 @@ def _prompt(evidence: ReplayEvidence, probe: AskedProbe) -> tuple[list[Any], lis
     if call is None:
         return [], None
     messages = [
-        evidence.messages.messages[number] for number in sorted(evidence.standing(call).messages)
+        evidence.messages.messages[number] for number in sorted(evidence.in_prompt(call).messages)
     ]
     about = [item.text for item in messages if item.step is not None and item.step == probe.step]
     return [*about], [text for item in messages for text in message_texts(item)]

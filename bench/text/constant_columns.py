@@ -28,23 +28,27 @@ def without_constants(value: Any, text: str) -> tuple[Any, str]:
     >>> without_constants(rows, "all rows: ok=false\\nid\\n1\\n2")[1]
     'all rows: ok=false\\nid\\n1\\n2'
     """
-    kept, left, said = value, [], set[tuple[str, str]]()
+    kept, left, stated = value, [], set[tuple[str, str]]()
     for line in text.split("\n"):
         match = _LINE.fullmatch(line) if ":" in line else None
-        pairs = (
-            [_PAIR.fullmatch(part) for part in re.split(r"[,;] ", match["pairs"])] if match else []
-        )
-        if match is None or not all(pairs):
+        pairs = _pairs(match["pairs"]) if match else None
+        if match is None or pairs is None:
             left.append(line)
             continue
         count = _COUNT.search(match["rows"])
-        for pair in filter(None, pairs):
-            without = _without(kept, pair[1].split("."), pair[2], int(count[0]) if count else 0)
-            if without == kept and pair.groups() not in said:
+        for column, constant in pairs:
+            without = _without(kept, column.split("."), constant, int(count[0]) if count else 0)
+            if without == kept and (column, constant) not in stated:
                 return value, text
             kept = without
-            said.add((pair[1], pair[2]))
+            stated.add((column, constant))
     return kept, "\n".join(left)
+
+
+def _pairs(text: str) -> list[tuple[str, str]] | None:
+    """The columns of a line with their constants; None if a part of it is no such pair."""
+    matches = [_PAIR.fullmatch(part) for part in re.split(r"[,;] ", text)]
+    return None if None in matches else [(pair[1], pair[2]) for pair in filter(None, matches)]
 
 
 def _without(node: Any, path: Sequence[str], text: str, count: int) -> Any:

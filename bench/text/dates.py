@@ -23,7 +23,8 @@ _FORMS = tuple(
 )
 _MONTH_AND_YEAR = re.compile(rf"\b{_NAME}.{{0,7}}\b\d{{4}}\b|\d/\d{{4}}|\d{{4}}/\d", re.IGNORECASE)
 _TIME = re.compile(
-    r"(?<![\d:.])(\d{1,2}):(\d{2})(?::\d{2})?(?:\s*([ap])\.?m\b)?(?![\d:])|(?<![\d:.])(\d{1,2})\s*([ap])\.?m\b",
+    r"(?<![\d:.])(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::\d{2})?(?:\s*(?P<half>[ap])\.?m\b)?(?![\d:])"
+    r"|(?<![\d:.])(?P<hour_alone>\d{1,2})\s*(?P<half_alone>[ap])\.?m\b",
     re.IGNORECASE,
 )
 
@@ -109,11 +110,10 @@ def times_in(text: str) -> Iterator[tuple[str, Place]]:
     ['23:30', '23:30', '9:00']
     """
     for match in _TIME.finditer(text):
-        hour = match[1] or match[4]
-        minute = match[2] or "00"
-        half = (match[3] or match[5] or "").casefold()
-        hours = int(hour) % 12 + (12 if half == "p" else 0) if half else int(hour)
-        yield f"{hours}:{minute}", match.span()
+        hour, half = int(match["hour"] or match["hour_alone"]), match["half"] or match["half_alone"]
+        if half:
+            hour = hour % 12 + (12 if half in "pP" else 0)
+        yield f"{hour}:{match['minute'] or '00'}", match.span()
 
 
 @lru_cache(maxsize=1 << 12)

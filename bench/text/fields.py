@@ -68,13 +68,9 @@ class FieldTable:
         """The values that identify a record, without those of the records around it and without
         names of keys.
         """
-        shared, names = self._shared_pairs, self._plain_keys
-        return {
-            plain
-            for pair in self._records[number].pairs
-            if identifies(pair, alone=pair not in shared)
-            and (plain := pair[1].casefold()) not in names
-        }
+        shared, pairs = self._shared_pairs, self._records[number].pairs
+        identifying = [pair for pair in pairs if identifies(pair, alone=pair not in shared)]
+        return {text.casefold() for _, text in identifying} - self._plain_keys
 
     @memo
     def identity(self, record: int) -> set[str]:
@@ -127,6 +123,7 @@ class FieldTable:
 
     @cached_property
     def _odd_numbers(self) -> set[str]:
+        """The texts with a number in an unusual spelling."""
         return {text for record in self._records for text in record.texts if has_odd_number(text)}
 
     def key_of(self, fact: str) -> str:
@@ -164,7 +161,7 @@ class FieldTable:
         return (field.key, field.text) in self._shared_pairs and bool(self._is_named[field.record])
 
     def is_nameless(self, field: Field) -> bool:
-        """True if no other value of its record identifies it."""
+        """True if a field has no other value in its record that identifies the record."""
         text = field.text.casefold()
         if text in self.records_of_identity:
             return self.identity(field.record) <= {text}
@@ -236,9 +233,8 @@ class FieldTable:
     @cached_property
     def _plain_keys(self) -> frozenset[str]:
         """Every key in the form for comparison, including the empty one."""
-        return frozenset(
-            plain_key(key) for keys in {record.keys for record in self._records} for key in keys
-        )
+        sets_of_keys = {record.keys for record in self._records}
+        return frozenset(map(plain_key, chain.from_iterable(sets_of_keys)))
 
     @cached_property
     def _columns(self) -> dict[str, Counter[str]]:

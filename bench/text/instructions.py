@@ -119,9 +119,10 @@ def is_rule(sentence: str) -> bool:
     >>> [is_rule(text) for text in texts]
     [True, False, False, False]
     """
-    return (
-        is_command(sentence) or _by_adverb(text := _bare(sentence)) or bool(_STATUTES.search(text))
-    )
+    if is_command(sentence):
+        return True
+    text = _bare(sentence)
+    return _by_adverb(text) or bool(_STATUTES.search(text))
 
 
 def _by_adverb(text: str) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
+from itertools import chain
 
 from ..model import grouped, memo
 from .facts import occurs
@@ -206,9 +207,10 @@ class KeptFields:
 
 def _nearest(places: list[tuple[int, str]], at: int, fact: str) -> str:
     """The last identity before a place, else the first one after it; "" without one."""
-    others = [item for item in places if item[1] != fact]
+    others = [(place, identity) for place, identity in places if identity != fact]
     before = [identity for place, identity in others if place <= at]
-    return before[-1] if before else others[0][1] if others else ""
+    after = [identity for place, identity in others if place > at]
+    return next(chain(reversed(before), after), "")
 
 
 def _next(places: list[tuple[int, str]], at: int) -> int | None:

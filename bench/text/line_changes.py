@@ -106,6 +106,9 @@ class ResultLines:
         return self._altered[line]
 
     def _find(self, line: str) -> str:
+        """The line of the result of which a line is an alteration; "" if the result has that line,
+        or none like it.
+        """
         without_label = _LABEL.sub("", line, count=1)
         readings = [
             _words(text)
@@ -119,14 +122,15 @@ class ResultLines:
         mark = _MARK.search(line)
         if omission_in(line, self._text) or (mark and mark[0] not in self._text):
             return ""
-        verdicts = [
-            (self._lines[number][0], _is_altered(words, self._lines[number][1]))
-            for words in readings
-            for number in self._candidates(words)
-        ]
-        if any(is_altered is False for _, is_altered in verdicts):
-            return ""  # it is that line
-        return next((original for original, is_altered in verdicts if is_altered), "")
+        altered = []
+        for words in readings:
+            for original, original_words in map(self._lines.__getitem__, self._candidates(words)):
+                is_altered = _is_altered(words, original_words)
+                if is_altered is False:
+                    return ""  # it is that line
+                if is_altered:
+                    altered.append(original)
+        return next(iter(altered), "")
 
     def _candidates(self, words: Sequence[str]) -> list[int]:
         """The numbers of the lines that share most words with some words: a few, and all that share
@@ -137,12 +141,9 @@ class ResultLines:
             numbers = self._by_word.get(word, ())
             if len(numbers) <= _MOST_LINES:
                 votes.update(numbers)
-        by_votes = votes.most_common()
-        return [
-            number
-            for at, (number, count) in enumerate(by_votes)
-            if at < _CANDIDATES or count == by_votes[0][1]
-        ]
+        by_votes, most = votes.most_common(), max(votes.values(), default=0)
+        first = [number for number, _ in by_votes[:_CANDIDATES]]
+        return first + [number for number, count in by_votes[_CANDIDATES:] if count == most]
 
 
 def _ends(original: str, shown: str) -> bool:
@@ -169,6 +170,10 @@ def _words(line: str) -> list[str]:
     return _TOKEN.findall(plain)[: _MOST_TOKENS + 1]
 
 
+def _without_denials(words: Sequence[str]) -> list[str]:
+    return [word for word in words if word not in _DENIALS]
+
+
 def _is_altered(shown: Sequence[str], original: Sequence[str]) -> bool | None:
     """True if words differ from the original's in some places, False if they are the same, None if
     they are another line.
@@ -182,17 +187,19 @@ def _is_altered(shown: Sequence[str], original: Sequence[str]) -> bool | None:
         return None
     if len(shown) == len(original) and Counter(shown) == Counter(original):
         return list(shown) != list(original)  # the same words in another order
-    denied = [[word for word in words if word not in _DENIALS] for words in (shown, original)]
-    if denied[0] == denied[1]:
+    if _without_denials(shown) == _without_denials(original):
         return True
     if len(shown) > len(original):  # a label in front, or a word behind it
-        return False if original in _ends_of(shown, len(original)) else None
+        has_original = original in _ends_of(shown, len(original))
+        return False if has_original else None
     verdicts = [
         _differs(shown, part, fewest=_SAME * len(original))
         for at, part in enumerate(_ends_of(original, len(shown)))
         if not at or same_value(shown[0], part[0]) or _is_cut(shown[0], part[0])
     ]
-    return False if False in verdicts else True if True in verdicts else None
+    if False in verdicts:
+        return False
+    return True if True in verdicts else None
 
 
 def _ends_of(words: Sequence[str], size: int) -> list[Sequence[str]]:

@@ -68,6 +68,6 @@ def with_repeated_lines(text: str, known: str) -> str:
     most = known.count("\n") + 1
     lines: list[str] = []
     for line in text.split("\n"):
-        repeated = repeated_line(line) if line not in known else None
-        lines += [repeated[0]] * repeated[1] if repeated and repeated[1] <= most else [line]
+        repeated, times = (None if line in known else repeated_line(line)) or (line, 1)
+        lines += [repeated] * times if times <= most else [line]
     return "\n".join(lines)

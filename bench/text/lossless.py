@@ -56,6 +56,7 @@ def write_tables(value: Any) -> str:
 
 
 def _without_tables(value: Any, tables: list[str]) -> Any:
+    """A value with a reference in place of each table, which is added to `tables` as text."""
     if isinstance(value, dict):
         # what looks like a reference is told apart by one @ more
         escape = "@" if len(value) == 1 and _REFERENCE.fullmatch(next(iter(value))) else ""

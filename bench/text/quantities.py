@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
+from typing import NamedTuple
 
 from .dates import moment_of, with_plain_moments
 
@@ -52,6 +53,7 @@ def same_value(value: str, original: str) -> bool:
 
 @lru_cache(maxsize=1 << 14)
 def _same(value: str, original: str) -> bool:
+    """The uncached comparison of `same_value`."""
     one, other = _plain(value), _plain(original)
     if one == other and _CODE.fullmatch(one) and original.strip(_QUOTES) != value.strip(_QUOTES):
         return False
@@ -65,14 +67,14 @@ def _same(value: str, original: str) -> bool:
     if (moment := moment_of(one)) and moment == moment_of(other):
         return True
     if _GAP.search(one) and _GAP.sub("", one):
-        # As it stands too: a cut in a date leaves none.
+        # Also as written: a date that is cut is not read as one.
         return any(
             _in_order(filter(None, _GAP.split(shown)), full)
             for shown, full in ((one, other), (_folded(value), _folded(original)))
         )
-    quantities = _quantity(one), _quantity(other)
-    if None not in quantities:
-        return _same_quantity(*quantities)  # type: ignore[arg-type]
+    quantity, other_quantity = _quantity(one), _quantity(other)
+    if quantity is not None and other_quantity is not None:
+        return _same_quantity(quantity, other_quantity)
     if value.lstrip()[:1] in ("[", "{"):
         return True  # a container in a cell is read on its own
     return len(one) >= _FEWEST_CHARS and other.startswith(one) and other[len(one)] not in "+*/"
@@ -91,11 +93,16 @@ def _folded(text: str) -> str:
     return " ".join(text.split()).strip(_QUOTES).casefold()
 
 
-class _Parts(tuple[Decimal, str, int]):
-    """The parts of a quantity: its number, its unit, and its number of decimals."""
+class _Quantity(NamedTuple):
+    """A number with its unit, and the number of decimals in which it is written."""
+
+    number: Decimal
+    unit: str
+    decimals: int
 
 
-def _quantity(text: str) -> _Parts | None:
+def _quantity(text: str) -> _Quantity | None:
+    """A text as a quantity; None for any other text."""
     match = _QUANTITY.fullmatch(text)
     if match is None:
         return None
@@ -107,17 +114,14 @@ def _quantity(text: str) -> _Parts | None:
         return None
     exponent = number.as_tuple().exponent
     decimals = -exponent if isinstance(exponent, int) else 0
-    return _Parts(
-        (
-            -number if sign in ("-", "\u2212") else number,
-            ((currency or "") + (unit or "")).strip(),
-            decimals,
-        )
-    )
+    is_negative = sign in ("-", "\u2212")
+    unit = ((currency or "") + (unit or "")).strip()
+    return _Quantity(-number if is_negative else number, unit, decimals)
 
 
-def _same_quantity(parts: _Parts, original: _Parts) -> bool:
-    (one, unit, decimals), (other, other_unit, _) = parts, original
+def _same_quantity(shown: _Quantity, original: _Quantity) -> bool:
+    """True if a shown quantity is the original, perhaps rounded or without its unit."""
+    (one, unit, decimals), (other, other_unit, _) = shown, original
     if unit != other_unit and ((unit and other_unit) or other_unit[:1] in _SHARES):
         return False
     if one == other:
@@ -130,6 +134,7 @@ def _same_quantity(parts: _Parts, original: _Parts) -> bool:
 
 
 def _in_order(pieces: Iterable[str], text: str) -> bool:
+    """True if a text has some pieces, one after another."""
     at = 0
     for piece in pieces:
         at = text.find(piece, at)

@@ -32,7 +32,7 @@ _IS = re.compile(r"(?<=\w) (?:is|are) (?=[\w/])")
 _SIGNS = frozenset("$@%~")
 """Signs at the beginning of names that are not words."""
 
-_MEANING = re.compile(rf"\s*({_NAME})\s*{_MEANS}\s*(.+)", re.DOTALL)
+_MEANING = re.compile(rf"\s*(?P<name>{_NAME})\s*{_MEANS}\s*(?P<meaning>.+)", re.DOTALL)
 _NOTHING = frozenset({"empty", "no value", "none", "nothing", "null"})
 _NEW_NAME = re.compile(
     rf"(?:\W*\w+(?: \w+)?:\s*)?(?P<names>(?:[A-Za-z]{{1,4}}\d{{0,3}}|\[.\])\s?{_MEANS})"
@@ -221,13 +221,13 @@ def _meanings(line: str, known: str) -> dict[str, str]:
         bare = bare[named.start("names") :]
     meanings: dict[str, str] = {}
     for part in _NEXT_MEANING.split(_IS.sub(" = ", bare) if label or bare[:1] in _SIGNS else bare):
-        pair = _MEANING.fullmatch(part)
-        if pair is None or re.search(_as_word(pair[1]), known):
+        match = _MEANING.fullmatch(part)
+        if match is None or re.search(_as_word(match["name"]), known):
             return {}
-        meaning = pair[2].strip()
-        if not (label or _SHORT.fullmatch(pair[1]) or _has_words(known, meaning)):
+        name, meaning = match["name"], match["meaning"].strip()
+        if not (label or _SHORT.fullmatch(name) or _has_words(known, meaning)):
             return {}
-        meanings[pair[1]] = '""' if meaning.casefold() in _NOTHING else meaning
+        meanings[name] = '""' if meaning.casefold() in _NOTHING else meaning
     return meanings
 
 

@@ -43,7 +43,7 @@ class Scalars:
             for item in nested(self._value)
             if not (item and isinstance(item, dict | list | tuple))
         ]
-        middle = len(self._leaves) // 2  # what stands there is what a cut leaves out
+        middle = len(self._leaves) // 2  # a cut leaves out the middle
         from_middle = self._leaves[middle:] + self._leaves[:middle]
         self._texts = [*dict.fromkeys(item for item in from_middle if isinstance(item, str))]
 

@@ -86,6 +86,7 @@ def expected_scripts(labels: Any, manifest: Any) -> dict[str, list[str]]:
 
 
 def _script(name: str, entry: Mapping[str, Any]) -> Script:
+    """The script of an entry, whose fields may be under `metadata`."""
     metadata = entry.get("metadata")
     fields = {**entry, **metadata} if isinstance(metadata, Mapping) else entry
     description = fields.get("description")

@@ -85,11 +85,13 @@ class Cells:
             above = self._above[place] if self._above and not is_named else None
             is_same = above is not None and above.value == cell.value
             found = self._cell(at, cell, numbers if before < 0 else (), may_ditto=is_same)
-            if found is None or not self._counts(
-                self._text.count(self._sign, at, found[0]), place - before, is_named or before >= 0
-            ):
+            if found is None:
                 return False
-            before, at = place, found[1]
+            start, end = found
+            signs = self._text.count(self._sign, at, start)
+            if not self._counts(signs, place - before, is_named or before >= 0):
+                return False
+            before, at = place, end
         self.at, self._lacking, self._above = at, len(cells) - 1 - before, cells
         return True
 

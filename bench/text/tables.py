@@ -4,9 +4,9 @@ A line counts as the header of a table if at least half of its names are known k
 stay text, so that prose with commas is not a table. Rows follow until one does not fit; a truncated
 last row keeps its cells.
 
-Types are strict. A cell is read as JSON or Python reads a scalar: `12` is the integer, `12.0` the
-float, `True` and `true` the same, `None` and `null`, `NaN`; in quotes it is a string, whatever it
-holds; anything else is the string as it stands; an empty cell is no value.
+A cell is read as a scalar of JSON or Python: `12` is an integer, `12.0` a float, `true` and `True`
+are the same, so are `null` and `None`. In quotes, and in any other form, it is a string. An empty
+cell has no value.
 """
 
 from __future__ import annotations
@@ -58,8 +58,9 @@ def find_tables(text: str, names: Collection[str]) -> tuple[list[Row], str]:
             rest.append(line)
             position += 1
         else:
-            rows += table[0]
-            position += table[1]
+            found, lines_read = table
+            rows += found
+            position += lines_read
     return rows, "\n".join(rest)
 
 

@@ -83,18 +83,16 @@ class TextReading:
             near = frozenset[str]().union(*(values_of_each[number] for number in outer))
             records.append(TextRecord(tuple(pairs), near, own | near))
         self.all_records = tuple(records)
-        """The records of its data and tables, in order, and what stands behind its keys in other
-        lines.
-        """
+        """The records in its data and tables, in order, then those in lines with keys."""
 
         self.of_lines = self.all_records[count:]
-        """Those that stand behind keys in lines, and not in data or tables."""
+        """The records in lines with keys."""
 
         self.records = self.all_records if are_rows(keyed) else self.all_records[:count]
-        """Those of which it is sure where each one ends."""
+        """The records whose ends are certain."""
 
         self.rest = decoded(rest)
-        """What stands outside of data and tables."""
+        """The text outside data and tables."""
 
     def has_name(self, name: str) -> bool:
         """True if a key of the text leads to a record of that name."""
@@ -183,7 +181,10 @@ def sure_part(word: str) -> str:
     """
     if not is_number(word):
         return word
-    return "" if "e" in word else word.rpartition(".")[2] if "." in word else word[-3:]
+    if "e" in word:
+        return ""
+    integer, _, decimals = word.partition(".")
+    return decimals or integer[-3:]
 
 
 @lru_cache(maxsize=65536)
@@ -264,6 +265,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _sentences(plain: str) -> Iterator[Line]:
+    """Yield the sentences of a text, each with the heading above it and with its word stems."""
     heading = ""
     for line in plain.split("\n"):
         if not line.strip():

@@ -129,8 +129,8 @@ class SummaryCounts:
             s.index for s in evidence.trace.steps if s.thread == call.thread and s.index < call.step
         }
         recorded = [n for step, n in evidence.index.full.items() if step in steps]
-        standing = sum(evidence.stands(number, first) for number in recorded)
+        still_there = sum(evidence.is_in_prompt(number, first) for number in recorded)
         left = sum(
             stay.after == first for stays in evidence.walked.stays.values() for stay in stays
         )
-        return len(recorded), len(recorded) - standing, left
+        return len(recorded), len(recorded) - still_there, left

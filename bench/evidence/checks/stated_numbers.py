@@ -108,7 +108,7 @@ class _Stated(NamedTuple):
 
     @property
     def after(self) -> str:
-        """The words behind it."""
+        """The words after the number."""
         return self.words[len(self.written) :]
 
 

@@ -72,11 +72,11 @@ def unsupported(evidence: ReplayEvidence, own: OwnText) -> str:
 
 def _absent_requests(evidence: ReplayEvidence, call: int) -> Iterator[str]:
     """Yield the requests before a call that its prompt does not have word for word."""
-    standing, step = evidence.standing(call).messages, evidence.walked.calls[call].step
+    in_prompt, step = evidence.in_prompt(call).messages, evidence.walked.calls[call].step
     full = evidence.index.full
     turns = (turn for turn in evidence.trace.steps if isinstance(turn, UserTurn))
     for turn in turns:
-        if turn.index < step and full[turn.index] not in standing:
+        if turn.index < step and full[turn.index] not in in_prompt:
             yield turn.content
 
 

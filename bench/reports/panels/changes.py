@@ -97,7 +97,7 @@ def _figures(reading: Reading, first: GateResult) -> Iterator[Figure]:
 
 
 def _gate_table(reading: Reading, name: str, gates: Sequence[GateResult]) -> Table:
-    """A row by gate: before, now and limit."""
+    """A table of gates, each with its value before, its value now, and its limit."""
     heads: Heads = ["gate", "strategy", number("before"), number("now"), "limit"]
     rows = [_gate_row(reading, gate) for gate in gates]
     return table(name, heads, rows, most=_GATES, noun="gate")
