@@ -114,6 +114,11 @@ class TraceSession:
         }
         return frozenset(words).union(part for word in words for part in _PART.findall(word))
 
+    @cached_property
+    def words_of_results(self) -> frozenset[str]:
+        """The words of all results and their calls, and the parts of those words."""
+        return frozenset().union(*map(self.words_of, self.messages.contents.results))
+
     @memo
     def quantifiers_of(self, step: int) -> list[str]:
         """The quantifiers (all, none, first) in a result and in its call."""

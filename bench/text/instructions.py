@@ -156,6 +156,16 @@ def is_notice_word(word: str) -> bool:
     return not _notice_words().isdisjoint(forms)
 
 
+def is_unit(word: str) -> bool:
+    """True for a word in small letters that names what texts consist of, one or several.
+
+    >>> [is_unit(word) for word in ("rows", "entries", "message", "orders")]
+    [True, True, True, False]
+    """
+    forms = word, word.removesuffix("s"), f"{word.removesuffix('ies')}y"
+    return not _vocabulary("units").isdisjoint(forms)
+
+
 @cache
 def _notice_words() -> frozenset[str]:
     return frozenset(_vocabulary("notices") | _vocabulary("layout"))

@@ -21,6 +21,7 @@ from ..calls import call_of
 from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult, lines_shown
 from ..result_counts import STATISTICS
+from .form import is_about_form
 from .repeated import SAME, claims_repetition
 from .stated_numbers import statistics_of_none
 from .summaries import Summary
@@ -113,7 +114,7 @@ def _sentences_with(own: RewrittenResult, text: str, strange: frozenset[str]) ->
     sentences = [sentence for line in lines_shown(text) for sentence in sentences_of(line)]
     with_word = [item for item in sentences if strange & {*WORD.findall(item.casefold())}]
     for sentence in with_word or sorted(strange):
-        if not re.search(rf"{re.escape(sentence)}(?!\w)", own.result.text):
+        if not is_about_form(own, sentence) and not re.search(rf"{re.escape(sentence)}(?!\w)", own.result.text):
             yield sentence
 
 
@@ -162,7 +163,8 @@ def _moved_lines(own: RewrittenResult, text: str) -> Iterator[str]:
         if found < 0 and not is_part and not _is_of_call(own, flat(unescape(line))):
             parts = list(without_halves(MARK.split(line)))
             if any(flat(part).rstrip() not in row for part in parts) or len(parts) == 1:
-                yield line
+                if not is_about_form(own, line):
+                    yield line
         elif any(code not in said for code in _CODE.findall(line)):
             yield line  # a code with other letters
         place = max(place, found)

@@ -1,0 +1,40 @@
+"""Statements about a text, not about the world: what its lines, rows and values are, in words that no
+recorded result has.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ...text.facts import flat
+from ...text.instructions import is_unit
+from ...text.small_words import WORD, is_small
+from ..own_text import RewrittenResult
+from .repeated import SAME
+from .support import claims_nothing
+
+_MOST_WORDS = 20
+_NAME_OR_DATA = re.compile(r"\w_\w|[a-z][A-Z]|[^\W\d_]\d|\d[^\W\d_]|[{}\\]")
+"""What a name has, or data, and no word of prose."""
+
+
+def is_about_form(own: RewrittenResult, sentence: str) -> bool:
+    """True if a sentence of a text that shows a result names rows, lines, values or the like, and
+    claims nothing else.
+
+    Its other words are of that result, or of no result and call at all: a word that only another
+    one has speaks of what that says.
+    """
+    own_words = own.session.words_of(own.result.index)
+    others = " ".join(word for word in sentence.split() if not own_words.issuperset(flat(word).split()))
+    words = WORD.findall(others.casefold())
+    if len(words) > _MOST_WORDS or not any(map(is_unit, words)):
+        return False
+    new = {word for word in words if not is_small(word)} - own_words
+    return (
+        bool(new)
+        and not _NAME_OR_DATA.search(others)
+        and claims_nothing(sentence)
+        and not SAME.search(sentence)
+        and new.isdisjoint(own.session.words_of_results)
+    )
