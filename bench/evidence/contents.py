@@ -117,12 +117,22 @@ class TraceContents:
         return "\n".join(part for part in (proof.before, result.text, proof.after) if part)
 
     @memo
+    def value(self, step: int) -> Any:
+        """The value of a result, else of its text where that is JSON; None for other texts."""
+        result = self.results[step]
+        if isinstance(result.data, dict | list):
+            return result.data
+        with suppress(NothingParsed):
+            return parse_json(result.text)
+        return None
+
+    @memo
     def _scalars(self, step: int) -> list[Scalars]:
         """The scalars of a result, and again with the JSON in its strings decoded, if it has any.
 
         Results that are too long are left out.
         """
-        value = data_of(self.results[step])
+        value = self.value(step)
         opened = decode_strings(value)
         ways = [Scalars(value), *([Scalars(opened)] if opened != value else [])]
         return [scalars for scalars in ways if scalars.least <= LONG_CHARS]
@@ -171,15 +181,6 @@ class TraceContents:
     def table(self, step: int) -> FieldTable:
         """The fields of the result of a step."""
         return field_table(self.results[step])
-
-
-def data_of(result: ToolResult) -> Any:
-    """The value of a result, else of its text where that is JSON; None for other texts."""
-    if isinstance(result.data, dict | list):
-        return result.data
-    with suppress(NothingParsed):
-        return parse_json(result.text)
-    return None
 
 
 def field_table(result: ToolResult) -> FieldTable:

@@ -176,9 +176,9 @@ class RewrittenResult(OwnText):
         if order := stated_order(line):
             parts = self.message.text.split(line)[1:]
             return all(is_in_order(self._rows_in(part, order), order) for part in parts)
-        return any(map(str.isdigit, line)) and self.session.result_counts(self.result).are_counts(
-            line
-        )
+        return any(map(str.isdigit, line)) and self.session.result_counts(
+            self.result
+        ).are_of_groups(line)
 
     def _rows_in(self, text: str, order: Order) -> list[Sequence[Pair]]:
         """The rows of a part of it; in tables with the columns as written."""

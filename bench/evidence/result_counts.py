@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-import statistics
 from bisect import bisect_left
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -15,11 +13,9 @@ from ..model import ToolResult, as_text, grouped, memo, nested
 from ..text.decode import decode_strings
 from ..text.fields import FieldTable
 from ..text.numbers import numbers_in
-from ..text.quantities import same_value
 from ..text.text_records import plain_key
+from .column_statistics import STATISTICS, Groups, half_of_last_digit, is_rounded, statistics_of
 
-_PARTS = re.compile(r"[,;] ")
-_VALUE_AND_COUNT = re.compile(r"(.+?)(?: ?[(×]|[:=]? ) ?([1-9]\d{0,8})\)?")
 _FEWEST_DIGITS = 3
 _NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?")
 
@@ -104,7 +100,7 @@ class ResultCounts:
         """True if a number of three digits or more is one of the result, rounded."""
         if sum(map(str.isdigit, number)) < _FEWEST_DIGITS or not ({".", "e"} & set(number)):
             return False
-        value, half = float(number), _half(number)
+        value, half = float(number), half_of_last_digit(number)
         at = bisect_left(self._numbers, value - half)
         return at < len(self._numbers) and self._numbers[at] <= value + half
 
@@ -113,22 +109,21 @@ class ResultCounts:
         """The numbers that the result says, in order."""
         return sorted(map(float, numbers_in(self._result.text)))
 
-    def are_counts(self, line: str) -> bool:
-        """True if a line gives values of one column, each with the number of times it stands there.
+    def are_of_groups(self, line: str) -> bool:
+        """True if a line gives values of one column, each with a count or statistic of its rows.
 
         >>> from bench.model import ToolResult
         >>> result = ToolResult(index=0, call_id="c", function="f", seen='[{"to": "A"}, {"to": "B"}, {"to": "A"}]')
         >>> counts = ResultCounts(result, [], FieldTable(result.text))
-        >>> counts.are_counts("By to: A 2, B 1"), counts.are_counts("A (1), B (1)"), counts.are_counts("A")
+        >>> counts.are_of_groups("By to: A 2, B 1"), counts.are_of_groups("A (1), B (1)"), counts.are_of_groups("A")
         (True, False, False)
         """
-        parts = _PARTS.split(line.rpartition(": ")[2].strip(" .()[]"))
-        counted = [_VALUE_AND_COUNT.fullmatch(part) for part in parts]
-        pairs = [(match[1], int(match[2])) for match in counted if match]
-        return len(pairs) == len(parts) and any(
-            all(count_of(text, column) == number for text, number in pairs)
-            for column in map(self._table.column, self._table.names)
-        )
+        return self.groups.are_in(line)
+
+    @cached_property
+    def groups(self) -> Groups:
+        """Its rows by the values of each column."""
+        return Groups(self._table)
 
     @memo
     def _of(self, key: str) -> tuple[tuple[str, float], ...]:
@@ -217,73 +212,3 @@ def texts_in(value: object) -> tuple[list[str], frozenset[int]]:
             lengths.add(len(item))
             waiting.extend(item.values() if isinstance(item, dict) else item)
     return texts, frozenset(lengths)
-
-
-def is_rounded(number: str, value: float) -> bool:
-    """True if a number as it is written is a value, rounded.
-
-    >>> is_rounded("2.5", 2.54), is_rounded("2.6", 2.54), is_rounded("1e3", 1000)
-    (True, False, False)
-    """
-    return _NUMBER.fullmatch(number) is not None and abs(value - float(number)) <= _half(number)
-
-
-def _half(number: str) -> float:
-    """Half of the last digit of a number as it is written."""
-    digits, _, exponent = number.partition("e")
-    return 0.5 * 10.0 ** (int(exponent or 0) - len(digits.partition(".")[2]))
-
-
-def count_of(text: str, column: Counter[str]) -> int:
-    """The number of values of a column that are a text."""
-    return sum(times for value, times in column.items() if same_value(text, value))
-
-
-STATISTICS = {
-    "total": "sum",
-    "sum": "sum",
-    "range": "range",
-    "mean": "mean",
-    "average": "mean",
-    "avg": "mean",
-    "deviation": "deviation",
-    "std": "deviation",
-    "stdev": "deviation",
-    "median": "median",
-    "quartile": "quartile",
-    "quartiles": "quartile",
-    "min": "least",
-    "minimum": "least",
-    "lowest": "least",
-    "smallest": "least",
-    "max": "most",
-    "maximum": "most",
-    "highest": "most",
-    "largest": "most",
-}
-"""The words by which texts call each statistic."""
-
-
-def statistics_of(column: Sequence[float]) -> tuple[tuple[str, float], ...]:
-    """The statistics of two or more numbers, each by its kind: both deviations, three quartiles.
-
-    >>> statistics_of([1, 2, 3, 10])[:5]
-    (('sum', 16.0), ('range', 9), ('least', 1), ('most', 10), ('mean', 4.0))
-    >>> statistics_of([1, 2, 3, 10])[7:]
-    (('median', 2.5), ('quartile', 1.75), ('quartile', 2.5), ('quartile', 4.75))
-    """
-    total, size = math.fsum(column), len(column)
-    mean = total / size
-    squares = math.fsum((value - mean) ** 2 for value in column)
-    low, median, high = statistics.quantiles(column, n=4, method="inclusive")
-    return (
-        ("sum", total),
-        ("range", max(column) - min(column)),
-        ("least", min(column)),
-        ("most", max(column)),
-        ("mean", mean),
-        ("deviation", math.sqrt(squares / (size - 1))),
-        ("deviation", math.sqrt(squares / size)),
-        ("median", median),
-        *(("quartile", value) for value in (low, median, high)),
-    )

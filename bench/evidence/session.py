@@ -138,6 +138,14 @@ class TraceSession:
         recorded = self.messages.messages[: self.messages.recorded]
         return grouped((message.step, message.text) for message in recorded)
 
+    def is_result(self, text: str) -> bool:
+        """True if a text is one of the results, blanks folded."""
+        return " ".join(text.split()) in self._result_texts
+
+    @cached_property
+    def _result_texts(self) -> frozenset[str]:
+        return frozenset(" ".join(result.text.split()) for result in self.trace.results)
+
     def equal_results(self, result: ToolResult) -> list[ToolResult]:
         """The results with the same words as a result, including itself, in order."""
         return self._equal_results[result.index]

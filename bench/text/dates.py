@@ -30,6 +30,7 @@ _TIME = re.compile(
 
 _HALF_DAY = re.compile(r"(?<![\d:.])(\d{1,2})(:\d{2}(?::\d{2})?)\s?([ap])\.?m\b", re.IGNORECASE)
 _DATE_AND_CLOCK = re.compile(r"(?<=\d)(?:[Tt]|, ?| )(?=\d\d:\d\d)")
+_NEXT_DAY = re.compile(r"(?<=[\dmM]) ?\(?(?:the )?(?:next|following) day\)?")
 _MOST_CHARS = 30
 
 Place = tuple[int, int]
@@ -121,13 +122,14 @@ def moment_of(text: str) -> str:
     """The date with its year, or the time of day with the days after it, that a text is; "" for any
     other text.
 
-    >>> [moment_of(text) for text in ("2024-05-22", "22 May 2024", "3:30 PM", "15:30:00+1", "15:30:07")]
-    ['2024-5-22', '2024-5-22', '15:30', '15:30+1', '']
+    >>> [moment_of(text) for text in ("2024-05-22", "22 May 2024", "15:30:00+1", "3:30 PM (next day)", "15:30:07")]
+    ['2024-5-22', '2024-5-22', '15:30+1', '15:30+1', '']
     >>> moment_of("15 May 2024, 15:00:00") == moment_of("2024-05-15T15:00")
     True
     """
     if len(text) > _MOST_CHARS:
         return ""
+    text = _NEXT_DAY.sub("+1", text)
     parts = _DATE_AND_CLOCK.split(text, 1)
     if len(parts) > 1:
         moments = list(map(moment_of, parts))

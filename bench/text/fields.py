@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from ..model import grouped, memo
 from .decode import NothingParsed, decode_strings, parse_json
 from .field_list import Field, Fields, Numbers, identifies, is_prose, listed, numbers_by_text
+from .quantities import plain_value
 from .row_lists import RowLists
 from .text_records import (
     Pair,
@@ -205,16 +206,22 @@ class FieldTable:
     def _prose(self) -> frozenset[str]:
         return frozenset(filter(is_prose, self.prose))
 
+    @cached_property
+    def units(self) -> frozenset[str]:
+        """The last words of its keys of several: the units of their values, or no word of a value."""
+        words = (key.split() for key in self._plain_keys)
+        return frozenset(each[-1] for each in words if len(each) > 1)
+
     def says_value(self, text: str) -> bool:
         """True if a text is the value of a field and not a common word."""
         return text.casefold() in self._values
 
-    def best_records(self, pairs: Iterable[Pair], around: frozenset[str]) -> list[int]:
+    def best_records(self, pairs: Collection[Pair], around: frozenset[str]) -> list[int]:
         """The numbers of the records that agree with most of some pairs. If the pairs identify
         records, only these count; among equals those with most of the values `around`.
         """
-        distinct = {(plain_key(key), text.casefold()) for key, text in pairs}
-        texts = around.union(text for _, text in distinct)
+        distinct = {(plain_key(key), plain_value(text)) for key, text in pairs}
+        texts = around.union(text.casefold() for _, text in pairs)
         identities = texts & self.records_of_identity.keys()
         named = {number for item in identities for number in self.records_named(item)}
         within = Counter(
@@ -250,7 +257,7 @@ class FieldTable:
     def _pairs_compared(self, number: int) -> frozenset[Pair]:
         """The keys and values of a record in the form for comparison."""
         pairs = self._records[number].pairs
-        return frozenset((plain_key(key), text.casefold()) for key, text in pairs)
+        return frozenset((plain_key(key), plain_value(text)) for key, text in pairs)
 
     @cached_property
     def _records_of_pair(self) -> dict[Pair, list[int]]:

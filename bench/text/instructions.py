@@ -178,7 +178,7 @@ def quantifiers(text: str) -> list[str]:
     >>> quantifiers("All seats, from 3 to 5, 2 of 4")
     ['all', 'from', '2 of ']
     """
-    small = text.casefold()
+    small = text.casefold().replace("no longer", "")
     words = filter(_vocabulary("quantifiers").__contains__, _WORD.findall(small))
     return [*words, *_RANGE.findall(small)]
 

@@ -80,6 +80,20 @@ def _same(value: str, original: str) -> bool:
     return len(one) >= _FEWEST_CHARS and other.startswith(one) and other[len(one)] not in "+*/"
 
 
+@lru_cache(maxsize=1 << 16)
+def plain_value(text: str) -> str:
+    """A value as records are compared: a number without its currency and separators, else in small
+    letters.
+
+    >>> plain_value("$1,250.50"), plain_value("-5"), plain_value("5 m"), plain_value("Sent")
+    ('1250.5', '-5', '5 m', 'sent')
+    """
+    if not any(map(str.isdigit, text)) or (parts := _quantity(_plain(text))) is None:
+        return text.casefold()
+    number, unit, _ = parts
+    return f"{number.normalize():f}" if unit in ("", *"$€£") else text.casefold()
+
+
 def is_quantity(text: str) -> bool:
     """True if a text is a number, perhaps with a unit."""
     return _quantity(_plain(text)) is not None
@@ -119,10 +133,9 @@ def _quantity(text: str) -> _Quantity | None:
     return _Quantity(-number if is_negative else number, unit, decimals)
 
 
-def _same_quantity(shown: _Quantity, original: _Quantity) -> bool:
-    """True if a shown quantity is the original, perhaps rounded or without its unit."""
-    (one, unit, decimals), (other, other_unit, _) = shown, original
-    if unit != other_unit and ((unit and other_unit) or other_unit[:1] in _SHARES):
+def _same_quantity(parts: _Parts, original: _Parts) -> bool:
+    (one, unit, decimals), (other, other_unit, _) = parts, original
+    if unit != other_unit and ((unit and other_unit) or (unit or other_unit)[:1] in _SHARES):
         return False
     if one == other:
         return True

@@ -25,6 +25,7 @@ _Table = tuple[list[Row], int]  # rows, and how many lines they took, header inc
 
 _JSON = json.JSONDecoder()
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
+_COUNT_BEFORE = re.compile(r"\s*\[\d+\][\s:]+")
 _RULE = re.compile(r"\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?")
 _TOON = re.compile(r"\s*[\w.\"-]*\[\d+\]\{([^{}]+)\}:\s*")
 _MEANING = re.compile(r"\S (?:=|->|→) \S")
@@ -81,7 +82,7 @@ def read_cell(text: str) -> Any:
 
 def _delimited(lines: Sequence[str], start: int, names: Collection[str]) -> _Table | None:
     """The table of delimited cells whose header is a line; None if that is not a header."""
-    header = lines[start]
+    header = _COUNT_BEFORE.sub("", lines[start])
     toon = _TOON.fullmatch(header)
     if toon:
         columns = _fields(toon.group(1), ",")

@@ -20,6 +20,7 @@ _LINE_CHARS = 400
 _SHORT_CHARS = 200  # the values of records: each is asked about by many fields
 _SENTENCES = re.compile(r"(?<=[.;!?])\s+(?=\S)")
 _TOKEN = re.compile(r"\w+")
+_IN_PERCENT = re.compile(r"percent|pct|%", re.IGNORECASE)
 
 Pair = tuple[str, str]
 """A key and the text of its value."""
@@ -150,6 +151,8 @@ def _own_pair(key: str, text: str, names: frozenset[str]) -> Pair:
     (('Area', '3.5 m²'), ('Area_m2', '3.5'))
     """
     last = key.rpartition(".")[2]
+    if text.endswith("%") and _IN_PERCENT.search(key):
+        return last, text[:-1]
     if last in names:
         return last, text
     number, _, unit = text.rpartition(" ")

@@ -20,7 +20,7 @@ _TRUE, _FALSE = (
     re.compile(r"true\b|yes\b", re.IGNORECASE),
     re.compile(r"false\b|no\b", re.IGNORECASE),
 )
-_MOMENT_CHARS, _DAYS_AFTER = 30, re.compile(r"(?:\+\d)?")
+_MOMENT_CHARS, _DAYS_AFTER = 30, re.compile(r"(?:\+\d| \(next day\))?")
 
 
 def folded(text: str) -> str:

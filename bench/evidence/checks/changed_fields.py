@@ -43,7 +43,7 @@ def changed_fields(own: RewrittenResult) -> Changes:
         return Changes([])
     if not (own.shows_all or own.session.messages.understands(own.number, own.result.index)):
         return Changes([], is_read=False)
-    text = _without_call(own, own.added if own.shows_all else own.text)
+    text = _without_call(own, own.added if own.shows_all else _without_statements(own))
     pieces = own.notices.pieces_of(text)
     changes = [_changed_in(own, piece) for piece in filter(str.strip, pieces)]
     found = [item for change in changes for item in change.findings]
@@ -95,6 +95,12 @@ def _changed_in(own: RewrittenResult, piece: str) -> Changes:
             if table.has_container(f"{key}s"):
                 continue  # the name of one of these
             if not table.has_key(key):
+                number, _, unit = text.rpartition(" ")
+                if table.says_value(number) and is_quantity(number):
+                    if unit not in table.units:  # nobody has said what it is
+                        is_read = False
+                        continue
+                    text = number
                 if _is_renamed(own, text, known, pairs):
                     found.append(Finding(own.step, f"{key}: {text}", _origin(table, text)))
                 continue
@@ -102,7 +108,8 @@ def _changed_in(own: RewrittenResult, piece: str) -> Changes:
             if sum(plain_key(other) == plain_key(key) for other, _ in pairs) > 1:
                 values = table.column(key)  # of several mappings in one row
             if not values and not same_value(text, ""):
-                values = table.column(key) if best or len(known) > 1 else ()
+                is_all = len(pairs) == len(known) and table.column(key).total() == 1
+                values = table.column(key) if best or len(known) > 1 or is_all else ()
             if table.has_prose(values):
                 found += [
                     Finding(own.step, new, was) for new, was in altered(own, text.split("\n"))
@@ -127,6 +134,12 @@ def _changed_in(own: RewrittenResult, piece: str) -> Changes:
     if not is_data and len(found) > max(agreeing.total(), _FEWEST_PAIRS):
         return Changes([], is_read=False)
     return Changes(found, is_read)
+
+
+def _without_statements(own: RewrittenResult) -> str:
+    """A text with a blank line for each that states numbers of columns truly: none is a row."""
+    lines = own.text.split("\n")
+    return "\n".join("" if ": " in line and own.states_truly(line) else line for line in lines)
 
 
 def _without_call(own: RewrittenResult, text: str) -> str:

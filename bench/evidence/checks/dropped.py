@@ -1,10 +1,12 @@
-"""Rows, and values that are false or zero, that a text leaves out although it looks complete."""
+"""Rows and values that a text leaves out although it looks complete, and empty ones in their place."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import islice
+from typing import Any
 
 from ...model import grouped
 from ...model.scores import Finding
@@ -24,7 +26,13 @@ def dropped(own: RewrittenResult) -> Iterator[Finding]:
 
     Missing rows make a false statement: a reader of three flights believes that there are three.
     Missing columns do not, unless only false or zero values are missing.
+    In data an empty text, list or mapping says that there is nothing.
     """
+    if own.table.fields and not own.says_omission:
+        with suppress(NothingParsed):
+            value = own.session.messages.contents.value(own.result.index)
+            for key in islice(_emptied(parse_json(own.text), value), 1):
+                yield Finding(own.step, f"{key} is empty", own.result.text[:200])
     if own.table.lists.lists and not own.says_omission and _is_whole(own.text):
         yield from _dropped(own, own.session.messages.reading(own.text))
 
@@ -50,6 +58,24 @@ def _dropped(own: RewrittenResult, reading: TextReading) -> Iterator[Finding]:
                     )
                     break
         yield from _denials(own, shown) if is_data else ()
+
+
+def _emptied(shown: Any, full: Any, key: str = "the result") -> Iterator[str]:
+    """Yield the keys under which a value has nothing where another one has something.
+
+    >>> list(_emptied({"a": "", "b": [{}, 1], "c": ""}, {"a": "x", "b": [{"d": 1}, 1], "c": ""}))
+    ['a', 'b']
+    """
+    if not full or type(shown) is not type(full):
+        return
+    if shown in ("", [], {}):
+        yield key
+    elif isinstance(shown, dict):
+        for name, item in shown.items():
+            yield from _emptied(item, full.get(name), str(name))
+    elif isinstance(shown, list) and len(shown) == len(full):
+        for item, other in zip(shown, full, strict=True):
+            yield from _emptied(item, other, key)
 
 
 def _is_whole(text: str) -> bool:

@@ -26,7 +26,9 @@ def is_about_form(own: RewrittenResult, sentence: str) -> bool:
     one has speaks of what that says.
     """
     own_words = own.session.words_of(own.result.index)
-    others = " ".join(word for word in sentence.split() if not own_words.issuperset(flat(word).split()))
+    others = " ".join(
+        word for word in sentence.split() if not own_words.issuperset(flat(word).split())
+    )
     words = WORD.findall(others.casefold())
     if len(words) > _MOST_WORDS or not any(map(is_unit, words)):
         return False

@@ -10,14 +10,15 @@ from typing import NamedTuple
 
 from ...text.excerpts import NOTICE_CHARS
 from ...text.facts import flat
+from ...text.instructions import sentences_of
 from ...text.numbers import number_value
 from ...text.omissions import says_omission
 from ...text.small_words import is_small
 from ...text.text_records import plain_key
 from ...text.worked_out import worked_out
+from ..column_statistics import STATISTICS
 from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult
-from ..result_counts import STATISTICS
 from .counts import ShownCounts, SummaryCounts
 
 _NUMBER = re.compile(r"(?<![\w.@])\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w]|\.\d)(\s?%)?")
@@ -155,8 +156,9 @@ class _OfResult:
 
 
 def statistics_of_none(own: RewrittenResult, line: str) -> Iterator[str]:
-    """Yield the wrong statistics in a line of an own text, each as its words and number."""
+    """Yield the wrong statistics in a line of an own text: of columns, and of groups of rows."""
     counts = own.session.result_counts(own.result)
+    yield from filter(counts.groups.are_wrong_in, sentences_of(line))
     for stated in _STATISTIC.finditer(line):
         value = number_value(stated[2])
         key = set(plain_key(own.table.key_of(value)).split())

@@ -18,9 +18,9 @@ from ...text.instructions import is_notice_word, quantifiers, sentences_of
 from ...text.line_notes import without_number
 from ...text.small_words import WORD, is_all_small, is_notice, is_small
 from ..calls import call_of
+from ..column_statistics import STATISTICS
 from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult, lines_shown
-from ..result_counts import STATISTICS
 from .form import is_about_form
 from .repeated import SAME, claims_repetition
 from .stated_numbers import statistics_of_none
@@ -40,7 +40,7 @@ from .support import (
 _ATTRIBUTE = re.compile(r"(?<=\s)[\w-]+(?==\")")
 _FENCE = re.compile(r"^`{3,}\w*$", re.MULTILINE)
 _BRACKETS = re.compile(r"\[[^\[\]\n]{0,80}\]")
-_CUT_WORD = re.compile(r"([^\W\d_]+)[^\w\n]{0,3}(?:…|\.{3}|\[|\n|$)")
+_CUT_WORD = re.compile(r"([^\W\d_]+)[^\w\n]{0,3}(?:…|\.{3}|[\[(<⟨]|\n|$)")
 _COMPLETE = frozenset({"complete", "entire", "unabridged", "verbatim"})
 """What a text may say about itself if it has the whole result."""
 
@@ -114,7 +114,9 @@ def _sentences_with(own: RewrittenResult, text: str, strange: frozenset[str]) ->
     sentences = [sentence for line in lines_shown(text) for sentence in sentences_of(line)]
     with_word = [item for item in sentences if strange & {*WORD.findall(item.casefold())}]
     for sentence in with_word or sorted(strange):
-        if not is_about_form(own, sentence) and not re.search(rf"{re.escape(sentence)}(?!\w)", own.result.text):
+        if not is_about_form(own, sentence) and not re.search(
+            rf"{re.escape(sentence)}(?!\w)", own.result.text
+        ):
             yield sentence
 
 
@@ -162,9 +164,9 @@ def _moved_lines(own: RewrittenResult, text: str) -> Iterator[str]:
         is_part = words not in row and shown.strip() in result.text
         if found < 0 and not is_part and not _is_of_call(own, flat(unescape(line))):
             parts = list(without_halves(MARK.split(line)))
-            if any(flat(part).rstrip() not in row for part in parts) or len(parts) == 1:
-                if not is_about_form(own, line):
-                    yield line
+            is_in_parts = len(parts) > 1 and all(flat(part).rstrip() in row for part in parts)
+            if not (is_in_parts or is_about_form(own, line)):
+                yield line
         elif any(code not in said for code in _CODE.findall(line)):
             yield line  # a code with other letters
         place = max(place, found)
