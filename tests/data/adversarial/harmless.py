@@ -149,6 +149,15 @@ markdown = as_table(markdown_table)
 yaml_lines = as_value(lambda value: str(yaml.safe_dump(value, sort_keys=False)))
 key_lines = as_value(key_lines_of)
 
+
+def sums_by_group(rows: list[dict[str, Any]]) -> str:
+    of = next((key for key, item in rows[0].items() if isinstance(item, float)), "")
+    by = next(reversed([key for key, item in rows[0].items() if isinstance(item, str)]))
+    sums = {row[by]: sum(other[of] for other in rows if other[by] == row[by]) for row in rows} if of else {}
+    listed = ", ".join(f"{group} {number:.2f}" for group, number in sums.items())
+    return f"{delimited(rows, ',')}\nsum of {of} by {by}: {listed}" if of else ""
+
+
 LAYOUTS: dict[str, Rewrite] = {
     "unchanged": lambda text: text,
     "pretty": as_value(lambda value: json.dumps(value, indent=2)),
@@ -211,6 +220,8 @@ LAYOUTS: dict[str, Rewrite] = {
             f"{next(iter(row.values()))}: " + ", ".join(f"{k} {v}" for k, v in [*row.items()][1:]) + "." for row in rows
         )
     ),
+    "form_noted": as_table(lambda rows: f"table of {len(rows)} rows, reformatted for brevity\n{markdown_table(rows)}"),
+    "sums_by_group": as_table(sums_by_group),
     "counted": as_table(lambda rows: f"{len(rows)} rows\n{markdown_table(rows)}"),
 }
 
