@@ -27,6 +27,9 @@ _QUOTES = "\"'` "
 _CODE = re.compile(r"(?=\w*\d)(?=\w*[^\W\d_])\w{4,}")
 """Matches a name of letters and digits, for which case matters."""
 
+_MOST_DIGITS = 400
+"""A longer number is compared as it is written."""
+
 _FEWEST_CHARS = 4
 """A truncated value with at least this many characters is recognised."""
 
@@ -88,10 +91,12 @@ def plain_value(text: str) -> str:
     >>> plain_value("$1,250.50"), plain_value("-5"), plain_value("5 m"), plain_value("Sent")
     ('1250.5', '-5', '5 m', 'sent')
     """
-    if not any(map(str.isdigit, text)) or (parts := _quantity(_plain(text))) is None:
+    quantity = _quantity(_plain(text)) if any(map(str.isdigit, text)) else None
+    if quantity is None or quantity.unit not in ("", *"$€£"):
         return text.casefold()
-    number, unit, _ = parts
-    return f"{number.normalize():f}" if unit in ("", *"$€£") else text.casefold()
+    number = quantity.number
+    is_short = abs(number.adjusted()) <= _MOST_DIGITS and quantity.decimals <= _MOST_DIGITS
+    return f"{number.normalize():f}" if is_short else text.casefold()
 
 
 def is_quantity(text: str) -> bool:
@@ -133,13 +138,14 @@ def _quantity(text: str) -> _Quantity | None:
     return _Quantity(-number if is_negative else number, unit, decimals)
 
 
-def _same_quantity(parts: _Parts, original: _Parts) -> bool:
-    (one, unit, decimals), (other, other_unit, _) = parts, original
+def _same_quantity(shown: _Quantity, original: _Quantity) -> bool:
+    """True if a shown quantity is the original, perhaps rounded or without its unit."""
+    (one, unit, decimals), (other, other_unit, _) = shown, original
     if unit != other_unit and ((unit and other_unit) or (unit or other_unit)[:1] in _SHARES):
         return False
     if one == other:
         return True
-    if max(one.adjusted(), other.adjusted()) > 400 or decimals > 400:
+    if max(one.adjusted(), other.adjusted(), decimals) > _MOST_DIGITS:
         return False
     if decimals:
         return abs(one - other) <= Decimal(5).scaleb(-decimals - 1)
