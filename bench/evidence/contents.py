@@ -10,12 +10,13 @@ from typing import Any, Protocol, TypeVar
 
 from msgspec.structs import replace
 
-from ..model import Message, ToolResult, Trace, memo
+from ..model import Message, SystemTurn, ToolResult, Trace, UserTurn, memo
 from ..text.decode import LONG_CHARS, NothingParsed, decode_strings, parse_json
 from ..text.encoded import decoded_runs
 from ..text.excerpts import Excerpt, is_same
 from ..text.facts import small_words_of
 from ..text.fields import FieldTable
+from ..text.instructions import is_rule, sentences_of
 from ..text.reading import expanded
 from ..text.same_data import Scalars
 from ..text.texts import FactsHeld, Texts
@@ -24,6 +25,8 @@ from .step_texts import call_text, step_texts
 from .turn_facts import TurnFacts
 
 _Value = TypeVar("_Value")
+_SHORT_CHARS = 400_000
+"""The results of most recordings together: searched once, whether a strategy alters one or not."""
 
 
 class Once(Protocol):
@@ -62,6 +65,20 @@ class TraceContents:
 
         texts.lower.update(self.once(frozenset[str], "small words", small_words))
         return texts
+
+    @cached_property
+    def rules(self) -> dict[int, list[str]]:
+        """The standing rules that each system turn and request gives, by its step."""
+
+        def rules() -> dict[int, list[str]]:
+            given = (s for s in self._trace.steps if isinstance(s, SystemTurn | UserTurn))
+            found = {
+                step.index: [*dict.fromkeys(filter(is_rule, sentences_of(step.content)))]
+                for step in given
+            }
+            return {step: of_step for step, of_step in found.items() if of_step}
+
+        return self.once(dict[int, list[str]], "rules", rules)
 
     @memo
     def counter(self, encoding: str) -> TokenCounter:
@@ -153,10 +170,20 @@ class TraceContents:
         return TurnFacts(self._trace, self.texts)
 
     @cached_property
+    def turn_search(self) -> FactsHeld:
+        """The search of a text for the facts of its turns; where results are short, for theirs too."""
+        if sum(len(result.text) for result in self.results.values()) <= _SHORT_CHARS:
+            return self.search
+        return FactsHeld(self._facts_of_turns, self.texts)
+
+    @cached_property
     def search(self) -> FactsHeld:
         """The search of a text for the facts of its turns and of its results."""
-        of_turns = self.once(frozenset[str], "facts of turns", lambda: self.turn_facts.distinct)
-        return FactsHeld(chain(of_turns, *self.facts.values()), self.texts)
+        return FactsHeld(chain(self._facts_of_turns, *self.facts.values()), self.texts)
+
+    @cached_property
+    def _facts_of_turns(self) -> frozenset[str]:
+        return self.once(frozenset[str], "facts of turns", lambda: self.turn_facts.distinct)
 
     @cached_property
     def names(self) -> frozenset[str]:

@@ -17,7 +17,7 @@ from ..text.field_list import Field
 from ..text.fields import FieldTable
 from ..text.texts import FactsHeld, longer_holding
 from .contents import TraceContents
-from .missing import instructions_of, rules_kept
+from .missing import instructions_of
 
 
 class FutureNeed(NamedTuple):
@@ -62,7 +62,7 @@ class Future:
         rules: Mapping[int, Sequence[str]] = MappingProxyType({}),
     ) -> Future:
         """The future with some needs, by fact."""
-        return cls(tuple(needs), contents.search, contents.table, last_turns, rules)
+        return cls(tuple(needs), contents.turn_search, contents.table, last_turns, rules)
 
     @cached_property
     def longer(self) -> dict[str, frozenset[str]]:
@@ -117,7 +117,7 @@ def future_of(trace: Trace, index: TraceIndex, contents: TraceContents) -> Futur
                 *key, need.origin, need.origin_step, turn, need.field
             )
             by_fact[key] = first._replace(last=turn)
-    rules = rules_kept(trace, contents.once)
-    requests = (item for item in instructions_of(trace, index, rules) if item.kind == "task")
+    given = instructions_of(trace, index, contents.rules)
+    requests = (item for item in given if item.kind == "task")
     last_turns = {item.step: math.inf if item.last is None else item.last for item in requests}
-    return Future.of(by_fact.values(), contents, last_turns, rules)
+    return Future.of(by_fact.values(), contents, last_turns, contents.rules)

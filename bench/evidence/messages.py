@@ -107,7 +107,7 @@ class TraceMessages:
         """True if a message has the words of a whole line with a fact from some turn."""
         words, wanted = self.texts.flat(self.messages[number].text), self.index.facts[fact]
         return any(
-            flat_line in words and wanted in self.contents.search.in_text(line)
+            flat_line in words and wanted in self.contents.turn_search.in_text(line)
             for line, flat_line in self._lines_of_turns(fact).items()
         )
 
@@ -195,7 +195,7 @@ class TraceMessages:
 
     def fact_in(self, fact: int, text: str) -> bool:
         """True if a text outside of messages (behind a handle) has a needed fact."""
-        return self.index.facts[fact] in self.contents.search.in_text(text)
+        return self.index.facts[fact] in self.contents.turn_search.in_text(text)
 
 
 def _key(message: Message) -> Any:

@@ -9,8 +9,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from ..model import Message, SystemTurn, Trace, UserTurn, memo
 from ..model.index import TraceIndex
-from ..text.instructions import COVERED, Repetition, TextLines, is_rule, sentences_of, text_lines
-from .contents import Once
+from ..text.instructions import COVERED, Repetition, TextLines, text_lines
 from .kept import MessagesInPrompt
 
 _FEWEST_FACTS = 2
@@ -28,20 +27,6 @@ class Instruction(NamedTuple):
     kind: Literal["system", "task", "rule"]
     text: str
     last: int | None = None
-
-
-def rules_of(trace: Trace) -> dict[int, list[str]]:
-    """The standing rules that each system turn and request gives, by its step."""
-    given = (step for step in trace.steps if isinstance(step, SystemTurn | UserTurn))
-    rules = {
-        step.index: [*dict.fromkeys(filter(is_rule, sentences_of(step.content)))] for step in given
-    }
-    return {step: of_step for step, of_step in rules.items() if of_step}
-
-
-def rules_kept(trace: Trace, once: Once) -> dict[int, list[str]]:
-    """The standing rules of a trace, cached between runs."""
-    return once(dict[int, list[str]], "rules", lambda: rules_of(trace))
 
 
 def instructions_of(

@@ -53,7 +53,7 @@ def needs_of(trace: Trace, recorded: RecordedMessages, contents: TraceContents) 
     >>> found.facts, found.by_turn[1][0].origin, found.holders
     (('471',), 'user', (frozenset({0, 1}),))
     """
-    asked, search = contents.turn_facts, contents.search
+    asked, search = contents.turn_facts, contents.turn_search
 
     def facts_in(*texts: str) -> frozenset[str]:
         """The facts of turns in some texts."""

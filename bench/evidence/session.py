@@ -19,7 +19,7 @@ from .contents import TraceContents
 from .failures import failed
 from .mentions import Mentions
 from .messages import TraceMessages
-from .missing import InstructionReader, instructions_of, rules_kept
+from .missing import InstructionReader, instructions_of
 from .own_text import OwnText, RewrittenResult
 from .pairs import PromptRules
 from .prices import Pricing
@@ -92,10 +92,8 @@ class TraceSession:
     @cached_property
     def instructions(self) -> InstructionReader:
         """The instructions of its system and user turns."""
-        rules = rules_kept(self.trace, self.messages.contents.once)
-        return InstructionReader(
-            instructions_of(self.trace, self.index, rules), self.index, self.messages.messages
-        )
+        given = instructions_of(self.trace, self.index, self.messages.contents.rules)
+        return InstructionReader(given, self.index, self.messages.messages)
 
     @cached_property
     def functions(self) -> frozenset[str]:

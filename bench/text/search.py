@@ -13,6 +13,11 @@ from .facts import is_free
 
 _LINES_AT_A_TIME = 10_000
 
+_MANY, _EACH, _NO_CHAR = 1000, 64, "\U0010ffff"
+"""Many strings are built behind a filler, which no text has: the automaton renumbers its states in
+time that is quadratic where nearly all of them end a string (`W-1`, `W-12`, …) and few do not.
+"""
+
 
 class Strings:
     """A set of strings to search as words: not inside a longer word or number.
@@ -22,7 +27,9 @@ class Strings:
     """
 
     def __init__(self, strings: Iterable[str]) -> None:
-        self._strings = list(dict.fromkeys(filter(None, strings)))
+        distinct = list(dict.fromkeys(filter(None, strings)))
+        filler = [_NO_CHAR * (len(distinct) // _EACH)] if len(distinct) >= _MANY else []
+        self._strings = filler + distinct
         valid = list(map(encodable, self._strings))
         self._automaton = (
             AhoCorasick(valid, implementation=Implementation.ContiguousNFA) if valid else None
