@@ -126,6 +126,6 @@ def session(number: int, *, turns: int = 60, priced: bool = True, eventful: bool
     )  # fmt: skip
 
 
-def audited(many: int, *, priced: bool = True) -> list[SessionAudit]:
+def audits(many: int, *, priced: bool = True) -> list[SessionAudit]:
     """So many sessions, the odd ones eventful."""
     return [session(number, turns=20 + number * 30, priced=priced, eventful=number % 2 == 0) for number in range(many)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from handmade import opened, result, shell
+from handmade import conversation_of, result, shell
 
 from bench.model import ModelTurn
 from bench.traces.formats.native import encode_trace
@@ -39,8 +39,8 @@ def fill(folder: Path) -> None:
     """Write the recordings, the scenario `one.toml` and its strategy into a folder."""
     (folder / "runs").mkdir()
     said = f"{'found 4711 rows ' * 3}in /data/x.csv {'and more ' * 30}"
-    facts = opened([result(said, index=2), ModelTurn(index=3, content="4711")], id="facts")
-    for item in (facts, opened(shell(5, start=2), id="shell")):
+    facts = conversation_of([result(said, index=2), ModelTurn(index=3, content="4711")], id="facts")
+    for item in (facts, conversation_of(shell(5, start=2), id="shell")):
         (folder / "runs" / f"{item.id}.jsonl").write_bytes(encode_trace(item))
     (folder / "one.toml").write_text(SCENARIO)
     (folder / "summarizers.py").write_text(SUMMARIZERS)

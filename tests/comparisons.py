@@ -108,7 +108,7 @@ def comparison(
         advice=advice(chosen, totals, runs, tasks, unit, usd),
         details=(detail(measured[0].id, chosen[-1][0]),) if details and chosen and runs else (),
     )  # fmt: skip
-    found = gated(found, gates) if gates and chosen else found
+    found = with_gates(found, gates) if gates and chosen else found
     return renamed(found, names) if hostile else found
 
 
@@ -185,7 +185,7 @@ def reasoned(advice: Advice) -> Advice:
     return msgspec.structs.replace(advice, ranked=tuple(ranked))
 
 
-def gated(compared: Compared, kind: str) -> Compared:
+def with_gates(compared: Compared, kind: str) -> Compared:
     """The same with gates on each strategy, held against a baseline with a wider mask.
 
     "fail" lets the last strategy fail.
@@ -267,7 +267,9 @@ def detail(run: str, strategy: str) -> ReplayDetail:
     )
 
 
-def judged(answers: str = "judged", runs: int = 10, title: str = "Which store keeps the evaluations?") -> Compared:
+def example_about(
+    answers: str = "judged", runs: int = 10, title: str = "Which store keeps the evaluations?"
+) -> Compared:
     """A scenario about evaluators, stores or routers: shares with counts, and what changed."""
     metric = {"judged": "findings.agreement", "stored": "loss.leaf_recall.stored", "routed": "routing.selection_top1"}[
         answers

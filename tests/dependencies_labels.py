@@ -55,7 +55,7 @@ class Label:
 
     @property
     def source(self) -> str:
-        """What the origin says: `told`, or the fact itself."""
+        """The text in the origin: `told`, or the fact itself."""
         return self.fact if self.told is None else self.told
 
 
@@ -140,7 +140,7 @@ def step_of(trace: Trace, index: int) -> AnyStep | None:
 
 
 def texts_of(step: AnyStep) -> tuple[str, ...]:
-    """What a message says: its text, and every string inside it where that text, a result's value or a call's arguments are JSON.
+    """The texts of a message: its text, and every string inside it where that text, a result's value or a call's arguments are JSON.
 
     A model turn: its content, and names and arguments of its tool calls (unless the content itself holds them). Its reasoning is left out.
     """
@@ -155,7 +155,7 @@ def texts_of(step: AnyStep) -> tuple[str, ...]:
 
 
 def says(texts: tuple[str, ...], words: str) -> bool:
-    """Whether one of some texts holds these words, whole: not inside a longer word or number.
+    """True if a text has these words, not inside a longer word or number.
 
     >>> says(("12.5 of 386 genes",), "386"), says(("12.5 of 386 genes",), "12"), says(("x_386",), "386")
     (True, False, False)

@@ -1,4 +1,4 @@
-"""How many examples a test tries: few in every run, as many more by hand as `BENCH_EXAMPLES` says."""
+"""The number of examples that a test tries: few by default, more with `BENCH_EXAMPLES`."""
 
 from __future__ import annotations
 

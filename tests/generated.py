@@ -110,7 +110,7 @@ def _log(writer: _Writer, thread: str) -> str:
 
 
 def _body(writer: _Writer, thread: str) -> dict[str, Any]:
-    """What a result says: text, JSON text, a structured value with or without its text, a table, or text that was cut."""
+    """The content of a result: text, JSON text, a structured value with or without its text, a table, or truncated text."""
     kind = writer.draw(st.sampled_from(("text", "json", "data", "script", "cut", "empty", "failed")))
     if kind == "json":
         value = {"rows": _table(writer, thread), "extra": writer.draw(json_values)}

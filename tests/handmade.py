@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from measured import Ran, run_of as run_of
+from measured import MeasuredReplay
 
 from bench.model import (
     AnyStep,
@@ -69,7 +69,7 @@ def shell(turns: int, *, chars: int = 400, thread: str = "main", start: int = 0)
     return steps
 
 
-def opened(steps: Iterable[AnyStep], *, id: str = "t") -> Trace:
+def conversation_of(steps: Iterable[AnyStep], *, id: str = "t") -> Trace:
     """A trace that opens with system and user turn and ends with a model turn; `steps` start at index 2."""
     middle = list(steps)
     return trace(
@@ -89,8 +89,8 @@ SMALL = {
     "empty": trace(),
     "no model turns": trace(UserTurn(index=0, content="hi"), result("total 471", index=1)),
     "only a model turn": trace(ModelTurn(index=0, content="Hello.")),
-    "empty results": opened([_calls(2, "a", "b"), result("", index=3, call_id="2-a"), result(None, index=4, call_id="2-b")]),
-    "structured": opened(
+    "empty results": conversation_of([_calls(2, "a", "b"), result("", index=3, call_id="2-a"), result(None, index=4, call_id="2-b")]),
+    "structured": conversation_of(
         [
             _calls(2, "run_script", "perform_enrichment_analyses", "process_cells", "display_umap"),
             result(None, index=3, call_id="2-run_script", data={"is_success": True, "output": LOG, "structured_output": [TABLE]}),
@@ -101,7 +101,7 @@ SMALL = {
             ModelTurn(index=7, content="Wall_35 is the longest; 12 terms, 0.001."),
         ]
     ),
-    "malformed": opened(
+    "malformed": conversation_of(
         [
             result(None, index=2, data={"output": None, "structured_output": [{"type": "table", "data": "[{"}, 7, None]}),
             result(None, index=3, data={"structuredOutput": {"type": "table", "data": '{"a": 1}'}, "output": ["x"]}),
@@ -111,7 +111,7 @@ SMALL = {
             result("no call asked for this", index=7, call_id="unknown"),
         ]
     ),
-    "failed": opened(
+    "failed": conversation_of(
         [
             _calls(2, "display_umap"),
             result("", index=3, call_id="2-display_umap", function="display_umap", success=False, error="ModuleNotFoundError: umap"),
@@ -119,7 +119,7 @@ SMALL = {
             result(None, index=5, success=False, data={"is_success": False, "output": LOG, "error_message": "no"}),
         ]
     ),
-    "unicode": opened(
+    "unicode": conversation_of(
         [result("値は ✅ \u2028 é\x85 𝒳 /データ/表_1.csv\r\n[1, 2]{", index=2), ModelTurn(index=3, content="/データ/表_1.csv")]
     ),
     "threads": trace(
@@ -129,7 +129,7 @@ SMALL = {
         ModelTurn(index=22, content="/data/part_5.csv"),
         ModelTurn(index=23, thread="critic", content="/data/part_5.csv"),
     ),
-    "resets and tools": opened(
+    "resets and tools": conversation_of(
         [
             ToolsChanged(index=2, tools=({"name": "bash"},)),
             *shell(3, start=3),
@@ -140,16 +140,16 @@ SMALL = {
             UserTurn(index=18, content="see", non_text=1),
         ]
     ),
-    "long": opened(shell(30, start=2)),
+    "long": conversation_of(shell(30, start=2)),
 }  # fmt: skip
 """Traces that every strategy must get through, by what is odd about them."""
 
 
-def prompts_of(run: Ran) -> list[list[Message]]:
+def prompts_of(run: MeasuredReplay) -> list[list[Message]]:
     """The messages of every prompt, in order."""
     return [prompt.messages for prompt in run.prompts]
 
 
-def prompt_tokens(run: Ran) -> int:
+def prompt_tokens(run: MeasuredReplay) -> int:
     """The tokens of all prompts together."""
     return sum(prompt.tokens for prompt in run.prompts)

@@ -47,7 +47,7 @@ def on_text(write: Callable[[str], str]) -> Callable[[ToolResult], str]:
     return lambda result: write(result.text)
 
 
-def measured(traces: Iterable[Trace], kinds: Mapping[str, Mapping[str, Any]]) -> list[MeasuredRun]:
+def measured_runs(traces: Iterable[Trace], kinds: Mapping[str, Mapping[str, Any]]) -> list[MeasuredRun]:
     """The runs of some traces under the strategies of some slots, and under those that change nothing."""
     measuring = Measuring(strategies(kinds))
     return [RunSession(trace, measuring).measured() for trace in traces]
@@ -84,7 +84,9 @@ def main() -> None:
     traces = bench.load(asked.recordings).traces[: asked.most] if asked.recordings else [*map(service, range(6))]
     for title, kinds in (("harmful", HARMFUL), ("harmless", HARMLESS)):
         wanted = {name: slots for name, slots in kinds.items() if asked.only in name}
-        judged = {name: found for name, found in refusals(measured(traces, wanted), wanted).items() if name != TODAY}
+        judged = {
+            name: found for name, found in refusals(measured_runs(traces, wanted), wanted).items() if name != TODAY
+        }
         wrongly = [name for name, found in judged.items() if bool(found) != (title == "harmful")]
         for name, found in judged.items():
             wrong = name in wrongly

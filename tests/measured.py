@@ -1,6 +1,6 @@
-"""What a strategy does with a trace, for tests: its replay with whole prompts, and its numbers.
+"""Replays of a trace for tests, with full prompts and metrics.
 
-What depends on the trace alone is found once for the trace asked about last, as it is while a run is measured.
+Values that depend only on the trace are cached for the last one, as in a real run.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _sessions: list[RunSession] = []  # of the trace asked about last
 
 @dataclass(frozen=True)
 class Prompt:
-    """One prompt whole: its step and thread, its tokens, its messages.
+    """One full prompt: its step and thread, its tokens, its messages.
 
     `parts` are the compactor's own counts; `cut` is true where the prompt before is no prefix of it.
     """
@@ -41,8 +41,8 @@ class Prompt:
     cut: bool
 
 
-class Ran:
-    """A replay with its prompts whole. `messages` are by number; other fields are those of the Replay."""
+class MeasuredReplay:
+    """A replay with full prompts. `messages` are by number; other fields are those of the Replay."""
 
     def __init__(self, evidence: CheckedReplay) -> None:
         self.evidence, self.replay = evidence, evidence.replay
@@ -91,11 +91,11 @@ def evidence_of(recording: Trace, given: Any) -> CheckedReplay:
     return session_of(recording).evidence(strategy(given))
 
 
-def run_of(recording: Trace, given: Any) -> Ran:
-    """A trace replayed through a strategy, which may not fail."""
+def replayed(recording: Trace, given: Any) -> MeasuredReplay:
+    """A trace replayed through a strategy; a failure fails the test."""
     found = evidence_of(recording, given)
     assert found.replay.failure is None, found.replay.failure
-    return Ran(found)
+    return MeasuredReplay(found)
 
 
 def replay_of(recording: Trace, given: Any) -> Replay:
@@ -113,6 +113,6 @@ def value(recording: Trace, given: Any, metric: str) -> float | None:
     return number(recording, given, metric).value
 
 
-def ran(recording: Trace, given: Any) -> Ran:
+def replayed_or_failed(recording: Trace, given: Any) -> MeasuredReplay:
     """A trace replayed through a strategy, which may have failed."""
-    return Ran(evidence_of(recording, given))
+    return MeasuredReplay(evidence_of(recording, given))

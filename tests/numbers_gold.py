@@ -11,7 +11,7 @@ from comparison.built import sentences
 from data.adversarial.harmful import HARMFUL
 from data.adversarial.harmless import HARMLESS
 from data.adversarial.service import service
-from harm import measured
+from harm import measured_runs
 
 import bench
 from bench.model.detail import ReplayDetail
@@ -66,7 +66,7 @@ def findings(runs: Iterable[MeasuredRun]) -> str:
 
 def current() -> dict[str, str]:
     """Every gold file of numbers by name, as the code measures now."""
-    harm = findings(measured(map(service, range(TASKS)), HARMFUL | HARMLESS))
+    harm = findings(measured_runs(map(service, range(TASKS)), HARMFUL | HARMLESS))
     return {**of_recordings(), "harm.csv": harm, "sentences.txt": sentences()}
 
 

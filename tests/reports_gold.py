@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from audits import audited
-from comparisons import comparison, judged
+from audits import audits
+from comparisons import comparison, example_about
 
 from bench.model.compared import Compared
 from bench.reports import rendered
@@ -24,11 +24,11 @@ def comparisons() -> dict[str, list[Compared]]:
         "answer": [comparison(**small, gates="pass")],
         "failed": [comparison(8, 12, seed=2, gates="fail", title="Can old results be forgotten?")],
         "hostile": [comparison(2, 4, seed=3, hostile=True)],
-        "judged": [judged()],
+        "judged": [example_about()],
         "several": [
             comparison(**small),
             comparison(2, 3, title="Does a table suffice?", unit="tokens"),
-            judged("routed"),
+            example_about("routed"),
         ],
     }
 
@@ -42,7 +42,7 @@ def current() -> dict[str, str]:
                 found[f"{name}.{ending}"] = rendered(several, form)
         found[f"{name}.terminal.txt"] = terminal_text(several)
     for form, ending in ENDINGS.items():
-        found[f"audit.{ending}"] = audit_rendered(audited(1), form)
+        found[f"audit.{ending}"] = audit_rendered(audits(1), form)
     found["failed.verbose.txt"] = terminal_text(comparisons()["failed"], verbose=True)
     found["answer.csv"] = rendered([comparison(2, 2, seed=1)], "csv")
     return {name: _readable(text) for name, text in sorted(found.items())}

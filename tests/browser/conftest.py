@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from audits import audited
-from comparisons import comparison, judged
+from audits import audits
+from comparisons import comparison, example_about
 
 from bench.reports import rendered
 from bench.reports.audit import audit_rendered
@@ -21,11 +21,11 @@ PAGES: dict[str, Callable[[], str]] = {
     "failed": lambda: rendered([comparison(5, 14, gates="fail")], "html"),
     "one": lambda: rendered([comparison(1, 1)], "html"),
     "thirty": lambda: rendered([comparison(30, 1000, seed=3)], "html"),
-    "judged": lambda: rendered([judged()], "html"),
+    "judged": lambda: rendered([example_about()], "html"),
     "hostile": lambda: rendered([comparison(2, 4, hostile=True, gates="fail")], "html"),
-    "overview": lambda: rendered([comparison(3, 8, gates="pass"), judged("routed"), comparison(2, 3, title="A short question?")], "html"),
-    "audit": lambda: audit_rendered(audited(1), "html"),
-    "folder": lambda: audit_rendered(audited(5), "html"),
+    "overview": lambda: rendered([comparison(3, 8, gates="pass"), example_about("routed"), comparison(2, 3, title="A short question?")], "html"),
+    "audit": lambda: audit_rendered(audits(1), "html"),
+    "folder": lambda: audit_rendered(audits(5), "html"),
 }  # fmt: skip
 
 

@@ -36,7 +36,7 @@ each_page = pytest.mark.parametrize("name", PAGES)
 
 
 @each_page
-def test_nothing_is_too_small_outside_overlapping_empty_or_unnamed(visit: Visit, name: str) -> None:
+def test_no_element_is_too_small_overlapping_empty_or_unnamed(visit: Visit, name: str) -> None:
     page = visit(name)
     for width in (1440, 768, 390):
         page.set_viewport_size({"width": width, "height": 900})
@@ -49,7 +49,7 @@ def test_nothing_is_too_small_outside_overlapping_empty_or_unnamed(visit: Visit,
 
 
 @pytest.mark.parametrize("name", sorted({*PAGES} - {"eight", "thirty"}))  # which have more rows of what "failed" has
-def test_axe_finds_nothing(visit: Visit, name: str) -> None:
+def test_the_axe_checker_finds_no_accessibility_problem(visit: Visit, name: str) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     page = visit(name)
     for scheme, width in (("light", 1440), ("dark", 390)):
@@ -60,7 +60,7 @@ def test_axe_finds_nothing(visit: Visit, name: str) -> None:
 
 
 @each_page
-def test_paper_holds_what_is_open_and_each_question_of_an_overview(visit: Visit, name: str) -> None:
+def test_a_printed_page_has_the_open_sections_and_each_question(visit: Visit, name: str) -> None:
     page = visit(name, 718, media="print", folded=True)  # A4 within its margins
     assert page.evaluate("document.documentElement.scrollWidth") <= 722
     heads = "[...document.querySelectorAll('thead .sort')].filter((head) => getComputedStyle(head).display !== 'contents').length"
@@ -71,7 +71,7 @@ def test_paper_holds_what_is_open_and_each_question_of_an_overview(visit: Visit,
     assert page.locator("details.full[open] .lead").count() == page.locator("details.full").count()
 
 
-def test_a_column_sorts_both_ways_and_says_so(visit: Visit) -> None:
+def test_a_column_sorts_both_ways_and_shows_the_direction(visit: Visit) -> None:
     page = visit("eight")
     head = page.locator("#answer th", has_text="missed turns").first
     cells = page.locator("#answer tbody tr td:nth-child(5)")
@@ -87,7 +87,7 @@ def test_a_column_sorts_both_ways_and_says_so(visit: Visit) -> None:
     assert values() == sorted(values(), reverse=True)
 
 
-def test_an_address_opens_the_part_that_it_names(visit: Visit) -> None:
+def test_a_link_to_a_closed_section_opens_it(visit: Visit) -> None:
     page = visit("overview", anchor="#s2", folded=True)
     assert page.locator("#s2").get_attribute("open") is not None
     assert page.locator("#s1").get_attribute("open") is None
@@ -95,7 +95,7 @@ def test_an_address_opens_the_part_that_it_names(visit: Visit) -> None:
     page.wait_for_function("document.querySelector('#s1').open")
 
 
-def test_the_keyboard_reaches_everything(visit: Visit) -> None:
+def test_the_keyboard_reaches_every_control(visit: Visit) -> None:
     page = visit("failed", 1440, folded=True)
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
@@ -109,7 +109,7 @@ def test_the_keyboard_reaches_everything(visit: Visit) -> None:
 
 
 @each_page
-def test_a_page_is_whole_without_its_script(visit: Visit, name: str) -> None:
+def test_a_page_shows_everything_without_its_script(visit: Visit, name: str) -> None:
     page = visit(name, folded=True, java_script_enabled=False)
     assert page.locator("h1").is_visible()
     assert page.locator(".lead").first.is_visible()

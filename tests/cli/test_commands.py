@@ -46,7 +46,7 @@ def process(*arguments: str) -> subprocess.CompletedProcess[str]:
 # ---------------------------------------------------------------- help, list, show
 
 
-def test_help_and_version(capsys):
+def test_help_and_version_are_printed(capsys):
     for arguments in ((), ("-h",)):
         assert bench(*arguments) == 0
         listed = re.findall(r"^  (\w+)", capsys.readouterr().out.partition("Commands:")[2], re.MULTILINE)
@@ -85,7 +85,7 @@ def test_the_steps_of_recordings_are_shown(capsys):
     assert facts.steps[2].text in capsys.readouterr().out
 
 
-def test_starting_takes_no_longer_than_reading_what_is_asked():
+def test_the_command_starts_without_loading_heavy_libraries():
     def shortest(code: str) -> float:
         """Seconds of processor time, which other processes hardly change."""
         took = []
@@ -120,7 +120,7 @@ def test_an_audit_is_written_in_every_format(tmp_path):
     assert session.read_bytes() == before
 
 
-def test_imported_recordings_are_read_again():
+def test_imported_recordings_are_read_back_unchanged():
     assert bench("import", "runs", "-o", "out.jsonl") == 0
     assert {item.id for item in load("out.jsonl").traces} == {"facts", "shell"}
     assert [item.steps for item in load("out.jsonl").traces] == [item.steps for item in load("runs").traces]
@@ -129,7 +129,7 @@ def test_imported_recordings_are_read_again():
 # ---------------------------------------------------------------- run: inputs and outputs
 
 
-def test_every_format_says_what_the_json_says(capsys):
+def test_every_format_has_the_numbers_of_the_json(capsys):
     names = [f"out/x{ending}" for ending in (".html", ".json", ".md", ".csv")]
     assert bench("run", "one.toml", *[part for name in names for part in ("-o", name)]) == 0
     printed = capsys.readouterr().out
@@ -159,7 +159,7 @@ def test_running_twice_gives_the_same_bytes():
         assert written[f"a/x{end}"] == written[f"b/x{end}"], end
 
 
-def test_strategies_from_the_command_line():
+def test_strategies_may_be_given_on_the_command_line():
     mine = "mine=summarizer=summarizers.py:cut:limit=20+store=by_function"
     code, found = report("native:runs/facts.jsonl", "runs/shell.jsonl", "--strategy", "keep_all", "--strategy", mine)
     totals = found["totals"]
@@ -196,7 +196,7 @@ def test_traces_are_paths_and_patterns(path, runs):
 
 
 @pytest.mark.slow  # three runs
-def test_several_scenarios_end_in_one_exit_code_and_one_line_each(folder, capsys):
+def test_several_scenarios_give_one_exit_code_and_print_one_line_each(folder, capsys):
     worse = SCENARIO.replace("min = 0.5", "min = 1.0").replace("limit=900", "limit=5").replace("By hand", "Another")
     (folder / "two.toml").write_text(worse)
     assert bench("run", "one.toml", "two.toml", "-o", "x.json") == 1
@@ -210,7 +210,7 @@ def test_several_scenarios_end_in_one_exit_code_and_one_line_each(folder, capsys
 
 
 @pytest.mark.slow  # seven runs
-def test_a_baseline_is_accepted_kept_and_judged_against(folder, measured_cases, monkeypatch):
+def test_a_baseline_is_accepted_then_compared_with(folder, measured_cases, monkeypatch):
     monkeypatch.setenv("BENCH_CACHE", str(measured_cases))
     relative = {"cost.prompt_tokens", "loss.fact_recall.end"}
     code, found = report("one.toml")
@@ -244,7 +244,7 @@ def test_a_baseline_is_accepted_kept_and_judged_against(folder, measured_cases, 
 
 
 @pytest.mark.slow  # two runs
-def test_a_strategy_that_raises_fails_its_gates_and_is_no_baseline(folder):
+def test_a_strategy_that_raises_fails_its_gates_and_cannot_become_the_baseline(folder):
     (folder / "summarizers.py").write_text("def cut(result, *, limit: int = 1):\n    raise ValueError('no')\n")
     code, found = report("one.toml")
     assert (code, outcomes(found)["needed.recall"]) == (1, "fail")
@@ -252,7 +252,7 @@ def test_a_strategy_that_raises_fails_its_gates_and_is_no_baseline(folder):
     assert report("one.toml")[0] == 1
 
 
-def test_nothing_measured_and_nothing_decided_is_never_green(folder):
+def test_a_run_without_a_judged_gate_never_passes(folder):
     (folder / "one.toml").write_text(SCENARIO.replace("needed.recall", "findings.agreement"))
     assert bench("run", "one.toml") == 3
     assert bench("run", "one.toml", "--allow-inconclusive") == 0
@@ -263,7 +263,7 @@ def test_nothing_measured_and_nothing_decided_is_never_green(folder):
     assert bench("run", "one.toml", "--allow-inconclusive") == 3
 
 
-def test_python_gives_what_the_command_gives():
+def test_python_and_the_command_give_the_same_json():
     _, found = report("one.toml")
     compared = run_scenario("one.toml")
     assert compared.advice.sentence == found["advice"]["sentence"]
@@ -275,7 +275,7 @@ def test_python_gives_what_the_command_gives():
 # ---------------------------------------------------------------- everything that goes wrong
 
 
-def test_defects_and_interrupts_are_one_line(capsys, monkeypatch):
+def test_internal_errors_and_interrupts_print_one_line(capsys, monkeypatch):
     def interrupted(*given, **named):
         raise KeyboardInterrupt
 
@@ -287,7 +287,7 @@ def test_defects_and_interrupts_are_one_line(capsys, monkeypatch):
     assert "test_commands.py:" in defect
 
 
-def test_the_module_is_the_command():
+def test_python_dash_m_bench_is_the_command():
     done = process("run", "none.toml")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert done.stderr.startswith("error: none.toml")

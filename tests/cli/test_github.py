@@ -33,7 +33,7 @@ PASSES = 'metric = "prompt.invalid"\nstrategy = "mine"\nmax = 0'
 WAITS = 'metric = "cost.prompt_tokens"\nstrategy = "mine"\nmax_increase = 0'
 
 
-def test_gates_that_failed_are_an_error_on_their_scenario_and_those_that_wait_a_warning(capsys):
+def test_failed_gates_are_errors_and_waiting_gates_are_warnings_on_their_scenario(capsys):
     assert bench("run", scenario(FAILS, PASSES, WAITS, name="100%, a.toml")) == 1
     found = COMMAND.findall(capsys.readouterr().out)
     assert [(kind, file) for kind, file, _, _ in found] == [
@@ -48,7 +48,7 @@ def test_gates_that_failed_are_an_error_on_their_scenario_and_those_that_wait_a_
     assert Path("summary.md").read_text().startswith(first), "a job's summary is added to"
 
 
-def test_what_is_quoted_is_obeyed_by_nobody(capsys, monkeypatch):
+def test_quoted_text_is_never_run_as_a_github_command(capsys, monkeypatch):
     with quoted_output():
         print("::error::injected")
     first, injected, last = capsys.readouterr().out.splitlines()

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from handmade import opened
+from handmade import conversation_of
 from repository import BASELINE, SCENARIO, TRACES, bench as command
 
 import bench
@@ -33,7 +33,7 @@ RELATIVE = '[[gates]]\nmetric = "cost.prompt_tokens"\nmax_increase = "10%"\n'
 def there(tmp_path, monkeypatch):
     """The present folder, with the recording `a.jsonl`."""
     monkeypatch.chdir(tmp_path)
-    Path("a.jsonl").write_bytes(encode_trace(opened([ModelTurn(index=2, content="run_7")], id="a")))
+    Path("a.jsonl").write_bytes(encode_trace(conversation_of([ModelTurn(index=2, content="run_7")], id="a")))
 
 
 def scenario(text: str = MINE, traces: str = "a.jsonl") -> Path:
@@ -68,20 +68,20 @@ ODD_TOML = {
         *((MINE, traces) for traces in ODD_TRACES),
     ],
 )
-def test_what_a_scenario_names_and_is_not_there_is_an_error_that_names_the_scenario(text, traces):
+def test_a_wrong_slot_or_trace_path_is_an_error_with_the_name_of_its_scenario(text, traces):
     with pytest.raises(BenchError, match=r"^mine\.toml: ") as caught:
         bench.run_scenario(scenario(text, traces))
     assert isinstance(caught.value, SpecError) == (text != MINE)
 
 
 @pytest.mark.parametrize("text", ODD_TOML.values(), ids=ODD_TOML)
-def test_odd_toml_is_an_error_of_the_scenario(text):
+def test_unusual_toml_is_an_error_of_its_scenario(text):
     Path("odd.toml").write_text(f"{text}\n" if text.startswith("[") else f'{text}\ntraces = ["a.jsonl"]\n{MINE}')
     with pytest.raises(ScenarioError, match=r"odd\.toml: "):
         bench.run_scenario(Path("odd.toml"))
 
 
-def test_a_scenario_that_is_no_file_or_not_utf_8_is_an_error(tmp_path):
+def test_a_scenario_that_is_not_a_utf_8_file_is_an_error(tmp_path):
     Path("latin.toml").write_bytes('title = "Wände"'.encode("latin-1"))
     for path in (tmp_path, Path("latin.toml"), Path("gone.toml")):
         with pytest.raises(ScenarioError, match=path.name):
@@ -91,7 +91,7 @@ def test_a_scenario_that_is_no_file_or_not_utf_8_is_an_error(tmp_path):
 @pytest.mark.parametrize(
     "name", ["a=b+c", "<a href='http://x.invalid/'>", "a=compactor=clairvoyant:recall=1", "+", "="]
 )
-def test_a_strategy_may_be_called_what_a_spec_looks_like(name):
+def test_a_strategy_name_may_look_like_a_spec(name):
     compared = bench.run_scenario(scenario(f'[strategies.{json.dumps(name)}]\ncompactor = "mask_observations"\n'))
     assert compared.strategies == (name,)
     renders(compared)
@@ -139,7 +139,7 @@ def test_huge_values_are_judged_and_shown(huge):
 # ---------------------------------------------------------------- recordings and their folders
 
 
-def test_a_reader_that_raises_costs_its_file_and_not_the_run(monkeypatch):
+def test_a_reader_that_raises_loses_only_its_file(monkeypatch):
     from bench.plugins import registry
     from bench.traces import Confidence
 
@@ -160,7 +160,7 @@ def test_a_reader_that_raises_costs_its_file_and_not_the_run(monkeypatch):
 
 
 @pytest.mark.parametrize("text", [".", "*.json", "**", "**/*.json"])
-def test_a_pattern_or_folder_gives_no_more_files_than_are_allowed(monkeypatch, text):
+def test_a_pattern_or_folder_with_too_many_files_is_refused(monkeypatch, text):
     monkeypatch.setenv("BENCH_LIMITS", "files=3")
     for number in range(5):
         Path(f"{number}.json").write_text("")
@@ -222,7 +222,7 @@ def test_closed_and_full_streams_do_not_change_the_exit_code(line, code):
 
 
 @pytest.mark.parametrize("seconds", ["nan", "inf", "1e300", "0", "-1"])
-def test_a_time_limit_is_a_time(seconds):
+def test_a_time_limit_that_is_not_a_duration_is_an_error(seconds):
     assert command("run", "a.jsonl", "--strategy", "keep_all", "--limit", f"call={seconds}") == 2
 
 
@@ -249,7 +249,7 @@ PLACES: dict[str, Callable[[Path], None]] = {
 
 
 @pytest.mark.parametrize("name", PLACES)
-def test_no_file_takes_the_place_of_what_is_none(name):
+def test_a_report_never_replaces_a_folder_or_a_device(name):
     PLACES[name](Path("x.html"))
     before = Path("x.html").lstat()
     with pytest.raises(BenchError, match=r"^x\.html: "):
@@ -268,7 +268,9 @@ def test_no_file_takes_the_place_of_what_is_none(name):
         (("run", SCENARIO, "--update-baseline"), str(BASELINE)),
     ],
 )
-def test_every_command_refuses_a_link_before_it_works(repository, capsys, monkeypatch, arguments, place):
+def test_every_command_refuses_to_write_to_a_link_before_it_reads_anything(
+    repository, capsys, monkeypatch, arguments, place
+):
     Path(place).parent.mkdir(exist_ok=True)
     Path(place).unlink(missing_ok=True)
     Path("kept").write_text("mine")
@@ -281,7 +283,7 @@ def test_every_command_refuses_a_link_before_it_works(repository, capsys, monkey
 
 
 @pytest.mark.slow  # the starter
-def test_the_starter_is_written_whole_or_not_at_all():
+def test_bench_init_writes_all_files_or_none():
     Path("scenarios/summarizers.py").mkdir(parents=True)
     assert command("init", "a.jsonl") == 2
     assert [path.name for path in Path().rglob("*") if path.is_file()] == ["a.jsonl"]

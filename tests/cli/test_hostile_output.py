@@ -88,7 +88,7 @@ def _whole(context: click.Context) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "in_actions"), [(name, bool(at % 2)) for at, name in enumerate(HOSTILE)])
-def test_no_command_prints_hostile_text_as_it_is(tmp_path, monkeypatch, name, in_actions):
+def test_no_command_prints_control_characters_of_traces(tmp_path, monkeypatch, name, in_actions):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GITHUB_ACTIONS", "true" if in_actions else "")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
@@ -126,17 +126,17 @@ def test_no_command_prints_hostile_text_as_it_is(tmp_path, monkeypatch, name, in
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_what_is_sayable_is_not_raw(name):
+def test_printable_text_has_no_control_characters(name):
     assert not RAW.search(sayable(HOSTILE[name]))
     assert sayable(sayable(HOSTILE[name])) == sayable(HOSTILE[name])
 
 
-def test_what_is_harmless_is_printed_as_it_is():
+def test_harmless_text_is_printed_unchanged():
     text = "a :: b, #[x] and ## [y]\n  été 数据 🙂\ta::b"
     assert sayable(text) == text
 
 
-def test_nothing_of_the_command_line_prints_elsewhere():
+def test_only_the_output_module_of_the_command_line_prints():
     for file in (ROOT / "bench").rglob("*.py"):
         code = re.sub(r'""".*?"""', "", file.read_text(encoding="utf-8"), flags=re.DOTALL)
         found = re.findall(r"(?<![\w.])print\(|click\.s?echo\(|sys\.std(?:out|err)\.write\(", code)

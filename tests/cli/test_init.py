@@ -37,7 +37,7 @@ def files():
     return {path.relative_to(Path.cwd()) for path in Path.cwd().rglob("*") if path.is_file()}
 
 
-def judged(*arguments):
+def run_and_outcomes(*arguments):
     """The exit code of a run, and the outcome of each of its gates by metric and strategy."""
     code = bench("run", *arguments, "-o", "x.json")
     found = json.loads(Path("x.json").read_text())["gates"]
@@ -45,13 +45,13 @@ def judged(*arguments):
 
 
 @pytest.mark.slow  # replays eight times
-def test_what_is_written_runs_green_with_every_gate_judged_and_refuses_harm():
+def test_the_written_scenario_passes_and_fails_once_a_summarizer_is_made_worse():
     shutil.copytree(RECORDED, "runs")
     recorded = files()
     assert bench("init", "native:runs") == 0
     assert files() - recorded == WRITTEN
     assert tomllib.loads(SCENARIO.read_text())["traces"] == ["native:../runs"]
-    assert judged(SCENARIO, "--require-baseline") == (0, {(metric, "mine"): "pass" for metric in GATED})
+    assert run_and_outcomes(SCENARIO, "--require-baseline") == (0, {(metric, "mine"): "pass" for metric in GATED})
     harms = {
         WORSE: "needed.missed_turn_rate",
         "def summarize(result):\n    return result.text + ' more' * 900\n": "cost.prompt_tokens",
@@ -59,14 +59,14 @@ def test_what_is_written_runs_green_with_every_gate_judged_and_refuses_harm():
     }
     for code, metric in harms.items():
         SUMMARIZERS.write_text(code)
-        exit_code, found = judged(SCENARIO)
+        exit_code, found = run_and_outcomes(SCENARIO)
         assert (exit_code, found[metric, "mine"]) == (1, "fail"), metric
     SUMMARIZERS.write_text(BETTER)
-    assert judged(SCENARIO)[0] == 0
+    assert run_and_outcomes(SCENARIO)[0] == 0
 
 
 @pytest.mark.slow  # replays
-def test_a_file_that_is_there_is_not_overwritten_unasked():
+def test_an_existing_file_is_overwritten_only_with_force():
     for path in WRITTEN:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("mine")
@@ -77,7 +77,7 @@ def test_a_file_that_is_there_is_not_overwritten_unasked():
 
 
 @pytest.mark.slow  # replays
-def test_what_is_written_holds_together(capsys):
+def test_the_written_files_name_each_other_correctly(capsys):
     assert bench("init") == 2
     assert bench("init", RECORDED) == 0
     scenario = tomllib.loads(SCENARIO.read_text())
@@ -139,7 +139,7 @@ def test_the_action_writes_its_reports_and_annotates_what_failed(tmp_path):
 
 
 @pytest.mark.slow  # replays six times
-def test_what_vanished_since_a_revision_is_found(capsys):
+def test_traces_gates_and_scenarios_deleted_since_a_revision_fail_the_run(capsys):
     init()
     BASELINE.unlink()
     git("init", "--quiet")

@@ -124,7 +124,7 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("line", "instead"), MISTAKES, ids=[line for line, _ in MISTAKES])
-def test_a_mistake_is_one_line_that_holds_what_to_write(folder, capsys, line, instead):
+def test_a_mistake_prints_one_line_with_the_correction(folder, capsys, line, instead):
     for name, text in BAD_FILES.items():
         (folder / name).write_text(text)
     (folder / "hollow").mkdir()

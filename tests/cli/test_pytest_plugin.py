@@ -56,7 +56,7 @@ def test_toml_files_with_traces_and_strategies_are_collected():
 
 
 @pytest.mark.slow  # a session
-def test_toml_of_other_tools_is_left_alone(tmp_path_factory):
+def test_toml_files_of_other_tools_are_not_collected(tmp_path_factory):
     project = tmp_path_factory.mktemp("theirs")
     (project / "scenarios").mkdir(parents=True)
     (project / "pytest.ini").write_text("[pytest]\n")
@@ -82,7 +82,7 @@ def test_a_broken_scenario_is_an_error_of_that_file():
     ]
 
 
-def test_loading_it_imports_no_room_that_works():
+def test_loading_the_plugin_imports_no_measuring_code():
     code = "import sys, bench.pytest_plugin; print(*(n for n in sys.modules if n.startswith('bench.')))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     rooms = {".".join(name.split(".")[:2]) for name in done.stdout.split()}
@@ -199,7 +199,7 @@ COLLECT_LESS = ("ignores the folder", "ignores files", "ignores by addopts", "ot
     ("way", "paths"),
     [*((way, ("scenarios",)) for way in [*CONFTESTS, *SETTINGS]), *((way, ()) for way in COLLECT_LESS)],
 )
-def test_no_file_of_the_project_turns_a_required_gate_green(way, paths):
+def test_no_file_of_the_project_makes_a_required_gate_pass(way, paths):
     SUMMARIZERS.write_text(WORSE)
     kept = BASELINE.read_bytes()
     if way in CONFTESTS:
@@ -214,7 +214,7 @@ def test_no_file_of_the_project_turns_a_required_gate_green(way, paths):
 
 @pytest.mark.slow  # a session
 @pytest.mark.parametrize("change", ["renamed.toml", "pyproject.toml", "own root", "other versions"])
-def test_a_baseline_that_cannot_be_compared_is_no_way_round(change):
+def test_gates_fail_if_the_required_baseline_cannot_be_compared(change):
     SUMMARIZERS.write_text(WORSE)
     Path("scenarios/test_other.py").write_text("def test_other():\n    pass\n")
     if change.endswith(".toml"):

@@ -42,7 +42,7 @@ def run(name: str, scores: Sequence[Score], *, task: str = "", shares: Any = "re
     )
 
 
-def priced(today: Sequence[float], shares: Any = "recorded", **others: Sequence[Any]) -> list[MeasuredRun]:
+def runs_with_prices(today: Sequence[float], shares: Any = "recorded", **others: Sequence[Any]) -> list[MeasuredRun]:
     """Runs with the prices of today and of some strategies, each a number, or keywords of `score`."""
     runs = []
     for at, cost in enumerate(today):
@@ -56,7 +56,7 @@ def priced(today: Sequence[float], shares: Any = "recorded", **others: Sequence[
 SIGNED = Signature(bench_version="1", facts_version="1", prices_date="2026-01-01")
 
 
-def compared(runs: Sequence[MeasuredRun], **more: Any) -> Compared:
+def comparison_of(runs: Sequence[MeasuredRun], **more: Any) -> Compared:
     names = {item.strategy for one in runs for item in one.scores} - {"recorded"}
     given = {
         "title": "t",
@@ -84,25 +84,27 @@ def situations() -> dict[str, list[MeasuredRun]]:
     stored = [{"numbers": {"loss.leaf_recall.stored": Number(0.4, 9)}} for _ in today]
     dearer = [{"usd": cost, "uncached": 2 * old} for cost, old in zip(less, today, strict=True)]
     return {
-        "nothing tried": priced(today),
-        "one that saves": priced(today, mine=less),
-        "one that saves and loses a little": priced(today, mine=each(less, missed=0.04)),
-        "one that saves with a cache alone": priced(today, mine=dearer),
-        "the same, its cache assumed": priced(today, shares="assumed", mine=dearer),
-        "one run": priced(today[:1], mine=less[:1]),
-        "five runs": priced(today[:5], mine=less[:5]),
-        "prices far apart": priced(today, mine=mixed),
-        "texts that were not read": priced(today, mine=unread),
-        "no cheaper one": priced(today, mine=today),
-        "two that are dearer": priced(less, mine=today, other=today),
-        "a little cheaper": priced(today, mine=little),
-        "an invalid one": priced(today, mine=broken),
-        "an invalid one that is dearer": priced([cost / 2 for cost in today], mine=broken),
-        "two that lose": priced(today, mine=losing, other=losing),
-        "three that lose": priced(today, mine=losing, other=losing, third=losing),
-        "losing and unfaithful": priced(today, mine=losing, other=changed, third=changed),
-        "two that change nothing": priced(today, mine=each(today, acted=False), other=each(today, acted=False)),
-        "a store": priced(today, mine=stored),
+        "nothing tried": runs_with_prices(today),
+        "one that saves": runs_with_prices(today, mine=less),
+        "one that saves and loses a little": runs_with_prices(today, mine=each(less, missed=0.04)),
+        "one that saves with a cache alone": runs_with_prices(today, mine=dearer),
+        "the same, its cache assumed": runs_with_prices(today, shares="assumed", mine=dearer),
+        "one run": runs_with_prices(today[:1], mine=less[:1]),
+        "five runs": runs_with_prices(today[:5], mine=less[:5]),
+        "prices far apart": runs_with_prices(today, mine=mixed),
+        "texts that were not read": runs_with_prices(today, mine=unread),
+        "no cheaper one": runs_with_prices(today, mine=today),
+        "two that are dearer": runs_with_prices(less, mine=today, other=today),
+        "a little cheaper": runs_with_prices(today, mine=little),
+        "an invalid one": runs_with_prices(today, mine=broken),
+        "an invalid one that is dearer": runs_with_prices([cost / 2 for cost in today], mine=broken),
+        "two that lose": runs_with_prices(today, mine=losing, other=losing),
+        "three that lose": runs_with_prices(today, mine=losing, other=losing, third=losing),
+        "losing and unfaithful": runs_with_prices(today, mine=losing, other=changed, third=changed),
+        "two that change nothing": runs_with_prices(
+            today, mine=each(today, acted=False), other=each(today, acted=False)
+        ),
+        "a store": runs_with_prices(today, mine=stored),
     }
 
 

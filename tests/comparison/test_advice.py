@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from built import priced, run, score, sentences
+from built import run, runs_with_prices, score, sentences
 from hypothesis import given, settings, strategies as st
 from numbers_gold import GOLD
 
@@ -26,12 +26,12 @@ def cheaper(**more: Any) -> list[dict[str, Any]]:
     return [{"usd": cost * (0.8 + 0.01 * (at % 3)), **more} for at, cost in enumerate(TODAY)]
 
 
-def decided(runs: list[MeasuredRun], specs: Mapping[str, str] | None = None, **terms: Any) -> Advice:
+def advice_for(runs: list[MeasuredRun], specs: Mapping[str, str] | None = None, **terms: Any) -> Advice:
     names = sorted({item.strategy for one in runs for item in one.scores} - {"recorded", "clairvoyant"})
     return advise(runs, names, specs=specs or {}, terms=Terms(**terms))
 
 
-def of(advice: Advice, name: str) -> Ranked:
+def ranked(advice: Advice, name: str) -> Ranked:
     return next(item for item in advice.ranked if item.strategy == name)
 
 
@@ -66,8 +66,8 @@ FAILED = Failure(step=3, slot="summarizer", error="ValueError: no")
     ],
 )
 def test_each_rule_refuses_with_its_verdict(given_: dict[str, Any], verdict: str, rule: str) -> None:
-    advice = decided(priced(TODAY, mine=cheaper(**given_)))
-    mine = of(advice, "mine")
+    advice = advice_for(runs_with_prices(TODAY, mine=cheaper(**given_)))
+    mine = ranked(advice, "mine")
     assert (mine.verdict, first_refused(mine)) == (verdict, rule)
     assert advice.advised == ("mine" if verdict == "ship" else None)
     assert [result.rule for result in mine.rules if result.rule != "cheaper"] == ["ran", "valid", "instructed", "changed",
@@ -75,7 +75,7 @@ def test_each_rule_refuses_with_its_verdict(given_: dict[str, Any], verdict: str
 
 
 def test_a_question_about_a_strategy_is_answered_in_its_terms() -> None:
-    runs = priced(TODAY, mine=cheaper(), lossy=cheaper(missed=0.2), dear=[{"usd": usd * 2} for usd in TODAY])
+    runs = runs_with_prices(TODAY, mine=cheaper(), lossy=cheaper(missed=0.2), dear=[{"usd": usd * 2} for usd in TODAY])
     asked = {
         name: advise(runs, ["mine", "lossy", "dear"], specs={}, asks=name).sentence
         for name in ("mine", "lossy", "dear")
@@ -86,7 +86,7 @@ def test_a_question_about_a_strategy_is_answered_in_its_terms() -> None:
     assert asked["mine"].startswith("Ship mine:")
 
 
-def test_the_table_asks_in_order() -> None:
+def test_the_rules_of_the_table_are_tried_in_order() -> None:
     asked = list(dict.fromkeys(item.rule for item in TABLE))
     assert asked == ["ran", "valid", "instructed", "changed", "misattributed", "invented", "hidden", "needed", "far",
                      "stored", "judged", "routed", "cheaper"]  # fmt: skip
@@ -98,7 +98,7 @@ def test_the_table_asks_in_order() -> None:
 )
 def test_a_saving_needs_six_tasks_and_more_than_noise(ratio: float, n: int, verdict: str) -> None:
     today = (TODAY * 2)[:n]
-    assert of(decided(priced(today, mine=[cost * ratio for cost in today])), "mine").verdict == verdict
+    assert ranked(advice_for(runs_with_prices(today, mine=[cost * ratio for cost in today])), "mine").verdict == verdict
 
 
 def test_runs_of_one_task_are_one_task() -> None:
@@ -106,16 +106,16 @@ def test_runs_of_one_task_are_one_task() -> None:
         run(f"r{at}", [score("recorded", cost), score("mine", cost * 0.8)], task=f"t{at % 4}")
         for at, cost in enumerate(TODAY)
     ]
-    advice = decided(runs)
-    assert (advice.tasks, advice.runs, of(advice, "mine").verdict) == (4, 8, "not certain")
+    advice = advice_for(runs)
+    assert (advice.tasks, advice.runs, ranked(advice, "mine").verdict) == (4, 8, "not certain")
     twice = [
-        *priced(TODAY[:4], mine=[8.0] * 4),
+        *runs_with_prices(TODAY[:4], mine=[8.0] * 4),
         *(
             run(f"copy{at}", [score("recorded", cost), score("mine", 8.0)], sha=f"r{at:03}")
             for at, cost in enumerate(TODAY[:4])
         ),
     ]
-    assert decided(twice).runs == 4, "a recording that is there twice counts once"
+    assert advice_for(twice).runs == 4, "a recording that is there twice counts once"
 
 
 def test_shares_are_means_over_tasks() -> None:
@@ -124,12 +124,12 @@ def test_shares_are_means_over_tasks() -> None:
         run("a2", [score("recorded", 1.0), score("mine", 0.8, missed=0.2)], task="a"),
         run("b1", [score("recorded", 1.0), score("mine", 0.8, missed=0.0)], task="b"),
     ]
-    mine = of(decided(runs), "mine")
+    mine = ranked(advice_for(runs), "mine")
     assert mine.missed_turns == pytest.approx(0.15)
     assert [result.worst_run for result in mine.rules if result.rule == "needed"] == ["a1"]
 
 
-def test_a_fault_that_todays_shares_refuses_nobody() -> None:
+def test_a_fault_of_the_strategy_in_use_refuses_no_candidate() -> None:
     runs = []
     for at, cost in enumerate(TODAY):
         broken = {"hidden": Check(hits=2, of=9), "valid": Check(hits=1, of=9)}
@@ -142,23 +142,23 @@ def test_a_fault_that_todays_shares_refuses_nobody() -> None:
                 ],
             )
         )
-    assert of(decided(runs), "mine").verdict == "ship"
+    assert ranked(advice_for(runs), "mine").verdict == "ship"
     worse = {**broken, "hidden": Check(hits=3, of=9)}
     runs[0] = run(
         "r0", [score("recorded", 10.0, checks=broken, missed=0.2), score("mine", 8.0, checks=worse, missed=0.2)]
     )
-    assert first_refused(of(decided(runs), "mine")) == "hidden"
+    assert first_refused(ranked(advice_for(runs), "mine")) == "hidden"
 
 
-def test_a_rule_that_reads_prose_knows_its_error() -> None:
+def test_a_rule_that_reads_prose_refuses_only_above_its_own_error_rate() -> None:
     noisy = {"invented": Check(hits=1, of=25, findings=(Finding(3, "471"),))}
-    runs = priced(TODAY, mine=cheaper(checks=noisy))
-    assert first_refused(of(decided(runs), "mine")) == "invented"
-    assert of(decided(runs, rates={"invented": FalseAlarms(0.05)}), "mine").verdict == "ship"
-    assert first_refused(of(decided(runs, rates={"invented": FalseAlarms(0.01)}), "mine")) == "invented"
+    runs = runs_with_prices(TODAY, mine=cheaper(checks=noisy))
+    assert first_refused(ranked(advice_for(runs), "mine")) == "invented"
+    assert ranked(advice_for(runs, rates={"invented": FalseAlarms(0.05)}), "mine").verdict == "ship"
+    assert first_refused(ranked(advice_for(runs, rates={"invented": FalseAlarms(0.01)}), "mine")) == "invented"
     summaries = {"invented": Check(hits=1, of=25, summaries=25)}
-    runs = priced(TODAY, mine=cheaper(checks=summaries))
-    assert of(decided(runs, rates={"invented": FalseAlarms(0.01, 0.05)}), "mine").verdict == "ship"
+    runs = runs_with_prices(TODAY, mine=cheaper(checks=summaries))
+    assert ranked(advice_for(runs, rates={"invented": FalseAlarms(0.01, 0.05)}), "mine").verdict == "ship"
 
 
 @pytest.mark.parametrize(
@@ -170,31 +170,37 @@ def test_a_rule_that_reads_prose_knows_its_error() -> None:
         ("assumed", 0.8, "ship", False),
     ],
 )
-def test_an_assumed_cache_needs_both_economies(shares: str, uncached: float, verdict: str, disagree: bool) -> None:
+def test_with_an_assumed_cache_a_saving_must_hold_with_and_without_it(
+    shares: str, uncached: float, verdict: str, disagree: bool
+) -> None:
     runs = []
     for at, cost in enumerate(TODAY):
         runs.append(
             run(f"r{at}", [score("recorded", cost), score("mine", cost * 0.8, uncached=cost * uncached)], shares=shares)
         )
-    advice = decided(runs)
-    assert (of(advice, "mine").verdict, " Without a cache mine costs " in advice.sentence) == (verdict, disagree)
+    advice = advice_for(runs)
+    assert (ranked(advice, "mine").verdict, " Without a cache mine costs " in advice.sentence) == (verdict, disagree)
 
 
-def test_where_todays_is_invalid_a_valid_strategy_is_advised_without_a_saving() -> None:
+def test_a_valid_strategy_is_advised_without_a_saving_if_the_one_in_use_is_invalid() -> None:
     runs = [
         run(f"r{at}", [score("recorded", cost, failure=FAILED), score("mine", cost * 1.1)])
         for at, cost in enumerate(TODAY)
     ]
-    advice = decided(runs)
-    assert (advice.advised, of(advice, "recorded").verdict) == ("mine", "invalid")
+    advice = advice_for(runs)
+    assert (advice.advised, ranked(advice, "recorded").verdict) == ("mine", "invalid")
 
 
-def test_without_prices_tokens_decide() -> None:
+def test_without_prices_strategies_are_compared_by_tokens() -> None:
     tokens = [{"cost.prompt_tokens": Number(cost)} for cost in TODAY]
     less = [{"cost.prompt_tokens": Number(cost * 0.7)} for cost in TODAY]
     runs = [run(f"r{at}", [score("recorded", numbers=tokens[at]), score("mine", numbers=less[at])]) for at in range(8)]
-    advice = decided(runs)
-    assert (advice.basis, advice.advised, of(advice, "mine").cached) == ("tokens", "mine", of(advice, "mine").uncached)
+    advice = advice_for(runs)
+    assert (advice.basis, advice.advised, ranked(advice, "mine").cached) == (
+        "tokens",
+        "mine",
+        ranked(advice, "mine").uncached,
+    )
 
 
 @pytest.mark.parametrize(("shares", "advised"), [((0.70, 0.705), "safe"), ((0.70, 0.72), "bold")])
@@ -203,18 +209,18 @@ def test_of_equally_cheap_strategies_the_one_that_loses_less_is_advised(
 ) -> None:
     bold = [{"usd": cost * shares[0], "missed": 0.01} for cost in TODAY]
     safe = [{"usd": cost * shares[1], "missed": 0.0} for cost in TODAY]
-    advice = decided(priced(TODAY, bold=bold, safe=safe))
+    advice = advice_for(runs_with_prices(TODAY, bold=bold, safe=safe))
     assert (advice.advised, advice.ranked[0].strategy) == (advised, advised)
 
 
 def test_a_portfolio_states_the_price_of_tasks_that_did_not_choose() -> None:
     draws = random.Random(6)
     many = {f"s{at:02}": [cost * draws.lognormvariate(-0.4, 0.3) for cost in TODAY * 2] for at in range(12)}
-    runs = priced(TODAY * 2, **many)
-    plain, apart = decided(runs), decided(runs, portfolio=True)
+    runs = runs_with_prices(TODAY * 2, **many)
+    plain, apart = advice_for(runs), advice_for(runs, portfolio=True)
     assert plain.advised == apart.advised
     assert apart.advised is not None
-    chosen, stated = of(plain, apart.advised).cached, of(apart, apart.advised).cached
+    chosen, stated = ranked(plain, apart.advised).cached, ranked(apart, apart.advised).cached
     assert chosen is not None
     assert stated is not None
     assert chosen.ratio is not None
@@ -225,7 +231,7 @@ def test_a_portfolio_states_the_price_of_tasks_that_did_not_choose() -> None:
 STORES = {"cut": "cut=store=truncate:limit=10", "whole": "whole=store=full"}
 
 
-def stored(share: float, agreed: float = 1.0, routed: float = 1.0) -> dict[str, Number]:
+def loss_numbers(share: float, agreed: float = 1.0, routed: float = 1.0) -> dict[str, Number]:
     return {
         "loss.leaf_recall.stored": Number(share, 20), "findings.agreement": Number(agreed, 28),
         "routing.accuracy": Number(routed, 20),
@@ -235,25 +241,25 @@ def stored(share: float, agreed: float = 1.0, routed: float = 1.0) -> dict[str, 
 def test_stores_evaluators_and_routers_are_answered_in_their_own_terms() -> None:
     def answered(specs: dict[str, str], bad: dict[str, Number]) -> Advice:
         scores = [
-            score("recorded", 1.0, numbers=stored(1.0)),
+            score("recorded", 1.0, numbers=loss_numbers(1.0)),
             score("cut", 0.5, numbers=bad),
-            score("whole", 1.0, numbers=stored(1.0)),
+            score("whole", 1.0, numbers=loss_numbers(1.0)),
         ]
-        return decided([run(f"r{at}", scores) for at in range(3)], specs=specs)
+        return advice_for([run(f"r{at}", scores) for at in range(3)], specs=specs)
 
     for slot, bad, rule in (
-        ("store=truncate:limit=10", stored(0.4), "stored"),
-        ("evaluator=step_v1", stored(1.0, agreed=10 / 28), "judged"),
-        ("routers=[executor]", stored(1.0, routed=0.5), "routed"),
+        ("store=truncate:limit=10", loss_numbers(0.4), "stored"),
+        ("evaluator=step_v1", loss_numbers(1.0, agreed=10 / 28), "judged"),
+        ("routers=[executor]", loss_numbers(1.0, routed=0.5), "routed"),
     ):
         other = slot.replace("truncate:limit=10", "full").replace("step_v1", "step_v2").replace("executor", "planner")
         advice = answered({"cut": f"cut={slot}", "whole": f"whole={other}"}, bad)
         assert (advice.basis, advice.advised) == ("quality", "whole")
-        assert (of(advice, "cut").verdict, first_refused(of(advice, "cut"))) == ("loses too much", rule)
+        assert (ranked(advice, "cut").verdict, first_refused(ranked(advice, "cut"))) == ("loses too much", rule)
     csv = "cut=summarizer=csv_table+store=truncate:limit=10"
-    assert first_refused(of(answered({"cut": csv, "whole": STORES["whole"]}, stored(0.4)), "cut")) == "stored"
+    assert first_refused(ranked(answered({"cut": csv, "whole": STORES["whole"]}, loss_numbers(0.4)), "cut")) == "stored"
     texts = {"loss.leaf_recall.stored": Number(None, 0.0), "loss.fact_recall.stored": Number(0.4, 20)}
-    assert first_refused(of(answered(STORES, texts), "cut")) == "stored"
+    assert first_refused(ranked(answered(STORES, texts), "cut")) == "stored"
 
 
 # ---------------------------------------------------------------- properties
@@ -276,7 +282,7 @@ def comparisons(draw: st.DrawFn) -> list[MeasuredRun]:
             }
             for k in range(count)
         ]
-    return priced([TODAY[k % 8] for k in range(count)], **others)
+    return runs_with_prices([TODAY[k % 8] for k in range(count)], **others)
 
 
 @given(comparisons(), st.randoms(use_true_random=False))
@@ -303,53 +309,50 @@ def test_more_loss_never_improves_a_verdict(runs: list[MeasuredRun], harm: str) 
             scores.append(item)
         return run(one.id, scores)
 
-    before, after = (of(decided(list(given_)), "s0").verdict for given_ in (runs, map(harmed, runs)))
+    before, after = (ranked(advice_for(list(given_)), "s0").verdict for given_ in (runs, map(harmed, runs)))
     if harm in ("missed", "far") or before in ("ship", "not certain", "no saving", "loses too much"):
         assert ORDER.index(after) >= ORDER.index(before) or before in ("unfaithful", "invalid")
 
 
 @given(comparisons())
 @settings(max_examples=40, deadline=None)
-def test_what_is_advised_passes_every_rule_and_stands_first(runs: list[MeasuredRun]) -> None:
-    advice = decided(runs)
-    assert [ORDER.index(item.verdict) for item in advice.ranked] == sorted(
-        ORDER.index(item.verdict) for item in advice.ranked
-    )
-    if advice.advised is None:
-        assert advice.sentence.startswith("Keep what runs today")
-        return
+def test_the_advised_strategy_passes_every_rule_and_is_listed_first(runs: list[MeasuredRun]) -> None:
+    advice = advice_for(runs)
+    places = [ORDER.index(item.verdict) for item in advice.ranked]
+    assert places == sorted(places)
     first = advice.ranked[0]
-    assert first.strategy == advice.advised
-    assert all(rule.passed for rule in first.rules)
-    assert first.cached is not None
-    assert first.cached.high is not None
-    assert first.cached.high < 1
-    assert advice.sentence.startswith(f"Ship {first.strategy}: ")
+    assert advice.advised == (first.strategy if first.verdict == "ship" else None)
+    if first.verdict == "ship":
+        assert all(rule.passed for rule in first.rules)
+        assert first.cached is not None
+        assert first.cached.high is not None
+        assert first.cached.high < 1
+        assert f" {first.strategy}: " in advice.sentence
 
 
 def test_of_two_at_one_price_the_one_that_loses_less_comes_first() -> None:
     names = {"a": cheaper(missed=0.01), "b": cheaper()}
-    ranked = [item.strategy for item in decided(priced(TODAY, **names)).ranked if item.strategy in names]
+    ranked = [item.strategy for item in advice_for(runs_with_prices(TODAY, **names)).ranked if item.strategy in names]
     assert ranked == ["b", "a"]
 
 
-def test_why_a_strategy_did_not_run_is_quoted() -> None:
+def test_the_reason_why_a_strategy_did_not_run_is_reported() -> None:
     odd = [{"failure": FAILED}, {"unstable_at": 4}]
     runs = [run(f"r{at}", [score("recorded", 9.0), score("mine", 8.0, **fields)]) for at, fields in enumerate(odd)]
-    ran = of(decided([*runs, run("r2", [score("recorded", 9.0)])]), "mine").rules[0]
+    ran = ranked(advice_for([*runs, run("r2", [score("recorded", 9.0)])]), "mine").rules[0]
     assert [(finding.step, finding.text) for finding in ran.findings] == [
         (3, "ValueError: no"), (4, "gave something else when it was replayed again"), (None, "was not replayed"),
     ]  # fmt: skip
 
 
-def test_what_could_not_be_checked_is_quoted_of_candidates_alone() -> None:
+def test_unchecked_texts_are_reported_only_for_candidates() -> None:
     unread = {"changed": Check(of=5, unchecked=1, unchecked_text="YWJj")}
     runs = [run(f"r{at}", [score(name, 9.0, checks=unread) for name in ("recorded", "mine")]) for at in range(6)]
-    assert [(item.strategy, item.unchecked_text) for item in decided(runs).ranked] == [
+    assert [(item.strategy, item.unchecked_text) for item in advice_for(runs).ranked] == [
         ("recorded", ""),
         ("mine", "YWJj"),
     ]
 
 
-def test_the_sentence_about_each_situation_was_accepted() -> None:
+def test_the_sentences_of_advice_are_those_of_the_gold_file() -> None:
     assert sentences() == (GOLD / "sentences.txt").read_text(encoding="utf-8"), "make accept-gold"

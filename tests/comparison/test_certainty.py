@@ -38,7 +38,7 @@ def test_the_t_distribution_is_the_integral_of_its_density(freedom: int) -> None
 
 @given(st.integers(1, 60), st.integers(1, 400))
 @settings(max_examples=50, deadline=None)
-def test_at_the_lowest_rate_so_many_hits_have_a_chance_of_five_percent(hits: int, more: int) -> None:
+def test_at_the_lowest_rate_the_observed_hits_have_a_probability_of_five_percent(hits: int, more: int) -> None:
     of = hits + more
     rate = lowest_rate(hits, of)
     fewer = math.fsum(math.comb(of, k) * rate**k * (1 - rate) ** (of - k) for k in range(hits))
@@ -62,7 +62,7 @@ def test_the_ratio_does_not_depend_on_order_or_unit(pairs: list[tuple[float, flo
 
 
 @given(st.dictionaries(st.text(max_size=3), st.floats(0, 1), min_size=1, max_size=12), st.floats(0, 1))
-def test_holm_is_monotone(p_values: dict[str, float], more: float) -> None:
+def test_adjusted_p_values_keep_the_order_of_the_p_values(p_values: dict[str, float], more: float) -> None:
     corrected = holm(p_values)
     assert all(corrected[name] >= p for name, p in p_values.items())
     order = sorted(p_values, key=lambda name: p_values[name])
@@ -74,19 +74,19 @@ def test_holm_is_monotone(p_values: dict[str, float], more: float) -> None:
 
 
 @pytest.mark.parametrize(("tasks", "certain_at"), [(5, False), (6, True)])
-def test_five_tasks_are_never_certain(tasks: int, certain_at: bool) -> None:
+def test_five_tasks_are_never_enough_for_certainty(tasks: int, certain_at: bool) -> None:
     found = ratio_of_totals([10.0] * tasks, [8.0] * tasks)
     assert found is not None
     assert certain(found.p, tasks) == certain_at
 
 
-def test_a_task_that_carries_everything_has_no_interval() -> None:
+def test_there_is_no_interval_if_one_task_has_nearly_all_the_cost() -> None:
     found = ratio_of_totals([10.0, 0.0, 0.0], [5.0, 0.0, 0.0])
     assert found is not None
     assert (found.ratio, found.high, found.p) == (0.5, math.inf, 1.0)
 
 
-def test_what_so_many_tasks_cannot_show() -> None:
+def test_the_share_that_cannot_be_ruled_out_follows_from_the_number_of_tasks() -> None:
     share = cannot_rule_out(12)
     assert share is not None
     assert (1 - share) ** 12 == pytest.approx(0.05)
@@ -138,7 +138,9 @@ def claimed(change: str, n: int, draws: int, settings: int = 1, spread: float = 
         ("a fifth less", 12, 20, 0.70, 0.92),
     ],
 )
-def test_power_and_false_claims(change: str, n: int, settings: int, least: float, most: float) -> None:
+def test_true_savings_are_claimed_often_and_false_ones_seldom(
+    change: str, n: int, settings: int, least: float, most: float
+) -> None:
     assert least <= claimed(change, n, 150 if settings > 1 else 400, settings) <= most
 
 

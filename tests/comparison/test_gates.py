@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from built import INFOS, SIGNED, compared, run, score
+from built import INFOS, SIGNED, comparison_of, run, score
 from hypothesis import given, strategies as st
 
 from bench.comparison.against import Against, moves
@@ -40,34 +40,36 @@ def numbers(recall: float | None = 1.0, tokens: float = 1000.0, changed: float =
     }  # fmt: skip
 
 
-def case(name: str, more: dict[str, Number] | None = None, *, sha: str = "", task: str = "", **fields: Any) -> Any:
+def mine_and_recorded(
+    name: str, more: dict[str, Number] | None = None, *, sha: str = "", task: str = "", **fields: Any
+) -> Any:
     mine = score("mine", numbers=numbers() if more is None else more, **fields)
     return run(name, [score("recorded", numbers=numbers()), mine], sha=sha, task=task)
 
 
-def built(*runs: Any, **more: Any) -> Compared:
-    return compared(runs, **{"rules": rules(*GATES), **more})
+def with_rules(*runs: Any, **more: Any) -> Compared:
+    return comparison_of(runs, **{"rules": rules(*GATES), **more})
 
 
-GOOD = built(case("a"), case("b"), case("c"))
+GOOD = with_rules(mine_and_recorded("a"), mine_and_recorded("b"), mine_and_recorded("c"))
 BASE = score_file_of(GOOD)
-BAD = case("a", numbers(0.7, 1300.0, 1.0))
+BAD = mine_and_recorded("a", numbers(0.7, 1300.0, 1.0))
 
 
-def gated(now: Compared, base: ScoreFile | None = BASE, **more: Any) -> tuple[int, list[GateResult]]:
+def judged_gates(now: Compared, base: ScoreFile | None = BASE, **more: Any) -> tuple[int, list[GateResult]]:
     results = judge(now, None if base is None else Against(now, base), **more)
     return exit_code([msgspec.structs.replace(now, gates=results)]), list(results)
 
 
-def test_what_did_not_change_passes() -> None:
-    copied = built(*GOOD.runs, case("z", sha="a"))
+def test_unchanged_values_pass() -> None:
+    copied = with_rules(*GOOD.runs, mine_and_recorded("z", sha="a"))
     for now, then in ((GOOD, GOOD), (copied, copied), (GOOD, copied), (copied, GOOD)):
-        code, results = gated(now, score_file_of(then), required=True)
+        code, results = judged_gates(now, score_file_of(then), required=True)
         assert (code, {item.outcome for item in results}) == (0, {"pass"})
 
 
-def test_a_regression_fails_with_before_and_after_on_one_base() -> None:
-    code, (recall, tokens, changed, _) = gated(built(BAD, case("b"), case("c")))
+def test_a_regression_fails_with_both_values_over_the_same_runs() -> None:
+    code, (recall, tokens, changed, _) = judged_gates(with_rules(BAD, mine_and_recorded("b"), mine_and_recorded("c")))
     assert code == 1
     assert (recall.before, recall.value, recall.limit, recall.basis, recall.run) == (
         1.0, pytest.approx(0.9), 0.99, "mean over tasks", "a",
@@ -86,130 +88,158 @@ NOTHING = {name: Number(None, 0.0, "nothing to measure") for name in numbers()}
 UNMEASURED = {name: Number(None, 1.0, "defect") for name in numbers()}
 
 
-def beside(*runs: Any, **more: Any) -> Compared:
+def with_b_and_c(*runs: Any, **more: Any) -> Compared:
     """A comparison of some runs, and of b and c as they were."""
-    return built(*runs, case("b"), case("c"), **more)
+    return with_rules(*runs, mine_and_recorded("b"), mine_and_recorded("c"), **more)
 
 
 def with_gates(*tables: dict[str, Any], **more: Any) -> Compared:
-    return beside(BAD, rules=rules(*tables), **more)
+    return with_b_and_c(BAD, rules=rules(*tables), **more)
 
 
 WAYS: dict[str, Now] = {
-    "the regression as it is": lambda: beside(BAD),
-    "the run is deleted": lambda: beside(),
-    "all runs are deleted": lambda: built(),
-    "the run is renamed": lambda: beside(case("z", numbers(0.7, 1300.0, 1.0), sha="a")),
-    "the run is recorded anew": lambda: beside(case("a", sha="other")),
-    "the run is recorded anew under another name": lambda: beside(case("z")),
-    "easy runs are added": lambda: beside(BAD, *(case(f"easy{at}") for at in range(90))),
-    "easy runs raise a mean": lambda: beside(
-        case("a", numbers(0.98)), *(case(f"easy{at}") for at in range(90)), rules=rules(*GATES, MEAN)
+    "the regression as it is": lambda: with_b_and_c(BAD),
+    "the run is deleted": lambda: with_b_and_c(),
+    "all runs are deleted": lambda: with_rules(),
+    "the run is renamed": lambda: with_b_and_c(mine_and_recorded("z", numbers(0.7, 1300.0, 1.0), sha="a")),
+    "the run is recorded anew": lambda: with_b_and_c(mine_and_recorded("a", sha="other")),
+    "the run is recorded anew under another name": lambda: with_b_and_c(mine_and_recorded("z")),
+    "easy runs are added": lambda: with_b_and_c(BAD, *(mine_and_recorded(f"easy{at}") for at in range(90))),
+    "easy runs raise a mean": lambda: with_b_and_c(
+        mine_and_recorded("a", numbers(0.98)),
+        *(mine_and_recorded(f"easy{at}") for at in range(90)),
+        rules=rules(*GATES, MEAN),
     ),
-    "easy runs share the bad one's task": lambda: beside(BAD, case("d", task="a"), case("e", task="a")),
-    "the bad run is labelled as a trial of a good one": lambda: built(
-        case("a", numbers(0.7, 1300.0, 1.0), task="t", sha="of a with a label"), case("b"), case("c")
+    "easy runs share the bad one's task": lambda: with_b_and_c(
+        BAD, mine_and_recorded("d", task="a"), mine_and_recorded("e", task="a")
     ),
-    "a copy of a good run stands in for it": lambda: beside(case("a", sha="b")),
-    "the strategy raises": lambda: beside(case("a", failure=FAILED)),
-    "the strategy raises everywhere": lambda: built(*(case(name, {}, failure=FAILED) for name in "abc")),
-    "the strategy is unstable": lambda: beside(case("a", unstable_at=3)),
-    "the value is not a number": lambda: beside(case("a", NOT_A_NUMBER)),
-    "the value is infinitely good": lambda: beside(
-        case("a", {**numbers(), "needed.recall": Number(float("inf"), 10.0)})
+    "the bad run is labelled as a trial of a good one": lambda: with_rules(
+        mine_and_recorded("a", numbers(0.7, 1300.0, 1.0), task="t", sha="of a with a label"),
+        mine_and_recorded("b"),
+        mine_and_recorded("c"),
     ),
-    "there is nothing to measure any more": lambda: beside(case("a", NOTHING)),
-    "there is nothing to measure anywhere": lambda: built(*(case(name, NOTHING) for name in "abc")),
-    "it could not be measured": lambda: beside(case("a", UNMEASURED)),
-    "its numbers are left out": lambda: beside(case("a", {})),
-    "the strategy is not replayed on the run": lambda: beside(run("a", [score("recorded")])),
-    "the strategy is gone": lambda: built(*(run(name, [score("recorded")]) for name in "abc"), strategies=(), specs={}),
+    "a copy of a good run stands in for it": lambda: with_b_and_c(mine_and_recorded("a", sha="b")),
+    "the strategy raises": lambda: with_b_and_c(mine_and_recorded("a", failure=FAILED)),
+    "the strategy raises everywhere": lambda: with_rules(
+        *(mine_and_recorded(name, {}, failure=FAILED) for name in "abc")
+    ),
+    "the strategy is unstable": lambda: with_b_and_c(mine_and_recorded("a", unstable_at=3)),
+    "the value is not a number": lambda: with_b_and_c(mine_and_recorded("a", NOT_A_NUMBER)),
+    "the value is infinitely good": lambda: with_b_and_c(
+        mine_and_recorded("a", {**numbers(), "needed.recall": Number(float("inf"), 10.0)})
+    ),
+    "there is nothing to measure any more": lambda: with_b_and_c(mine_and_recorded("a", NOTHING)),
+    "there is nothing to measure anywhere": lambda: with_rules(*(mine_and_recorded(name, NOTHING) for name in "abc")),
+    "it could not be measured": lambda: with_b_and_c(mine_and_recorded("a", UNMEASURED)),
+    "its numbers are left out": lambda: with_b_and_c(mine_and_recorded("a", {})),
+    "the strategy is not replayed on the run": lambda: with_b_and_c(run("a", [score("recorded")])),
+    "the strategy is gone": lambda: with_rules(
+        *(run(name, [score("recorded")]) for name in "abc"), strategies=(), specs={}
+    ),
     "the strategy is renamed": lambda: with_gates(
         *({**gate, "strategy": "yours"} for gate in GATES),
         strategies=("yours",),
         specs={"yours": "yours=summarizer=truncate"},
     ),
-    "the strategy runs other code": lambda: beside(case("a"), specs=SPECS),
-    "another strategy takes its name": lambda: beside(case("a"), specs={"mine": "mine=compactor=mask_observations"}),
+    "the strategy runs other code": lambda: with_b_and_c(mine_and_recorded("a"), specs=SPECS),
+    "another strategy takes its name": lambda: with_b_and_c(
+        mine_and_recorded("a"), specs={"mine": "mine=compactor=mask_observations"}
+    ),
     "all gates are deleted": lambda: with_gates(),
     "the gate is deleted": lambda: with_gates(GROWTH, LEAST),
     "the drop is allowed": lambda: with_gates({**RECALL, "max_drop": 0.5}, GROWTH, {**EXACT, "max": 9}, LEAST),
     "the drop is allowed in percent": lambda: with_gates(
         {**RECALL, "max_drop": "50%"}, GROWTH, {**EXACT, "max": 9}, LEAST
     ),
-    "the growth is allowed": lambda: beside(
-        case("a", numbers(1.0, 2000.0)), rules=rules(RECALL, {**GROWTH, "max_increase": "90%"}, EXACT, LEAST)
+    "the growth is allowed": lambda: with_b_and_c(
+        mine_and_recorded("a", numbers(1.0, 2000.0)),
+        rules=rules(RECALL, {**GROWTH, "max_increase": "90%"}, EXACT, LEAST),
     ),
     "the gate is on another strategy": lambda: with_gates(*({**gate, "strategy": "recorded"} for gate in GATES)),
     "the gate is on a pattern that names nobody": lambda: with_gates(*({**gate, "strategy": "x*"} for gate in GATES)),
-    "the limit is lowered": lambda: beside(
-        case("a", numbers(0.4)), rules=rules({**RECALL, "max_drop": 0.9}, GROWTH, EXACT, {**LEAST, "min": 0.1})
+    "the limit is lowered": lambda: with_b_and_c(
+        mine_and_recorded("a", numbers(0.4)),
+        rules=rules({**RECALL, "max_drop": 0.9}, GROWTH, EXACT, {**LEAST, "min": 0.1}),
     ),
     "the gate is on another metric": lambda: with_gates({**GROWTH, "metric": "cost.usd"}, EXACT, LEAST),
-    "the facts are read otherwise": lambda: beside(BAD, signature=msgspec.structs.replace(SIGNED, facts_version="2")),
-    "tokens are fitted otherwise": lambda: beside(
-        case("a"), signature=msgspec.structs.replace(SIGNED, calibration="2")
+    "the facts are read otherwise": lambda: with_b_and_c(
+        BAD, signature=msgspec.structs.replace(SIGNED, facts_version="2")
     ),
-    "another model is given": lambda: beside(case("a"), signature=msgspec.structs.replace(SIGNED, model="gpt-4o")),
-    "the recording is damaged": lambda: beside(skipped=(Skipped(path="a.jsonl", reason="cut", damaged=True),)),
-    "other questions are asked": lambda: beside(case("a", sha="with other questions")),
-    "the gate's metric is not measured": lambda: beside(BAD, metrics={}),
+    "tokens are fitted otherwise": lambda: with_b_and_c(
+        mine_and_recorded("a"), signature=msgspec.structs.replace(SIGNED, calibration="2")
+    ),
+    "another model is given": lambda: with_b_and_c(
+        mine_and_recorded("a"), signature=msgspec.structs.replace(SIGNED, model="gpt-4o")
+    ),
+    "the recording is damaged": lambda: with_b_and_c(skipped=(Skipped(path="a.jsonl", reason="cut", damaged=True),)),
+    "other questions are asked": lambda: with_b_and_c(mine_and_recorded("a", sha="with other questions")),
+    "the gate's metric is not measured": lambda: with_b_and_c(BAD, metrics={}),
 }
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_red_gate_does_not_turn_green(way: str) -> None:
-    code, results = gated(WAYS[way](), required=True)
+def test_no_change_of_runs_or_scenario_makes_a_failed_gate_pass(way: str) -> None:
+    code, results = judged_gates(WAYS[way](), required=True)
     assert code in (1, 3), [(item.rule.metric, item.outcome, item.reason) for item in results]
 
 
 @pytest.mark.parametrize("way", ["all gates are deleted", "the drop is allowed", "the growth is allowed"])
-def test_the_gates_of_the_baseline_are_judged_where_nothing_is_required(way: str) -> None:
-    assert gated(WAYS[way]())[0] == 1
+def test_gates_of_the_baseline_are_judged_if_no_baseline_is_required(way: str) -> None:
+    assert judged_gates(WAYS[way]())[0] == 1
 
 
-def test_a_strategy_that_runs_other_code_is_named_where_nothing_is_required() -> None:
-    _, results = gated(WAYS["the strategy runs other code"]())
+def test_changed_code_of_a_strategy_is_noted_if_no_baseline_is_required() -> None:
+    _, results = judged_gates(WAYS["the strategy runs other code"]())
     assert [item.outcome for item in results if item.rule == JUDGE] == ["skipped"]
 
 
 def test_a_run_that_is_missing_decides_nothing() -> None:
-    assert gated(built(case("b"), case("c")))[0] == 3
+    assert judged_gates(with_rules(mine_and_recorded("b"), mine_and_recorded("c")))[0] == 3
 
 
 @pytest.mark.parametrize("settings", ["limit=99", "limit=99,end=9"])
-def test_settings_may_change(settings: str) -> None:
-    now = built(case("a"), case("b"), case("c"), specs={"mine": f"mine=summarizer=truncate:{settings}"})
-    assert gated(now, required=True)[0] == 0
+def test_changed_settings_of_a_strategy_are_accepted(settings: str) -> None:
+    now = with_rules(
+        mine_and_recorded("a"),
+        mine_and_recorded("b"),
+        mine_and_recorded("c"),
+        specs={"mine": f"mine=summarizer=truncate:{settings}"},
+    )
+    assert judged_gates(now, required=True)[0] == 0
 
 
 def test_stricter_gates_and_new_runs_pass() -> None:
-    now = built(
-        case("a"), case("b"), case("c"), case("d", numbers(0.6)), rules=rules({**RECALL, "max_drop": 0.0}, *GATES[1:]),
+    now = with_rules(
+        mine_and_recorded("a"), mine_and_recorded("b"), mine_and_recorded("c"), mine_and_recorded("d", numbers(0.6)), rules=rules({**RECALL, "max_drop": 0.0}, *GATES[1:]),
         signature=msgspec.structs.replace(SIGNED, encodings={"d": "o200k_base"}),
     )  # fmt: skip
-    assert gated(now, required=True)[0] == 0
+    assert judged_gates(now, required=True)[0] == 0
 
 
 @pytest.mark.parametrize("left", [GATES, [LEAST], []], ids=["all gates", "a limit", "no gate"])
-def test_without_a_required_baseline_no_scenario_stands(left: Any) -> None:
-    now = built(case("a"), case("b"), case("c"), rules=rules(*left))
-    assert (gated(now, None)[0], gated(now, None, required=True)[0]) == (0, 1)
+def test_a_scenario_fails_if_its_required_baseline_is_missing(left: Any) -> None:
+    now = with_rules(mine_and_recorded("a"), mine_and_recorded("b"), mine_and_recorded("c"), rules=rules(*left))
+    assert (judged_gates(now, None)[0], judged_gates(now, None, required=True)[0]) == (0, 1)
 
 
 def test_a_baseline_without_runs_decides_nothing() -> None:
-    code, results = gated(GOOD, score_file_of(built()))
+    code, results = judged_gates(GOOD, score_file_of(with_rules()))
     assert code == 3
     assert results[0].reason == "no run of the baseline is here"
 
 
 def test_a_new_price_table_makes_dollars_alone_stale() -> None:
     later = msgspec.structs.replace(SIGNED, prices_date="2027-01-01")
-    assert gated(built(case("a"), case("b"), case("c"), signature=later))[0] == 0
+    assert (
+        judged_gates(
+            with_rules(mine_and_recorded("a"), mine_and_recorded("b"), mine_and_recorded("c"), signature=later)
+        )[0]
+        == 0
+    )
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
-def test_a_larger_drop_never_passes_where_a_smaller_one_fails(before: float, one: float, other: float) -> None:
+def test_a_larger_drop_never_passes_if_a_smaller_one_fails(before: float, one: float, other: float) -> None:
     worse, better = sorted((one, other))
     for gate in ({"max_drop": 0.01}, {"min": before}):
         if is_beyond_limit(better, limit_of(gate, before), gate):
@@ -245,12 +275,14 @@ def test_a_baseline_reads_back_and_has_the_same_bytes(tmp_path: Path) -> None:
     assert read_scores(path) == BASE
     path.write_bytes(msgspec.json.encode([BASE, msgspec.structs.replace(BASE, title="other")]))  # a report on several
     assert read_scores(path, BASE.title) == BASE
-    assert score_bytes(score_file_of(built(case("c"), case("a"), case("b")))) == score_bytes(BASE)
+    assert score_bytes(
+        score_file_of(with_rules(mine_and_recorded("c"), mine_and_recorded("a"), mine_and_recorded("b")))
+    ) == score_bytes(BASE)
     assert read_scores(tmp_path / "none.json") is None
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"title": 3}', "[{}]", '{"runs": []}'])
-def test_what_is_no_score_file_is_refused(text: str, tmp_path: Path) -> None:
+def test_a_file_without_scores_is_refused(text: str, tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text(text)
     with pytest.raises(ResultsError, match=r"a\.json: "):
@@ -264,9 +296,15 @@ def test_another_schema_is_refused(tmp_path: Path) -> None:
         read_scores(path)
 
 
-def test_what_moved_is_counted_by_run() -> None:
-    base = score_file_of(built(case("a", numbers(0.5)), case("b"), case("c")))
-    now = built(case("a", numbers(0.4)), case("b", numbers(0.7)), case("c", numbers(1.0, 900.0)))
+def test_changed_values_are_counted_by_run() -> None:
+    base = score_file_of(
+        with_rules(mine_and_recorded("a", numbers(0.5)), mine_and_recorded("b"), mine_and_recorded("c"))
+    )
+    now = with_rules(
+        mine_and_recorded("a", numbers(0.4)),
+        mine_and_recorded("b", numbers(0.7)),
+        mine_and_recorded("c", numbers(1.0, 900.0)),
+    )
     found = {item.metric: item for item in moves(Against(now, base))}
     recall, tokens = found["needed.recall"], found["cost.prompt_tokens"]
     assert (recall.better, recall.improved_runs, recall.regressed_runs, [move.run for move in recall.runs]) == (
@@ -277,9 +315,9 @@ def test_what_moved_is_counted_by_run() -> None:
 
 
 def test_a_strategy_whose_gate_failed_is_not_advised() -> None:
-    runs = [case(name, numbers(0.7)) for name in "abcdefgh"]
+    runs = [mine_and_recorded(name, numbers(0.7)) for name in "abcdefgh"]
     for gate, verdict in ((LEAST, "no saving"), ({**LEAST, "min": 0.9}, "invalid")):
-        whole = decided(compared(runs, rules=rules(gate)))
+        whole = decided(comparison_of(runs, rules=rules(gate)))
         assert {item.verdict for item in whole.advice.ranked if item.strategy == "mine"} == {verdict}
         total = whole.number("mine", "needed.recall")
         assert total is not None

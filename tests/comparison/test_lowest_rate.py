@@ -12,7 +12,7 @@ from bench.comparison.certainty import lowest_rate
 
 
 @given(st.integers(1, 60).flatmap(lambda of: st.tuples(st.integers(1, of), st.just(of))))
-def test_at_the_bound_so_many_hits_have_a_chance_of_one_in_twenty(counted: tuple[int, int]) -> None:
+def test_at_the_bound_the_observed_hits_have_a_probability_of_one_in_twenty(counted: tuple[int, int]) -> None:
     hits, of = counted
     rate = Fraction(lowest_rate(hits, of))
     chance = sum(comb(of, k) * rate**k * (1 - rate) ** (of - k) for k in range(hits, of + 1))

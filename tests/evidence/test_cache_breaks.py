@@ -49,19 +49,19 @@ def test_threads_have_caches_of_their_own():
     assert (found.judged, found.explained, found.breaks) == (1, 1, ())
 
 
-def test_whole_blocks_are_expected_of_a_provider_that_reports_no_writes():
+def test_only_full_blocks_are_expected_if_a_provider_reports_no_writes():
     assert report(turn(0, 5_119, 0, model=GPT), turn(1, 6_000, 4_992, model=GPT)).explained == 1
     (only,) = report(turn(0, 5_119, 0, model=GPT), turn(1, 6_000, 0, model=GPT)).breaks
     assert only.tokens_again == 4_992
 
 
-def test_nothing_reported_is_nothing_judged():
+def test_no_cache_break_is_found_without_reported_usage():
     silent = ModelTurn(index=0, model=CLAUDE), ModelTurn(index=1, model=CLAUDE)
     assert report(*silent).judged == 0
 
 
 @given(st.lists(st.tuples(st.integers(0, 60_000), st.floats(0, 1)), min_size=1, max_size=12))
-def test_the_shortfall_is_what_the_turn_before_left_and_this_one_did_not_read(drawn):
+def test_the_shortfall_is_the_part_of_the_previous_prompt_that_was_not_read(drawn):
     prompts = [(prompt, int(prompt * share)) for prompt, share in drawn]
     found = report(*(turn(at, prompt, read) for at, (prompt, read) in enumerate(prompts)))
     expected = [

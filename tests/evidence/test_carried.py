@@ -51,7 +51,7 @@ def runs(draw):
 
 
 @given(runs())
-def test_costs_are_those_of_a_walk_over_every_token(drawn):
+def test_carried_costs_equal_a_count_token_by_token(drawn):
     charges = drawn[2]
     found, wanted = carried_by(*drawn), slow(*drawn)
     for number, (carried, usd) in wanted.items():

@@ -22,13 +22,13 @@ RECORDING = trace(
 
 
 def changes(text: str) -> list[str]:
-    """What the rule finds in a text that stands for the list of walls."""
+    """The findings of the rule in a text that replaces the list of walls."""
     strategy = compose("mine", {"summarizer": lambda result: text}, "tests")
     return [item.text for item in evidence_of(RECORDING, strategy).checks["changed"].findings]
 
 
 @pytest.mark.parametrize("stop", [31, 32, 33])
-def test_a_gap_that_is_admitted_joins_no_records(stop: int) -> None:
+def test_an_admitted_gap_does_not_join_two_records(stop: int) -> None:
     lines = list(map(json.dumps, ROWS))
     shown = "\n".join([*lines[:10], f"[{stop - 10} lines left out]", *lines[stop:]])
     assert changes(shown) == []
@@ -37,7 +37,7 @@ def test_a_gap_that_is_admitted_joins_no_records(stop: int) -> None:
     assert changes(altered) != []
 
 
-def test_a_record_that_is_listed_twice_is_one_too_many() -> None:
+def test_a_record_listed_twice_is_a_change() -> None:
     assert changes(json.dumps(ROWS, indent=1)) == []
     assert changes(json.dumps([*ROWS, ROWS[3]])) == ["2 × id: W103, length: 6.25, storey: L3"]
 
@@ -79,7 +79,7 @@ def test_objects_in_a_column_are_cells() -> None:
 
 
 @pytest.mark.parametrize(("storey", "found"), [("L9", []), ("L8", ["length: 1", "storey: L8"])])
-def test_the_arguments_of_a_call_above_its_result_are_no_fields(storey: str, found: list[str]) -> None:
+def test_arguments_of_a_call_above_its_result_are_not_fields(storey: str, found: list[str]) -> None:
     call = ToolCall(id="c", name="find", arguments={"storey": "L9", "length": 1})
     asked, told = ModelTurn(index=1, tool_calls=(call,)), replace(RECORDING.steps[2], arguments=call.arguments)
     recording = trace(RECORDING.steps[0], asked, told, *RECORDING.steps[3:])

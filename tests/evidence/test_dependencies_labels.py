@@ -19,7 +19,7 @@ def _of(kind: str) -> list[Label]:
     return [label for label in LABELS if label.kind == kind]
 
 
-def test_there_are_enough_of_every_sort() -> None:
+def test_every_sort_of_label_has_enough_examples() -> None:
     assert sum(label.dependency for label in LABELS) >= 200
     assert sum(not label.dependency for label in LABELS) >= 200
     assert len({label.turn for label in LABELS if label.whole_turn}) >= 40
@@ -33,7 +33,7 @@ def test_no_string_of_a_turn_is_labelled_twice() -> None:
     assert [key for key, count in counted.items() if count > 1] == []
 
 
-def test_a_turn_is_labelled_whole_or_not() -> None:
+def test_all_strings_of_a_labelled_turn_are_labelled() -> None:
     marks: dict[tuple[str, str, int], set[bool]] = {}
     for label in LABELS:
         marks.setdefault(label.turn, set()).add(label.whole_turn)
@@ -42,13 +42,13 @@ def test_a_turn_is_labelled_whole_or_not() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_record_points_at_a_turn_that_says_it(kind: str, shared_traces: Path) -> None:
+def test_every_labelled_string_is_in_its_turn(kind: str, shared_traces: Path) -> None:
     corpus = Corpus(shared_traces)
     wrong = [problem for label in _of(kind) for problem in _problems(label, corpus)]
     assert wrong == []
 
 
-def test_records_on_the_traces_of_this_repository_do_without_the_others() -> None:
+def test_labels_of_shipped_traces_need_no_other_traces() -> None:
     corpus = Corpus(None)
     own = [label for label in LABELS if label.trace.startswith("traces/")]
     assert len(own) >= 200
@@ -72,7 +72,7 @@ def _problems(label: Label, corpus: Corpus) -> list[str]:
 
 
 @pytest.mark.slow
-def test_many_of_the_others_do_stand_in_an_earlier_message(shared_traces: Path) -> None:
+def test_many_strings_without_an_origin_are_in_an_earlier_message(shared_traces: Path) -> None:
     """Else telling them apart would need no more than looking whether an earlier message holds the string."""
     corpus = Corpus(shared_traces)
     others = [label for label in LABELS if not label.dependency]
@@ -97,7 +97,7 @@ def _held(label: Label, corpus: Corpus) -> bool:
         ({"colour": "red"}, "unknown fields colour"),
     ],
 )
-def test_a_record_that_is_not_one_is_refused(change: dict[str, object], message: str, tmp_path: Path) -> None:
+def test_an_invalid_label_is_refused(change: dict[str, object], message: str, tmp_path: Path) -> None:
     good = {"trace": "a.json", "case": "a", "format": "openai", "step": 9, "fact": "d", "dependency": True}
     good |= {"form": "verbatim", "origin": "user", "origin_step": 1}
     path = tmp_path / "one.jsonl"

@@ -31,7 +31,7 @@ def spans(said: str, *turns: str) -> list[tuple[str, ...]]:
         ("", []),
     ],
 )
-def test_where_a_run_says_enough(words: str, ends: list[int]) -> None:
+def test_a_run_counts_only_with_enough_words(words: str, ends: list[int]) -> None:
     assert ends_of_enough(words.split()) == ends
 
 
@@ -40,7 +40,7 @@ def test_two_words_a_thousand_words_apart_are_not_one_run(between: int, end: int
     assert ends_of_enough(["copper", *["of"] * between, "beam", "of", "of"])[0] == end
 
 
-def test_runs_are_found_in_the_text_that_holds_all_of_them() -> None:
+def test_all_runs_of_a_text_are_found_in_the_text_that_has_them() -> None:
     runs = FlatTexts([" copper beam of steel ", " copper beam of glass "])
     assert [run in runs for run in ("copper beam of steel", "beam of glass", "copper beam of")] == [True] * 3
     assert [run in runs for run in ("copper beam of wood", "beam of glas", "steel copper beam", "copper beam")] == [
@@ -65,7 +65,7 @@ def test_a_run_ends_with_its_sentence() -> None:
     assert spans("copper beam frame steel glass wood", "copper beam. Frame steel") == [()]
 
 
-def test_a_run_is_looked_for_first_where_its_words_were_first_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copied_run_is_sought_first_in_the_earliest_message_with_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that nothing has to be read in vain, whatever stands before it: words, paragraphs, other messages."""
     monkeypatch.setattr(copied, "_SPARE", 0)
     said = "a wall of copper beam frame one\n\nof it\n\nnext steel glass wood two\n\nin marble brick slate roofs"
@@ -75,7 +75,7 @@ def test_a_run_is_looked_for_first_where_its_words_were_first_said(monkeypatch: 
     ]
 
 
-def test_a_run_is_followed_elsewhere_while_little_was_read_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copied_run_is_sought_in_other_places_within_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     said, turn = "copper beam frame one\n\ncopper beam frame two", "copper beam frame two"
     short, whole = ("copper beam frame",), (turn,)
     assert spans(said, turn) == [whole]
@@ -94,7 +94,7 @@ def test_a_run_is_followed_elsewhere_while_little_was_read_in_vain(monkeypatch: 
         assert [of(2), of(3)] == found, spare
 
 
-def test_what_is_looked_for_in_vain_costs_the_rest_of_the_message(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fruitless_search_ends_the_search_in_that_message(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(copied, "_SPARE", 10)
     found = Spans(trace(), Texts(), {})
     flat = " copper beam of steel "

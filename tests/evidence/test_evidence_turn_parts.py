@@ -1,4 +1,4 @@
-"""What a turn says as prose and what as code: fences, commands, arguments."""
+"""The parts of a turn that are prose and code: fences, commands, arguments."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_arguments_are_values_or_code_in_their_order_without_their_names() -> No
     )
 
 
-def test_the_mark_of_a_here_document_is_nothing_that_was_said() -> None:
+def test_the_delimiter_of_a_here_document_is_not_a_need() -> None:
     assert parts("So.", {"command": "cat <<'EOF_1' > a\nx\nEOF_1"}) == (["So."], ["cat  > a\nx\nEOF_1"])
     assert parts("execute: cat <<-END_7 > a") == ([" "], ["cat  > a"])
 
@@ -67,12 +67,12 @@ def test_a_long_argument_or_one_with_an_option_is_code(value: str, is_code: bool
     assert (code == [value], prose == ["", value]) == (is_code, not is_code)
 
 
-def test_a_call_that_stands_in_the_text_is_not_said_twice() -> None:
+def test_a_call_written_in_the_text_counts_once() -> None:
     call = ToolCall(id="c", name="bash", arguments={"command": "ls"}, in_text=True)
     assert parts_of(ModelTurn(index=0, content="So.", tool_calls=(call,))) == (["So."], [])
 
 
-def test_a_ledger_is_prose_of_the_turn_that_it_was_written_for() -> None:
+def test_a_ledger_is_prose_of_its_turn() -> None:
     ledger = {"ledger": {"next_speaker": {"reason": "W4417 is open", "answer": "Surfer"}}}
     decision = RouteDecision(index=1, at="before_model", taken="next", router="ledger", state=ledger)
     turns = (
@@ -86,7 +86,7 @@ def test_a_ledger_is_prose_of_the_turn_that_it_was_written_for() -> None:
     }  # fmt: skip
 
 
-def test_a_proper_name_that_only_code_says_is_no_need() -> None:
+def test_a_proper_name_only_in_code_is_not_a_need() -> None:
     asked = UserTurn(index=0, content="Please ask Anna Miller about the walls.")
     needed = [
         index_trace(trace(asked, ModelTurn(index=1, content=text))).facts

@@ -6,7 +6,7 @@ import pytest
 from data.adversarial.harmful import HARMFUL
 from data.adversarial.harmless import HARMLESS
 from data.adversarial.service import service
-from harm import measured, refusals
+from harm import measured_runs, refusals
 from numbers_gold import GOLD, TASKS, findings
 
 from bench.comparison.rules import unchecked_words
@@ -20,7 +20,7 @@ Refusals = dict[str, list[RuleResult]]
 
 @pytest.fixture(scope="module")
 def runs() -> list[MeasuredRun]:
-    return measured(map(service, range(TASKS)), HARMFUL | HARMLESS)
+    return measured_runs(map(service, range(TASKS)), HARMFUL | HARMLESS)
 
 
 @pytest.fixture(scope="module")
@@ -33,17 +33,17 @@ def harmless(runs: list[MeasuredRun]) -> Refusals:
     return refusals(runs, HARMLESS)
 
 
-def test_there_are_enough() -> None:
+def test_there_are_enough_harmful_and_harmless_strategies() -> None:
     assert len(HARMFUL) >= 60
     assert len(HARMLESS) >= 40
 
 
-def test_every_harmful_one_acts_and_is_refused_or_not_checked(harmful: Refusals, runs: list[MeasuredRun]) -> None:
+def test_every_harmful_strategy_is_refused_or_reported_as_unchecked(harmful: Refusals, runs: list[MeasuredRun]) -> None:
     assert HARMFUL.keys() <= harmful.keys()
     assert [name for name in HARMFUL if not harmful[name] and not unchecked_words(Runs(runs), name)] == []
 
 
-def test_hardly_a_harmless_one_is_refused(harmless: Refusals) -> None:
+def test_few_harmless_strategies_are_refused(harmless: Refusals) -> None:
     refused = {name: [item.rule for item in found] for name, found in harmless.items() if found}
     assert len(refused) * 20 <= len(HARMLESS), refused
 
@@ -63,16 +63,16 @@ def test_hardly_a_harmless_one_is_refused(harmless: Refusals) -> None:
         ("emoji_cut_in_half", "valid"),
     ],
 )
-def test_the_rule_that_is_broken_refuses(harmful: Refusals, name: str, rule: str) -> None:
+def test_each_harmful_strategy_is_refused_by_the_rule_that_it_breaks(harmful: Refusals, name: str, rule: str) -> None:
     assert rule in [item.rule for item in harmful[name]]
 
 
-def test_a_rule_that_reads_prose_knows_its_own_error() -> None:
+def test_each_rule_that_reads_prose_has_a_measured_error() -> None:
     assert set(false_alarms()) == {"instructed", "misattributed", "invented"}
     assert all(0 < rate < 0.25 for rates in false_alarms().values() for rate in rates)
 
 
-def test_a_rule_looks_at_what_it_finds(runs: list[MeasuredRun]) -> None:
+def test_a_rule_finds_at_most_as_many_faults_as_it_checked(runs: list[MeasuredRun]) -> None:
     for score in (score for run in runs for score in run.scores):
         for rule in ("valid", "instructed", "misattributed", "invented"):
             check = score.checks.get(rule, Check())
@@ -81,5 +81,5 @@ def test_a_rule_looks_at_what_it_finds(runs: list[MeasuredRun]) -> None:
         assert changed.of or not changed.hits, score.strategy  # so many values, of so many texts
 
 
-def test_what_the_rules_find_was_accepted(runs: list[MeasuredRun]) -> None:
+def test_the_findings_of_the_rules_are_those_of_the_gold_file(runs: list[MeasuredRun]) -> None:
     assert findings(runs) == (GOLD / "harm.csv").read_text(encoding="utf-8")

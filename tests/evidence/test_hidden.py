@@ -37,7 +37,7 @@ def hidden(**slots: object) -> int:
         ("[1 result removed]", 0),
     ],
 )
-def test_a_text_that_says_all_of_a_failed_result_hides_nothing(shown: str, hits: int) -> None:
+def test_a_text_with_all_of_a_failed_result_hides_nothing(shown: str, hits: int) -> None:
     assert hidden(summarizer=lambda item: shown if item.index == 2 else None) == hits
 
 
@@ -58,7 +58,7 @@ def test_a_text_that_says_all_of_a_failed_result_hides_nothing(shown: str, hits:
         ("Nobody asked for it.", 1),
     ],
 )
-def test_a_summary_is_checked_where_the_run_says_it(line: str, unchecked: int) -> None:
+def test_a_summary_is_checked_if_the_run_states_it(line: str, unchecked: int) -> None:
     def compactor(messages: list[Message]) -> list[Message] | None:
         if len(messages) < 7:
             return None

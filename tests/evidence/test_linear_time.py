@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from handmade import compose, opened, result
+from handmade import compose, conversation_of, result
 
 from bench.model import ModelTurn
 from bench.run.measuring import Measuring, RunSession
@@ -42,5 +42,5 @@ def test_a_long_own_text_is_checked_in_seconds(repeated: str) -> None:
         ModelTurn(index=3, content="it is 4711 in /data/1.csv"),
     ]
     began = time.process_time()
-    RunSession(opened(steps), Measuring((compose("own", {"summarizer": lambda request: text}),))).measured()
+    RunSession(conversation_of(steps), Measuring((compose("own", {"summarizer": lambda request: text}),))).measured()
     assert time.process_time() - began < 5

@@ -15,7 +15,7 @@ from bench.run.measuring import Measuring, RunSession
 from bench.strategies import parse_strategy
 
 
-def test_a_legend_is_written_out_in_the_text_of_a_result_alone() -> None:
+def test_a_legend_is_expanded_only_in_the_text_of_a_result() -> None:
     text = "P1 = /usr/lib/site-packages\nin P1/numpy and P1/pandas"
     written_out = "in /usr/lib/site-packages/numpy and /usr/lib/site-packages/pandas"
     contents = evidence_of("x").messages.contents
@@ -24,7 +24,7 @@ def test_a_legend_is_written_out_in_the_text_of_a_result_alone() -> None:
     assert contents.text_of(Message(role="user", text=text, kind="made")) == text
 
 
-def test_data_in_another_layout_are_read_as_the_result_between_other_words() -> None:
+def test_data_in_another_layout_are_recognised_between_other_words() -> None:
     result = '{"id": 7, "state": "open"}'
     contents = evidence_of(result).messages.contents
     texts = "Order:\n<item id='7'><state>open</state></item> of 3", "id 7 state closed"
@@ -37,7 +37,7 @@ def own_text(session: TraceSession, text: str, *, is_result: bool) -> OwnText:
     return session.own_text(session.messages.number_of(message))
 
 
-def test_lines_of_half_of_the_texts_of_a_kind_are_wording() -> None:
+def test_a_line_in_half_of_the_texts_of_a_kind_is_wording() -> None:
     session = evidence_of("x").session
     results = [own_text(session, text, is_result=True) for text in ("shortened\n1", "shortened\n2", "3", "4")]
     assert template_lines(results) == {"shortened"}
@@ -94,7 +94,7 @@ def test_a_power_of_ten_is_a_number_however_it_is_written(number: str, findings:
     ("summary", "missed"),
     [("The agent: - Gift card 129.5 of 198.25", 0), ("129.5", 1), ("gift card: 129.5 is left", 1)],
 )
-def test_a_field_is_kept_by_the_whole_line_in_which_a_turn_repeated_it(summary: str, missed: int) -> None:
+def test_a_field_is_kept_by_the_line_in_which_a_turn_repeated_it(summary: str, missed: int) -> None:
     card = {"methods": [{"id": "card_1", "balance": 129.5}, {"id": "card_2", "balance": 20}]}
     recording = trace(
         UserTurn(index=0, content="What is left?"),

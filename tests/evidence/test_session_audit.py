@@ -12,13 +12,13 @@ from bench.run.audits import audited as audit_of_trace
 from bench.run.measuring import Measuring, RunSession
 
 
-def audited(*steps: AnyStep) -> SessionAudit:
+def audit(*steps: AnyStep) -> SessionAudit:
     session = RunSession(Trace(id="t", source=Source(format="native"), steps=steps), Measuring(()))
     return audit_of(session.recorded, None, lambda text: "[cut]" if "[cut]" in text else "")
 
 
 def test_a_result_seen_in_part_is_listed_with_what_was_needed_of_it() -> None:
-    audit = audited(
+    found = audit(
         ToolResult(index=0, call_id="a", function="f", seen="order W4417"),
         ToolResult(index=1, call_id="b", function="f", seen="order W4417", full="order W4417, order W9981"),
         ToolResult(index=2, call_id="c", function="f", seen="order W5 [cut]"),
@@ -26,14 +26,14 @@ def test_a_result_seen_in_part_is_listed_with_what_was_needed_of_it() -> None:
         UserTurn(index=4, content="And W9981?"),
         ModelTurn(index=5, content="W9981 is open."),
     )
-    assert audit.cuts == (
+    assert found.cuts == (
         CutResult(step=1, function="f", seen_characters=11, characters=24, needed=1),
         CutResult(step=2, function="f", seen_characters=14, marker="[cut]"),
         CutResult(step=3, function="f", seen_characters=8),
     )
 
 
-def test_a_result_that_is_read_again_is_listed_with_the_last_reading_and_why() -> None:
+def test_a_repeated_reading_is_listed_with_the_reading_before_and_the_reason() -> None:
     text = "\n".join(f"line {number} of the file" for number in range(5))
     steps: list[AnyStep] = [UserTurn(index=0, content="Go.")]
     for at, seen in enumerate(("line 0...", "line 0 of...", text, text, None, text)):
@@ -43,7 +43,7 @@ def test_a_result_that_is_read_again_is_listed_with_the_last_reading_and_why() -
             continue
         steps.append(ModelTurn(index=len(steps), tool_calls=(call,)))
         steps.append(ToolResult(index=len(steps), call_id=f"c{at}", function="read", seen=seen, full=text))
-    again = audited(*steps, ModelTurn(index=len(steps), content="Done.")).rereads
+    again = audit(*steps, ModelTurn(index=len(steps), content="Done.")).rereads
     assert [(item.step, item.earlier_step, item.why) for item in again] == [
         (6, 4, "cut"),
         (8, 6, "in prompt"),
@@ -61,18 +61,18 @@ def test_a_compaction_is_listed_with_what_later_turns_lacked() -> None:
         ModelTurn(index=3, content="W4417 is open."),
         ContextReset(index=4, summary="The user has orders."),
     )
-    (found,) = audited(*steps, last).shortenings
+    (found,) = audit(*steps, last).shortenings
     assert (found.step, found.kind, found.turn, found.results_dropped) == (4, "compaction", 3, (2,))
     assert found.facts_lost == ("W4417", "W9981")
     assert found.rules_dropped == ("Never close an order.",)
     assert found.tokens_before is not None
     assert found.tokens_after is not None
-    (at_end,) = audited(*steps).shortenings
+    (at_end,) = audit(*steps).shortenings
     assert (at_end.turn, at_end.tokens_after, at_end.results_dropped, at_end.facts_lost) == (None, None, (), ())
 
 
 @pytest.mark.parametrize(("cost", "stated"), [(0.0, 0.0), (1.25, 1.25), (7, 7), ("much", None)])
-def test_a_reported_cost_stands_beside_ours_and_does_not_change_it(cost: object, stated: float | None) -> None:
+def test_a_reported_cost_is_listed_and_does_not_change_the_computed_one(cost: object, stated: float | None) -> None:
     silent, stating = (
         audit_of_trace(trace(*shell(4), meta=meta), "claude-sonnet-4-5") for meta in ({}, {"cost_usd": cost})
     )

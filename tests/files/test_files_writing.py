@@ -13,7 +13,7 @@ from bench.files.writing import write_together
 from bench.model.errors import BenchError
 
 
-def test_a_file_is_written_whole_and_its_folder_made(tmp_path):
+def test_a_file_is_written_completely_and_its_folder_created(tmp_path):
     path = tmp_path / "new" / "folder" / "x.txt"
     write_together({path: b"one"})
     write_together({path: b"two"})
@@ -21,7 +21,7 @@ def test_a_file_is_written_whole_and_its_folder_made(tmp_path):
     assert [item.name for item in path.parent.iterdir()] == ["x.txt"]
 
 
-def test_what_cannot_be_written_is_said_and_leaves_nothing(tmp_path):
+def test_a_failed_write_is_reported_and_leaves_no_file(tmp_path):
     (tmp_path / "file").write_text("a file")
     with pytest.raises(BenchError, match="cannot be written"):
         write_together({tmp_path / "file" / "x.txt": b"one"})
@@ -45,7 +45,7 @@ def test_a_write_that_breaks_off_leaves_the_old_file(tmp_path, monkeypatch):
     assert [item.name for item in tmp_path.iterdir()] == ["x.txt"]
 
 
-def test_permissions_are_those_of_the_old_file_else_what_the_umask_says(tmp_path):
+def test_permissions_are_those_of_the_old_file_or_of_the_umask(tmp_path):
     path = tmp_path / "x.txt"
     before = os.umask(0o027)
     try:
@@ -62,7 +62,7 @@ def everything(folder):
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_no_file_takes_its_place_where_one_cannot_be_completed(tmp_path):
+def test_no_file_is_replaced_if_the_place_of_one_is_a_folder(tmp_path):
     for name in ("a", "b"):
         write_together({tmp_path / name: b"old"})
     before = everything(tmp_path)
@@ -78,7 +78,7 @@ def umask():
     return mask
 
 
-def test_nothing_is_removed_that_this_process_did_not_make(tmp_path, monkeypatch):
+def test_files_of_other_processes_are_never_removed(tmp_path, monkeypatch):
     """Hidden files and folders that look like temporary ones of a process that is gone belong to somebody."""
     monkeypatch.chdir(tmp_path)
     for name in (".results.bench-2025/data.csv", ".x.txt.bench-999999999-abc", ".x.txt.bench-1", ".x.txt.bench-"):
@@ -92,7 +92,7 @@ def test_nothing_is_removed_that_this_process_did_not_make(tmp_path, monkeypatch
     assert everything(tmp_path) == {**before, "x.txt": b"two", "y.txt": b"two"}
 
 
-def test_no_file_is_written_where_one_cannot_be_made(tmp_path):
+def test_no_file_is_replaced_if_the_contents_of_one_fail(tmp_path):
     write_together({tmp_path / "a": b"1", tmp_path / "b": iter([b"2", b"3"])})
     assert everything(tmp_path) == {"a": b"1", "b": b"23"}
     with pytest.raises(ZeroDivisionError):

@@ -28,7 +28,7 @@ def repository(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_outside_a_repository(tmp_path, monkeypatch):
+def test_outside_a_repository_there_is_no_revision(tmp_path, monkeypatch):
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
     folder = tmp_path / "elsewhere"
     folder.mkdir()
@@ -41,7 +41,7 @@ def test_outside_a_repository(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def started(tmp_path):
+def evil_program(tmp_path):
     """A program that leaves a file where it was started, and whether it was."""
     program = tmp_path / "evil.sh"
     program.write_text(f"#!/bin/sh\ntouch {tmp_path / 'started'}\ncat\n")
@@ -60,8 +60,8 @@ def started(tmp_path):
         {"diff.external": "{}", "core.pager": "{}", "pager.log": "{}"},
     ],
 )
-def test_what_a_repository_wants_started_is_not(settings, started):
-    program, mark = started
+def test_no_hook_or_filter_of_a_repository_is_run(settings, evil_program):
+    program, mark = evil_program
     Path(".gitattributes").write_text("*.py filter=evil\n*.toml filter=Evil\n")
     start = commit("filtered")
     for name, value in settings.items():
@@ -75,8 +75,8 @@ def test_what_a_repository_wants_started_is_not(settings, started):
     assert not mark.exists()
 
 
-def test_nothing_is_fetched_and_what_this_clone_lacks_is_said(started, tmp_path_factory, monkeypatch):
-    program, mark = started
+def test_a_missing_revision_is_reported_and_never_fetched(evil_program, tmp_path_factory, monkeypatch):
+    program, mark = evil_program
     start = git("rev-parse", "HEAD")
     CODE.write_text("third = 3\n")
     commit("better")
@@ -91,7 +91,7 @@ def test_nothing_is_fetched_and_what_this_clone_lacks_is_said(started, tmp_path_
     assert not mark.exists()
 
 
-def test_the_repository_is_the_one_that_the_folder_is_in(tmp_path_factory, monkeypatch):
+def test_the_repository_is_that_of_the_folder(tmp_path_factory, monkeypatch):
     other = tmp_path_factory.mktemp("other")
     git("init", "--quiet", str(other))
     git("-C", str(other), "commit", "--quiet", "--allow-empty", "--message", "of another")
@@ -102,7 +102,7 @@ def test_the_repository_is_the_one_that_the_folder_is_in(tmp_path_factory, monke
 
 @pytest.mark.slow
 @pytest.mark.parametrize("says", ["a\\000b", "\\377\\n", "", "sleep"])
-def test_a_git_that_answers_anything_is_no_git(says, tmp_path, monkeypatch):
+def test_a_program_that_answers_anything_is_not_taken_for_git(says, tmp_path, monkeypatch):
     program = tmp_path / "bin" / "git"
     program.parent.mkdir()
     program.write_text(f"#!/bin/sh\n{'exec /bin/sleep 60' if says == 'sleep' else f'printf {says!r}'}\n")
@@ -116,7 +116,7 @@ def test_a_git_that_answers_anything_is_no_git(says, tmp_path, monkeypatch):
         unpack("0" * 40, Path(), tmp_path / "there", tmp_path / "index")
 
 
-def test_a_name_that_leads_out_of_the_repository_is_no_file_of_it(tmp_path_factory):
+def test_a_path_out_of_the_repository_is_refused(tmp_path_factory):
     blob = git("hash-object", "-w", str(CODE))
 
     def tree(*entries):

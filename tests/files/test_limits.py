@@ -1,4 +1,4 @@
-"""What is read of files that do harm: bombs, long lines, deep values, pipes, loops, folders without end."""
+"""Reading harmful files: bombs, long lines, deep values, pipes, loops, endless folders."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def limits(monkeypatch: pytest.MonkeyPatch):
     return lambda said: monkeypatch.setenv(VARIABLE, said)
 
 
-def test_a_bomb_is_refused_before_it_expands(tmp_path, limits):
+def test_a_compressed_bomb_is_refused_before_it_expands(tmp_path, limits):
     limits("size=1MB")
     (tmp_path / "a.json.gz").write_bytes(gzip.compress(b"[" + b" " * 50_000_000 + b"]"))
     with pytest.raises(TraceError, match=r"expands to more than 1,000,000 bytes — .*--limit size=N"):
@@ -58,7 +58,7 @@ def test_a_zip_that_expands_to_too_much_is_refused(tmp_path, limits):
         bench.load([f"inspect:{tmp_path / 'a.eval'}"])
 
 
-def test_a_file_and_a_line_have_a_limit(tmp_path, limits):
+def test_a_file_or_line_above_its_limit_is_refused(tmp_path, limits):
     run = put(tmp_path / "a.json")
     limits("size=100")
     with pytest.raises(TraceError, match=r"has more than 100 bytes; .*--limit size=N"):
@@ -90,7 +90,7 @@ def test_a_deep_trace_is_an_error_of_its_file_or_stays_text(tmp_path, depth, pla
         bench.load([str(tmp_path / "c.jsonl")])
 
 
-def test_json_in_json_in_json_is_opened_so_far():
+def test_json_in_json_is_decoded_to_a_limited_depth():
     text = "1"
     for _ in range(8):
         text = json.dumps("[" * 150 + text + "]" * 150)
@@ -101,7 +101,7 @@ def test_json_in_json_in_json_is_opened_so_far():
     assert Redactor().trace(Trace(id="a", source=Source(format="x"), steps=(step,))).steps == (step,)
 
 
-def test_what_is_no_regular_file_is_left_out_of_a_folder(tmp_path):
+def test_only_regular_files_of_a_folder_are_read(tmp_path):
     put(tmp_path / "runs" / "good.json")
     os.mkfifo(tmp_path / "runs" / "pipe.json")
     (tmp_path / "runs" / "null.json").symlink_to("/dev/zero")
@@ -116,7 +116,7 @@ def test_what_is_no_regular_file_is_left_out_of_a_folder(tmp_path):
 
 
 @pytest.mark.parametrize("pattern", ["runs/**/*.json", "runs/**", "**/good.json", "runs/*/*.json"])
-def test_links_that_lead_back_end(tmp_path, pattern):
+def test_links_in_a_circle_end(tmp_path, pattern):
     put(tmp_path / "runs" / "a" / "good.json")
     put(tmp_path / "runs" / "a" / ".hidden" / "good.json")
     for name in ("x", "y", "z"):
@@ -142,6 +142,6 @@ def test_limits_are_raised_by_an_option(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("said", ["sise=3", "size", "size=-1", "size=1.5", "size=9999999999999999999"])
-def test_a_limit_that_is_none_is_an_error(said):
+def test_an_invalid_limit_is_an_error(said):
     with pytest.raises(BenchError, match="limit '"):
         limits_of(said)

@@ -59,7 +59,7 @@ def survives(read: Callable[[], Any], name: str = "") -> Any:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("reader", "path"), SAMPLES, ids=lambda item: item.name if isinstance(item, Path) else "")
-def test_traces(tmp_path, draws, reader, path):
+def test_any_trace_is_read_or_refused_in_one_line(tmp_path, draws, reader, path):
     data = path.read_bytes()
     for number, draw in enumerate(draws()):
         file = tmp_path / f"fuzzed{path.suffix}"
@@ -72,7 +72,7 @@ def test_traces(tmp_path, draws, reader, path):
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "scenarios").glob("*.toml")), ids=lambda path: path.stem)
-def test_scenarios(tmp_path, draws, path):
+def test_any_scenario_is_read_or_refused_in_one_line(tmp_path, draws, path):
     (tmp_path / "a.jsonl").write_bytes((FORMATS / "native.jsonl").read_bytes())
     (tmp_path / "scenarios").mkdir()
     text = re.sub(rb"traces = \[[^]]*\]", b'traces = ["../a.jsonl"]', path.read_bytes())
@@ -89,7 +89,7 @@ def compared() -> Any:
     return bench.compare([str(FORMATS / "native.jsonl")], STRATEGIES, title="fuzzed")
 
 
-def test_baselines(tmp_path, draws):
+def test_any_baseline_is_read_or_refused_in_one_line(tmp_path, draws):
     file = tmp_path / "fuzzed.baseline.json"
     for path in sorted((ROOT / "scenarios").glob("*.baseline.json")):
         data = path.read_bytes()[:20_000] if path.stat().st_size > 200_000 else path.read_bytes()
@@ -108,7 +108,7 @@ SPECS = (
 )
 
 
-def test_specs(draws):
+def test_any_spec_is_read_or_refused_in_one_line(draws):
     for text in SPECS:
         for draw in draws():
             spec = mutated(f"a={text}".encode(), draw)[:2000].decode("utf-8", "replace").replace("\0", "")

@@ -34,7 +34,7 @@ def folder(tmp_path, tmp_path_factory, monkeypatch):
     return tmp_path
 
 
-def started(act, folder):
+def start(act, folder):
     """A process that does one of the acts."""
     arguments = {
         "run": ["run", SCENARIO, *(f"-o{name}" for name in OUTPUTS)],
@@ -77,21 +77,21 @@ def check_whole(act, said, before):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("act", ACTS)
-def test_a_kill_at_any_moment_leaves_nothing_half_done(folder, act):
+def test_a_kill_at_any_moment_leaves_no_partial_file(folder, act):
     """Each kill falls at a random moment of the time that the act takes; a run after it works as if there had been none."""
     chance = random.Random(act)
     whole = accepted = BASELINE.read_bytes()
     if act == "update":
         SUMMARIZERS.write_text(WORSE)
     begun = time.monotonic()
-    assert started(act, folder).wait(120) in (0, 1)
+    assert start(act, folder).wait(120) in (0, 1)
     took = time.monotonic() - begun
     ours = set(processes_in(folder))  # some of them are about to end
     killed = ended = 0
     for _ in range(max(1, KILLS // len(ACTS))):
         clear()
         BASELINE.write_bytes(accepted)
-        running = started(act, folder)
+        running = start(act, folder)
         if running.wait(chance.uniform(0, took)) is None:
             running.kill()
             killed += 1
@@ -104,15 +104,15 @@ def test_a_kill_at_any_moment_leaves_nothing_half_done(folder, act):
         time.sleep(0.05)
     assert ours.issuperset(processes_in(folder)), "what a killed process started ends with it"
     clear()
-    assert started(act, folder).wait(120) in (0, 1)
+    assert start(act, folder).wait(120) in (0, 1)
     assert len(list(Path().rglob(".*.bench-*"))) <= killed * len(OUTPUTS), "hidden files of those killed alone"
     print(f"\n{act}: {killed} killed, {ended} ended before, within {took:.1f} s; nothing half done")
 
 
 @pytest.mark.slow
-def test_two_runs_at_once_both_count(folder):
+def test_two_simultaneous_runs_both_succeed(folder):
     """Reports are one of the two, whole."""
-    both = [started("run", folder) for _ in range(2)]
+    both = [start("run", folder) for _ in range(2)]
     assert [running.wait(120) for running in both] == [0, 0]
     check_whole("run", "", b"")
 
@@ -130,7 +130,7 @@ main(sys.argv[1:])
 
 @pytest.mark.slow
 @pytest.mark.parametrize("limit", [1000, 20_000])
-def test_a_disk_that_is_full_leaves_what_was_there(folder, limit):
+def test_a_full_disk_leaves_the_old_files(folder, limit):
     """No file may grow above the limit: the run fails with one line, and neither a report nor a baseline is touched."""
     pytest.importorskip("resource")
     assert command("run", SCENARIO, "-o", "x.json", "-o", "x.html") == 0
@@ -153,7 +153,7 @@ def test_a_disk_that_is_full_leaves_what_was_there(folder, limit):
 
 
 @pytest.mark.slow
-def test_a_folder_that_is_read_only_is_one_line(folder, capsys):
+def test_a_read_only_folder_prints_one_line(folder, capsys):
     if os.geteuid() == 0:
         pytest.skip("no folder is read-only for root")
     (folder / "locked").mkdir(mode=0o500)

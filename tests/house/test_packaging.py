@@ -48,13 +48,13 @@ def test_the_locked_versions_are_within_the_bounds(extra: str) -> None:
         assert requirement(f"{name}{bounds}").specifier.contains(locked[name]), name
 
 
-def test_what_an_extra_brings_the_tests_have() -> None:
+def test_the_tests_install_every_extra() -> None:
     dev = {name for name, _ in requirements("dev")}
     for extra in ("zstd", "pytest"):
         assert {name for name, _ in requirements(extra)} <= dev, extra
 
 
-def test_the_source_distribution_takes_every_folder_and_file_of_the_repository() -> None:
+def test_the_source_distribution_has_every_file_of_the_repository() -> None:
     taken = (ROOT / "MANIFEST.in").read_text(encoding="utf-8").splitlines()
     named = {word for line in taken if line.startswith(("graft ", "include ")) for word in line.split()[1:]}
     done = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
@@ -64,7 +64,7 @@ def test_the_source_distribution_takes_every_folder_and_file_of_the_repository()
     assert tracked - named <= {"pyproject.toml"}
 
 
-def test_ci_installs_what_is_locked() -> None:
+def test_ci_installs_the_locked_versions() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert "LOCKED := --constraint constraints.txt" in makefile
     assert re.search(r"\$\(LOCKED\) --editable '\.\[dev\]'", makefile)

@@ -17,7 +17,7 @@ STEPS = yaml.safe_load((ROOT / "action.yml").read_text())["runs"]["steps"]
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
-def test_an_action_of_others_is_named_by_its_commit(path):
+def test_third_party_actions_are_pinned_by_commit(path):
     used = re.findall(r"uses: (\S+)", path.read_text())
     assert used
     assert all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", name) for name in used)
@@ -34,7 +34,7 @@ def test_every_supported_python_is_in_the_matrix():
     assert jobs["tests"]["strategy"]["matrix"]["python"] == ["3.11", "3.12", "3.13", "3.14"]
 
 
-def test_vocabularies_of_others_come_with_their_notice():
+def test_third_party_vocabularies_ship_with_their_notice():
     assert "Copyright (c) 2022 OpenAI, Shantanu Jain" in (ROOT / "licences/tiktoken.txt").read_text()
     assert '"licences/*.txt"' in (ROOT / "pyproject.toml").read_text()
 

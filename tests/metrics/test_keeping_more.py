@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize(
     "rule", ["compactor=mask_observations:keep_last", "compactor=sliding_window:keep_last", "summarizer=truncate:limit"]
 )
-def test_who_keeps_more_misses_no_more(rule: str) -> None:
+def test_a_strategy_that_keeps_more_never_misses_more(rule: str) -> None:
     specs = ["drop_all", *(f"m={rule}={most}" for most in (1, 2, 4, 8, 20, 80, 400, 3000)), "keep_all"]
     for trace in load([ROOT / "traces"]).traces:
         session = RunSession(trace, Measuring(()))

@@ -45,7 +45,7 @@ from bench.strategies import parse_strategy
 ROOT = Path(__file__).parents[2]
 
 
-def test_a_metric_names_its_source_and_how_runs_add_up() -> None:
+def test_a_metric_names_its_source_and_its_total_over_runs() -> None:
     for metric in metrics().values():
         assert "Source: " in (metric.entry.doc or ""), metric.info.name
         assert metric.info.aggregate in ("total", "mean over tasks")
@@ -71,7 +71,7 @@ TRACE = Trace(
 )
 
 
-def evidence(*calls: Call, written: tuple[Message, ...] = (), **fields: object) -> CheckedReplay:
+def evidence_by_hand(*calls: Call, written: tuple[Message, ...] = (), **fields: object) -> CheckedReplay:
     """The evidence of a replay of the run above."""
     replay = Replay(strategy="s", spec="", written=written, calls=calls, **fields)  # type: ignore[arg-type]
     return CheckedReplay(TraceSession(TRACE, index_trace(TRACE)), replay)
@@ -85,7 +85,7 @@ WHOLE = Call(1, "main", 0, (0,)), Call(3, "main", 1, (1, 2)), Call(5, "main", 3,
 
 
 def test_a_run_that_keeps_everything_misses_nothing() -> None:
-    found = numbers_of(evidence(*WHOLE))
+    found = numbers_of(evidence_by_hand(*WHOLE))
     assert found["needed.recall"].value == 1.0
     assert found["needed.missed_turns"].value == 0.0
     assert found["needed.refetches"].value == 0.0
@@ -94,14 +94,14 @@ def test_a_run_that_keeps_everything_misses_nothing() -> None:
     assert found["cost.refetch_usd"].value == 0.0
 
 
-def test_of_a_run_without_a_model_nothing_is_measured() -> None:
+def test_a_run_without_a_model_turn_has_no_values() -> None:
     trace = replace(TRACE, steps=TRACE.steps[:1])
     replay = Replay(strategy="s", spec="", calls=())
     found = numbers_of(CheckedReplay(TraceSession(trace, index_trace(trace)), replay))
     assert {name: number for name, number in found.items() if number.value or number.reason} == {}
 
 
-def test_what_is_not_known_of_a_model_is_a_reason() -> None:
+def test_a_metric_without_model_data_gives_a_reason() -> None:
     steps = tuple(replace(step, model="mine") if isinstance(step, ModelTurn) else step for step in TRACE.steps)
     session = TraceSession(replace(TRACE, steps=steps), index_trace(replace(TRACE, steps=steps)))
     found = numbers_of(CheckedReplay(session, replay_of(session, "keep_all")))
@@ -129,10 +129,10 @@ def test_a_probe_of_a_reply_asks_the_reply_to_its_result() -> None:
     assert numbers_of(CheckedReplay(session, alone))["probes.recall"].value == pytest.approx(1 / 3)
 
 
-def test_a_cleared_result_is_missed_by_the_turns_that_used_it() -> None:
+def test_the_turns_that_used_a_cleared_result_miss_it() -> None:
     cleared = shown_message("[cleared]"), shown_message("[cleared]", 4, "c2")
     calls = Call(1, "main", 0, (0,)), Call(3, "main", 1, (1, 6)), Call(5, "main", 3, (3, 7))
-    found = numbers_of(evidence(*calls, written=cleared))
+    found = numbers_of(evidence_by_hand(*calls, written=cleared))
     # turn 3 needs W4417 and 812.5 of the result; turn 5 needs W9981 and 73.25; "orders.csv" stands in the call
     assert found["needed.missed_turns"].value == 2.0
     assert found["needed.missed_turn_rate"].value == pytest.approx(2 / 3)
@@ -141,7 +141,7 @@ def test_a_cleared_result_is_missed_by_the_turns_that_used_it() -> None:
     assert found["loss.fact_recall.shown"].value == pytest.approx((0 + 2 / 4) / 2)  # turn 3 says two of the four again
 
 
-def test_a_handle_that_resolves_is_no_miss_but_one_more_call() -> None:
+def test_a_need_behind_a_handle_costs_a_call_and_is_not_missed() -> None:
     stored = shown_message("stored as result_1")
     outcome = StepOutcome(
         step=2, call_id="c1", message=6, stored=TEXT,
@@ -149,8 +149,8 @@ def test_a_handle_that_resolves_is_no_miss_but_one_more_call() -> None:
     )  # fmt: skip
     calls = Call(1, "main", 0, (0,)), Call(3, "main", 1, (1, 6)), Call(5, "main", 3, (3, 4))
     kept = Resolved(handle="result_1", step=2, text=TEXT)
-    with_handle = numbers_of(evidence(*calls, written=(stored,), results=(outcome,), handles=(kept,)))
-    without = numbers_of(evidence(*calls, written=(stored,)))
+    with_handle = numbers_of(evidence_by_hand(*calls, written=(stored,), results=(outcome,), handles=(kept,)))
+    without = numbers_of(evidence_by_hand(*calls, written=(stored,)))
     assert with_handle["needed.missed_turns"].value == 0.0
     assert with_handle["loss.retrievable"].value == pytest.approx(2 / with_handle["needed.recall"].weight)
     assert without["needed.missed_turns"].value == 1.0
@@ -158,14 +158,16 @@ def test_a_handle_that_resolves_is_no_miss_but_one_more_call() -> None:
     # turn 3 is sent again (29 tokens) with the result (19) and the call that fetched it (12, the median of 7 and 16)
     assert with_handle["cost.prompt_tokens"].value == without["cost.prompt_tokens"].value + 29 + 19 + 12
     assert with_handle["cost.refetch_usd"].value == 0.0 < without["cost.refetch_usd"].value
-    other = numbers_of(evidence(*calls, written=(stored,), handles=(Resolved(handle="result_1", step=4, text=TEXT),)))
+    other = numbers_of(
+        evidence_by_hand(*calls, written=(stored,), handles=(Resolved(handle="result_1", step=4, text=TEXT),))
+    )
     assert other["needed.missed_turns"].value == 1.0  # a handle that is kept later gives nothing before
 
 
-def test_a_handle_gives_its_text_from_its_step_on_to_messages_that_name_it_whole() -> None:
+def test_a_handle_gives_its_text_only_after_its_step_and_by_its_full_name() -> None:
     names = shown_message("stored as result_1"), shown_message("stored as result_12"), shown_message("result_1")
     kept = [Resolved(handle="result_1", step=step, text=f"W4417 at {step}") for step in (2, 4)]
-    own = evidence(*WHOLE, written=names, handles=tuple(kept))
+    own = evidence_by_hand(*WHOLE, written=names, handles=tuple(kept))
     assert own.walked.calls  # which reads what the strategy wrote
     handles = Handles(own.replay, own.messages)
     assert [handles.text_at("result_1", step) for step in (1, 2, 3, 4, 5)] == [
@@ -176,7 +178,7 @@ def test_a_handle_gives_its_text_from_its_step_on_to_messages_that_name_it_whole
     assert [handles.giving(fact, step, (7, 6)) for step in (1, 2)] == ["", "result_1"]
 
 
-def test_a_probe_with_a_path_asks_what_shows_the_result_at_its_step() -> None:
+def test_a_probe_with_a_path_reads_the_message_that_shows_the_result() -> None:
     lists = shown_message('["W4417", "W9981", "W5001"]'), shown_message('["W4417"]', 4, "c2")
     calls = Call(1, "main", 0, (0,)), Call(3, "main", 1, (1, 6)), Call(5, "main", 3, (3, 7))
     for at, right in ((2, 1.0), (4, 0.0)):
@@ -215,14 +217,14 @@ def test_a_cache_that_was_written_for_an_hour_is_read_for_an_hour(hour_share: fl
     assert read == reads
 
 
-def test_loops_by_hand() -> None:
+def test_loop_metrics_equal_their_values_by_hand() -> None:
     """The first misses a loop, the second sees one that is none, the third is right, the fourth does not look."""
     routes = [("go", "stop", "stop"), ("stop", "go", "stop"), ("stop", "stop", "stop"), ("go", "stop", None)]
     taken = tuple(
         Decision(step=step, router="r", at="result", route=route, untruncated=untruncated, loop=loop)
         for step, (route, untruncated, loop) in enumerate([*routes, ("go", "stop", "stop")], 2)
     )
-    found = numbers_of(evidence(*WHOLE, decisions=taken))
+    found = numbers_of(evidence_by_hand(*WHOLE, decisions=taken))
     assert (found["routing.missed_loops"].value, found["routing.false_loops"].value) == (2.0, 1.0)
     for words, loops in (("Go on.", 1.0), ("Go on {}.", 0.0)):  # a user who says something new is progress
         said = [
@@ -242,10 +244,10 @@ def test_loops_by_hand() -> None:
         record = Record(step=2, call_id="c1", function="read", success=True, value=TEXT)
         reply = StepOutcome(step=2, call_id="c1", message=2, record=record, reply=Reply("Yes.", "rule", route=route))
         replies = tuple(replace(reply, step=step) for step in (2, 3, 4))
-        assert numbers_of(evidence(*WHOLE, results=replies))["routing.loops"].value == loops
+        assert numbers_of(evidence_by_hand(*WHOLE, results=replies))["routing.loops"].value == loops
 
 
-def test_selection_by_hand() -> None:
+def test_selection_metrics_equal_their_values_by_hand() -> None:
     """The expected script comes first, fourth, not at all; without a label nothing is asked."""
     labelled = replace(TRACE, labels={"scripts": {"0": "a.cs", "3": ["b.cs", "c.cs"], "5": "d.cs"}})
     ranked = {0: ["a.cs", "b.cs"], 3: ["x.cs", "y.cs", "c.cs", "b.cs"], 5: ["a.cs"], 7: ["a.cs"]}
@@ -259,7 +261,7 @@ def test_selection_by_hand() -> None:
     assert found["routing.selection_recall_at_3"].value == pytest.approx(2 / 3)
 
 
-def test_scripts_that_nobody_approved_by_hand() -> None:
+def test_unapproved_scripts_equal_their_number_by_hand() -> None:
     """Approved, never asked, refused and not run, refused and run all the same."""
     answers = {"yes": True, "no": False, "ignored": False}
     steps: list[AnyStep] = [UserTurn(index=0, content="Go.")]
@@ -285,7 +287,7 @@ PARTS = st.lists(st.integers(0, 4), max_size=7)
 
 @settings(max_examples=200)
 @given(prompts=st.lists(st.tuples(st.integers(0, 7), PARTS), min_size=1, max_size=5))
-def test_pairs_by_edits_are_those_of_whole_prompts(prompts: list[tuple[int, list[int]]]) -> None:
+def test_invalid_pairs_found_by_edits_are_those_of_whole_prompts(prompts: list[tuple[int, list[int]]]) -> None:
     calls, length = [], 0
     for at, (keep, tail) in enumerate(prompts):
         keep = min(keep, length)
@@ -302,7 +304,7 @@ def test_pairs_by_edits_are_those_of_whole_prompts(prompts: list[tuple[int, list
         assert (number in refused) == wrong, (call, steps)
 
 
-def test_what_a_recorded_reset_breaks_counts_for_nobody() -> None:
+def test_a_pair_that_a_recorded_reset_breaks_is_not_counted() -> None:
     """The result of a call that the reset had dropped."""
     for summary, kept in (("So far.", (2,)), ("So far.", ()), (None, ()), (None, (1,))):
         steps: list[AnyStep] = [
@@ -322,7 +324,7 @@ def test_what_a_recorded_reset_breaks_counts_for_nobody() -> None:
 def test_empty_messages_and_half_characters_are_refused() -> None:
     made = [Message(role="user", text=text, kind="made") for text in ("Fine.", " \n", "half \ud83d")]
     calls = [Call(1, "main", 0, (0, 6)), Call(3, "main", 1, (7,)), Call(5, "main", 1, (8,))]
-    found = [item.call for item in evidence(*calls, written=tuple(made)).refused]
+    found = [item.call for item in evidence_by_hand(*calls, written=tuple(made)).refused]
     assert found == [1, 2]
 
 
@@ -409,7 +411,7 @@ def test_cached_tokens_are_what_each_prompt_shares_with_the_one_before(
 
 
 @pytest.mark.parametrize("folder", ["analysis", "building_model", "inventories", "studies"])
-def test_who_knows_the_future_misses_nothing_and_pays_less(folder: str) -> None:
+def test_the_clairvoyant_strategy_misses_nothing_and_costs_less(folder: str) -> None:
     for trace in load([ROOT / "traces" / folder]).traces[:4]:
         session = RunSession(trace, Measuring(()))
         found = {name: session.evidence(parse_strategy(name)) for name in ("keep_all", "clairvoyant")}
@@ -421,7 +423,7 @@ def test_who_knows_the_future_misses_nothing_and_pays_less(folder: str) -> None:
 # ---------------------------------------------------------------- the page of metrics worked by hand
 
 
-def test_every_metric_is_worked_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_metric_equals_its_value_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     text = (ROOT / "tests/metrics/worked/README.md").read_text(encoding="utf-8")
     headings = {line[3:] for line in text.split("\n") if line.startswith("## ")}
@@ -434,7 +436,7 @@ def test_every_metric_is_worked_by_hand(monkeypatch: pytest.MonkeyPatch) -> None
 # ---------------------------------------------------------------- every number of shipped recordings
 
 
-def test_the_numbers_of_shipped_recordings_were_accepted() -> None:
+def test_the_numbers_of_shipped_recordings_are_those_of_the_gold_file() -> None:
     for name, text in of_recordings().items():
         assert text == (GOLD / name).read_text(encoding="utf-8"), (
             f"{name}: read the difference, then `make accept-gold`"

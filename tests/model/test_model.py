@@ -29,7 +29,7 @@ from bench.model.errors import DEBUG, own_error
 
 
 @given(json_values)
-def test_compact_json_says_what_the_standard_library_says(value):
+def test_compact_json_equals_that_of_the_standard_library(value):
     assert json.loads(compact_json(value)) == value
     assert compact_json(value) == compact_json(json.loads(compact_json(value)))
 
@@ -45,11 +45,11 @@ def test_compact_json_says_what_the_standard_library_says(value):
         ([], "[]"),
     ],
 )
-def test_compact_json(value, text):
+def test_compact_json_has_no_blanks_and_null_in_place_of_nan(value, text):
     assert compact_json(value) == text
 
 
-def test_a_string_is_its_own_text():
+def test_the_text_of_a_string_is_the_string():
     assert as_text("[1]") == "[1]"
     assert as_text("") == ""
     assert as_text([1, "a"]) == '[1,"a"]'
@@ -77,7 +77,7 @@ def test_lines_are_split_everywhere_and_blank_ones_left_out():
         ({"data": 0}, "0", 0, "0"),
     ],
 )
-def test_a_result_and_its_untruncated_self(fields, text, value, shown):
+def test_a_truncated_result_also_has_its_full_text(fields, text, value, shown):
     result = ToolResult(index=0, call_id="c", function="f", **fields)
     assert (result.text, result.value, result.recorded_text) == (text, value, shown)
 
@@ -87,12 +87,12 @@ def test_a_result_and_its_untruncated_self(fields, text, value, shown):
 
 @pytest.mark.slow
 @given(traces(extras=True))
-def test_a_trace_is_the_same_after_json(trace):
+def test_a_trace_is_unchanged_by_json(trace):
     assert msgspec.json.decode(msgspec.json.encode(trace), type=Trace) == trace
 
 
 @given(traces(extras=True))
-def test_the_hash_is_of_what_a_trace_says_and_not_of_where_it_came_from(trace):
+def test_the_hash_depends_on_the_steps_and_not_on_the_source(trace):
     elsewhere = Source(format="openai", path="elsewhere.json", sha256="f" * 64)
     moved = msgspec.structs.replace(trace, id=trace.id + "x", source=elsewhere)
     assert moved.sha256 == trace.sha256
@@ -104,13 +104,13 @@ def test_the_hash_is_of_what_a_trace_says_and_not_of_where_it_came_from(trace):
     assert trace.sha256 not in {other.sha256 for other in others}
 
 
-def test_a_trace_with_text_that_utf_8_cannot_hold_has_a_hash():
+def test_a_trace_with_lone_surrogates_has_a_hash():
     trace = Trace(id="t", source=Source(format="native"), steps=(UserTurn(index=0, content="\ud800"),))
     other = Trace(id="t", source=Source(format="native"), steps=(UserTurn(index=0, content="\ud801"),))
     assert trace.sha256 != other.sha256
 
 
-def test_what_a_trace_gives_by_kind():
+def test_a_trace_gives_its_steps_by_kind():
     steps = (
         SystemTurn(index=0, content="s"),
         ModelTurn(index=1),
@@ -138,7 +138,7 @@ def test_values_are_frozen_and_unknown_fields_refused():
 
 
 @given(*[st.none() | st.sampled_from(("next", "abort"))] * 2)
-def test_what_a_decision_is_compared_with(labelled, recorded):
+def test_a_decision_is_compared_with_its_label_else_the_record_else_the_full_text(labelled, recorded):
     made = Decision(
         step=0, router="r", at="end", route="next", untruncated="stop", recorded=recorded, labelled=labelled
     )
@@ -146,7 +146,7 @@ def test_what_a_decision_is_compared_with(labelled, recorded):
 
 
 @pytest.mark.parametrize("room", ["model", "metrics", "comparison"])
-def test_what_judging_code_hands_on_is_frozen(room):
+def test_values_of_the_model_metrics_and_comparison_are_frozen(room):
     """A value that can be set again would let one strategy's judge change another's row."""
     package = importlib.import_module(f"bench.{room}")
     names = [package.__name__, *(found.name for found in pkgutil.iter_modules(package.__path__, f"bench.{room}."))]

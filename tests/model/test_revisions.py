@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from handmade import LOG, TABLE, opened, result, run_of
+from handmade import LOG, TABLE, conversation_of, result
+from measured import replayed
 
 from bench.strategies import parse_strategy
 
@@ -23,15 +24,15 @@ def raw(key: str, structured: list[dict[str, str]] | None, output: str) -> dict[
 
 
 @pytest.mark.parametrize("key", ["structured_output", "structuredOutput"])
-def test_five_of_five_run_unchanged_however_the_keys_were_recorded(key: str) -> None:
+def test_the_five_revisions_run_unchanged_with_any_recorded_keys(key: str) -> None:
     assert len(FILES) == 5
-    recorded = opened(
+    recorded = conversation_of(
         [result(None, index=2, data=raw(key, [TABLE], "")), result(None, index=3, data=raw(key, [], LOG)),
          result(None, index=4, data=raw(key, [], "done"))]
     )  # fmt: skip
     said = {}
     for path, text in zip(FILES, STRATEGIES, strict=True):
-        run = run_of(recorded, parse_strategy(text, path.parent))
+        run = replayed(recorded, parse_strategy(text, path.parent))
         assert run.failure is None, run.failure
         said[path.stem] = [run.messages[outcome.message].text for outcome in run.results]
     untouched = [run.messages[key].text for key in (run.results[2].message,)]

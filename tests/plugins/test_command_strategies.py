@@ -12,8 +12,8 @@ import time
 from pathlib import Path
 
 import pytest
-from handmade import TABLE, opened, result
-from measured import Ran, replay_of, run_of as run
+from handmade import TABLE, conversation_of, result
+from measured import MeasuredReplay, replay_of, replayed as run
 
 import bench
 from bench.files.limits import LIMITS
@@ -37,7 +37,7 @@ def write(folder: Path, body: str) -> str:
     return f'command:"{PYTHON} process.py"'
 
 
-def run_of(folder: Path, slot: str, body: str, settings: str = "", recorded: Trace | None = None) -> Ran:
+def run_of(folder: Path, slot: str, body: str, settings: str = "", recorded: Trace | None = None) -> MeasuredReplay:
     return run(recorded or two_results(), parse_strategy(f"m={slot}={write(folder, body)}{settings}", folder))
 
 
@@ -49,7 +49,7 @@ def failure_of(folder: Path, body: str, settings: str = "") -> Failure:
 
 
 def two_results() -> Trace:
-    return opened([result("first text", index=2), result("second text", index=3)])
+    return conversation_of([result("first text", index=2), result("second text", index=3)])
 
 
 def calls(count: int, lines: int = 1) -> Trace:
@@ -60,14 +60,14 @@ def calls(count: int, lines: int = 1) -> Trace:
         steps.append(ModelTurn(index=2 + 2 * turn, tool_calls=(call,)))
         text = "\n".join(f"line {line} of {turn}" for line in range(lines))
         steps.append(result(text, index=3 + 2 * turn, call_id=call.id, function="ls"))
-    return opened(steps)
+    return conversation_of(steps)
 
 
-def texts_shown(found: Ran) -> list[str]:
+def texts_shown(found: MeasuredReplay) -> list[str]:
     return [found.messages[outcome.message].text for outcome in found.results]
 
 
-def last_prompt(found: Ran) -> list[str]:
+def last_prompt(found: MeasuredReplay) -> list[str]:
     return [message.text for message in found.prompts[-1].messages]
 
 
@@ -86,12 +86,12 @@ def test_each_case_has_a_process_of_its_own(tmp_path):
     assert [texts_shown(run(two_results(), strategy)) for _ in range(2)] == [["1", "2"], ["1", "2"]]
 
 
-def test_no_answer_leaves_a_result_as_it_is(tmp_path):
+def test_a_null_answer_leaves_a_result_unchanged(tmp_path):
     assert texts_shown(run_of(tmp_path, "summarizer", "pass")) == ["first text", "second text"]
 
 
-def test_what_a_summarizer_is_asked(tmp_path):
-    recorded = opened([result(None, index=2, data={"structuredOutput": [TABLE], "x": float("nan")})])
+def test_a_summarizer_command_gets_the_documented_request(tmp_path):
+    recorded = conversation_of([result(None, index=2, data={"structuredOutput": [TABLE], "x": float("nan")})])
     (told,) = texts_shown(run_of(tmp_path, "summarizer", "answer = request", recorded=recorded))
     request = json.loads(told)
     assert request["slot"] == "summarizer"
@@ -100,14 +100,14 @@ def test_what_a_summarizer_is_asked(tmp_path):
 
 
 @pytest.mark.parametrize("mode", ["history", "per_call"])
-def test_a_compactor_gets_messages_and_gives_them_back(tmp_path, mode):
+def test_a_compactor_command_gets_messages_and_returns_messages(tmp_path, mode):
     found = run_of(tmp_path, "compactor", "answer = request['messages'][-3:]", f":mode={mode}", calls(4))
     assert len(last_prompt(found)) == 3
     same = run_of(tmp_path, "compactor", "answer = request['messages']", recorded=calls(4))
     assert same.calls == run(calls(4), "keep_all").calls
 
 
-def test_stores_evaluators_routers_and_consumers(tmp_path):
+def test_every_slot_may_be_a_command(tmp_path):
     found = run_of(tmp_path, "store", "answer = {'kept': request['result']['text'][:5]}")
     assert found.results[0].record.value == {"kept": "first"}
     found = run_of(
@@ -142,14 +142,14 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("body", "says"), BROKEN.items())
-def test_what_it_does_wrong_is_the_failure_of_its_case(tmp_path, body, says):
+def test_a_fault_of_a_command_fails_only_its_case(tmp_path, body, says):
     failure = failure_of(tmp_path, body)
     assert failure.slot == "summarizer"
     assert all(text in failure.error for text in says)
     assert "\n" not in failure.error
 
 
-def test_one_that_is_late_is_ended_with_what_it_started(tmp_path, monkeypatch):
+def test_a_late_command_is_ended_with_its_children(tmp_path, monkeypatch):
     monkeypatch.setitem(LIMITS, "call", 0.3)
     body = "import subprocess\nchild = subprocess.Popen(['sleep', '60'], start_new_session=True)\n"
     body += "open('child', 'w').write(str(child.pid))\ntime.sleep(60)"
@@ -180,12 +180,12 @@ def test_no_process_outlives_its_case(tmp_path):
 def test_a_large_request_and_answer_get_through(tmp_path):
     text = "é" * 400_000
     found = run_of(
-        tmp_path, "summarizer", "answer = request['result']['text']", recorded=opened([result(text, index=2)])
+        tmp_path, "summarizer", "answer = request['result']['text']", recorded=conversation_of([result(text, index=2)])
     )
     assert texts_shown(found) == [text]
 
 
-def test_there_is_no_shell(tmp_path):
+def test_a_command_runs_without_a_shell(tmp_path):
     (tmp_path / "echo.py").write_text(
         "import json, sys\nfor line in sys.stdin:\n    print(json.dumps({'answer': sys.argv[1]}), flush=True)\n"
     )
@@ -219,18 +219,18 @@ def need(*programs: str) -> str:
     return found
 
 
-def example(language: str, line: str, slot: str, recorded: Trace, folder: Path | None = None) -> Ran:
+def example(language: str, line: str, slot: str, recorded: Trace, folder: Path | None = None) -> MeasuredReplay:
     settings = ":mode=per_call" if slot == "compactor" else ""  # what they mask is masked anew from the full history
     return run(
         recorded, parse_strategy(f"m={slot}=command:{json.dumps(line)}{settings}", folder or EXAMPLES / language)
     )
 
 
-def masked(found: Ran) -> list[str]:
+def masked(found: MeasuredReplay) -> list[str]:
     return [text for text in last_prompt(found) if "characters left out" in text]
 
 
-def test_the_example_in_python():
+def test_the_example_in_python_gives_its_documented_answers():
     first, *_ = texts_shown(example("python", f"{PYTHON} head_lines.py", "summarizer", calls(2, lines=12)))
     assert first.endswith("line 4 of 0\n[Showing 5 of 12 lines]")
     assert (
@@ -239,7 +239,7 @@ def test_the_example_in_python():
     )
 
 
-def test_the_example_in_typescript(tmp_path):
+def test_the_example_in_typescript_gives_its_documented_answers(tmp_path):
     source = EXAMPLES / "typescript" / "mask_results.ts"
     shutil.copy(source, tmp_path)
     node = shutil.which("node")
@@ -254,7 +254,7 @@ def test_the_example_in_typescript(tmp_path):
     )
 
 
-def test_the_example_in_go(monkeypatch, tmp_path):
+def test_the_example_in_go_gives_its_documented_answers(monkeypatch, tmp_path):
     go = need("go")
     monkeypatch.setenv("GOCACHE", os.environ.get("GOCACHE", str(tmp_path)))
     first, *_ = texts_shown(example("go", f"{go} run head_tail.go", "summarizer", calls(1, lines=12)))
@@ -276,7 +276,7 @@ def csharp(folder: Path) -> str:
 
 
 @pytest.mark.slow
-def test_the_example_in_csharp_says_what_the_rule_of_document_001_says(tmp_path):
+def test_the_example_in_csharp_equals_the_rule_of_document_001(tmp_path):
     line = csharp(tmp_path)
     shipped = bench.load([str(ROOT / "traces" / folder) for folder in SHIPPED]).traces
     data = {"structuredOutput": [{"type": "text"}, TABLE]}
@@ -286,7 +286,7 @@ def test_the_example_in_csharp_says_what_the_rule_of_document_001_says(tmp_path)
     }
     broken = {"output": "\r\n".join("abcdefg"), "structured_output": [{"type": "table", "data": "[{"}]}
     given = [result(None, index=2 + at, data=item) for at, item in enumerate((data, hard, broken, [1, 2], {}))]
-    made = opened([*given, result(json.dumps(broken), index=7), result("{", index=8)])
+    made = conversation_of([*given, result(json.dumps(broken), index=7), result("{", index=8)])
     summaries = 0
     for recorded in (*shipped, made):
         theirs = texts_shown(example("csharp", line, "summarizer", recorded, tmp_path))

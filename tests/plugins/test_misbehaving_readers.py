@@ -100,7 +100,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def refused(path):
+def error_of_load(path):
     with pytest.raises(TraceError) as caught:
         load(path)
     assert "\n" not in str(caught.value)
@@ -109,7 +109,7 @@ def refused(path):
 
 
 @pytest.mark.slow
-def test_a_fault_costs_the_file_alone(folder):
+def test_a_fault_of_a_reader_loses_only_its_file(folder):
     for number in range(len(FAULTS)):
         (folder / "runs" / f"b{number:02}.x").write_text(f"bad{number} b")
     branches = [
@@ -121,34 +121,34 @@ def test_a_fault_costs_the_file_alone(folder):
     names = [f"runs/b{number:02}.x" for number in range(len(FAULTS))]
     assert [name for name, _ in loaded.skipped] == names
     assert all(reason and "\n" not in reason for _, reason in loaded.skipped)
-    assert refused("r.py:R:runs/b00.x").startswith("runs/b00.x: ")
+    assert error_of_load("r.py:R:runs/b00.x").startswith("runs/b00.x: ")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("code", CANNOT_BE_LOADED)
 def test_a_reader_that_cannot_be_loaded_is_one_error(folder, code):
     (folder / "r.py").write_text(code)
-    refused("r.py:R:runs")
+    error_of_load("r.py:R:runs")
 
 
 @pytest.mark.parametrize("method", GIVES_NO_TRACE)
 def test_a_reader_must_give_traces(folder, method):
     sniff = "def sniff(self, document): return 2"
     (folder / "r.py").write_text(f"class R:\n    {sniff}\n    {method}\n")
-    assert refused("r.py:R:runs/a.x").startswith("runs/a.x: ")
+    assert error_of_load("r.py:R:runs/a.x").startswith("runs/a.x: ")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("answer", ["'yes'", "None", "7", "os._exit(0)", "1 / 0"])
-def test_sniffing_may_fail_too(folder, answer):
+def test_a_reader_that_fails_while_sniffing_loses_only_its_file(folder, answer):
     code = READER.format("pass").replace("Confidence.CERTAIN if", f"{answer} if")
     (folder / "r.py").write_text(code)
-    assert "runs/a.x" in refused("r.py:R:runs")
+    assert "runs/a.x" in error_of_load("r.py:R:runs")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("held", [0, 1 << 30])
-def test_memory_of_another_file_or_of_the_parent_counts_for_no_file(folder, held, monkeypatch):
+def test_memory_of_other_files_or_of_the_parent_does_not_count_for_a_reader(folder, held, monkeypatch):
     monkeypatch.setenv("BENCH_LIMITS", f"memory={LEAST_MIB << 20}")
     for name in "defgh":
         (folder / "runs" / f"{name}.x").write_text(f"bad {name}")
@@ -168,7 +168,7 @@ def test_a_reader_imports_a_module_beside_it_while_it_reads(folder):
     assert "beside" not in sys.modules
 
 
-def test_nothing_of_a_reader_is_left(folder):
+def test_nothing_of_a_reader_remains_after_its_file(folder):
     """Its processes end, wherever they went, and its settings stay in its process."""
     (folder / "r.py").write_text(
         "import json, os, pathlib, time\n"

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from handmade import LOG, SMALL, TABLE, compose, opened, result
-from measured import Ran, ran
+from handmade import LOG, SMALL, TABLE, compose, conversation_of, result
+from measured import MeasuredReplay, replayed_or_failed
 
 import bench
 from bench.metrics import example, metrics
@@ -37,7 +37,7 @@ FILES: dict[str, str] = {
 }
 IMPORTS = "from bench.metrics import Number, metric\nfrom bench.model import Reply\n"
 IMPORTS += "from bench.traces.formats.native import Native\n"
-USES: dict[str, tuple[dict[str, Any], Callable[[Ran], Any], Any]] = {
+USES: dict[str, tuple[dict[str, Any], Callable[[MeasuredReplay], Any], Any]] = {
     "summarizer": ({"summarizer": "new"}, lambda run: run.messages[run.results[0].message].text, "a lo"),
     "compactor": ({"compactor": "new"}, lambda run: {len(prompt.messages) for prompt in run.prompts}, {1}),
     "writer": (
@@ -83,7 +83,7 @@ def newcomer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callab
 def test_one_new_file_adds_one_thing(kind: str, newcomer: Callable[[str], None], tmp_path: Path) -> None:
     results = result("a long result", index=2), result("b", index=4)
     answers = ModelTurn(index=3, content="So it is long."), ModelTurn(index=5, content="Done.")
-    recording = opened([results[0], answers[0], results[1], answers[1]])
+    recording = conversation_of([results[0], answers[0], results[1], answers[1]])
     path = tmp_path / "run.jsonl"
     path.write_bytes(encode_trace(recording))
     newcomer(kind)
@@ -96,7 +96,7 @@ def test_one_new_file_adds_one_thing(kind: str, newcomer: Callable[[str], None],
         assert compared.metrics["new"].label == "Prompts sent"
     else:
         slots, effect, wanted = USES[kind]
-        run = ran(recording, compose("mine", slots))
+        run = replayed_or_failed(recording, compose("mine", slots))
         assert run.failure is None
         assert effect(run) == wanted
 
@@ -143,14 +143,14 @@ CALLED = [(kind, name) for kind in INPUTS for name in entries(kind) if name != "
 
 
 @pytest.mark.parametrize(("kind", "name"), CALLED, ids=lambda item: item)
-def test_the_same_input_gives_the_same_answer_and_stays_as_it_is(kind: str, name: str) -> None:
+def test_the_same_input_gives_the_same_answer_and_is_not_changed(kind: str, name: str) -> None:
     assert answers(kind, name) == answers(kind, name)
 
 
 @pytest.mark.parametrize("name", entries("compactor"))
 def test_a_compactor_gives_the_same_prompts_again(name: str) -> None:
     for recording in SMALL.values():
-        first, again = (ran(recording, compose("s", {"compactor": name})).replay for _ in range(2))
+        first, again = (replayed_or_failed(recording, compose("s", {"compactor": name})).replay for _ in range(2))
         assert first.failure is None
         assert msgspec.json.encode(first) == msgspec.json.encode(again)
 
@@ -161,7 +161,7 @@ def test_a_metric_gives_the_same_number_again(name: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [*KINDS])
-def test_a_plugin_says_what_it_is_shows_it_and_names_its_source(kind: str) -> None:
+def test_a_plugin_has_a_description_an_example_and_a_source(kind: str) -> None:
     for name, entry in entries(kind).items():
         assert entry.doc[:1].isupper() or entry.doc[:1] in "`0", name
         assert entry.source, name
@@ -172,6 +172,6 @@ def test_a_plugin_says_what_it_is_shows_it_and_names_its_source(kind: str) -> No
             ), name
 
 
-def test_the_table_has_every_kind() -> None:
+def test_the_table_of_kinds_is_complete() -> None:
     assert {*FILES, "extractor"} == {*KINDS}
     assert isinstance(RESULTS[0], ToolResult)

@@ -13,7 +13,7 @@ from bench.plugins.registry import KINDS, Entry, Kind, build, entries, entry, re
 
 @pytest.fixture(autouse=True)
 def same_registry_afterwards(monkeypatch):
-    """What a test registers is gone when it ends."""
+    """Removes the plugins that a test registered."""
     for found in KINDS:
         entries(found)
     monkeypatch.setattr(registry, "_entries", {kind: dict(known) for kind, known in registry._entries.items()})
@@ -24,7 +24,7 @@ def write(folder, text, name="mine.py"):
     return folder
 
 
-def test_a_typo_gets_the_nearest_names():
+def test_a_misspelled_name_gets_the_nearest_names():
     register("store", "full_of_care")(lambda result: None)
     with pytest.raises(SpecError, match=r"unknown store 'full_of_car' — did you mean full_of_care\?"):
         entry("store", "full_of_car")
@@ -42,7 +42,7 @@ def test_a_name_taken_by_something_else_is_refused_and_the_same_target_is_not():
         register("store", "taken")(two)
 
 
-def test_an_entry_says_what_its_docstring_says():
+def test_the_description_of_an_entry_is_its_docstring():
     def documented(result, *, limit: int = 3, name: str):
         """First sentence.
 
@@ -78,7 +78,7 @@ def scanned(tmp_path, monkeypatch):
     return make
 
 
-def test_a_new_file_in_a_folder_is_found(scanned):
+def test_a_new_file_in_a_plugin_folder_is_registered(scanned):
     scanned(
         "found_by_scan",
         "from bench.plugins.registry import register\n\n@register('store', 'new')\ndef new(result): ...\n",
@@ -175,7 +175,7 @@ def test_settings_become_values_of_their_type(folder, spec, gives):
         ("tyepd", "has no function 'tyepd' — did you mean typed?"),
     ],
 )
-def test_a_setting_that_does_not_fit_is_named(folder, spec, says):
+def test_the_error_names_a_setting_of_the_wrong_type(folder, spec, says):
     with pytest.raises(SpecError) as caught:
         build("store", f"mine.py:{spec}", folder)
     assert says in str(caught.value)
@@ -196,7 +196,7 @@ def test_a_setting_that_does_not_fit_is_named(folder, spec, says):
         ("", "no_such_module_anywhere:f", "module 'no_such_module_anywhere' cannot be imported: ModuleNotFoundError"),
     ],
 )
-def test_a_file_or_module_that_does_not_work_is_named(tmp_path, text, spec, says):
+def test_the_error_names_a_broken_file_or_module(tmp_path, text, spec, says):
     if text is not None:
         write(tmp_path, text, "bad.py")
     with pytest.raises(SpecError) as caught:

@@ -22,18 +22,18 @@ parameters = st.dictionaries(st.from_regex(r"[a-z_][a-z0-9_]{0,8}", fullmatch=Tr
 @example("x", None, {"value": "\xa0edge\x0b"})
 @example("x", None, {"value": ("", "]", '"')})
 @example("a\\", "f", {"value": "\\"})
-def test_what_prints_parses_back(target, attribute, params):
+def test_a_printed_spec_parses_to_the_same_spec(target, attribute, params):
     spec = Spec(target, attribute, tuple(params.items()))
     assert parse_spec(str(spec)) == spec
 
 
 @given(values)
-def test_a_value_parses_back(value):
+def test_a_printed_value_parses_to_the_same_value(value):
     assert parse_value(format_value(value), "whole") == value
 
 
 def read(parse, text):
-    """What a text parses to and no complaint, or nothing and the complaint."""
+    """The value of a text and no error, or None and the error."""
     try:
         return parse(text), ""
     except BenchError as error:
@@ -70,7 +70,7 @@ def test_any_text_is_a_strategy_or_a_one_line_error(text):
         ('"odd:path.py":cut', Spec("odd:path.py", "cut")),
     ],
 )
-def test_the_grammar(text, spec):
+def test_specs_parse_by_the_documented_grammar(text, spec):
     assert parse_spec(text) == spec
 
 
@@ -95,7 +95,7 @@ def test_the_grammar(text, spec):
         ("a:k=[1]2", "text after a closing bracket"),
     ],
 )
-def test_a_mistake_is_named(text, says):
+def test_the_error_quotes_the_mistake_in_a_spec(text, says):
     with pytest.raises(SpecError, match="spec ") as caught:
         parse_spec(text)
     assert says in str(caught.value)
@@ -104,7 +104,7 @@ def test_a_mistake_is_named(text, says):
 # ---------------------------------------------------------------- strategies
 
 
-def test_a_strategy_prints_back_as_it_parses():
+def test_a_printed_strategy_parses_to_the_same_strategy():
     text = "mine=store=truncate:limit=80+routers=[executor,step_evaluator]"
     strategy = parse_strategy(text)
     assert str(strategy) == text
@@ -116,13 +116,13 @@ def test_slots_print_in_the_order_of_the_flow_whatever_order_they_were_written_i
     assert str(parse_strategy("m=store=full+summarizer=untruncated")) == "m=summarizer=untruncated+store=full"
 
 
-def test_a_reference_is_the_strategy_of_its_slots():
+def test_a_named_strategy_equals_the_list_of_its_slots():
     assert parse_strategy("keep_all") == parse_strategy("keep_all=summarizer=untruncated+compactor=none")
     assert parse_strategy("recorded").plugins == {}
     assert parse_strategy("mine=") == Strategy(Declaration("mine"))
 
 
-def test_router_specs_with_settings_survive_the_list(tmp_path):
+def test_routers_with_settings_may_be_in_a_list(tmp_path):
     (tmp_path / "mine.py").write_text(
         'def go(state, *, where: str = "x"):\n    return where\n\n\ngo.at = "end"\n\n\n'
         'def stay(state):\n    return "stay"\n\n\nstay.at = "end"\n'
@@ -151,14 +151,14 @@ def test_router_specs_with_settings_survive_the_list(tmp_path):
         ("m=summarizer=untruncated:limit=3", "it takes none"),
     ],
 )
-def test_a_mistake_in_a_strategy_is_named(text, says):
+def test_the_error_quotes_the_mistake_in_a_strategy(text, says):
     with pytest.raises(SpecError) as caught:
         parse_strategy(text)
     assert says in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
-def test_a_slot_of_the_wrong_type_is_named():
+def test_the_error_names_a_slot_of_the_wrong_type():
     with pytest.raises(SpecError, match="must be a spec string, got int"):
         compose("m", {"store": [3]})
 

@@ -7,7 +7,7 @@ import sys
 import time
 
 import pytest
-from handmade import opened, result
+from handmade import conversation_of, result
 from hostile import CALLED, CODES, REASONS, opened_answers
 from warm import processes_in
 
@@ -35,7 +35,7 @@ STEPS = [
 def replayed(tmp_path, monkeypatch):
     """A function that replays a strategy of a file's code on a short recording."""
     monkeypatch.chdir(tmp_path)
-    replayer = Replayer(trace := opened(STEPS, id="one"), index_trace(trace))
+    replayer = Replayer(trace := conversation_of(STEPS, id="one"), index_trace(trace))
     strategies = []
 
     def replay_each(code, specs, name="mine.py", limits=LIMITS):
@@ -78,16 +78,15 @@ def check_row(name, replay, printed):
 
 @pytest.mark.slow  # some hang until the limit
 @pytest.mark.parametrize("name", CODES)
-def test_hostile_code_costs_its_own_row_and_leaves_nothing(name, replayed, tmp_path, capfd):
+def test_hostile_code_fails_only_its_own_run_and_leaves_nothing(name, replayed, tmp_path, capfd):
     replay = replayed(CODES[name], name="bad.py")
     replayed.stop()
     check_row(name, replay, capfd.readouterr())
-    if name.startswith("left"):
-        assert not processes_in(tmp_path)
+    assert not processes_in(tmp_path)
 
 
 @pytest.mark.slow  # some hang until the limit
-def test_a_hostile_call_costs_its_own_row_and_not_that_of_its_neighbours(replayed, capfd):
+def test_a_hostile_call_fails_only_its_own_run(replayed, capfd):
     """All in one file, so that one child answers each in a fork of its own; the honest one comes last."""
     honest = "def last(given): return given.text[:20]\n"
     code = "".join(one.replace(" f(given)", f" f{at}(given)") for at, one in enumerate(CALLED.values())) + honest
@@ -101,7 +100,7 @@ def test_a_hostile_call_costs_its_own_row_and_not_that_of_its_neighbours(replaye
 
 
 @pytest.mark.slow
-def test_honest_code_is_replayed_in_the_process_that_hostile_code_was_given_to(replayed):
+def test_code_runs_correctly_in_a_process_that_hostile_code_used(replayed):
     for code in list(CODES.values())[::12]:
         replayed(code, name="bad.py")
     fine = replayed("def f(given): return given.text[:20]\n", name="fine.py")
@@ -147,7 +146,7 @@ WAYS = ("objects", "frames", "modules", "pipe", "memory")
 
 
 @pytest.mark.slow
-def test_a_step_that_comes_later_does_not_exist_where_the_code_runs(replayed):
+def test_the_child_process_does_not_have_later_steps(replayed):
     """The first result is replayed before the second one is sent: its mark is nowhere."""
     for replay in replayed.each(
         SEARCHES, [f"summarizer={{}}:{way}" for way in WAYS[:-1]], limits={"call": 20, "memory": 2000 << 20}
@@ -159,7 +158,7 @@ def test_a_step_that_comes_later_does_not_exist_where_the_code_runs(replayed):
 
 
 @pytest.mark.slow
-def test_what_a_model_will_answer_does_not_exist_before_its_prompt(replayed):
+def test_the_child_process_has_no_answer_of_a_model_before_its_prompt(replayed):
     """Neither what the model is about to say, nor how long the run is; and the process that measures cannot be read."""
     code = SEARCHES
     for way in WAYS:
@@ -177,7 +176,7 @@ def test_a_router_is_not_told_the_route_that_was_recorded(replayed):
     found = replayed(code, "routers={}:f")
     assert found.failure is None
     assert {decision.step for decision in found.decisions} <= {
-        step.index for step in opened(STEPS).steps if isinstance(step, UserTurn)
+        step.index for step in conversation_of(STEPS).steps if isinstance(step, UserTurn)
     }
 
 
@@ -212,7 +211,7 @@ def test_a_forged_answer_is_refused(what, replayed):
     assert found.failure.error.startswith("its ")
 
 
-def test_messages_and_texts_are_counted_in_the_child_as_they_are_here(replayed):
+def test_the_child_process_counts_tokens_as_the_parent_does(replayed):
     code = (
         "from bench.model import Message\ndef f(window):\n    counts = [window.count(m) for m in window.messages[:2]]\n"
     )
@@ -232,7 +231,7 @@ def test_messages_and_texts_are_counted_in_the_child_as_they_are_here(replayed):
         ("'x'", "must be Message values, got str"),
     ],
 )
-def test_what_is_added_to_a_prompt_is_a_message(added, reason, replayed):
+def test_anything_added_to_a_prompt_must_be_a_message(added, reason, replayed):
     code = "from bench.model import Message\nfrom bench.strategies import NewHistory\nf = lambda window: "
     code += f"NewHistory([*window.messages, {added}])\nf.form = 'Window'\n"
     found = replayed(code, "compactor={}:f")
@@ -242,15 +241,15 @@ def test_what_is_added_to_a_prompt_is_a_message(added, reason, replayed):
 
 
 @pytest.mark.parametrize(("size", "is_too_much"), [(6_000_000, False), (14_000_000, True)])
-def test_an_answer_has_a_limit(size, is_too_much, replayed):
+def test_an_answer_above_the_limit_is_refused(size, is_too_much, replayed):
     found = replayed(f"def f(given): return 'x' * {size}\n", limits={"call": 60, "memory": 800 << 20})
     assert is_too_much == bool(found.failure)
     assert found.failure is None or "have more than 26,214,400 bytes" in found.failure.error
 
 
-def test_a_function_that_is_passed_runs_in_a_child_and_one_that_cannot_be_sent_runs_here(tmp_path, monkeypatch):
+def test_a_function_runs_in_a_child_process_if_it_can_be_sent_there(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    trace = opened(STEPS)
+    trace = conversation_of(STEPS)
     replayer = Replayer(trace, index_trace(trace))
     number = 7
 
@@ -281,7 +280,7 @@ def test_a_replay_imports_nothing(replayed):
 
 
 @pytest.mark.slow
-def test_what_is_asked_of_the_process_that_measures_is_in_the_time_of_the_call(replayed):
+def test_waiting_for_the_parent_counts_as_time_of_the_call(replayed):
     code = "def f(window):\n    while True: window.count('counted ' * 9999)\nf.form = 'Window'\n"
     assert "took more than" in replayed(code, "compactor={}:f", limits={"call": 0.3}).failure.error
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from generated import SHORTENING, traces
-from handmade import SMALL, compose, opened, result
+from handmade import SMALL, compose, conversation_of, result
 from hypothesis import given, settings, strategies as st
 from reference import histories, replayed
 
@@ -71,7 +71,7 @@ def shown_texts(replay, trace):
 
 
 @given(traces(), st.sampled_from([None, shorten]), st.sampled_from([*REWORKS]), st.booleans())
-def test_prompts_are_those_of_whole_histories(trace, summarizer, rework, per_call):
+def test_prompts_by_edits_equal_prompts_from_the_full_history(trace, summarizer, rework, per_call):
     slots = {"compactor": compactor(REWORKS[rework], per_call)} | ({"summarizer": summarizer} if summarizer else {})
     found = Replayer(trace, index_trace(trace)).replay(compose("mine", slots))
     assert found.failure is None, found.failure
@@ -81,7 +81,7 @@ def test_prompts_are_those_of_whole_histories(trace, summarizer, rework, per_cal
 
 
 @given(traces(extras=True), st.sampled_from(SHORTENING))
-def test_an_edit_keeps_all_that_it_can_and_names_only_what_was_said(trace, spec):
+def test_an_edit_keeps_the_longest_shared_start_and_names_only_real_messages(trace, spec):
     found = Replayer(trace, index_trace(trace)).replay(parse_strategy(spec))
     count, written = len(recorded_messages(trace).messages), len(found.written)
     before: dict[str, list[int]] = {}
@@ -97,7 +97,7 @@ def test_an_edit_keeps_all_that_it_can_and_names_only_what_was_said(trace, spec)
 
 
 @given(traces(extras=True), st.sampled_from(SHORTENING), st.sampled_from(SHORTENING))
-def test_no_replay_sees_another(trace, one, other):
+def test_replays_do_not_affect_each_other(trace, one, other):
     replayer = Replayer(trace, index_trace(trace))
     before = msgspec.msgpack.encode(trace)
     first = replayer.replay(parse_strategy(one))
@@ -109,21 +109,23 @@ def test_no_replay_sees_another(trace, one, other):
     assert msgspec.msgpack.encode(trace) == before
 
 
-def test_the_recorded_prompt_holds_the_seen_text_however_long_the_untruncated_one_is():
-    trace = opened([result("W1 is open", index=2, full="W2 is shut"), ModelTurn(index=3, content="W1")])
+def test_the_recorded_prompt_has_the_text_that_the_model_saw_and_not_the_full_one():
+    trace = conversation_of([result("W1 is open", index=2, full="W2 is shut"), ModelTurn(index=3, content="W1")])
     for spec, text in (("recorded", "W1 is open"), ("keep_all", "W2 is shut")):
         (*_, last) = shown_texts(Replayer(trace, index_trace(trace)).replay(parse_strategy(spec)), trace)
         assert [shown for _, shown, step in last if step == 2] == [text]
 
 
 def test_a_strategy_without_a_compactor_repeats_the_recorded_resets():
-    trace = opened([result("W1", index=2), ModelTurn(index=3, content="W1"), ContextReset(index=4, summary="So far.")])
+    trace = conversation_of(
+        [result("W1", index=2), ModelTurn(index=3, content="W1"), ContextReset(index=4, summary="So far.")]
+    )
     for spec in ("recorded", "mine=summarizer=truncate:limit=1"):
         (*_, last) = shown_texts(Replayer(trace, index_trace(trace)).replay(parse_strategy(spec)), trace)
         assert [text for _, text, _ in last] == ["You run commands.", "So far."]
 
 
-def test_a_router_decides_where_it_says_and_a_window_may_become_messages_of_openai():
+def test_a_router_decides_at_its_points_and_may_read_the_prompt_as_openai_messages():
     def route(state):
         return "done"
 
@@ -131,7 +133,7 @@ def test_a_router_decides_where_it_says_and_a_window_may_become_messages_of_open
         return [{"role": "user", "content": "All that counts."}]
 
     route.at = "end"
-    trace = opened([result("W1", index=2)])
+    trace = conversation_of([result("W1", index=2)])
     found = Replayer(trace, index_trace(trace)).replay(compose("mine", {"routers": [route], "compactor": compact}))
     assert [(item.step, item.at, item.route) for item in found.decisions] == [(3, "end", "done")]
     assert shown_texts(found, trace) == [[("user", "All that counts.", None)]]
@@ -177,7 +179,7 @@ SLOTS = {"summarizer": "f", "compactor": "g", "evaluator": "h"}
 @pytest.mark.slow
 @settings(max_examples=30)
 @given(recording=traces(extras=True))
-def test_the_child_gives_what_this_process_gives(recording, sandboxed):
+def test_the_child_process_gives_the_same_replay(recording, sandboxed):
     from bench.plugins.loader import load_file
 
     there, here = sandboxed
@@ -187,7 +189,7 @@ def test_the_child_gives_what_this_process_gives(recording, sandboxed):
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_odd_traces_are_replayed(name):
+def test_unusual_traces_are_replayed(name):
     found = Replayer(SMALL[name], index_trace(SMALL[name])).replay(compose("mine", {"summarizer": shorten}))
     assert found.failure is None, found.failure
     assert len(found.calls) == len(SMALL[name].model_turns)
@@ -204,11 +206,11 @@ UNSTABLE = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("code", UNSTABLE)
-def test_two_replays_that_differ_are_noticed_and_one_is_not_compared(code, tmp_path, monkeypatch):
+def test_two_replays_that_differ_are_reported_and_a_single_one_is_not(code, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("mine.py").write_text(code)
     steps = [result("a", index=2), ModelTurn(index=3, content=""), result("b", index=4, call_id="d")]
-    trace = opened([*steps, ModelTurn(index=5, content="")])
+    trace = conversation_of([*steps, ModelTurn(index=5, content="")])
     (mine,) = load_strategies([declaration("mine=summarizer=mine.py:f")])
     replayer = Replayer(trace, index_trace(trace))
     found = [replayer.replay(mine, twice=twice).unstable_at for twice in (True, False)]

@@ -22,7 +22,7 @@ WHOLE, CUT = "def cut(text):\n    return text\n", "def cut(text):\n    return te
 MEMORY, MINE, FILE = Path("src/myagent/memory.py"), Path("gates/mine.py"), Path("gates/one.toml")
 
 
-def written(files):
+def write_files(files):
     for name, text in files.items():
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_text(text)
@@ -37,11 +37,13 @@ def repository(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
     git("init", "--quiet")
-    written({"gates/orders.jsonl": ORDERS, FILE: SCENARIO, MINE: IMPORTS, "src/myagent/__init__.py": "", MEMORY: WHOLE})
+    write_files(
+        {"gates/orders.jsonl": ORDERS, FILE: SCENARIO, MINE: IMPORTS, "src/myagent/__init__.py": "", MEMORY: WHOLE}
+    )
     return tmp_path
 
 
-def against(revision="HEAD", **settings):
+def run_against(revision="HEAD", **settings):
     return bench.run_scenario(FILE, against=revision, **settings)
 
 
@@ -60,15 +62,15 @@ def namespace(root):
 
 def from_its_file(root):
     edit = "import sys, pathlib\nsys.path.insert(0, str(pathlib.Path(__file__).parents[1] / 'src'))\n"
-    written({MINE: edit + IMPORTS})
+    write_files({MINE: edit + IMPORTS})
 
 
 def absolutely(root):
-    written({MINE: f"import sys\nsys.path.insert(0, {str(root / 'src')!r})\n{LAZY}"})
+    write_files({MINE: f"import sys\nsys.path.insert(0, {str(root / 'src')!r})\n{LAZY}"})
 
 
 def lazily(root):
-    written({MINE: LAZY})
+    write_files({MINE: LAZY})
     on_path(root)
 
 
@@ -83,97 +85,97 @@ def beside_by_link(root):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", [on_path, namespace, from_its_file, absolutely, lazily, linked, beside_by_link])
-def test_a_helper_of_the_project_is_that_of_the_revision(how, repository):
+def test_a_helper_module_is_imported_from_the_revision(how, repository):
     how(repository)
     commit("whole")
     MEMORY.write_text(CUT)
-    (gate,) = (gate for gate in against().gates if gate.rule.metric)
+    (gate,) = (gate for gate in run_against().gates if gate.rule.metric)
     assert (gate.outcome, gate.before) == ("fail", 1.0)
     assert gate.value is not None
     assert gate.value < 0.5
 
 
 def test_a_changed_file_fails_and_an_equal_one_passes(repository):
-    written({MINE: KEEPS})
+    write_files({MINE: KEEPS})
     start = commit("start")
-    same = against()
+    same = run_against()
     assert (outcomes(same), same.against, same.notes) == ({"pass"}, f"HEAD ({start[:9]})", ())
-    written({MINE: "def f(result):\n    return result.text[:60]\n"})
-    assert outcomes(against(jobs=2)) == {"fail"}
+    write_files({MINE: "def f(result):\n    return result.text[:60]\n"})
+    assert outcomes(run_against(jobs=2)) == {"fail"}
     assert git("status", "--porcelain") == "M gates/mine.py"
 
 
 @pytest.mark.parametrize(
     "place", ["open('gates/limit.txt')", "open(__import__('pathlib').Path(__file__).with_name('limit.txt'))"]
 )
-def test_a_file_of_data_is_that_of_the_revision(place):
-    written({MINE: f"def f(result):\n    return result.text[: int({place}.read())]\n", "gates/limit.txt": "100000"})
+def test_a_data_file_is_read_from_the_revision(place):
+    write_files({MINE: f"def f(result):\n    return result.text[: int({place}.read())]\n", "gates/limit.txt": "100000"})
     commit("a limit")
-    written({"gates/limit.txt": "60"})
-    assert outcomes(against()) == {"fail"}
+    write_files({"gates/limit.txt": "60"})
+    assert outcomes(run_against()) == {"fail"}
 
 
-def test_the_gates_of_both_judge():
-    written(
+def test_the_gates_of_both_revisions_are_judged():
+    write_files(
         {MINE: "def f(result):\n    return result.text[:600]\n", FILE: SCENARIO.replace("max_drop = 0.05", "min = 0.9")}
     )
     commit("a limit")
-    written({FILE: SCENARIO})
-    found = against()
+    write_files({FILE: SCENARIO})
+    found = run_against()
     limits = {(*gate.rule.settings,): gate.outcome for gate in found.gates if gate.rule.metric}
     assert limits == {("min",): "fail", ("max_drop",): "pass"}
 
 
 def test_another_function_than_the_revision_named_has_no_required_baseline():
-    written({MINE: f"{KEEPS}def g(result):\n    return result.text[:60]\n"})
+    write_files({MINE: f"{KEEPS}def g(result):\n    return result.text[:60]\n"})
     commit("whole")
-    written({FILE: SCENARIO.replace("mine.py:f", "mine.py:g")})
-    assert "fail" in {gate.outcome for gate in against(require_baseline=True).gates if not gate.rule.metric}
+    write_files({FILE: SCENARIO.replace("mine.py:f", "mine.py:g")})
+    assert "fail" in {gate.outcome for gate in run_against(require_baseline=True).gates if not gate.rule.metric}
 
 
 def test_neither_a_new_recording_nor_a_file_named_like_the_revision_hides_a_failure():
-    written({MINE: KEEPS})
+    write_files({MINE: KEEPS})
     commit("whole")
     bench.render(bench.run_scenario(FILE), "HEAD.json").rename("HEAD")
-    written({"gates/easy.jsonl": ORDERS.replace("orders", "easy"), FILE: SCENARIO.replace('"orders.', '"*.')})
-    written({MINE: KEEPS.replace("text\n", "text[:60]\n")})
-    found = against()
+    write_files({"gates/easy.jsonl": ORDERS.replace("orders", "easy"), FILE: SCENARIO.replace('"orders.', '"*.')})
+    write_files({MINE: KEEPS.replace("text\n", "text[:60]\n")})
+    found = run_against()
     assert (outcomes(found), ["easy.jsonl" in note for note in found.notes]) == ({"fail"}, [True])
 
 
 @pytest.mark.parametrize("gate", ["min = 0.9", "max_drop = 0.05"])
 def test_easy_recordings_do_not_dilute_a_loss_on_the_others(gate):
     scenario = SCENARIO.replace("max_drop = 0.05", gate)
-    written({MINE: KEEPS, FILE: scenario})
+    write_files({MINE: KEEPS, FILE: scenario})
     commit("whole")
     easy = ORDERS.replace(FACTS, "order W128 ships to gate G128 for 128.25 EUR")
-    written({f"gates/easy{at}.jsonl": easy.replace('"orders"', f'"easy{at}"') for at in range(20)})
-    written({MINE: KEEPS.replace("text\n", "text[:60]\n"), FILE: scenario.replace('"orders.', '"*.')})
-    assert outcomes(against()) == {"fail"}
+    write_files({f"gates/easy{at}.jsonl": easy.replace('"orders"', f'"easy{at}"') for at in range(20)})
+    write_files({MINE: KEEPS.replace("text\n", "text[:60]\n"), FILE: scenario.replace('"orders.', '"*.')})
+    assert outcomes(run_against()) == {"fail"}
 
 
-def test_code_that_is_no_longer_reached_is_named(repository):
+def test_code_that_is_no_longer_used_is_reported(repository):
     on_path(repository)
     commit("whole")
-    written({MINE: f"{WHOLE}\ndef f(result):\n    return cut(result.text)\n", MEMORY: CUT})
-    found = against()
+    write_files({MINE: f"{WHOLE}\ndef f(result):\n    return cut(result.text)\n", MEMORY: CUT})
+    found = run_against()
     assert outcomes(found) == {"pass"}
     assert [note.partition(": ")[2] for note in found.notes] == ["src/myagent/memory.py"]
 
 
-def test_what_cannot_be_held_against_says_why(repository, tmp_path_factory, monkeypatch):
-    written({MINE: KEEPS})
+def test_a_revision_that_cannot_be_compared_with_gives_a_reason(repository, tmp_path_factory, monkeypatch):
+    write_files({MINE: KEEPS})
     commit("start")
     for revision in ("no-such-branch", "--help", "HEAD~9"):
         with pytest.raises(BenchError, match="no such revision"):
-            against(revision)
+            run_against(revision)
     FILE.rename("gates/new.toml")
     with pytest.raises(ScenarioError, match="is not in HEAD"):
         bench.run_scenario("gates/new.toml", against="HEAD")
 
 
 def test_a_strategy_that_is_new_or_was_broken_leaves_its_gate_undecided():
-    written({MINE: "def g(result):\n    return result.text\n"})
+    write_files({MINE: "def g(result):\n    return result.text\n"})
     commit("another name")
-    written({MINE: KEEPS})
-    assert outcomes(against()) == {"undecided"}
+    write_files({MINE: KEEPS})
+    assert outcomes(run_against()) == {"undecided"}

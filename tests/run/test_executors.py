@@ -39,7 +39,7 @@ def by_processes(*comparisons):
         return [sorted(workers.results(work, "plan", tasks)) for tasks in comparisons]
 
 
-def test_processes_give_what_this_one_gives():
+def test_several_processes_give_the_same_result_as_one():
     tasks = [*map(str, range(20))]
     assert by_processes(tasks, [], ["a"]) == [sorted(Workers().results(work, "plan", tasks)), [], [("plan", "a")]]
 
@@ -51,7 +51,7 @@ def test_a_process_that_dies_ends_the_comparison_and_not_the_next_one():
         assert [*workers.results(work, "plan", ["a"])] == [("plan", "a")]
 
 
-def test_an_interrupt_waits_for_no_worker():
+def test_an_interrupt_does_not_wait_for_workers():
     def interrupted():
         with Workers(2) as workers:
             assert next(workers.results(work, "plan", ["sleeps", "1"])) == ("plan", "1")
@@ -63,7 +63,7 @@ def test_an_interrupt_waits_for_no_worker():
     assert time.monotonic() - began < 60
 
 
-def test_an_error_of_the_bench_is_raised_where_it_was_asked_for():
+def test_an_error_of_the_bench_is_raised_in_the_calling_process():
     with pytest.raises(BenchError, match="no such thing"):
         by_processes(["1", "raises"])
     lock = threading.Lock()
@@ -78,7 +78,7 @@ PLAIN = st.recursive(st.none() | st.integers(-9, 9) | st.text(max_size=3), lambd
 
 
 @given(st.dictionaries(st.text(max_size=8), PLAIN))
-def test_what_is_kept_is_given_back(tmp_path_factory, values):
+def test_a_cached_replay_is_returned_unchanged(tmp_path_factory, values):
     cache = Cache(tmp_path_factory.mktemp("kept") / "k.sqlite")
     for name, value in values.items():
         cache.put(value, "a", name)
@@ -89,7 +89,7 @@ def test_what_is_kept_is_given_back(tmp_path_factory, values):
     assert cache.get(Any, "a", "no UTF-8") is None
 
 
-def test_what_is_kept_is_not_made_again(tmp_path, monkeypatch):
+def test_a_cached_replay_is_not_repeated(tmp_path, monkeypatch):
     trace, cache = example().trace, Cache(tmp_path / "k.sqlite")
     measuring = Measuring((parse_strategy("keep_all"), parse_strategy("ends=summarizer=head_tail:head=1,tail=1")))
     session = RunSession(trace, measuring, cache)
@@ -104,7 +104,7 @@ def test_what_is_kept_is_not_made_again(tmp_path, monkeypatch):
             RunSession(asked, by, cache).measured()
 
 
-def test_code_of_a_user_is_replayed_each_time(tmp_path):
+def test_user_code_is_never_cached(tmp_path):
     cache, texts = Cache(tmp_path / "k.sqlite"), ["a/b.csv", "another"]
     scores = [
         RunSession(
@@ -116,7 +116,7 @@ def test_code_of_a_user_is_replayed_each_time(tmp_path):
     assert scores[0] != scores[1]
 
 
-def test_a_file_that_is_none_fails_nothing_and_is_named(tmp_path, monkeypatch):
+def test_a_damaged_cache_file_is_reported_and_fails_nothing(tmp_path, monkeypatch):
     warnings = []
     (tmp_path / "k.sqlite").write_bytes(b"no database at all, but longer than a header " * 20)
     for name in ("new.sqlite", "k.sqlite"):
@@ -129,7 +129,7 @@ def test_a_file_that_is_none_fails_nothing_and_is_named(tmp_path, monkeypatch):
     cache.trim()
 
 
-def test_nothing_is_left_of_too_much(tmp_path, monkeypatch):
+def test_a_cache_above_its_limit_is_emptied(tmp_path, monkeypatch):
     cache = Cache(tmp_path / "k.sqlite")
     cache.put(os.urandom(1000), "a")
     for most, is_left in ((2000, True), (500, False)):
@@ -138,7 +138,7 @@ def test_nothing_is_left_of_too_much(tmp_path, monkeypatch):
         assert (cache.get(bytes, "a") is not None) == is_left
 
 
-def test_a_replay_has_the_digest_of_what_it_does():
+def test_the_digest_of_a_replay_depends_on_its_effects():
     trace = example().trace
     index = index_trace(trace)
     one, same, other = (

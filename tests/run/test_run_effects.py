@@ -1,4 +1,4 @@
-"""What a run writes: at its end, all of it or none, and never over what it reads."""
+"""Files of a run are written at its end, all or none, and never over files that it reads."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_scenario_and_its_baseline_are_never_overwritten(capsys):
 
 
 @pytest.mark.slow
-def test_a_report_may_stand_beside_the_traces_and_be_written_again():
+def test_a_report_beside_the_traces_may_be_written_again():
     for _ in range(2):
         assert bench("run", "runs", "--strategy", "keep_all", "-o", "runs/report.json", "-o", "runs/x.html") == 0
     assert "signature" in json.loads(Path("runs/report.json").read_text())
@@ -93,7 +93,7 @@ def test_a_report_that_cannot_be_written_leaves_no_other_and_no_baseline(capsys)
 
 
 @pytest.mark.slow
-def test_what_was_there_before_stays_when_a_later_run_fails():
+def test_earlier_reports_remain_when_a_later_run_fails():
     assert bench("run", SCENARIO, "-o", "x.json") == 0
     kept = Path("x.json").read_bytes(), BASELINE.read_bytes()
     Path("file").write_text("no folder")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from handmade import opened, shell
+from handmade import conversation_of, shell
 from warm import processes_in
 
 import bench
@@ -54,7 +54,7 @@ def kill_once(mark):
 
 
 @pytest.mark.slow
-def test_two_processes_with_other_orders_of_sets_give_the_same():
+def test_processes_with_other_hash_seeds_give_the_same_bytes():
     first, second = (
         subprocess.run(
             [sys.executable, "-c", PRINT, *STRATEGIES],
@@ -73,7 +73,7 @@ def test_two_processes_with_other_orders_of_sets_give_the_same():
 def compared(tmp_path, monkeypatch):
     """A function that compares a strategy of a file on nine runs, in some place; the bytes of what it found."""
     monkeypatch.chdir(tmp_path)
-    runs = [opened(shell(3, start=2), id=f"run_{number}") for number in range(9)]
+    runs = [conversation_of(shell(3, start=2), id=f"run_{number}") for number in range(9)]
 
     def compare(code, **where):
         Path("mine.py").write_text(code)
@@ -99,7 +99,7 @@ def test_a_killed_worker_of_three_changes_nothing(compared):
     assert Path("kill").exists()
 
 
-def test_two_jobs_give_what_one_gives(compared):
+def test_two_jobs_give_the_same_bytes_as_one(compared):
     code = "def f(result):\n    return result.text[:9]\n"
     assert compared(code, jobs=2) == compared(code)
 
@@ -131,10 +131,10 @@ def running_here(command, processes):
 
 @pytest.mark.slow
 @SEES_PROCESSES
-def test_what_a_killed_comparison_started_ends_with_it(tmp_path, monkeypatch):
+def test_a_killed_comparison_leaves_no_process(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("mine.py").write_text(SLEEPS)
-    write_traces([opened(shell(3, start=2), id=f"run_{number}") for number in range(40)], Path("runs.jsonl"))
+    write_traces([conversation_of(shell(3, start=2), id=f"run_{number}") for number in range(40)], Path("runs.jsonl"))
     with running_here([sys.executable, "-c", COMPARES], processes=6) as running:
         running.kill()
         running.wait()

@@ -32,14 +32,14 @@ expected = 3
 SOUND = 'traces = ["orders.jsonl"]\n[strategies]\nkeep_all = {}\n'
 
 
-def written(folder, text):
+def scenario_file(folder, text):
     path = folder / "one.toml"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return path
 
 
-def test_a_whole_scenario(tmp_path):
-    scenario = read_scenario(written(tmp_path, WHOLE))
+def test_a_scenario_with_every_key_is_read(tmp_path):
+    scenario = read_scenario(scenario_file(tmp_path, WHOLE))
     assert (scenario.title, scenario.traces) == ("A title", ("native:runs/*.jsonl", "b.json"))
     assert scenario.strategies == {
         "keep_all": {},
@@ -49,7 +49,7 @@ def test_a_whole_scenario(tmp_path):
     assert [(probe.question, probe.expected) for probe in scenario.probes] == [("how many?", 3)]
     assert (scenario.base, scenario.path) == (tmp_path, tmp_path / "one.toml")
     assert scenario.baseline_path == tmp_path / "one.baseline.json"
-    assert read_scenario(written(tmp_path, SOUND)).title == "one"
+    assert read_scenario(scenario_file(tmp_path, SOUND)).title == "one"
 
 
 @pytest.mark.parametrize(
@@ -74,25 +74,25 @@ def test_a_whole_scenario(tmp_path):
         (SOUND + "[[probes]]\nquestion = 'x'\n", "probes[1]"),
     ],
 )
-def test_a_scenario_that_cannot_be_used_says_why(tmp_path, text, names):
+def test_an_unusable_scenario_gives_a_reason(tmp_path, text, names):
     with pytest.raises(ScenarioError) as caught:
-        read_scenario(written(tmp_path, text))
+        read_scenario(scenario_file(tmp_path, text))
     message = str(caught.value)
     assert message.startswith(f"{tmp_path / 'one.toml'}: ")
     assert names in message
     assert "\n" not in message
 
 
-def test_a_scenario_that_is_not_there(tmp_path):
+def test_a_missing_scenario_is_an_error(tmp_path):
     for path in (tmp_path / "none.toml", tmp_path):
         with pytest.raises(ScenarioError, match=path.name):
             read_scenario(path)
 
 
 @given(key=st.sampled_from(Written.__struct_fields__), value=st.one_of(st.booleans(), st.integers(), st.text()))
-def test_any_value_is_read_or_refused(tmp_path_factory, key, value):
+def test_any_value_in_a_scenario_is_read_or_refused(tmp_path_factory, key, value):
     text = str(value).lower() if isinstance(value, bool | int) else f"'{value}'"
-    path = written(tmp_path_factory.mktemp("any"), f"{key} = {text}\n{SOUND}".encode("utf-8", "replace"))
+    path = scenario_file(tmp_path_factory.mktemp("any"), f"{key} = {text}\n{SOUND}".encode("utf-8", "replace"))
     with contextlib.suppress(BenchError):
         assert read_scenario(path).traces
 
@@ -100,10 +100,10 @@ def test_any_value_is_read_or_refused(tmp_path_factory, key, value):
 @pytest.mark.parametrize("gate", ["min = 1", 'metric = "m"\nmni = 1', 'metric = "needed.recal"\nmin = 1'])
 def test_a_gate_that_cannot_be_used_is_named_before_anything_is_replayed(tmp_path, gate):
     with pytest.raises(ScenarioError, match=r"one\.toml: gates\[1\]"):
-        bench.run_scenario(written(tmp_path, f"{SOUND}[[gates]]\n{gate}\n"))
+        bench.run_scenario(scenario_file(tmp_path, f"{SOUND}[[gates]]\n{gate}\n"))
 
 
-def test_code_is_asked_twice_in_the_first_three_recordings():
+def test_user_code_is_replayed_twice_for_the_first_three_traces():
     paths = [f"traces/rounds/round_0{number}.jsonl" for number in range(1, 5)]
     compared = bench.compare(paths, {"odd": lambda result: str(random.random())}, debug=True)
     unstable = [score.unstable_at for run in compared.runs for score in run.scores if score.strategy == "odd"]
@@ -116,9 +116,9 @@ def test_a_scenario_reads_no_traces_outside_its_repository(tmp_path):
     inside = tmp_path / "project"
     (inside / ".git").mkdir(parents=True)
     with pytest.raises(TraceError, match=r"orders\.jsonl"):
-        bench.run_scenario(written(inside, SOUND.replace("orders", "../orders")))
+        bench.run_scenario(scenario_file(inside, SOUND.replace("orders", "../orders")))
 
 
-def test_other_toml_is_no_scenario(tmp_path):
+def test_a_toml_file_is_a_scenario_only_with_traces_and_strategies(tmp_path):
     for text, expected in ((SOUND, True), ("[tool.x]\na = 1\n", False), ("traces = [", False), (f"{SOUND}[", True)):
-        assert is_scenario(written(tmp_path, text)) == expected
+        assert is_scenario(scenario_file(tmp_path, text)) == expected

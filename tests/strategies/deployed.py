@@ -1,4 +1,4 @@
-"""What the owners of documents 000 and 004 deployed, to the letter, on plain mappings: the oracle of the rules by the document.
+"""The code that the owners of documents 000 and 004 deployed, unchanged, on plain mappings: the reference for our versions.
 
 These functions were held against the public code itself, and raise where it raises (Sey56/Paracore 81d3fce, li-group/scChat d8339a2).
 """

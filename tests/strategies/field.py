@@ -1,4 +1,4 @@
-"""What the tests of the field's policies share: histories made at random, and a compactor run over one call or over many."""
+"""Helpers for the tests of published policies: random histories, and a compactor run over one or many calls."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def histories(
 
 
 def window_of(messages: Sequence[Message], max_tokens: int = 128_000) -> Window:
-    """What a compactor is given for a history that it has never seen."""
+    """The window that a compactor gets for a new history."""
     tokens = 3 + sum(map(COUNTER.message, messages))
     return Window(len(messages), "main", messages, list(messages), tokens, max_tokens, counted)
 
@@ -94,7 +94,7 @@ def answer(spec: str, messages: Sequence[Message], max_tokens: int = 128_000) ->
 
 
 def after(given: Any, messages: Sequence[Message]) -> list[Message]:
-    """What an answer makes of a history."""
+    """The messages of a history after the answer of a compactor."""
     if given is None:
         return list(messages)
     return list(given.messages if isinstance(given, NewHistory) else given)
@@ -162,14 +162,14 @@ def user(text: str, step: int) -> Message:
     return Message(role="user", kind="user", text=text, step=step)
 
 
-def says(text: str, step: int, *calls: ToolCall) -> Message:
+def model_message(text: str, step: int, *calls: ToolCall) -> Message:
     """An answer of the model, with its calls."""
     return Message(role="assistant", kind="model", text=text, step=step, tool_calls=calls)
 
 
 def talk(turns: int, text: str = "x" * 40) -> list[Message]:
     """Requests and answers in turn."""
-    return [(user if n % 2 == 0 else says)(f"{n}: {text}", n) for n in range(2 * turns)]
+    return [(user if n % 2 == 0 else model_message)(f"{n}: {text}", n) for n in range(2 * turns)]
 
 
 def session(
@@ -180,7 +180,7 @@ def session(
     for turn in range(turns):
         given = [{"file_path": path or f"f{turn}.py"} if calls == 1 else {"n": n} for n in range(calls)]
         made = [ToolCall(id=f"{ids}{turn}_{n}", name=name, arguments=given[n]) for n in range(calls)]
-        messages.append(says("", len(messages), *made))
+        messages.append(model_message("", len(messages), *made))
         for call in made:
             messages.append(
                 Message(role="tool", kind="result", text=f"{turn}: {text}", step=len(messages), call_id=call.id)

@@ -117,7 +117,7 @@ RULES = [
 
 
 @pytest.mark.parametrize(("name", "oracle"), RULES, ids=[name for name, _ in RULES])
-def test_the_rules_by_the_document_are_those_that_were_deployed(name: str, oracle: Callable[[Any], Any]) -> None:
+def test_the_documented_summarizers_equal_the_deployed_ones(name: str, oracle: Callable[[Any], Any]) -> None:
     summarize, plain_ones = build("summarizer", name).start()[1], list(filter(is_plain, raw_results()))
     pairs = [(shaped(summarize(one)), oracle(raw_mapping(one))) for one in plain_ones]
     assert agreement(pairs) == (len(pairs), len(pairs))
@@ -150,7 +150,7 @@ def records() -> list[Record]:
     ]
 
 
-def test_the_store_by_the_document_keeps_the_same_values() -> None:
+def test_the_documented_store_keeps_the_values_of_the_deployed_one() -> None:
     put = build("store", "by_function").start()[1]
     for function, value, success in itertools.product(FUNCTIONS, VALUES, (True, False)):
         given = result(
@@ -166,7 +166,7 @@ def test_the_store_by_the_document_keeps_the_same_values() -> None:
             assert (kept["result_type"], kept["result"] or None) == (put(given).result_type, put(given).value or None)
 
 
-def test_the_evaluator_by_the_document_aborts_alike() -> None:
+def test_the_documented_evaluator_aborts_on_the_same_results_as_the_deployed_one() -> None:
     judge = build("evaluator", "step_v1").start()[1]
     for record in records():
         theirs = outcome(lambda record=record: deployed.evaluated(execution_mapping(record))["critical_failure"])

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from field import answer, prompts, says, session, shape, spied_writer, talk, user, window_of  # noqa: F401
+from field import answer, model_message, prompts, session, shape, spied_writer, talk, user, window_of  # noqa: F401
 
 from bench.model import Message, ToolResult
 from bench.plugins.registry import build
 
 WIDE = 128_000
 OFTEN = [*session(3), user("now this", 20), *session(2)[2:]]
-REQUESTS = [user("a" * 40, 0), user("b" * 40, 1), user("c" * 40, 2), says("x", 3)]
+REQUESTS = [user("a" * 40, 0), user("b" * 40, 1), user("c" * 40, 2), model_message("x", 3)]
 TALK = [*talk(10), user("and now?", 99)]
 MIXED = [*session(2), *session(2, name="read", ids="r")[2:], *session(1, ids="d")[2:]]
 SIX = [*session(6), user("on", 50)]
@@ -35,11 +35,11 @@ HANDMADE = [
     ("langchain never summarises without a trigger", "langchain.summarize", session(99), 1000, "0-199"),
     ("langchain keeps a result with its call", "langchain.summarize:trigger_messages=13,keep_messages=3", session(6), WIDE, "0 user 10-13"),
 ]  # fmt: skip
-"""What is tried, the spec, the history, the window, and what is left: places in the history, `~` for a changed message, the role of a written one."""
+"""Case, spec, history, window, and the messages left: places in the history, `~` for a changed message, the role of a new one."""
 
 
 @pytest.mark.parametrize(("spec", "history", "window", "left"), [pytest.param(*row[1:], id=row[0]) for row in HANDMADE])
-def test_what_a_policy_leaves_of_a_history(spec: str, history: list[Message], window: int, left: str) -> None:
+def test_a_policy_leaves_the_messages_found_by_hand(spec: str, history: list[Message], window: int, left: str) -> None:
     assert shape(answer(spec, history, window), history) == left
 
 
@@ -57,7 +57,7 @@ WORDS = [
 
 
 @pytest.mark.parametrize(("spec", "history", "window", "place", "begins"), WORDS, ids=lambda item: str(item)[:40])
-def test_the_words_that_a_policy_writes(
+def test_a_policy_begins_its_text_with_the_published_words(
     spec: str, history: list[Message], window: int, place: int, begins: str
 ) -> None:
     assert answer(spec, history, window)[place].text.startswith(begins)
@@ -69,11 +69,11 @@ PARTS = [
 
 
 @pytest.mark.parametrize(("spec", "history", "part"), PARTS, ids=lambda item: str(item)[:40])
-def test_a_part_of_what_a_policy_writes(spec: str, history: list[Message], part: str) -> None:
+def test_a_policy_writes_a_given_part(spec: str, history: list[Message], part: str) -> None:
     assert part in "".join(message.text for message in answer(spec, history))
 
 
-def test_triggers_are_exact() -> None:
+def test_a_policy_acts_exactly_at_its_trigger() -> None:
     history = session(6)
     tokens = window_of(history).tokens
     freed = tokens - window_of(answer("clear_tool_uses:trigger=1", history)).tokens
@@ -100,11 +100,13 @@ SEQUENCES = [
 
 
 @pytest.mark.parametrize(("spec", "history", "replaced"), SEQUENCES, ids=lambda item: str(item)[:40])
-def test_how_many_results_are_replaced_call_after_call(spec: str, history: list[Message], replaced: list[int]) -> None:
+def test_the_number_of_replaced_results_per_call_equals_that_by_hand(
+    spec: str, history: list[Message], replaced: list[int]
+) -> None:
     assert [sum(m.text.startswith(REPLACED) for m in prompt) for prompt in prompts(spec, history)] == replaced
 
 
-def test_earlier_summaries_are_not_the_users() -> None:
+def test_an_earlier_summary_is_not_a_user_message() -> None:
     codex = prompts("codex:max_tokens=200", session(12))[-1]
     assert [message.kind for message in codex].count("made") == 1
 
@@ -133,7 +135,7 @@ OUTPUTS = [
 
 
 @pytest.mark.parametrize(("spec", "text", "shown"), OUTPUTS, ids=lambda item: str(item)[:40])
-def test_what_is_shown_of_an_output(spec: str, text: str, shown: str) -> None:
+def test_a_summarizer_shows_the_part_of_an_output_found_by_hand(spec: str, text: str, shown: str) -> None:
     assert build("summarizer", spec).start()[1](ToolResult(index=0, call_id="c", function="bash", seen=text)) == shown
 
 

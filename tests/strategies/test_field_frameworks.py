@@ -33,7 +33,7 @@ def original(history: Sequence[Message]) -> list[Any]:
 
 
 def after_original(strategy: Any, history: Sequence[Message]) -> list[tuple[str, Any]]:
-    """What the package leaves: a message by its step, one that it wrote by its text."""
+    """The messages that the package leaves: a recorded one by its step, a new one by its text."""
     from agent_framework import _compaction as package
 
     theirs = original(history)

@@ -1,10 +1,11 @@
-"""What all policies of the field promise, and what they share."""
+"""Properties of all published policies, and the code that they share."""
 
 from __future__ import annotations
 
 import pytest
-from handmade import SMALL, run_of
+from handmade import SMALL
 from hypothesis import given, strategies as st
+from measured import replayed
 
 from bench.model.errors import SpecError
 from bench.plugins.registry import build, entries
@@ -15,7 +16,7 @@ ACTING = {
     "langchain.summarize": "langchain.summarize:trigger_messages=9,keep_messages=2,trim_tokens=null",
     "openhands.summarize": "openhands.summarize:max_size=12,keep_first=1",
 }
-"""How a policy acts on the long shell session; the others need `max_tokens` alone. One request is too few for gemini."""
+"""Settings with which a policy acts on the long shell session; the others only need `max_tokens`."""
 
 
 @pytest.mark.parametrize("name", SUMMARISING)
@@ -23,11 +24,10 @@ def test_the_empty_writer_works_for_every_strategy_that_summarises(name: str) ->
     base = ACTING.get(name, f"{name}:max_tokens=900")
     joined = f'{base}{"," if ":" in base else ":"}writer="extractive:max_chars=0"'
     for recording in SMALL.values():
-        run_of(recording, f"s=compactor={joined}")
-    run = run_of(SMALL["long"], f"s=compactor={joined}")
-    if name != "gemini.compress":  # the long session has one request
-        assert run.own_calls
-        assert all(call.produced_tokens == 0 for call in run.own_calls)
+        replayed(recording, f"s=compactor={joined}")
+    run = replayed(SMALL["long"], f"s=compactor={joined}")
+    assert bool(run.own_calls) == (name != "gemini.compress")  # the long session has a single request
+    assert all(call.produced_tokens == 0 for call in run.own_calls)
 
 
 @given(st.text(max_size=60), st.integers(0, 80))

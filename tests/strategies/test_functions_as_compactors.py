@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 
 import pytest
-from handmade import compose, opened, result, shell
-from measured import ran, value
+from handmade import compose, conversation_of, result, shell
+from measured import replayed_or_failed, value
 from theirs import write
 
 from bench.model import Message, ModelTurn, ToolCall, UserTurn
@@ -34,7 +34,7 @@ def compose_of(**slots):
 def conversation():
     """Calls as structured ones, two results to one turn."""
     calls = (ToolCall(id="a", name="read", arguments={"path": "x"}), ToolCall(id="b", name="ls"))
-    return opened(
+    return conversation_of(
         [
             ModelTurn(index=2, content="I read.", tool_calls=calls),
             result("text of x", index=3, call_id="a", function="read"),
@@ -47,23 +47,23 @@ def conversation():
 
 @pytest.mark.parametrize("dialect", ["openai", "anthropic", "langchain", "state"])
 @pytest.mark.parametrize("copies", [False, True])
-def test_messages_that_come_back_are_the_same_ones(dialect, copies):
+def test_returned_messages_are_recognised(dialect, copies):
     if dialect in ("langchain", "state"):
         pytest.importorskip("langchain_core")
 
     def same(messages):
         return copy.deepcopy(messages) if copies else messages
 
-    for recorded in (conversation(), opened(shell(3, start=2))):
+    for recorded in (conversation(), conversation_of(shell(3, start=2))):
         same.form = dialect
-        kept, plain = ran(recorded, compose_of(compactor=same)), ran(recorded, "keep_all")
+        kept, plain = replayed_or_failed(recorded, compose_of(compactor=same)), replayed_or_failed(recorded, "keep_all")
         assert prompts(kept) == prompts(plain)
         assert not kept.written
         assert not any(prompt.cut for prompt in kept.prompts)
 
 
 @pytest.mark.parametrize("copies", [False, True])
-def test_calls_that_only_got_other_ids_are_the_same_ones_where_the_ids_agree(copies):
+def test_calls_with_new_ids_are_recognised_if_calls_and_results_agree(copies):
     """A provider takes any ids that pair a call with its result; one that was renamed on one side alone it refuses."""
 
     def renamed(messages, calls=True):
@@ -83,7 +83,7 @@ def test_calls_that_only_got_other_ids_are_the_same_ones_where_the_ids_agree(cop
     assert value(recording, half_found, "prompt.invalid") == 2
     assert value(recording, compose_of(compactor=renamed), "prompt.invalid") == 0
     assert value(recording, compose_of(compactor=renamed), "needed.recall") == whole
-    run = ran(recording, compose_of(compactor=renamed))
+    run = replayed_or_failed(recording, compose_of(compactor=renamed))
     assert {message.step for message in run.messages if message.role == "tool"} == {3, 4}
 
 
@@ -95,9 +95,9 @@ def test_a_result_that_a_strategy_wrote_needs_a_call_before_it():
     assert value(conversation(), compose_of(compactor=with_an_orphan), "prompt.invalid") == 3
 
 
-def test_openai_messages():
+def test_a_compactor_may_take_openai_messages():
     seen = []
-    ran(conversation(), compose_of(compactor=lambda messages: seen.append(copy.deepcopy(messages))))
+    replayed_or_failed(conversation(), compose_of(compactor=lambda messages: seen.append(copy.deepcopy(messages))))
     assert seen[1] == [
         {"role": "system", "content": "You run commands."},
         {"role": "user", "content": "Follow the files to the end."},
@@ -110,21 +110,21 @@ def test_openai_messages():
     ]  # fmt: skip
 
 
-def test_anthropic_messages_with_the_system_prompt_beside_them():
+def test_a_compactor_may_take_anthropic_messages_with_a_separate_system_prompt():
     seen = []
 
     def view(anthropic_messages):
         seen.append(anthropic_messages)
 
     view.form = "anthropic"
-    ran(conversation(), compose_of(compactor=view))
+    replayed_or_failed(conversation(), compose_of(compactor=view))
     messages = seen[1]
     assert [message["role"] for message in messages] == ["user", "assistant", "user", "user"]
     assert messages[1]["content"][1] == {"type": "tool_use", "id": "a", "name": "read", "input": {"path": "x"}}
     assert [block["tool_use_id"] for block in messages[2]["content"]] == ["a", "b"]
 
 
-def test_a_state_of_langchain_leaves_the_system_prompt_where_it_stands():
+def test_a_state_of_langchain_leaves_the_system_prompt_in_its_place():
     messages = pytest.importorskip("langchain_core.messages")
 
     def forgets(state):
@@ -132,7 +132,7 @@ def test_a_state_of_langchain_leaves_the_system_prompt_where_it_stands():
         return {"messages": [messages.RemoveMessage(id="__remove_all__"), messages.HumanMessage("Summary.")]}
 
     forgets.form = "state"
-    run = ran(conversation(), compose_of(compactor=forgets))
+    run = replayed_or_failed(conversation(), compose_of(compactor=forgets))
     assert prompts(run)[1] == ["You run commands.", "Summary."]
 
 
@@ -170,7 +170,7 @@ clear_anthropic.form, clear_langchain.form = "anthropic", "langchain"
 def test_a_rewritten_result_is_still_the_result_of_its_step(clear):
     if clear is clear_langchain:
         pytest.importorskip("langchain_core")
-    run = ran(conversation(), compose_of(compactor=clear))
+    run = replayed_or_failed(conversation(), compose_of(compactor=clear))
     assert prompts(run)[-1][2:5] == ["I read.", "[cleared]", "[cleared]"]
     rewritten = [message for message in run.messages if message.text == "[cleared]"]
     assert sorted((message.step, message.kind, message.call_id) for message in rewritten) == [
@@ -179,28 +179,33 @@ def test_a_rewritten_result_is_still_the_result_of_its_step(clear):
     ]
 
 
-def test_a_summary_is_a_new_message_and_the_rest_stays_itself():
+def test_a_summary_is_a_new_message_and_the_others_keep_their_steps():
     def compact(messages, keep=2):
         return (
             [messages[0], {"role": "user", "content": "Summary."}, *messages[-keep:]] if len(messages) > 4 else messages
         )
 
-    run = ran(conversation(), compose_of(compactor=compact))
+    run = replayed_or_failed(conversation(), compose_of(compactor=compact))
     assert prompts(run)[-1] == ["You run commands.", "Summary.", "And then?", "Then this."]
     assert [message.kind for message in run.messages if message.text == "Summary."] == ["made"]
 
 
-def test_history_keeps_an_edit_and_per_call_starts_anew(tmp_path):
+def test_an_edit_persists_in_mode_history_and_not_in_mode_per_call(tmp_path):
     seen = {}
     for mode in ("history", "per_call"):
         write(tmp_path, "SEEN = []\ndef last(messages):\n    SEEN.append(len(messages))\n    return messages[-3:]\n")
         strategy = parse_strategy(f"m=compactor=mine.py:last:mode={mode}", tmp_path)
-        assert [len(texts) for texts in prompts(ran(opened(shell(3, start=2)), strategy))] == [2, 3, 3, 3]
+        assert [len(texts) for texts in prompts(replayed_or_failed(conversation_of(shell(3, start=2)), strategy))] == [
+            2,
+            3,
+            3,
+            3,
+        ]
         seen[mode] = strategy.plugins["compactor"][0].entry.target.__globals__["SEEN"][:4]  # a replay is made twice
     assert seen == {"history": [2, 4, 5, 5], "per_call": [2, 4, 6, 8]}
 
 
-def test_mode_may_stand_on_the_function_and_a_wrong_one_is_named(tmp_path):
+def test_a_function_may_set_its_mode_and_a_wrong_one_is_an_error(tmp_path):
     write(tmp_path, "def last(messages):\n    return messages[-3:]\nlast.mode = 'per_call'\n")
     strategy = parse_strategy("m=compactor=mine.py:last", tmp_path)
     assert strategy.plugins["compactor"][0].attribute("mode") == "per_call"
@@ -221,13 +226,13 @@ def test_mode_may_stand_on_the_function_and_a_wrong_one_is_named(tmp_path):
         ([{"role": "assistant", "content": "", "tool_calls": [{}]}], r"messages\[0\]"),
     ],
 )
-def test_an_answer_that_is_no_list_of_messages_says_so(answer, says):
-    run = ran(conversation(), compose_of(compactor=lambda messages: answer))
+def test_an_answer_that_is_not_a_list_of_messages_is_an_error(answer, says):
+    run = replayed_or_failed(conversation(), compose_of(compactor=lambda messages: answer))
     assert run.failure.slot == "compactor"
     assert re.search(says, run.failure.error)
 
 
-def test_a_window_is_given_on_request_and_messages_of_ours_are_taken():
+def test_a_compactor_may_ask_for_a_window_and_return_its_messages():
     def newest(window: Window) -> list[Message]:
         return list(window.messages)[-1:]
 
@@ -235,11 +240,11 @@ def test_a_window_is_given_on_request_and_messages_of_ours_are_taken():
         return messages[-1:]
 
     for function in (newest, ours):
-        run = ran(opened([]), compose_of(compactor=function))
+        run = replayed_or_failed(conversation_of([]), compose_of(compactor=function))
         assert prompts(run) == [["Follow the files to the end."]]
 
 
-def test_an_id_that_comes_again_is_matched_by_place():
+def test_a_repeated_id_is_matched_by_position():
     calls = [
         step
         for turn in range(3)
@@ -248,7 +253,7 @@ def test_an_id_that_comes_again_is_matched_by_place():
             result(f"answer {turn}", index=3 + 2 * turn, call_id="c"),
         )
     ]
-    run = ran(opened(calls), compose_of(compactor=clear_openai))
+    run = replayed_or_failed(conversation_of(calls), compose_of(compactor=clear_openai))
     assert {message.step for message in run.messages if message.text == "[cleared]"} == {3, 5, 7}
 
 

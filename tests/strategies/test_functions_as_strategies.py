@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pytest
-from handmade import TABLE, compose, opened, result, shell
-from measured import ran
+from handmade import TABLE, compose, conversation_of, result, shell
+from measured import replayed_or_failed
 from theirs import write
 
 from bench.model import ToolResult
@@ -40,7 +40,7 @@ SPELLINGS = ("structured_output", "structuredOutput")
 
 
 def texts_shown(run) -> list[str]:
-    """What the model saw of each result."""
+    """The text of each result that the model saw."""
     assert run.failure is None, run.failure
     return [run.messages[outcome.message].text for outcome in run.results]
 
@@ -56,7 +56,9 @@ def script(key: str = "structuredOutput") -> ToolResult:
 @pytest.mark.parametrize("read", SPELLINGS)
 def test_the_function_of_document_000_runs_unchanged(tmp_path, recorded, read):
     write(tmp_path, GENERATE_SUMMARY % read)
-    run = ran(opened([script(recorded)]), parse_strategy("g=summarizer=mine.py:generate_summary", tmp_path))
+    run = replayed_or_failed(
+        conversation_of([script(recorded)]), parse_strategy("g=summarizer=mine.py:generate_summary", tmp_path)
+    )
     (text,) = texts_shown(run)
     assert json.loads(text)["table"]["row_count"] == 36
 
@@ -103,13 +105,15 @@ ASKS = {
 @pytest.mark.parametrize(
     ("settings", "code", "wanted"), [(item, *pair) for item, codes in ASKS.items() for pair in codes.items()]
 )
-def test_a_function_is_given_the_form_that_is_named(tmp_path, settings, code, wanted):
+def test_a_function_gets_its_input_in_the_named_form(tmp_path, settings, code, wanted):
     write(tmp_path, code)
-    run = ran(opened([result("a,b,c", index=2)]), compose("m", {"summarizer": f"mine.py:f{settings}"}, tmp_path))
+    run = replayed_or_failed(
+        conversation_of([result("a,b,c", index=2)]), compose("m", {"summarizer": f"mine.py:f{settings}"}, tmp_path)
+    )
     assert texts_shown(run) == [wanted]
 
 
-def test_the_slot_is_named_and_a_bare_function_in_python_is_a_summarizer(tmp_path):
+def test_a_function_without_a_slot_is_a_summarizer(tmp_path):
     write(tmp_path, "def f(messages):\n    return messages[-1:]\n")
     with pytest.raises(SpecError, match="names no slot"):
         parse_strategy("m=mine.py:f", tmp_path)
@@ -129,7 +133,7 @@ def test_the_slot_is_named_and_a_bare_function_in_python_is_a_summarizer(tmp_pat
         ("mine.py:of_messages", "no form is called Message"),
     ],
 )
-def test_a_form_that_is_unknown_or_missing_is_named_before_the_replay(tmp_path, spec, says):
+def test_the_error_names_an_unknown_or_missing_form_before_the_replay(tmp_path, spec, says):
     ours = "from bench.model import Message, Record\ndef of_record(r: Record | None): ...\ndef of_messages(m: list[Message]): ...\n"
     write(tmp_path, f"{ours}def f(result):\n    return None\n\ndef two(text: str, txt):\n    return text\n")
     with pytest.raises(SpecError, match=says):
@@ -146,7 +150,7 @@ def test_a_function_that_raises_names_file_and_line(tmp_path, monkeypatch):
         "def f(raw: dict):\n    return deep(raw)\n\ndef deep(raw):\n    return raw['outptu']\n",
         "agent/mine.py",
     )
-    run = ran(opened([result("y", index=2)]), parse_strategy("m=summarizer=agent/mine.py:f"))
+    run = replayed_or_failed(conversation_of([result("y", index=2)]), parse_strategy("m=summarizer=agent/mine.py:f"))
     assert run.failure.error == "agent/mine.py:5: KeyError: 'outptu'"
 
 
@@ -160,15 +164,15 @@ FAILING = {
 
 
 @pytest.mark.parametrize("slot", FAILING)
-def test_a_function_that_takes_its_value_for_another_is_given_the_names_of_forms(slot):
+def test_the_error_of_a_function_with_the_wrong_form_lists_the_forms(slot):
     function, form = FAILING[slot]
-    run = ran(opened(shell(1, start=2)), compose("m", {slot: function}))
+    run = replayed_or_failed(conversation_of(shell(1, start=2)), compose("m", {slot: function}))
     assert f"form={form}" in run.failure.error
 
 
-def test_another_error_names_no_forms():
+def test_an_unrelated_error_does_not_list_the_forms():
     for wrong in (lambda given: int("x"), lambda given: None + 1, lambda given: {}.text):
-        run = ran(opened(shell(1, start=2)), compose("m", {"summarizer": wrong}))
+        run = replayed_or_failed(conversation_of(shell(1, start=2)), compose("m", {"summarizer": wrong}))
         assert "form=" not in run.failure.error
 
 
@@ -179,9 +183,9 @@ def test_a_function_changes_only_its_own_copy_of_what_it_was_given():
         return str(len(raw))
 
     clear.form = "dict"
-    recording = opened([script()])
+    recording = conversation_of([script()])
     before = msgspec.json.encode(recording)
-    assert texts_shown(ran(recording, clear)) == ["0"]
+    assert texts_shown(replayed_or_failed(recording, clear)) == ["0"]
     assert msgspec.json.encode(recording) == before
 
 
@@ -207,20 +211,21 @@ Point = dataclasses.make_dataclass("Point", ["x"])
         (Point({3: Path("q")}), '{"x":{"3":"q"}}'),
     ],
 )
-def test_what_json_can_say_of_an_answer_is_said(answer, seen):
-    assert texts_shown(ran(opened([result("x", index=2)]), lambda outcome: answer)) == [seen]
+def test_answers_are_written_as_json_as_far_as_possible(answer, seen):
+    assert texts_shown(replayed_or_failed(conversation_of([result("x", index=2)]), lambda outcome: answer)) == [seen]
 
 
 @pytest.mark.parametrize(
     ("kept", "kind"),
     [({"a": 1}, "structured"), ([1], "structured"), ({}, "structured"), ("a", "text"), (7, "text"), (None, "text")],
 )
-def test_what_a_store_gives_as_it_is_is_judged_for_what_it_is(kept, kind):
+def test_the_plain_answer_of_a_store_is_judged_by_its_type(kept, kind):
     """A mapping that was stored raw is still one for the evaluator, whatever the result had been."""
     for full in ({"b": 2}, "text"):
         given = result(full if isinstance(full, str) else None, data=None if isinstance(full, str) else full, index=2)
-        run = ran(
-            opened([given]), compose_of(store=lambda raw: kept, evaluator=lambda record: {"kind": record.result_type})
+        run = replayed_or_failed(
+            conversation_of([given]),
+            compose_of(store=lambda raw: kept, evaluator=lambda record: {"kind": record.result_type}),
         )
         assert (run.results[0].record.value, run.results[0].evaluation["kind"]) == (kept, kind)
 
@@ -237,26 +242,28 @@ EVALUATORS = {
 def test_evaluators_take_records_mappings_and_states(tmp_path, asks):
     form, gives = EVALUATORS[asks]
     write(tmp_path, f"def f({asks}):\n    return {{'found': {gives}}}\n")
-    run = ran(opened([result("run_script", index=2)]), compose("m", {"evaluator": f"mine.py:f{form}"}, tmp_path))
+    run = replayed_or_failed(
+        conversation_of([result("run_script", index=2)]), compose("m", {"evaluator": f"mine.py:f{form}"}, tmp_path)
+    )
     assert run.failure is None
     assert run.results[0].evaluation["found"].startswith("run_script")
 
 
-def test_a_router_decides_after_results_unless_it_says_otherwise(tmp_path):
+def test_a_router_decides_after_results_by_default(tmp_path):
     write(tmp_path, "def go(state):\n    return 'on'\n")
-    once = opened([result("x", index=2), result("y", index=3)])
-    run = ran(once, parse_strategy("m=routers=mine.py:go", tmp_path))
+    once = conversation_of([result("x", index=2), result("y", index=3)])
+    run = replayed_or_failed(once, parse_strategy("m=routers=mine.py:go", tmp_path))
     assert [(item.step, item.at, item.route) for item in run.decisions] == [
         (2, "after_result", "on"),
         (3, "after_result", "on"),
     ]
-    run = ran(once, parse_strategy("m=routers=mine.py:go:at=user_turn", tmp_path))
+    run = replayed_or_failed(once, parse_strategy("m=routers=mine.py:go:at=user_turn", tmp_path))
     assert [item.at for item in run.decisions] == ["user_turn"]
 
 
 def test_a_router_may_ask_for_messages(tmp_path):
     write(tmp_path, "def go(messages: list[dict]):\n    return messages[-1]['role']\n")
-    run = ran(opened(shell(1, start=2)), compose("m", {"routers": "mine.py:go"}, tmp_path))
+    run = replayed_or_failed(conversation_of(shell(1, start=2)), compose("m", {"routers": "mine.py:go"}, tmp_path))
     assert [item.route for item in run.decisions] == ["user"]
 
 
@@ -264,7 +271,7 @@ def test_a_consumer_may_answer_with_a_mapping():
     def reply(execution):
         return {"text": f"I saw {execution.summary}", "state": {}, "route": "END"}
 
-    run = ran(opened([script()]), compose_of(summarizer=lambda raw: "short", consumer=reply))
+    run = replayed_or_failed(conversation_of([script()]), compose_of(summarizer=lambda raw: "short", consumer=reply))
     assert run.results[0].reply.text == "I saw short"
 
 
@@ -289,8 +296,10 @@ class Nodes:
 def test_the_store_and_the_evaluators_of_document_004_run_unchanged(tmp_path, lazily):
     write(tmp_path, lazily + OF_DOCUMENT_004)
     slots = {"store": "mine.py:Nodes._store_execution_result", "evaluator": "mine.py:Nodes._evaluate_single_step_v1"}
-    recording = opened([result("abc", index=2, function="dea"), result("de", index=3, call_id="d", function="umap")])
-    run = ran(recording, compose("m", slots, tmp_path))
+    recording = conversation_of(
+        [result("abc", index=2, function="dea"), result("de", index=3, call_id="d", function="umap")]
+    )
+    run = replayed_or_failed(recording, compose("m", slots, tmp_path))
     records = [(item.record.value, item.record.result_type, item.record.summary) for item in run.results]
     assert records == [("dea True 3", "structured", "s"), ("umap True 2", "structured", "s")]
     kept = [
@@ -298,5 +307,5 @@ def test_the_store_and_the_evaluators_of_document_004_run_unchanged(tmp_path, la
         {"function": "umap", "result": "umap True 2", "steps": 2},
     ]
     assert [outcome.evaluation for outcome in run.results] == kept
-    node = ran(recording, compose("m", {"evaluator": "mine.py:Nodes.step_evaluator_node"}, tmp_path))
+    node = replayed_or_failed(recording, compose("m", {"evaluator": "mine.py:Nodes.step_evaluator_node"}, tmp_path))
     assert [outcome.evaluation for outcome in node.results] == [{"steps": 1}, {"steps": 2}]

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from handmade import opened, result, trace as trace_of
-from measured import ran
+from handmade import conversation_of, result, trace as trace_of
+from measured import replayed_or_failed
 
 import bench
 from bench.metrics import metrics
@@ -126,35 +126,38 @@ def written(folder: Path, text: str) -> Path:
     return folder
 
 
-def decided(recorded: Trace, graph: str, folder: Path, extra: str = "") -> list[tuple[str | None, str]]:
-    run = ran(recorded, parse_strategy(f'g={extra}routers=langgraph:graph="{graph}"', folder))
+def routes_of(recorded: Trace, graph: str, folder: Path, extra: str = "") -> list[tuple[str | None, str]]:
+    run = replayed_or_failed(recorded, parse_strategy(f'g={extra}routers=langgraph:graph="{graph}"', folder))
     assert run.failure is None, run.failure
     return [(item.recorded, item.route) for item in run.decisions]
 
 
-def went(*taken: str, router: str | None = "langgraph", level: str = "L1") -> Trace:
+def with_decisions(*taken: str, router: str | None = "langgraph", level: str = "L1") -> Trace:
     steps = [
         RouteDecision(index=2 + number, at="after_model", taken=name, router=router, state={"level": level})
         for number, name in enumerate(taken)
     ]
-    return opened(steps)
+    return conversation_of(steps)
 
 
 def test_edges_decide_from_each_recorded_node(tmp_path: Path) -> None:
     written(tmp_path, STAND_IN)
     path = [("a", "a"), ("c", "c"), ("a+b", "a+b")]
-    assert decided(went("a", "c", "a+b"), "graph.py:app", tmp_path) == path
-    assert decided(went("a", "c", level="L2"), "graph.py:app", tmp_path) == [("a", "a"), ("c", "b")]
-    assert decided(went("a", "jumps", "b", "__end__"), "graph.py:app", tmp_path) == [
+    assert routes_of(with_decisions("a", "c", "a+b"), "graph.py:app", tmp_path) == path
+    assert routes_of(with_decisions("a", "c", level="L2"), "graph.py:app", tmp_path) == [("a", "a"), ("c", "b")]
+    assert routes_of(with_decisions("a", "jumps", "b", "__end__"), "graph.py:app", tmp_path) == [
         ("a", "a"), ("jumps", "c"), ("__end__", "__end__"),
     ]  # fmt: skip
 
 
 def test_decisions_of_other_routers_are_left_alone_and_named_nodes_answer_with_labels(tmp_path: Path) -> None:
     written(tmp_path, STAND_IN)
-    assert decided(went("go", router="approval"), "graph.py:app", tmp_path) == []
-    assert decided(went("both", "up", router="a"), "graph.py:app", tmp_path) == [("both", "both"), ("up", "both")]
-    assert decided(trace_of(UserTurn(index=0, content="x")), "graph.py:app", tmp_path) == []
+    assert routes_of(with_decisions("go", router="approval"), "graph.py:app", tmp_path) == []
+    assert routes_of(with_decisions("both", "up", router="a"), "graph.py:app", tmp_path) == [
+        ("both", "both"),
+        ("up", "both"),
+    ]
+    assert routes_of(trace_of(UserTurn(index=0, content="x")), "graph.py:app", tmp_path) == []
 
 
 def test_edges_read_the_findings_of_the_strategy(tmp_path: Path) -> None:
@@ -162,13 +165,15 @@ def test_edges_read_the_findings_of_the_strategy(tmp_path: Path) -> None:
     for number, error in enumerate((None, "ImportError: no umap")):
         steps.append(result("x", index=2 + 2 * number, success=error is None, error=error))
         steps.append(RouteDecision(index=3 + 2 * number, at="after_evaluation", taken="continue", router="judge"))
-    pairs = decided(opened(steps), "graph.py:app", written(tmp_path, STAND_IN), "evaluator=step_v1+")
+    pairs = routes_of(conversation_of(steps), "graph.py:app", written(tmp_path, STAND_IN), "evaluator=step_v1+")
     assert pairs == [("continue", "continue"), ("continue", "abort")]
 
 
 def test_the_first_divergence_is_measured(tmp_path: Path) -> None:
-    recorded = went("a", "b", "__end__")  # on L1 its edge leads to c
-    run = ran(recorded, parse_strategy('g=routers=langgraph:graph="graph.py:app"', written(tmp_path, STAND_IN)))
+    recorded = with_decisions("a", "b", "__end__")  # on L1 its edge leads to c
+    run = replayed_or_failed(
+        recorded, parse_strategy('g=routers=langgraph:graph="graph.py:app"', written(tmp_path, STAND_IN))
+    )
     sample = metrics()["routing.first_divergence"].number(run.evidence)
     assert (sample.value, sample.weight) == (1 / 3, 3)
 
@@ -181,22 +186,24 @@ def test_the_first_divergence_is_measured(tmp_path: Path) -> None:
         ("graph.py:gone", "has no"),
     ],
 )
-def test_what_is_no_graph(tmp_path: Path, graph: str, says: str) -> None:
+def test_an_object_that_is_not_a_graph_is_refused(tmp_path: Path, graph: str, says: str) -> None:
     with pytest.raises(SpecError, match=says):
         parse_strategy(f'g=routers=langgraph:graph="{graph}"', written(tmp_path, STAND_IN))
 
 
-def test_a_graph_is_somebodys_code_and_runs_in_a_child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_graph_is_user_code_and_runs_in_a_child_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(written(tmp_path, f"import os\nopen(f'{{os.getpid()}}.pid', 'w')\n{STAND_IN}"))
-    result = bench.compare(went("a", "c"), ['g=routers=langgraph:graph="graph.py:app"'])
+    result = bench.compare(with_decisions("a", "c"), ['g=routers=langgraph:graph="graph.py:app"'])
     assert result.number("g", "routing.accuracy").value == 1.0  # type: ignore[union-attr]
     numbers = [path.stem for path in tmp_path.glob("*.pid")]
     assert numbers
     assert str(os.getpid()) not in numbers
 
 
-def test_an_edge_that_leads_nowhere_is_the_strategys_failure(tmp_path: Path) -> None:
-    run = ran(went("a"), parse_strategy('g=routers=langgraph:graph="graph.py:bad"', written(tmp_path, STAND_IN)))
+def test_an_edge_to_an_unknown_node_fails_the_strategy(tmp_path: Path) -> None:
+    run = replayed_or_failed(
+        with_decisions("a"), parse_strategy('g=routers=langgraph:graph="graph.py:bad"', written(tmp_path, STAND_IN))
+    )
     assert run.failure is not None
     assert "node __start__: its edge gave 'q', which leads nowhere — known: y" in run.failure.error
 
@@ -204,17 +211,19 @@ def test_an_edge_that_leads_nowhere_is_the_strategys_failure(tmp_path: Path) -> 
 # ---------------------------------------------------------------- the real thing
 
 
-def test_the_graph_of_document_003_recorded_here_and_replayed(tmp_path: Path) -> None:
+def test_the_graph_of_document_003_replays_its_recorded_decisions(tmp_path: Path) -> None:
     pytest.importorskip("langgraph.graph", reason="langgraph is not installed")
     written(tmp_path, GRAPH_003)
     (tmp_path / "record.py").write_text(RECORD)
     subprocess.run([sys.executable, "record.py", "states.json"], cwd=tmp_path, check=True)
     assert len(json.loads((tmp_path / "states.json").read_text())) > 5
     (recorded,) = bench.load([f"langgraph:{tmp_path}/states.json"]).traces
-    pairs = decided(recorded, "graph.py:app", tmp_path)
+    pairs = routes_of(recorded, "graph.py:app", tmp_path)
     path = ["agent_node", "tool_node", "agent_node", "get_parameters_node", "agent_node", "__end__"]
     assert [taken for taken, _ in pairs] == path
     assert [route for _, route in pairs] == path
-    run = ran(recorded, parse_strategy('g=routers=langgraph:graph="graph.py:without_parameters"', tmp_path))
+    run = replayed_or_failed(
+        recorded, parse_strategy('g=routers=langgraph:graph="graph.py:without_parameters"', tmp_path)
+    )
     sample = metrics()["routing.first_divergence"].number(run.evidence)
     assert (sample.value, sample.weight) == (3 / 6, 6)

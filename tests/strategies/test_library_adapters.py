@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from field import answer, histories
-from hypothesis import given, strategies as st
+from hypothesis import assume, given, strategies as st
 
 from bench.model import Message, ToolCall
 from bench.strategies.bridge import Bridge
@@ -64,7 +64,7 @@ def history() -> list[Message]:
     return before
 
 
-def left(function: Any, messages: list[Message]) -> list[Message]:
+def left_by(function: Any, messages: list[Message]) -> list[Message]:
     bridge = Bridge(OpenAIMessages(), messages)
     given = function(bridge.given)
     return bridge.back(asyncio.run(given) if asyncio.iscoroutine(given) else given)
@@ -109,59 +109,59 @@ def test_the_page_has_an_adapter_for_each_library() -> None:
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
-def test_a_history_comes_back_as_it_was_given(name: str) -> None:
+def test_an_adapter_that_changes_nothing_returns_the_same_history(name: str) -> None:
     before = history()
-    assert left(adapter(name, SAME[name]() if name in SAME else lambda messages: messages), before) == before
+    assert left_by(adapter(name, SAME[name]() if name in SAME else lambda messages: messages), before) == before
 
 
 @pytest.mark.parametrize("name", ["pydantic_ai", "llama_index", "haystack"])
-def test_what_is_left_out_is_gone(name: str) -> None:
+def test_messages_that_an_adapter_leaves_out_are_gone(name: str) -> None:
     before = history()
-    assert left(adapter(name, lambda messages: messages[-4:]), before) == before[-4:]
+    assert left_by(adapter(name, lambda messages: messages[-4:]), before) == before[-4:]
 
 
-def test_a_filter_of_openai_agents() -> None:
+def test_the_adapter_for_openai_agents_gives_the_filtered_messages() -> None:
     library("openai_agents")
     run = importlib.import_module("agents.run")
     before = history()
-    last = left(
+    last = left_by(
         adapter("openai_agents", lambda data: run.ModelInputData(input=data.model_data.input[-5:], instructions=None)),
         before,
     )
     assert last == before[-4:]
 
 
-def masked(before: list[Message], keep: int, text: str) -> list[tuple[int | None, str]]:
+def with_old_results_as(before: list[Message], keep: int, text: str) -> list[tuple[int | None, str]]:
     """The steps and texts of a history whose results but the last ones show a text."""
     old = [m.step for m in before if m.kind == "result"][:-keep]
     return [(m.step, text if m.step in old else m.text) for m in before]
 
 
-def test_an_edit_of_inspect() -> None:
+def test_the_adapter_for_inspect_gives_the_edited_messages() -> None:
     library("inspect")
     model = importlib.import_module("inspect_ai.model")
     before = history()
     edit = model.CompactionEdit(keep_tool_uses=2, keep_thinking_turns="all", memory=False)
-    after = left(adapter("inspect", edit), before)
-    assert [(m.step, m.text) for m in after] == masked(before, 2, "(Tool result removed)")
+    after = left_by(adapter("inspect", edit), before)
+    assert [(m.step, m.text) for m in after] == with_old_results_as(before, 2, "(Tool result removed)")
 
 
-def test_a_window_of_agent_framework() -> None:
+def test_the_adapter_for_agent_framework_gives_the_last_messages() -> None:
     library("agent_framework")
     package = importlib.import_module("agent_framework._compaction")
     before = history()
     strategy = package.SlidingWindowStrategy(keep_last_groups=2)
-    assert left(adapter("agent_framework", strategy), before) == [before[0], *before[-4:]]
+    assert left_by(adapter("agent_framework", strategy), before) == [before[0], *before[-4:]]
 
 
-def test_an_edit_of_langchain() -> None:
+def test_the_adapter_for_langchain_gives_the_edited_messages() -> None:
     pytest.importorskip("langchain", reason="langchain is not installed")
     scope: dict[str, Any] = {}
     exec(compile(BLOCKS["langchain"].replace("trigger=1000", "trigger=60"), "langchain", "exec"), scope)
     before = history()[1:]
     bridge = Bridge(LangChainMessages(), before)
     after = bridge.back(scope["langchain"](bridge.given))
-    assert [(m.step, m.text) for m in after] == masked(before, 2, "[cleared]")
+    assert [(m.step, m.text) for m in after] == with_old_results_as(before, 2, "[cleared]")
 
 
 @given(
@@ -170,7 +170,7 @@ def test_an_edit_of_langchain() -> None:
     keep=st.integers(0, 3),
 )
 def test_openhands_condenser_is_the_native_policy(before: list[Message], max_size: int, keep: int) -> None:
-    if max_size // 2 - keep > 1:
-        prompt = left(adapter("openhands", condenser(max_size, keep)), before)
-        ours = answer(f"openhands.summarize:max_size={max_size},keep_first={keep}", before)
-        assert [m.step for m in prompt] == [m.step for m in ours]
+    assume(max_size // 2 - keep > 1)
+    prompt = left_by(adapter("openhands", condenser(max_size, keep)), before)
+    ours = answer(f"openhands.summarize:max_size={max_size},keep_first={keep}", before)
+    assert [m.step for m in prompt] == [m.step for m in ours]

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from handmade import opened, result
-from measured import ran
-from theirs import one, refusal, run_of, text_shown, write
+from handmade import conversation_of, result
+from measured import replayed_or_failed
+from theirs import refusal, run_of, text_shown, with_one_result, write
 
 import bench
 from bench.cli import main
@@ -44,20 +44,21 @@ def test_a_file_in_a_package_imports_as_the_package_does(tmp_path, monkeypatch, 
     monkeypatch.chdir(tmp_path)
     package(tmp_path)
     for spec in (f"m=summarizer=agent/tools/{file}.py:short", f"m=summarizer=agent.tools.{file}:short"):
-        assert text_shown(ran(one(), spec)) == '{"'
+        assert text_shown(replayed_or_failed(with_one_result(), spec)) == '{"'
 
 
-def test_two_revisions_of_a_package_do_not_meet(tmp_path, monkeypatch):
+def test_two_revisions_of_a_package_are_separate(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, limit in (("old", 2), ("new", 5)):
         package(tmp_path / name, limit)
     texts = [
-        text_shown(ran(one(), f"m=summarizer={name}/agent/tools/named.py:short")) for name in ("old", "new", "old")
+        text_shown(replayed_or_failed(with_one_result(), f"m=summarizer={name}/agent/tools/named.py:short"))
+        for name in ("old", "new", "old")
     ]
     assert [len(text) for text in texts] == [2, 5, 2]
 
 
-def test_a_package_is_not_imported_for_a_file_that_does_without(tmp_path):
+def test_a_package_is_imported_only_if_the_file_needs_it(tmp_path):
     package(tmp_path)
     write(tmp_path, "raise RuntimeError('a server starts')\n", "agent/__init__.py")
     write(tmp_path, "def short(text: str):\n    return text[:3]\n", "agent/tools/alone.py")
@@ -80,11 +81,13 @@ def by_function(path, strategies):
 
 
 @pytest.mark.parametrize("door", [by_command, by_function])
-def test_two_folders_with_files_of_the_same_names_do_not_meet(tmp_path, monkeypatch, door):
+def test_modules_of_the_same_name_in_two_folders_are_separate(tmp_path, monkeypatch, door):
     monkeypatch.chdir(tmp_path)
     text = "there are 4711 rows in data/walls.csv, and 905 in data/doors.csv"
     path = tmp_path / "run.jsonl"
-    path.write_bytes(encode_trace(opened([result(text, index=2), ModelTurn(index=3, content="905, and 4711.")])))
+    path.write_bytes(
+        encode_trace(conversation_of([result(text, index=2), ModelTurn(index=3, content="905, and 4711.")]))
+    )
     for folder, chars in (("a", 20), ("b", 50)):
         write(tmp_path, f"CHARS = {chars}\n", f"{folder}/limits.py")
         write(
@@ -151,12 +154,12 @@ def test_callables_and_methods_are_strategies(tmp_path, spec, text):
         assert text_shown(run_of(tmp_path, f"summarizer={spec}", CLASSES)) == text
 
 
-def test_a_callable_class_is_one_in_python_too():
+def test_a_callable_class_passed_from_python_is_a_strategy():
     class Short:
         def __call__(self, text: str):
             return text[:2]
 
-    assert text_shown(ran(one(), Short)) == '{"'
+    assert text_shown(replayed_or_failed(with_one_result(), Short)) == '{"'
 
 
 @pytest.mark.parametrize(
@@ -171,7 +174,7 @@ def test_a_callable_class_is_one_in_python_too():
         ("summarizer=mine.py:nothing", "mine.py has no function 'nothing' — known: Manager, Notes"),
     ],
 )  # fmt: skip
-def test_a_spec_of_nothing_callable_is_refused_with_what_to_write(tmp_path, spec, says):
+def test_a_spec_of_an_object_that_cannot_be_called_is_refused_with_an_example(tmp_path, spec, says):
     assert says in refusal(tmp_path, spec, CLASSES)
 
 
@@ -230,7 +233,7 @@ def context(ctx: Foreign, messages: list[dict]):
         ("hidden", "run_script"),
     ],
 )
-def test_what_functions_are_given_and_what_they_answer(tmp_path, function, text):
+def test_functions_get_the_types_of_their_annotations(tmp_path, function, text):
     assert text_shown(run_of(tmp_path, f"summarizer=mine.py:{function}", TYPES)) == text
 
 
@@ -241,11 +244,11 @@ def test_what_functions_are_given_and_what_they_answer(tmp_path, function, text)
         ("compactor=mine.py:context", "it takes ctx, messages"),
     ],
 )  # fmt: skip
-def test_what_nobody_can_give_is_refused_before_the_replay(tmp_path, function, says):
+def test_an_unknown_setting_or_parameter_is_refused_before_the_replay(tmp_path, function, says):
     assert says in refusal(tmp_path, function, TYPES)
 
 
-def test_an_evaluator_may_answer_a_dataclass_and_nothing_that_is_no_mapping(tmp_path):
+def test_an_evaluator_must_answer_a_mapping_or_dataclass(tmp_path):
     answers = "def f(record: dict):\n    return V(True)\ndef g(record: dict):\n    return 0.5\n"
     text = f"from dataclasses import dataclass\n@dataclass\nclass V:\n    ok: bool\n{answers}"
     assert run_of(tmp_path, "evaluator=mine.py:f", text).results[0].evaluation == {"ok": True}

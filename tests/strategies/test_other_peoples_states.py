@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from handmade import compose, opened, result, shell
-from measured import ran
+from handmade import compose, conversation_of, result, shell
+from measured import replayed_or_failed
 from theirs import run_of
 
 # ---------------------------------------------------------------- a state of messages
@@ -28,15 +28,15 @@ def undeclared(state):
 
 def test_a_router_finds_the_prompt_as_the_messages_of_its_state(tmp_path):
     pytest.importorskip("langchain_core")
-    run = run_of(tmp_path, "routers=mine.py:typed", ROUTERS, opened(shell(2, start=2)))
+    run = run_of(tmp_path, "routers=mine.py:typed", ROUTERS, conversation_of(shell(2, start=2)))
     assert run.failure is None
     assert {item.route for item in run.decisions} <= {"tools", "end"}
     assert len(run.decisions) == 2
 
 
-def test_the_node_of_a_graph_is_a_compactor_and_no_router(tmp_path):
+def test_a_node_of_a_graph_may_be_a_compactor_and_not_a_router(tmp_path):
     pytest.importorskip("langchain_core")
-    run = run_of(tmp_path, "compactor=mine.py:node", ROUTERS, opened(shell(2, start=2)))
+    run = run_of(tmp_path, "compactor=mine.py:node", ROUTERS, conversation_of(shell(2, start=2)))
     assert run.failure is None
     assert "write compactor= before it" in run_of(tmp_path, "routers=mine.py:undeclared").failure.error
 
@@ -44,17 +44,22 @@ def test_the_node_of_a_graph_is_a_compactor_and_no_router(tmp_path):
 # ---------------------------------------------------------------- what is not the same twice
 
 
-def test_a_stamp_that_reaches_no_prompt_route_or_gate_is_not_unstable():
+def test_a_random_value_without_effect_is_not_unstable():
     import time
     import uuid
 
     def stamped(record):
         return {"success": True, "id": str(uuid.uuid4()), "timestamp": time.time(), "at": str(uuid.uuid4())}
 
-    assert ran(opened([result("abcdef", index=2)]), compose("stamped", {"evaluator": stamped})).unstable_at is None
+    assert (
+        replayed_or_failed(
+            conversation_of([result("abcdef", index=2)]), compose("stamped", {"evaluator": stamped})
+        ).unstable_at
+        is None
+    )
 
 
-def test_a_random_function_is_found():
+def test_a_random_strategy_is_reported_as_unstable():
     import random
 
     given = iter(range(1000))
@@ -63,6 +68,6 @@ def test_a_random_function_is_found():
         "steady": {"summarizer": lambda result: result.text[:2]},
         "counts": {"compactor": lambda messages: [*messages[:1], {"role": "user", "content": str(next(given))}]},
     }
-    recorded = opened([result("abcdef", index=2)])
-    found = {name: ran(recorded, compose(name, slots)).unstable_at for name, slots in functions.items()}
+    recorded = conversation_of([result("abcdef", index=2)])
+    found = {name: replayed_or_failed(recorded, compose(name, slots)).unstable_at for name, slots in functions.items()}
     assert found == {"random": 2, "steady": None, "counts": 3}

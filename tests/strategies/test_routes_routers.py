@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from handmade import compose, opened, result, run_of, trace
+from handmade import compose, conversation_of, result, trace
+from measured import replayed
 from readers import WHO_AND_WHEN
 from readers.ledger import Ledger
 
@@ -55,7 +56,7 @@ def test_ledger_replans_on_the_fourth_stall_whatever_came_between() -> None:
     assert routes(Ledger(), *states) == [*["next"] * 7, "replan", "next"]
 
 
-def test_ledger_terminates_where_the_fourth_replan_would_be() -> None:
+def test_ledger_terminates_in_place_of_a_fourth_replan() -> None:
     decided = routes(Ledger(), *[STALLED] * 16)
     assert [number for number, route in enumerate(decided) if route != "next"] == [3, 7, 11, 15]
     assert decided[15] == "terminated"
@@ -75,15 +76,15 @@ def test_ledger_names_the_speaker_of_a_next() -> None:
 
 
 @pytest.mark.parametrize("state", [{}, {"ledger": None}, {"ledger": {"is_in_loop": True}}, ledger("yes", "no", "no")])
-def test_ledger_takes_nothing_but_booleans_for_an_answer(state: dict[str, Any]) -> None:
+def test_ledger_accepts_only_booleans_as_answers(state: dict[str, Any]) -> None:
     assert routes(Ledger(max_stalls=0), state) == ["next"]
 
 
 def decisions_of(recording: Trace) -> list[tuple[int, str]]:
-    return [(d.step, d.route) for d in run_of(recording, compose("s", {"routers": Ledger})).decisions]
+    return [(d.step, d.route) for d in replayed(recording, compose("s", {"routers": Ledger})).decisions]
 
 
-def test_ledger_decides_where_the_trace_did_and_starts_anew_for_each_trace() -> None:
+def test_ledger_decides_at_recorded_points_and_starts_anew_for_each_trace() -> None:
     steps = [UserTurn(index=0, content="?")]
     steps += [RouteDecision(index=n, at="before_model", router="ledger", taken="x", state=STALLED) for n in range(1, 5)]
     recording = trace(*steps, ModelTurn(index=5, content="done"))
@@ -97,7 +98,7 @@ def test_ledger_reproduces_every_recorded_decision(shared_traces: Path) -> None:
     decided = {
         (f"who-and-when/Hand-Crafted/{recording.id}.json", decision.step): decision
         for recording in load([f"{WHO_AND_WHEN}:who-and-when/Hand-Crafted"], shared_traces).traces
-        for decision in run_of(recording, compose("s", {"routers": Ledger})).decisions
+        for decision in replayed(recording, compose("s", {"routers": Ledger})).decisions
     }
     assert decided.keys() == expected.keys()
     for place, row in expected.items():
@@ -121,7 +122,7 @@ def answer(number: int, text: str = "a.csv") -> Message:
     return Message(role="tool", text=text, kind="result", step=number, call_id=f"c{number}")
 
 
-def detected(*prompt: Message, repeats: int = 3) -> tuple[str, dict[str, Any]]:
+def loop_route(*prompt: Message, repeats: int = 3) -> tuple[str, dict[str, Any]]:
     return LoopDetector(repeats=repeats).decide({"prompt": prompt})
 
 
@@ -129,10 +130,10 @@ TWICE = [call(1), answer(1), call(2), answer(2)]
 
 
 def test_loop_detector_wants_three_equal_calls_with_equal_results() -> None:
-    assert detected(*TWICE) == ("continue", {})
-    assert detected(*TWICE, repeats=2) == ("break_loop", {"function": "ls", "times": 2})
+    assert loop_route(*TWICE) == ("continue", {})
+    assert loop_route(*TWICE, repeats=2) == ("break_loop", {"function": "ls", "times": 2})
     apart = [call(8, "cat"), answer(8, "?"), call(3), answer(3)]
-    assert detected(*TWICE, *apart) == ("break_loop", {"function": "ls", "times": 3})
+    assert loop_route(*TWICE, *apart) == ("break_loop", {"function": "ls", "times": 3})
 
 
 @pytest.mark.parametrize(
@@ -148,18 +149,18 @@ def test_loop_detector_wants_three_equal_calls_with_equal_results() -> None:
     ],
 )
 def test_loop_detector_counts_only_what_is_the_same_and_shown(third: list[Message]) -> None:
-    assert detected(*TWICE, *third)[0] == "continue"
+    assert loop_route(*TWICE, *third)[0] == "continue"
 
 
 def test_loop_detector_pairs_parallel_calls_and_ids_used_again() -> None:
     both = ToolCall(id="a", name="ls"), ToolCall(id="b", name="pwd")
     turn = Message(role="assistant", text="", kind="model", tool_calls=both)
     answers = [Message(role="tool", text=text, kind="result", call_id=name) for name, text in (("b", "/"), ("a", "x"))]
-    assert detected(*[turn, *answers] * 3) == ("break_loop", {"function": "pwd", "times": 3})
-    assert detected(*[turn, answers[1]] * 3) == ("break_loop", {"function": "ls", "times": 3})
+    assert loop_route(*[turn, *answers] * 3) == ("break_loop", {"function": "pwd", "times": 3})
+    assert loop_route(*[turn, answers[1]] * 3) == ("break_loop", {"function": "ls", "times": 3})
 
 
-def test_loop_detector_without_a_prompt_goes_on_and_refuses_to_call_one_call_a_loop() -> None:
+def test_loop_detector_continues_without_a_prompt_and_refuses_a_single_repeat() -> None:
     assert LoopDetector().decide({}) == ("continue", {})
     with pytest.raises(SpecError):
         build("router", "loop_detector:repeats=1")
@@ -173,14 +174,14 @@ def stuck(turns: int, *, text: bool = False) -> Trace:
         content = "I look.\n\nexecute: ls" if text else ""
         steps.append(ModelTurn(index=2 + 2 * turn, content=content, tool_calls=(asked,)))
         steps.append(result("a.csv " * 40, index=3 + 2 * turn, call_id=asked.id, function="bash"))
-    return opened(steps)
+    return conversation_of(steps)
 
 
 @pytest.mark.parametrize("text", [False, True])
 def test_loop_detector_sees_the_prompt_as_each_strategy_shows_it(text: bool) -> None:
     recording = stuck(4, text=text)
     seen = {
-        slots: [(d.route, d.untruncated) for d in run_of(recording, f"s=routers=loop_detector{slots}").decisions]
+        slots: [(d.route, d.untruncated) for d in replayed(recording, f"s=routers=loop_detector{slots}").decisions]
         for slots in ("", "+compactor=mask_observations:keep_last=1", "+compactor=sliding_window:keep_last=4")
     }
     go, out = "continue", "break_loop"
@@ -197,10 +198,10 @@ def test_after_execution_follows_the_strategy_s_own_summary() -> None:
     rows = json.dumps([{"Name": number} for number in range(6)])
     short = {"output": "one\ntwo", "structured_output": []}
     table = {"output": "", "structured_output": [{"type": "table", "data": rows}]}
-    recording = opened([result(None, index=2, data=short), result(None, index=3, data=table)])
-    run = run_of(recording, "s=summarizer=table_console+routers=after_execution")
+    recording = conversation_of([result(None, index=2, data=short), result(None, index=3, data=table)])
+    run = replayed(recording, "s=summarizer=table_console+routers=after_execution")
     assert [d.route for d in run.decisions] == ["respond_with_raw", "respond_with_summary"]
-    assert [d.route for d in run_of(recording, "s=routers=after_execution").decisions] == ["respond_with_raw"] * 2
+    assert [d.route for d in replayed(recording, "s=routers=after_execution").decisions] == ["respond_with_raw"] * 2
 
 
 def turn(*names: str) -> ModelTurn:
@@ -225,7 +226,7 @@ RUN, PARAMETERS = "run_script_by_name", "get_script_parameters_tool"
         (None, None, "respond"),
     ],
 )
-def test_agent_turn(step: Any, pending: Any, route: str) -> None:
+def test_agent_turn_routes_by_the_calls_and_the_pending_question(step: Any, pending: Any, route: str) -> None:
     assert agent_turn({"step": step, "next_conversational_action": pending}) == route
 
 
@@ -239,7 +240,7 @@ def test_a_script_is_asked_for_then_executed_or_given_back() -> None:
         ToolResult(index=5, call_id="b", function=RUN, data={"is_success": True, "output": "✅ Wall created."}),
         ModelTurn(index=6, content="Wall created."),
     )
-    run = run_of(recording, "s=routers=[agent_turn,approval,after_execution]")
+    run = replayed(recording, "s=routers=[agent_turn,approval,after_execution]")
     assert [(d.step, d.router, d.route) for d in run.decisions] == [
         (1, "agent_turn", "approval"),
         (2, "approval", "agent"),
@@ -256,33 +257,35 @@ STEPS = [{"script_name": "Foundation.cs"}, {"script": "Columns.cs"}, "Beams.cs"]
 OK, FAILED = {"success": True}, {"success": False}
 
 
-def planned(done: int, *executed: dict[str, Any], **more: Any) -> tuple[str, dict[str, Any]]:
+def plan_route(done: int, *executed: dict[str, Any], **more: Any) -> tuple[str, dict[str, Any]]:
     return plan({"multi_step_plan": STEPS, "current_step_index": done, "execution_history": executed, **more})
 
 
 def test_plan_runs_its_steps_in_order() -> None:
-    assert planned(0) == ("continue", {"next": "Foundation.cs", "number": 0})
-    assert planned(1, OK) == ("continue", {"next": "Columns.cs", "number": 1})
-    assert planned(2, OK, OK) == ("continue", {"next": "Beams.cs", "number": 2})
-    assert planned(3, OK, OK, OK) == ("complete", {})
-    assert planned(7, OK) == ("complete", {})
+    assert plan_route(0) == ("continue", {"next": "Foundation.cs", "number": 0})
+    assert plan_route(1, OK) == ("continue", {"next": "Columns.cs", "number": 1})
+    assert plan_route(2, OK, OK) == ("continue", {"next": "Beams.cs", "number": 2})
+    assert plan_route(3, OK, OK, OK) == ("complete", {})
+    assert plan_route(7, OK) == ("complete", {})
 
 
 def test_plan_processes_a_summary_before_the_next_step_starts() -> None:
     summary = {"execution_summary": {"type": "table", "row_count": 50}}
     detail = {"then": "continue", "next": "Columns.cs", "number": 1}
-    assert planned(1, OK, **summary) == ("process_summary", detail)
-    assert planned(3, OK, **summary) == ("process_summary", {"then": "complete"})
-    assert planned(0, **summary) == ("continue", {"next": "Foundation.cs", "number": 0})  # nothing was executed yet
+    assert plan_route(1, OK, **summary) == ("process_summary", detail)
+    assert plan_route(3, OK, **summary) == ("process_summary", {"then": "complete"})
+    assert plan_route(0, **summary) == ("continue", {"next": "Foundation.cs", "number": 0})  # nothing was executed yet
 
 
 def test_plan_sends_a_failed_step_where_the_step_evaluator_would() -> None:
     summary = {"execution_summary": {"type": "console"}}
     critical = {"last_step_evaluation": {"critical_failure": True}}
-    assert planned(1, FAILED, **summary, **critical) == ("abort", {})
-    assert planned(1, FAILED, **summary) == ("continue", {"next": "Columns.cs", "number": 1})
-    assert planned(3, FAILED) == ("complete", {})
-    assert planned(2, FAILED, OK, **critical)[0] == "continue"  # only the last step's evaluation is that of this step
+    assert plan_route(1, FAILED, **summary, **critical) == ("abort", {})
+    assert plan_route(1, FAILED, **summary) == ("continue", {"next": "Columns.cs", "number": 1})
+    assert plan_route(3, FAILED) == ("complete", {})
+    assert (
+        plan_route(2, FAILED, OK, **critical)[0] == "continue"
+    )  # only the last step's evaluation is that of this step
 
 
 def test_plan_in_a_replay_aborts_on_a_critical_failure_alone() -> None:
@@ -292,7 +295,7 @@ def test_plan_in_a_replay_aborts_on_a_critical_failure_alone() -> None:
         result("", index=3, success=False, error="ValueError: 3"),
         result("", index=4, success=False, error=error),
     ]
-    recording = opened(steps)
+    recording = conversation_of(steps)
     recording.meta["execution_plan"] = {"steps": ["a", "b", "c", "d"]}
-    run = run_of(recording, "s=evaluator=step_v1+routers=plan")
+    run = replayed(recording, "s=evaluator=step_v1+routers=plan")
     assert [d.route for d in run.decisions] == ["continue", "continue", "abort"]

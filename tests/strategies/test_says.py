@@ -20,7 +20,7 @@ def _invented(slots):
     return next(rule for rule in rules if rule.rule == "invented")
 
 
-def test_an_order_of_the_strategys_own_is_an_invention_unless_it_is_listed():
+def test_an_order_by_a_strategy_is_an_invention_unless_it_is_listed():
     refused = _invented({"summarizer": hinting})
     assert not refused.passed
     assert HINT in refused.findings[0].text

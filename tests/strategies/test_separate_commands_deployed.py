@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from handmade import opened, prompts_of, run_of
-from measured import Ran
+from handmade import conversation_of, prompts_of
+from measured import MeasuredReplay, replayed
 
 from bench.model import Message, ModelTurn, ToolCall, ToolResult, Trace
 from bench.plugins import registry
@@ -19,7 +19,7 @@ NAME = "separate_commands_deployed"
 
 @pytest.fixture
 def own_writers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a test registers is gone when it ends."""
+    """Removes the plugins that a test registered."""
     entries("writer")
     monkeypatch.setattr(registry, "_entries", {kind: dict(known) for kind, known in registry._entries.items()})
 
@@ -33,55 +33,55 @@ def session(turns: int, *, chars: int = 400) -> Trace:
         steps.append(ModelTurn(index=index, content=f"execute: {command}", tool_calls=(call,)))
         body = f"begin {number} {'x' * (chars - 20)} end {number}".ljust(chars, "y")
         steps.append(ToolResult(index=index + 1, call_id=call.id, function="bash", role="user", seen=body))
-    return opened(steps)
+    return conversation_of(steps)
 
 
-def summarised_at(run: Ran) -> list[int]:
-    """Which prompts (by number) a trigger made."""
+def summarised_at(run: MeasuredReplay) -> list[int]:
+    """The numbers of the prompts after a trigger."""
     steps = {call.step for call in run.own_calls}
     return [number for number, prompt in enumerate(run.prompts) if prompt.step in steps]
 
 
-def run(turns: int, settings: str, *, chars: int = 400) -> Ran:
-    return run_of(session(turns, chars=chars), f"s=compactor={NAME}:{settings}")
+def run(turns: int, settings: str, *, chars: int = 400) -> MeasuredReplay:
+    return replayed(session(turns, chars=chars), f"s=compactor={NAME}:{settings}")
 
 
 # ---------------------------------------------------------------- before the first trigger
 
 
-def test_before_a_trigger_every_prompt_is_everything_and_the_last_commands() -> None:
-    replayed, whole = run(23, "max_tokens=100000"), prompts_of(run_of(session(23), "keep_all"))
-    for number, (prompt, kept) in enumerate(zip(prompts_of(replayed), whole, strict=True)):
+def test_before_a_trigger_every_prompt_is_the_full_history_and_the_last_commands() -> None:
+    found, whole = run(23, "max_tokens=100000"), prompts_of(replayed(session(23), "keep_all"))
+    for number, (prompt, kept) in enumerate(zip(prompts_of(found), whole, strict=True)):
         if number == 0:
             assert [m.text for m in prompt] == [m.text for m in kept]  # nothing was executed yet
             continue
         assert [m.text for m in prompt[:-1]] == [m.text for m in kept]
         assert (prompt[-1].role, prompt[-1].kind) == ("user", "made")
         assert prompt[-1].text.count("Step ") == min(number, 20)
-    last = prompts_of(replayed)[-1][-1].text.split("\n")
+    last = prompts_of(found)[-1][-1].text.split("\n")
     assert last[:2] == ["Command History:", "Step 4: cat part_4.csv"]
     assert last[-1] == "(Total 23 commands executed, showing last 20)"
-    assert "(Total" not in prompts_of(replayed)[20][-1].text
-    assert replayed.prompts[-1].tokens > run_of(session(23), "keep_all").prompts[-1].tokens
+    assert "(Total" not in prompts_of(found)[20][-1].text
+    assert found.prompts[-1].tokens > replayed(session(23), "keep_all").prompts[-1].tokens
 
 
 # ---------------------------------------------------------------- the trigger
 
 
 def test_it_fires_at_a_share_of_the_maximum_not_counting_the_command_message() -> None:
-    tokens = [prompt.tokens for prompt in run_of(session(12), "keep_all").prompts]
+    tokens = [prompt.tokens for prompt in replayed(session(12), "keep_all").prompts]
     assert summarised_at(run(12, f"threshold=1,max_tokens={tokens[9]}"))[0] == 9
     assert summarised_at(run(12, f"threshold=1,max_tokens={tokens[9] + 1}"))[0] == 10
     assert run(12, "max_tokens=100000").prompts[9].tokens > tokens[9]
 
 
 def test_it_fires_again_only_when_it_uses_a_tenth_more_than_last_time() -> None:
-    replayed, limit = run(60, "max_tokens=2000"), 2000
-    conversation = [prompt.parts["total"] for prompt in replayed.prompts]
-    assert len(summarised_at(replayed)) >= 2
+    found, limit = run(60, "max_tokens=2000"), 2000
+    conversation = [prompt.parts["total"] for prompt in found.prompts]
+    assert len(summarised_at(found)) >= 2
     base = run(60, "max_tokens=2000,rise=0.001")
-    assert len(summarised_at(base)) > len(summarised_at(replayed))
-    for before, after in zip(summarised_at(replayed), summarised_at(replayed)[1:], strict=False):
+    assert len(summarised_at(base)) > len(summarised_at(found))
+    for before, after in zip(summarised_at(found), summarised_at(found)[1:], strict=False):
         grown = conversation[after - 1]
         assert grown + 300 > 0.8 * limit  # the prompt before the trigger was close to it
         assert after > before + 1
@@ -95,14 +95,14 @@ def test_a_message_that_names_the_command_history_takes_its_place() -> None:
     steps[4] = msgspec.structs.replace(steps[4], content=f"By the Command History part 2 is empty.\n{steps[4].content}")
     shown = [
         prompt[-1].text.startswith("Command History:")
-        for prompt in prompts_of(run_of(opened(steps), f"s=compactor={NAME}"))
+        for prompt in prompts_of(replayed(conversation_of(steps), f"s=compactor={NAME}"))
     ]
     assert shown == [False, True, True, *[False] * (len(shown) - 3)]
 
 
-def test_the_new_history_and_that_it_stands() -> None:
-    replayed = run(40, "max_tokens=2000")
-    first, prompts = summarised_at(replayed)[0], prompts_of(replayed)
+def test_the_new_history_has_a_summary_and_persists_in_later_prompts() -> None:
+    found = run(40, "max_tokens=2000")
+    first, prompts = summarised_at(found)[0], prompts_of(found)
     prompt = prompts[first]
     assert [message.kind for message in prompt[:3]] == ["system", "made", "made"]
     assert [message.kind for message in prompt[3:-1]] == ["model", "result"] * 4
@@ -117,15 +117,15 @@ def test_the_new_history_and_that_it_stands() -> None:
 
 
 def test_results_without_the_mark_are_conversation_and_are_summarised() -> None:
-    replayed = run(40, "max_tokens=2000", chars=900)
-    first = summarised_at(replayed)[0]
-    of_talk, of_commands = [call for call in replayed.own_calls if call.step == replayed.prompts[first].step]
-    assert prompts_of(replayed)[first][1].text.startswith(f"Summary of {1 + first - 4} earlier messages:")
+    found = run(40, "max_tokens=2000", chars=900)
+    first = summarised_at(found)[0]
+    of_talk, of_commands = [call for call in found.own_calls if call.step == found.prompts[first].step]
+    assert prompts_of(found)[first][1].text.startswith(f"Summary of {1 + first - 4} earlier messages:")
     assert of_commands.consumed_tokens > of_talk.consumed_tokens  # 1,000 characters a result against 500
 
 
 @pytest.mark.usefixtures("own_writers")
-def test_older_commands_are_summarised_from_themselves_again() -> None:
+def test_older_commands_are_summarised_again_from_the_commands() -> None:
     read: list[list[str]] = []
 
     @register("writer", "spy_of_deployed")
@@ -133,7 +133,7 @@ def test_older_commands_are_summarised_from_themselves_again() -> None:
         read.append([message.text for message in messages])
         return "short"
 
-    replayed = run(60, "max_tokens=3000,rise=0.01,writer=spy_of_deployed", chars=1500)
+    found = run(60, "max_tokens=3000,rise=0.01,writer=spy_of_deployed", chars=1500)
     of_commands = [texts for texts in read if texts[0].startswith("Step 1: ")]
     assert len(of_commands) > 2
     for texts in of_commands:
@@ -141,7 +141,7 @@ def test_older_commands_are_summarised_from_themselves_again() -> None:
         assert {text.partition("Result: ")[2][1000:] for text in texts} == {"..."}
     of_talk = [texts for texts in read if not texts[0].startswith("Step 1: ")]
     assert max(len(text) for texts in of_talk for text in texts) == 500
-    assert summarised_at(replayed)
+    assert summarised_at(found)
 
 
 # ---------------------------------------------------------------- command messages
@@ -162,5 +162,5 @@ def test_older_commands_are_summarised_from_themselves_again() -> None:
         ("system", "It comes back as Command result: …", True),
     ],
 )
-def test_a_command_message_is_told_by_its_text(role: str, text: str, command: bool) -> None:
+def test_a_command_message_is_recognised_by_its_text(role: str, text: str, command: bool) -> None:
     assert is_command(Message(role=role, text=text, kind="user")) is command

@@ -4,7 +4,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from handmade import opened, result, run_of, trace
+from handmade import conversation_of, result, trace
+from measured import replayed
 
 from bench.model import Decision, ModelTurn, Record, RouteDecision
 from bench.plugins.registry import build
@@ -56,18 +57,18 @@ def test_a_system_error_aborts(name: str) -> None:
         assert "data_quality" not in findings
 
 
-def test_which_errors_are_critical_is_a_setting() -> None:
+def test_critical_errors_can_be_set() -> None:
     failed = record(success=False, error="ValueError: no")
     assert judge(failed, "step_v1:critical_errors=[ValueError]")["critical_failure"] is True
 
 
-def test_a_text_as_long_as_the_cut_is_probably_cut() -> None:
+def test_a_text_as_long_as_the_limit_counts_as_truncated() -> None:
     long, short = judge(record(value="x" * 500)), judge(record(value="x" * 499))
     assert (long["data_completeness"], long["truncation_likely"]) == ("limited", True)
     assert (short["data_completeness"], short["truncation_likely"]) == ("full", False)
 
 
-def test_enrichment_structured() -> None:
+def test_enrichment_gives_structured_findings() -> None:
     findings = judge(record("perform_enrichment_analyses", ENRICHED))
     assert (findings["data_quality"], findings["data_completeness"]) == ("high_structured_access", "full")
     assert findings["enrichment_evaluation"] == {
@@ -80,7 +81,7 @@ def test_enrichment_structured() -> None:
     }
 
 
-def test_enrichment_concerns_and_highlights() -> None:
+def test_enrichment_gives_concerns_and_highlights() -> None:
     none = judge(record("perform_enrichment_analyses", {"go": {"total_significant": 0}}))["enrichment_evaluation"]
     assert (len(none["concerns"]), "highlights" in none) == (2, False)
     rich = judge(record("perform_enrichment_analyses", {"go": {"total_significant": 101}}))["enrichment_evaluation"]
@@ -89,7 +90,7 @@ def test_enrichment_concerns_and_highlights() -> None:
     assert not {"highlights", "concerns"} & even.keys()
 
 
-def test_enrichment_as_text_or_not_a_mapping() -> None:
+def test_enrichment_that_is_not_a_mapping_counts_as_legacy_text() -> None:
     for value in (str(ENRICHED)[:500], [1, 2]):
         findings = judge(record("perform_enrichment_analyses", value))
         assert findings["enrichment_evaluation"] == {"data_quality": "legacy_text_parsing"}
@@ -106,23 +107,23 @@ def test_enrichment_as_text_or_not_a_mapping() -> None:
         (None, [], "none"),
     ],
 )
-def test_process_cells(value: Any, types: list[str], status: str) -> None:
+def test_process_cells_gives_the_documented_findings(value: Any, types: list[str], status: str) -> None:
     findings = judge(record("process_cells", value))["process_cells_evaluation"]
     assert findings == {"discovery_status": status, "discovered_cell_types": types}
 
 
 def test_storage_changes_findings_and_never_an_abort() -> None:
-    recording = opened(
+    recording = conversation_of(
         [
             result(None, index=2, function="perform_enrichment_analyses", data=ENRICHED),
             result("ImportError: no module", index=3, success=False, error="ImportError: no module"),
         ]
     )
-    run = run_of(recording, "s=store=truncate+evaluator=step_v1")
+    run = replayed(recording, "s=store=truncate+evaluator=step_v1")
     enriched, failed = run.results
     assert enriched.evaluation != enriched.evaluation_untruncated
     assert failed.evaluation == failed.evaluation_untruncated
-    kept = run_of(recording, "s=store=external+evaluator=step_v1").results[0]
+    kept = replayed(recording, "s=store=external+evaluator=step_v1").results[0]
     assert kept.evaluation == kept.evaluation_untruncated
 
 
@@ -136,7 +137,7 @@ def extract(given: Record) -> Any:
 GO = {"top_terms": [f"GO {n}" for n in range(5)], "p_values": [n / 100 for n in range(5)], "total_significant": 12}
 
 
-def test_extraction_from_a_structured_record() -> None:
+def test_extraction_reads_a_structured_record() -> None:
     found = extract(record("perform_enrichment_analyses", ENRICHED))
     assert list(found) == ["go", "kegg", "reactome"]
     assert found["go"] == GO
@@ -150,7 +151,7 @@ def test_extraction_applies_to_successful_enrichment_alone() -> None:
     assert extract(record("perform_enrichment_analyses", None)) == {}
 
 
-def test_extraction_from_text_reads_as_far_as_it_goes() -> None:
+def test_extraction_reads_a_truncated_text_up_to_the_cut() -> None:
     whole = extract(record("perform_enrichment_analyses", str(ENRICHED)))
     assert whole["go"] == GO
     cut = extract(record("perform_enrichment_analyses", str(ENRICHED)[:60]))
@@ -159,7 +160,7 @@ def test_extraction_from_text_reads_as_far_as_it_goes() -> None:
     assert extract(record("perform_enrichment_analyses", as_json)) == whole
 
 
-def test_extraction_from_prose_counts() -> None:
+def test_extraction_reads_counts_in_prose() -> None:
     text = "Enrichment: GO: 12 terms, KEGG: 4 significant terms; Reactome 0 pathways, gsea failed"
     assert extract(record("perform_enrichment_analyses", text)) == {
         "reactome": {"total_significant": 0},
@@ -169,8 +170,8 @@ def test_extraction_from_prose_counts() -> None:
 
 
 def test_extraction_shows_what_storage_did_to_the_findings() -> None:
-    recording = opened([result(None, index=2, function="perform_enrichment_analyses", data=ENRICHED)])
-    outcome = run_of(recording, "s=store=truncate:limit=60").results[0]
+    recording = conversation_of([result(None, index=2, function="perform_enrichment_analyses", data=ENRICHED)])
+    outcome = replayed(recording, "s=store=truncate:limit=60").results[0]
     assert outcome.extraction_untruncated is not None
     assert outcome.extraction is not None
     assert set(outcome.extraction_untruncated["enrichment"]) == {"reactome", "go", "kegg"}
@@ -197,7 +198,7 @@ def route(name: str, **state: Any) -> str:
         ({"execution_history": [1], "execution_plan": {}, "current_step_index": 1}, "complete"),
     ],
 )
-def test_executor(state: dict[str, Any], expected: str) -> None:
+def test_executor_decides_by_history_and_plan(state: dict[str, Any], expected: str) -> None:
     assert route("executor", **state) == expected
 
 
@@ -211,7 +212,7 @@ def test_executor(state: dict[str, Any], expected: str) -> None:
         ({}, "complete"),
     ],
 )
-def test_step_evaluator(state: dict[str, Any], expected: str) -> None:
+def test_step_evaluator_decides_by_failure_and_progress(state: dict[str, Any], expected: str) -> None:
     assert route("step_evaluator", **state) == expected
 
 
@@ -223,7 +224,7 @@ def test_routers_run_on_the_strategys_own_findings() -> None:
         result("ok", index=3),
         meta={"execution_plan": {"steps": ["a", "b", "c"]}},
     )
-    run = run_of(recording, "s=evaluator=step_v1+routers=[executor,step_evaluator]")
+    run = replayed(recording, "s=evaluator=step_v1+routers=[executor,step_evaluator]")
     assert [(decision.router, decision.route) for decision in run.decisions] == [
         ("executor", "step_evaluate"),
         ("step_evaluator", "continue"),
@@ -234,13 +235,13 @@ def test_routers_run_on_the_strategys_own_findings() -> None:
     ]
 
 
-def test_routers_decide_where_the_trace_says_a_decision_fell() -> None:
+def test_routers_decide_at_the_recorded_points() -> None:
     recording = trace(
         result("ok", index=0),
         RouteDecision(index=1, at="after_evaluation", taken="complete", router="step_evaluator",
                       state={"current_step_index": 1, "total_steps": 5}),
     )  # fmt: skip
-    decisions: tuple[Decision, ...] = run_of(recording, "s=evaluator=step_v1+routers=step_evaluator").decisions
+    decisions: tuple[Decision, ...] = replayed(recording, "s=evaluator=step_v1+routers=step_evaluator").decisions
     assert [(d.step, d.route, d.untruncated, d.recorded, d.expected) for d in decisions] == [
         (1, "continue", "continue", "complete", "complete")
     ]

@@ -3,9 +3,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from handmade import SMALL, compose, opened, prompts_of, result, run_of
+from handmade import SMALL, compose, conversation_of, prompts_of, result
 from hypothesis import given, strategies as st
-from measured import ran as replayed
+from measured import replayed, replayed_or_failed
 
 from bench.model import Record, ToolResult
 from bench.plugins.registry import build
@@ -19,25 +19,25 @@ ENRICHED = {
 }
 
 
-def put(spec: str, given: ToolResult) -> Record:
-    """What a store keeps of one result."""
+def stored_record(spec: str, given: ToolResult) -> Record:
+    """The record in which a store keeps a result."""
     record = build("store", spec).start()[1](given)
     assert isinstance(record, Record)
     return record
 
 
-def ran(function: str, value: Any, **fields: Any) -> ToolResult:
+def result_of(function: str, value: Any, **fields: Any) -> ToolResult:
     """The result of one function: text, or data."""
     return result(value if isinstance(value, str) else None, function=function,
                   data=None if isinstance(value, str) else value, **fields)  # fmt: skip
 
 
-def test_truncate_is_str_cut_and_structure_is_gone() -> None:
-    record = put("truncate", ran("perform_enrichment_analyses", {"a": "x" * 600}))
+def test_truncate_stores_the_start_of_the_value_as_text() -> None:
+    record = stored_record("truncate", result_of("perform_enrichment_analyses", {"a": "x" * 600}))
     assert (record.value, record.result_type) == (str({"a": "x" * 600})[:500], "text")
-    assert put("truncate", ran("f", "")).value == "Success"
-    assert put("truncate:limit=3,summary_limit=2", ran("f", "abcdef")) == put(
-        "truncate:limit=3,summary_limit=2", ran("f", "abcxyz")
+    assert stored_record("truncate", result_of("f", "")).value == "Success"
+    assert stored_record("truncate:limit=3,summary_limit=2", result_of("f", "abcdef")) == stored_record(
+        "truncate:limit=3,summary_limit=2", result_of("f", "abcxyz")
     )
 
 
@@ -56,13 +56,13 @@ def test_truncate_is_str_cut_and_structure_is_gone() -> None:
     ],
 )
 def test_by_function_keeps_structure_with_a_summary(function: str, value: Any, summary: str) -> None:
-    record = put("by_function", ran(function, value))
+    record = stored_record("by_function", result_of(function, value))
     assert (record.value, record.result_type, record.summary) == (value, "structured", summary)
 
 
 def test_by_function_keeps_visualizations_and_gives_them_a_summary() -> None:
     html = "<div>" + "x" * 700 + "</div>"
-    record = put("by_function", ran("display_umap", html))
+    record = stored_record("by_function", result_of("display_umap", html))
     assert (record.value, record.result_type) == (html, "visualization")
     assert record.summary == "Visualization generated: display_umap"
 
@@ -70,10 +70,12 @@ def test_by_function_keeps_visualizations_and_gives_them_a_summary() -> None:
 @pytest.mark.parametrize("function", ["perform_enrichment_analyses", "display_umap", "search_web"])
 def test_by_function_cuts_failures_and_other_functions(function: str) -> None:
     success = function == "search_web"
-    record = put("by_function", ran(function, "e" * 700, success=success, error=None if success else "ValueError: no"))
+    record = stored_record(
+        "by_function", result_of(function, "e" * 700, success=success, error=None if success else "ValueError: no")
+    )
     assert (record.value, record.result_type, record.summary) == ("e" * 500, "text", "e" * 100)
     assert record.error == (None if success else "ValueError: no")
-    assert put("by_function", ran(function, "", success=success)).value == (
+    assert stored_record("by_function", result_of(function, "", success=success)).value == (
         "" if function == "display_umap" and success else "Success"
     )
 
@@ -91,7 +93,7 @@ def same(left: Any, right: Any) -> bool:
 
 
 @given(st.lists(VALUES, max_size=5))
-def test_external_gives_back_the_very_same_values(values: list[Any]) -> None:
+def test_external_returns_the_stored_values_unchanged(values: list[Any]) -> None:
     _, keep = build("store", "external").start()
     results = [result(None, data=value) for value in values]
     kept: dict[str, Any] = {}
@@ -103,17 +105,17 @@ def test_external_gives_back_the_very_same_values(values: list[Any]) -> None:
 
 
 def test_external_shows_a_handle_and_a_preview() -> None:
-    record = put("external", ran("f", "y" * 12345))
+    record = stored_record("external", result_of("f", "y" * 12345))
     assert record.value == f"[stored as {record.handle}: 12345 characters] " + "y" * 200
     assert str(record.handle).startswith("mem://")
-    assert put("external", ran("f", "")).value.endswith(": 0 characters]")
-    assert put("external:preview_chars=0", ran("f", "abc")).value.endswith(": 3 characters]")
+    assert stored_record("external", result_of("f", "")).value.endswith(": 0 characters]")
+    assert stored_record("external:preview_chars=0", result_of("f", "abc")).value.endswith(": 3 characters]")
 
 
-def test_what_is_stored_is_shown_where_there_is_no_summary() -> None:
-    recording = opened([result("abc", index=2)])
-    assert prompts_of(run_of(recording, "s=store=truncate:limit=2"))[0][-1].text == "ab"
-    run = run_of(recording, "s=store=external")
+def test_the_stored_value_is_shown_without_a_summary() -> None:
+    recording = conversation_of([result("abc", index=2)])
+    assert prompts_of(replayed(recording, "s=store=truncate:limit=2"))[0][-1].text == "ab"
+    run = replayed(recording, "s=store=external")
     assert prompts_of(run)[0][-1].text == run.results[0].record.value
     assert run.results[0].stored == "abc"
 
@@ -121,7 +123,7 @@ def test_what_is_stored_is_shown_where_there_is_no_summary() -> None:
 @pytest.mark.parametrize("store", ["full", "truncate", "by_function", "external"])
 def test_every_record_has_a_summary(store: str) -> None:
     for recording in SMALL.values():
-        for outcome in run_of(recording, f"s=store={store}").results:
+        for outcome in replayed(recording, f"s=store={store}").results:
             assert outcome.record.summary, (recording.results, outcome)
 
 
@@ -131,5 +133,5 @@ def test_every_record_has_a_summary(store: str) -> None:
 @pytest.mark.parametrize("other", [{"result_type": "rows"}, {"result_summary": None}])
 def test_any_other_mapping_is_the_value_itself(other: dict[str, Any]) -> None:
     kept = {"result_type": "text", "result": 1, "result_summary": "one", **other}
-    run = replayed(opened([result("a", index=2)]), compose("s", {"store": lambda raw: kept}))
+    run = replayed_or_failed(conversation_of([result("a", index=2)]), compose("s", {"store": lambda raw: kept}))
     assert run.results[0].record.value == kept

@@ -61,7 +61,7 @@ def test_table_console_needs_more_than_five_rows() -> None:
     assert value_of("table_console", script("", rows(2), rows(8)))["table"]["row_count"] == 8
 
 
-def test_table_console_takes_status_lines_out_before_it_counts() -> None:
+def test_table_console_does_not_count_status_lines() -> None:
     status = "✅ Code executed successfully | Monday\n❌ Code execution failed: no\n"
     assert value_of("table_console", script(status + log(5))) is None
     assert value_of("table_console", script(status + log(6))) == {
@@ -71,7 +71,7 @@ def test_table_console_takes_status_lines_out_before_it_counts() -> None:
     }
 
 
-def test_noise_markers_loses_answers_as_first_deployed() -> None:
+def test_noise_markers_loses_answers_like_the_first_deployed_version() -> None:
     given = script(log(6) + "✅ Wall created.\n")
     assert value_of("table_console:max_lines=6", given)["console"]["line_count"] == 7
     assert value_of("table_console:noise=markers", given)["console"]["line_count"] == 6
@@ -83,7 +83,7 @@ def test_noise_markers_loses_answers_as_first_deployed() -> None:
 # ---------------------------------------------------------------- later revisions
 
 
-def test_headers_preview_shows_as_many_rows_as_it_is_given() -> None:
+def test_headers_preview_shows_the_given_number_of_rows() -> None:
     assert value_of("headers_preview:preview=1", script("", rows(3)))["preview"] == [{"n": 0}]
 
 
@@ -106,7 +106,7 @@ def test_malformed_table_data_falls_through(spec: str, data: Any) -> None:
 
 
 @pytest.mark.parametrize("spec", BY_TABLE)
-def test_both_spellings_rows_as_a_list_and_script_results_as_json_text(spec: str) -> None:
+def test_tables_are_read_in_both_spellings_as_lists_and_as_json_text(spec: str) -> None:
     wanted = value_of(spec, script("", rows(7)))
     plain = {"type": "table", "data": [{"n": number} for number in range(7)]}
     assert value_of(spec, script("", rows(7), key="structuredOutput")) == wanted
@@ -123,7 +123,7 @@ def test_plain_text_counts_as_console_output(spec: str) -> None:
     assert value_of(spec, result(None, data=[1, 2, 3])) is None
 
 
-def test_head_tail() -> None:
+def test_head_tail_keeps_the_first_and_last_lines() -> None:
     lines = [f"row {number}" for number in range(50)]
     assert value_of("head_tail", result("\n".join(lines))) == "\n".join(
         [*lines[:20], "[10 lines left out]", *lines[30:]]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from handmade import compose
-from measured import Ran, ran
+from measured import MeasuredReplay, replayed_or_failed
 from msgspec.structs import replace
 
 from bench.evidence.index import index_trace
@@ -24,7 +24,7 @@ def trace_of() -> Trace:
     return Trace(id="t", source=Source(format="native"), steps=tuple(steps))
 
 
-def summaries(run: Ran) -> list[str]:
+def summaries(run: MeasuredReplay) -> list[str]:
     return [message.text for message in run.messages if message.kind == "made"]
 
 
@@ -43,9 +43,9 @@ def test_a_writer_does_not_read_the_reasoning_of_the_turns() -> None:
 
 
 @pytest.mark.parametrize("name", ["summarize_old", "separate_commands", "separate_commands_deployed"])
-def test_an_empty_summary_is_a_message_that_says_nothing(name: str) -> None:
-    history = ran(trace_of(), compose("s", {"compactor": f"{name}:max_tokens=250,keep_last=2"}))
-    silent = ran(
+def test_an_empty_summary_is_an_empty_message(name: str) -> None:
+    history = replayed_or_failed(trace_of(), compose("s", {"compactor": f"{name}:max_tokens=250,keep_last=2"}))
+    silent = replayed_or_failed(
         trace_of(), compose("s", {"compactor": f'{name}:max_tokens=250,keep_last=2,writer="extractive:max_chars=0"'})
     )
     assert silent.failure is None
@@ -55,7 +55,7 @@ def test_an_empty_summary_is_a_message_that_says_nothing(name: str) -> None:
     assert sum(prompt.tokens for prompt in silent.prompts) < sum(prompt.tokens for prompt in history.prompts)
 
 
-def test_a_private_writer_lies_beside_its_scenario_too(tmp_path: Path) -> None:
+def test_a_writer_may_be_a_file_beside_its_scenario(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("def write(messages):\n    return 'my notes'\n")
     strategy = compose("s", {"compactor": 'summarize_old:max_tokens=250,keep_last=2,writer="mine.py:write"'}, tmp_path)
-    assert summaries(ran(trace_of(), strategy))[0] == "my notes"
+    assert summaries(replayed_or_failed(trace_of(), strategy))[0] == "my notes"

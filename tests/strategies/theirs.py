@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from handmade import opened, result
-from measured import Ran, evidence_of
+from handmade import conversation_of, result
+from measured import MeasuredReplay, evidence_of
 
 from bench.model import Trace
 from bench.model.errors import SpecError
@@ -22,23 +22,23 @@ def write(folder: Path, text: str, name: str = "mine.py") -> None:
     loader.load_file.cache_clear()
 
 
-def one(**fields: object) -> Trace:
-    return opened([result(None, index=2, arguments={"path": "/a"}, **{"data": RAW, **fields})])
+def with_one_result(**fields: object) -> Trace:
+    return conversation_of([result(None, index=2, arguments={"path": "/a"}, **{"data": RAW, **fields})])
 
 
-def run_of(folder: Path, spec: str, text: str = "", recorded: Trace | None = None) -> Ran:
+def run_of(folder: Path, spec: str, text: str = "", recorded: Trace | None = None) -> MeasuredReplay:
     if text:
         write(folder, text)
-    return Ran(evidence_of(recorded or one(), parse_strategy(f"m={spec}", folder)))
+    return MeasuredReplay(evidence_of(recorded or with_one_result(), parse_strategy(f"m={spec}", folder)))
 
 
-def text_shown(run: Ran) -> str:
+def text_shown(run: MeasuredReplay) -> str:
     assert run.failure is None, run.failure
     return run.messages[run.results[0].message].text
 
 
 def refusal(folder: Path, spec: str, text: str = "") -> str:
-    """What is said of a strategy that is refused."""
+    """The error message of a refused strategy."""
     if text:
         write(folder, text)
     with pytest.raises(SpecError) as refused:

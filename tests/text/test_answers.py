@@ -24,11 +24,13 @@ SAYS: list[tuple[AnswerType, Any, tuple[str, ...], tuple[str, ...]]] = [
 
 
 @pytest.mark.parametrize(("type", "answer", "right", "wrong"), SAYS)
-def test_an_answer_is_said(type: AnswerType, answer: Any, right: tuple[str, ...], wrong: tuple[str, ...]) -> None:
+def test_an_answer_is_found_in_its_spellings_only(
+    type: AnswerType, answer: Any, right: tuple[str, ...], wrong: tuple[str, ...]
+) -> None:
     assert [text for text in right if not says_answer([text], answer, type)] == []
     assert [text for text in wrong if says_answer([text], answer, type)] == []
 
 
-def test_parts_of_an_answer_may_stand_in_several_texts() -> None:
+def test_parts_of_an_answer_may_be_in_several_texts() -> None:
     assert says_answer(["5", "6"], [5, 6], "number")
     assert not says_answer([], 5, "number")

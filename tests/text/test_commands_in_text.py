@@ -29,7 +29,7 @@ from bench.traces.steps import Steps
         ("", ()),
     ],
 )
-def test_what_counts_as_a_command(text: str, commands: tuple[str, ...]) -> None:
+def test_commands_are_found_only_in_the_documented_forms(text: str, commands: tuple[str, ...]) -> None:
     assert commands_in(text) == commands
 
 
@@ -38,7 +38,7 @@ def test_each_command_of_a_turn_has_its_own_id() -> None:
 
 
 @given(code=st.integers(-300, 300), output=st.text(max_size=40))
-def test_an_output_written_is_an_output_read(code: int, output: str) -> None:
+def test_a_written_output_is_read_back(code: int, output: str) -> None:
     text = observation_text(code, output)
     assert is_observation(text)
     steps, call = Steps(), ToolCall(id="c", name="bash", in_text=True)

@@ -41,7 +41,7 @@ def leaves(value, path=()):
 
 
 def read(text):
-    """What a text begins with, or an empty list where nothing does."""
+    """The value at the start of a text; an empty list without one."""
     try:
         return parse_prefix(text)[0]
     except NothingParsed:
@@ -54,7 +54,7 @@ def at(value, path):
     return value
 
 
-def test_behind_a_value_stands_an_ellipsis_at_most():
+def test_only_an_ellipsis_may_follow_a_value():
     cut = json.dumps({"a": "x\ny"})
     assert [decoded(cut + rest) for rest in ("...", " abc")] == ["a:\nx\ny"] * 2
     assert decoded(cut + "....") == '{"a": "x\ny"}....'
@@ -67,7 +67,7 @@ def test_any_text_is_decoded_without_an_error(text):
 
 
 @given(containers)
-def test_a_whole_value_is_read_exactly(value):
+def test_a_complete_value_is_read_exactly(value):
     for text in (json.dumps(value), json.dumps(value, ensure_ascii=False, indent=2)):
         assert parse_json(text) == value
         assert parse_prefix(text) == (json.loads(text), len(text)) or not value
@@ -75,7 +75,7 @@ def test_a_whole_value_is_read_exactly(value):
 
 
 @given(written)
-def test_every_prefix_holds_a_part_of_the_whole_and_never_more_than_a_longer_one(text):
+def test_a_longer_prefix_never_gives_fewer_values(text):
     whole, shorter = read(text), 0
     for end in range(len(text) + 1):
         part = leaves(read(text[:end]))
@@ -108,7 +108,7 @@ def test_every_prefix_holds_a_part_of_the_whole_and_never_more_than_a_longer_one
         ("{1: 'one'}", {"1": "one"}, 10),
     ],
 )
-def test_what_a_text_begins_with(text, value, end):
+def test_the_value_at_the_start_of_a_text_is_read(text, value, end):
     found, stop = parse_prefix(text)
     if end is None:
         assert math.isnan(found.pop("c"))
@@ -120,13 +120,13 @@ def test_what_a_text_begins_with(text, value, end):
 @pytest.mark.parametrize(
     "text", ["", "   ", "plain", "12", '"text"', "{", "[", "[]", "{}", '{"a', "[12", "(1, 2)", "[<x>]"]
 )
-def test_where_nothing_begins(text):
+def test_a_text_that_begins_with_no_container_is_not_parsed(text):
     with pytest.raises(NothingParsed):
         parse_prefix(text)
 
 
 @pytest.mark.parametrize("text", ["", "plain", "12", '"text"', "[1", "{'a': 1}", "[1] more", "[" * 100_000])
-def test_what_is_no_whole_json_container(text):
+def test_text_that_is_not_a_json_container_is_not_parsed(text):
     with pytest.raises(NothingParsed):
         parse_json(text)
 
@@ -137,7 +137,7 @@ def test_a_byte_order_mark_and_rare_json_are_read():
     assert parse_json('{"a": "\\ud800"}') == {"a": "\ud800"}
 
 
-def test_depth_and_length_do_not_break_it():
+def test_deep_and_long_values_are_decoded():
     assert isinstance(decoded("[" * 100_000), str)
     assert isinstance(decoded('{"a":' * 50_000 + "1" + "}" * 50_000), str)
     assert isinstance(decoded("[" + "9" * 10_000 + "]"), str)
@@ -164,7 +164,7 @@ def test_depth_and_length_do_not_break_it():
         ("C:\\new {no: 'x\\ny'}", "C:\\new {no: 'x\\ny'}"),
     ],
 )
-def test_the_text_that_facts_are_looked_for_in(text, plain):
+def test_structured_text_is_decoded_to_lines_of_keys_and_values(text, plain):
     assert decoded(text) == plain
 
 
@@ -185,12 +185,12 @@ def test_strings_that_are_json_are_decoded_at_any_depth():
         ("\\ud83d\\ude42", "🙂"),
     ],
 )
-def test_escapes(text, plain):
+def test_escapes_are_decoded(text, plain):
     assert unescape(text) == plain
 
 
 @given(st.text())
-def test_escaping_is_undone(text):
+def test_escaped_text_decodes_to_the_original(text):
     assert unescape(json.dumps(text)[1:-1]) == text
 
 
@@ -220,13 +220,13 @@ heads = st.sampled_from(["", "<ref> ", "cut: ", "[3 of 4] ", "[as ref] ", "C:\\n
     ),
     st.integers(0, 60),
 )
-def test_mappings_behind_other_text_are_read_as_the_slow_reference_reads_them(head, pieces, cut):
+def test_mappings_after_other_text_equal_those_of_the_slow_reference(head, pieces, cut):
     text = head + " ".join(pieces)
     for shown in (text, text[:cut]):
         assert decoded(shown) == reading.decoded(shown)
 
 
-def test_a_line_in_front_of_a_cut_result_hides_nothing_of_it():
+def test_a_line_before_a_truncated_result_does_not_prevent_reading_it():
     whole = json.dumps({"returncode": 1, "output": "first line\nKeyError: 'age'\nlast"})
     facts = Texts().facts(whole)
     for head in ("", "<obj_1> ", "[2409 characters] ", "[kept as mem://5f: 12] ", "Output of step 3:\n\n", "result="):
@@ -249,11 +249,11 @@ def test_a_line_in_front_of_a_cut_result_hides_nothing_of_it():
         ("x='a\\n\nb'", "x='a\\n\nb'"),
     ],
 )
-def test_quoted_fields_of_an_objects_text(text, plain):
+def test_quoted_fields_of_an_object_are_decoded(text, plain):
     assert decoded(text) == plain
     assert reading.decoded(text) == plain
 
 
 @given(st.text("='(\"\\nCx:{d\n", max_size=30))
-def test_texts_with_quotes_are_read_as_the_slow_reference_reads_them(text):
+def test_texts_with_quotes_equal_those_of_the_slow_reference(text):
     assert decoded(text) == reading.decoded(text)

@@ -15,7 +15,7 @@ WORDS = "rows W4417 and 812.5 of the walls on level 12 are open"
     ("kept", "untruncated"),
     [("1250 wallpapers", "1250 walls"), ("1250 walls [end]", "1250 walls"), ("[all] 1250 walls", "1250 walls")],
 )
-def test_what_is_no_half_stays(kept: str, untruncated: str) -> None:
+def test_complete_words_before_a_notice_stay(kept: str, untruncated: str) -> None:
     assert Excerpt(kept, untruncated).without_halves == kept
 
 
@@ -30,7 +30,9 @@ def test_half_a_word_before_a_notice_is_removed(end: int, notice: str) -> None:
 
 
 @given(st.lists(st.sampled_from("abcdefgh"), min_size=40, max_size=400), st.data())
-def test_a_cut_is_proved_with_what_is_missing_and_an_altered_text_is_not(rows: list[str], data: st.DataObject) -> None:
+def test_a_cut_is_recognised_with_its_missing_text_and_an_altered_text_is_not(
+    rows: list[str], data: st.DataObject
+) -> None:
     full = "\n".join(f"row {at}: the wall {name} has {len(rows) - at} doors" for at, name in enumerate(rows))
     start = data.draw(st.integers(40, len(full) - 80))
     end = data.draw(st.integers(start + 20, len(full) - 40))
@@ -41,6 +43,6 @@ def test_a_cut_is_proved_with_what_is_missing_and_an_altered_text_is_not(rows: l
     assert gaps_of(shown.replace("wall", "door", 1), full, lambda gap: gap.words.strip() == words.strip()) is None
 
 
-def test_an_escaped_bar_ends_no_row() -> None:
+def test_an_escaped_bar_does_not_end_a_row() -> None:
     rows, rest = find_tables("| id | mark |\n|---|---|\n| 1 | a\\|\n| 2 | b \\| c |", {"id", "mark"})
     assert (rows, rest) == ([{"id": 1, "mark": "a|"}, {"id": 2, "mark": "b | c"}], "")

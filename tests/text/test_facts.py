@@ -45,19 +45,19 @@ def test_numbers_are_those_found_at_every_character(text):
 
 
 @given(texts, needles, texts, st.booleans())
-def test_occurs_agrees_with_looking_at_every_position(before, fact, after, put_in):
+def test_occurs_equals_a_search_at_every_position(before, fact, after, put_in):
     text = before + fact * put_in + after
     assert occurs(text, fact) == present.verbatim(text, fact)
     assert not occurs(text, fact) or anchor(fact) in re.findall(r"\w+", text)
 
 
 @given(st.text(alphabet, max_size=60) | lines)
-def test_every_fact_of_a_text_is_held_by_it(text):
+def test_a_text_has_each_of_its_facts(text):
     assert [fact for fact in facts_of(text) if not holds(text, fact)] == []
 
 
 @given(lines, lines)
-def test_what_a_text_holds_of_another_is_what_the_slow_way_says(text, other):
+def test_shared_facts_of_two_texts_equal_those_of_the_slow_reference(text, other):
     for fact in facts_of(other):
         assert holds(text, fact) == present.present(fact, [text])
         assert any(True for _ in places_of(decoded(text), fact)) == holds(text, fact)
@@ -98,12 +98,12 @@ def test_any_text_has_facts_of_known_kinds(text):
         ("Step 3 of it", []),
     ],
 )  # fmt: skip
-def test_what_a_fact_is(text, found):
+def test_facts_are_found_by_kind(text, found):
     kinds = [item for item in find_facts(text) if item != ("number", "2024")]  # the year of a date, too
     assert kinds == found
 
 
-def test_a_word_that_the_trace_writes_in_small_letters_is_no_name():
+def test_a_word_in_small_letters_elsewhere_is_not_a_name():
     assert facts_of("send NASA the Report") == {"NASA": "name", "Report": "proper"}
     assert facts_of("send NASA the Report", {"nasa", "report"}) == {}
 
@@ -136,7 +136,7 @@ def test_a_word_that_the_trace_writes_in_small_letters_is_no_name():
         ("{'a': 'x\\n125'", "125", True),
     ],
 )
-def test_when_a_text_holds_a_fact(text, fact, present):
+def test_a_fact_occurs_only_as_a_complete_word_or_number(text, fact, present):
     assert holds(text, fact) is present
 
 
@@ -149,7 +149,7 @@ def test_facts_are_found_in_decoded_text_each_once_in_order():
 
 
 @pytest.mark.parametrize("folder", ["mini-swe-agent"])
-def test_every_fact_of_every_recorded_result_is_held_by_it(shared_traces, folder):
+def test_each_recorded_result_has_each_of_its_facts(shared_traces, folder):
     import bench
 
     texts = Texts()
@@ -170,7 +170,7 @@ def test_every_fact_of_every_recorded_result_is_held_by_it(shared_traces, folder
         ("0.0", "0e5", True),
     ],
 )
-def test_two_numbers_are_one_fact_only_where_they_are_the_same(one: str, other: str, same: bool) -> None:
+def test_two_numbers_are_one_fact_only_if_they_are_equal(one: str, other: str, same: bool) -> None:
     assert (number_value(one) == number_value(other)) == same
     assert slow_value(one) == number_value(one)
 
@@ -180,7 +180,7 @@ def test_two_numbers_are_one_fact_only_where_they_are_the_same(one: str, other: 
         lambda value: str(abs(value)).replace("E", "e").replace("e+", "e")
     )
 )
-def test_a_number_is_written_as_the_slow_way_writes_it(text: str) -> None:
+def test_a_number_has_the_spelling_of_the_slow_reference(text: str) -> None:
     assert number_value(text) == slow_value(text)
 
 
@@ -195,6 +195,6 @@ def test_numbers_with_their_places_are_all_numbers(text: str) -> None:
     )
 
 
-def test_a_quoted_word_of_two_letters_says_nothing() -> None:
+def test_a_quoted_word_of_two_letters_is_not_a_fact() -> None:
     quoted = [fact for kind, fact in find_facts("'ab', 'a1b', 'abc' and 'a-b-c'") if kind == "quoted"]
     assert quoted == ["abc", "a-b-c"]

@@ -16,7 +16,7 @@ LABELLED = [
 ]
 
 
-def test_nine_of_ten_labels_are_met_both_ways() -> None:
+def test_rules_are_found_with_nine_of_ten_precision_and_recall() -> None:
     found = {text for _, text in LABELLED if is_rule(text) or is_order(text)}
     wanted = {text for label, text in LABELLED if label == "yes"}
     assert len(LABELLED) >= 200
@@ -26,13 +26,13 @@ def test_nine_of_ten_labels_are_met_both_ways() -> None:
 
 
 @pytest.mark.parametrize("name", ["orders", "notices", "layout", "quantifiers"])
-def test_a_vocabulary_stays_small(name: str) -> None:
+def test_the_vocabulary_of_rules_is_small(name: str) -> None:
     words = tomllib.loads((ROOT / "bench/text/vocabulary.toml").read_text("utf-8"))[name].split()
     assert len(words) == len(set(words)) <= 60
 
 
 @given(st.text(max_size=500))
-def test_any_text_is_read(text: str) -> None:
+def test_any_text_is_searched_for_rules_without_an_error(text: str) -> None:
     assert is_rule(text) or not is_command(text)
     is_order(text)
     assert all(repeats(text, sentence) for sentence in sentences_of(text))

@@ -22,9 +22,7 @@ TERMS = [{"term": "GO_2", "p_value": 1.25e-7, "n": 3}, {"term": "GO_1", "p_value
         ({"p_values": [3.5e-9, 1.25e-7], "terms": TERMS}, "1.25e-07]", "1.25e-7", True),  # names no record
     ],
 )
-def test_data_that_were_cut_keep_what_stands_before_the_cut(
-    value: object, cut_behind: str, fact: str, keeps: bool
-) -> None:
+def test_truncated_data_keep_the_fields_before_the_cut(value: object, cut_behind: str, fact: str, keeps: bool) -> None:
     text = json.dumps(value)
     text = text[: text.index(cut_behind) + len(cut_behind)]
     table = FieldTable(value)

@@ -31,10 +31,10 @@ ALTERED = {
 
 
 @pytest.mark.parametrize("text", SAME)
-def test_what_says_the_same_is_no_alteration(text: str) -> None:
+def test_another_spelling_of_a_line_is_not_an_alteration(text: str) -> None:
     assert LINES.altered(text) == ""
 
 
 @pytest.mark.parametrize("text", ALTERED)
-def test_another_word_is_one(text: str) -> None:
+def test_another_word_in_a_line_is_an_alteration(text: str) -> None:
     assert LINES.altered(text) == ALTERED[text]

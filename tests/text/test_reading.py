@@ -89,9 +89,7 @@ def test_a_sentence_states_a_value_of_the_record_that_it_names() -> None:
 
 
 @given(ROWS, st.data())
-def test_a_cut_string_of_json_keeps_what_stands_before_the_cut(
-    rows: list[dict[str, object]], data: st.DataObject
-) -> None:
+def test_truncated_json_keeps_the_values_before_the_cut(rows: list[dict[str, object]], data: st.DataObject) -> None:
     inner = json.dumps(rows, indent=2)
     cut = inner[: data.draw(st.integers(0, len(inner)))]
     table = FieldTable({"type": "table", "data": inner})
@@ -103,13 +101,13 @@ def test_a_cut_string_of_json_keeps_what_stands_before_the_cut(
             assert (at + 1 in kept) is (line < whole_lines), item
 
 
-def test_an_empty_value_is_no_field_to_keep() -> None:
+def test_an_empty_value_is_not_a_field() -> None:
     assert [item.key for item in FieldTable([{"id": "W1", "mark": "", "note": None}]).fields] == ["id", "note"]
 
 
 @given(st.text(max_size=300), st.text(max_size=300))
 @settings(max_examples=200, deadline=None)
-def test_any_text_is_read(text: str, original: str) -> None:
+def test_any_text_is_read_without_an_error(text: str, original: str) -> None:
     values_of(text, ["id"])
     ResultLines(original.split("\n")).altered(text)
     FieldTable(text)
@@ -128,7 +126,7 @@ def test_any_text_is_read(text: str, original: str) -> None:
         "- " * 5000,
     ],
 )
-def test_odd_texts_are_read(odd: str) -> None:
+def test_unusual_texts_are_read_without_an_error(odd: str) -> None:
     table = FieldTable({"a": odd, "b": "1e9999999"})
     reading = TextReading(odd, table.names)
     assert KeptFields(table).kept_in(reading) <= frozenset(range(len(table.fields)))
@@ -159,7 +157,7 @@ UNKNOWN = {
 @pytest.mark.parametrize("layout", UNKNOWN)
 @settings(max_examples=25, deadline=None)
 @given(ROWS)
-def test_a_field_is_kept_beside_its_key_in_a_layout_that_nobody_knows(layout, rows):
+def test_a_field_beside_its_key_is_kept_in_an_unknown_layout(layout, rows):
     table = FieldTable(rows)
     text = "\n".join(map(UNKNOWN[layout], rows))
     assert len(KeptFields(table).kept_in(TextReading(text, table.names))) == len(table.fields)

@@ -54,13 +54,13 @@ LAYOUTS = {
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @given(value=VALUES)
-def test_every_layout_of_a_value_is_proved(layout: str, value: dict[str, Any]) -> None:
+def test_every_layout_of_a_value_is_recognised(layout: str, value: dict[str, Any]) -> None:
     assert Scalars(value).proof(LAYOUTS[layout](value)) == Proof("", "")
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @given(value=VALUES, draw=st.data())
-def test_nothing_altered_is_proved(layout: str, value: dict[str, Any], draw: st.DataObject) -> None:
+def test_no_altered_value_is_recognised(layout: str, value: dict[str, Any], draw: st.DataObject) -> None:
     altered = copy.deepcopy(value)
     record = draw.draw(st.sampled_from([altered, *(item for item in altered.values() if isinstance(item, dict))]))
     key = draw.draw(st.sampled_from(sorted(record)))
@@ -78,7 +78,7 @@ def test_nothing_altered_is_proved(layout: str, value: dict[str, Any], draw: st.
 
 
 @given(row=ROWS)
-def test_values_of_two_records_are_not_exchanged(row: dict[str, Any]) -> None:
+def test_exchanged_values_of_two_records_are_not_recognised(row: dict[str, Any]) -> None:
     rows = [row, {key: "pending" if row[key] != "pending" else "sent" for key in row}]
     key = sorted(row)[0]
     exchanged = [{**rows[0], key: rows[1][key]}, {**rows[1], key: rows[0][key]}]
@@ -98,12 +98,12 @@ def test_signs_and_units_belong_to_a_number(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ['{"id": 7, "ok": true, "was_checked": true}', "checked: yes\nid: 7\nok: yes", "id 7 ok yes\nseen=1"]
 )
-def test_data_added_to_a_value_are_no_words_around_it(text: str) -> None:
+def test_added_data_are_not_accepted_as_words_around_a_value(text: str) -> None:
     assert Scalars({"id": 7, "ok": True}).proof(text) is None
 
 
 @given(value=VALUES, draw=st.data())
-def test_a_line_of_its_own_between_values_stands_before_them(value: dict[str, Any], draw: st.DataObject) -> None:
+def test_a_line_between_values_is_returned_as_text_before_them(value: dict[str, Any], draw: st.DataObject) -> None:
     lines = LAYOUTS["YAML"](value).rstrip().split("\n")
     starts = [at for at, line in enumerate(lines) if line[:1] not in (" ", "-")]
     lines.insert(draw.draw(st.sampled_from(starts)), "~ words that nobody wrote ~")
@@ -126,11 +126,11 @@ OUTPUT = {"returncode": 1, "output": "total 3 files\nno such file: a.txt\nleft a
         ({"output": "5\n", "returncode": 0}, '{:returncode 0, :output "5\\n"}'),
     ],
 )  # fmt: skip
-def test_what_people_write_is_proved(value: Any, text: str) -> None:
+def test_layouts_that_people_write_are_recognised(value: Any, text: str) -> None:
     assert Scalars(value).proof(text) == Proof("", "")
 
 
-def test_an_exit_code_in_a_line_of_its_own_is_that_value() -> None:
+def test_an_exit_code_on_a_separate_line_is_that_value() -> None:
     assert Scalars(OUTPUT).proof(f"[exit 1]\n{OUTPUT['output']}") == Proof("[exit 1]", "")
     assert Scalars(OUTPUT).proof(f"[exit 0]\n{OUTPUT['output']}") is None
 
@@ -145,5 +145,5 @@ def test_an_exit_code_in_a_line_of_its_own_is_that_value() -> None:
         "all 2 rows: paid=true, sent=true\nid,to\n1,Ann\n2,Bob",
     ],
 )
-def test_what_is_not_the_same_in_all_rows_is_not_proved(text: str) -> None:
+def test_a_false_constant_column_is_not_recognised(text: str) -> None:
     assert Scalars(PAID).proof(text) is None

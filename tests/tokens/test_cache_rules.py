@@ -1,4 +1,4 @@
-"""What providers' prompt caches read and keep, by the pages that each rule names."""
+"""The rules of the providers' prompt caches, by the documentation that each rule names."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ MINUTE_S = 60.0
         ("grok-4", 129, 128), ("deepseek-chat", 63, 0), ("deepseek-chat", 130, 128),
     ],
 )  # fmt: skip
-def test_what_is_read_of_a_prefix(model: str, prefix: int, read: int) -> None:
+def test_the_read_part_of_a_prefix_follows_minimum_and_block(model: str, prefix: int, read: int) -> None:
     rule = cache_rule(provider_of(model), model)
     assert rule is not None
     assert rule.read(prefix) == read
     assert rule.source.startswith("https://")
 
 
-def test_who_charges_writes_who_must_be_asked_and_who_reads_answers() -> None:
+def test_rules_state_write_charges_opt_in_and_cached_answers() -> None:
     def rule(provider: str, model: str) -> CacheRule:
         found = cache_rule(provider, model)
         assert found is not None
@@ -53,7 +53,7 @@ def test_who_charges_writes_who_must_be_asked_and_who_reads_answers() -> None:
 
 
 @pytest.mark.parametrize("provider", [None, "cohere", "openrouter", "aws", "google"])
-def test_a_rule_that_is_not_known_is_not_guessed(provider: str | None) -> None:
+def test_an_unknown_provider_has_no_cache_rule(provider: str | None) -> None:
     assert cache_rule(provider, "command-r") is None
     assert (cache_rule(provider, "gemini-2.5-pro") is None) == (provider != "google")
 
@@ -65,7 +65,7 @@ def test_a_rule_that_is_not_known_is_not_guessed(provider: str | None) -> None:
         ("gpt-5.5", 600, True), ("gpt-5.6", 29, True), ("gpt-5.6", 31, False), ("gemini-2.5-pro", 9999, True),
     ],
 )  # fmt: skip
-def test_a_cache_lives_for_a_while(model: str, minutes: float, kept: bool) -> None:
+def test_a_cached_prefix_expires(model: str, minutes: float, kept: bool) -> None:
     rule = cache_rule(provider_of(model), model)
     assert rule is not None
     assert (rule.read(5000, minutes * MINUTE_S) > 0) is kept

@@ -1,4 +1,4 @@
-"""What recorded usage says of its cache: of what the rule could read, how much was read."""
+"""The share of readable cached tokens that was really read, by recorded usage."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ USED, UNUSED = (True, 1.0), (False, 0.0)
         ((turn(0), turn(1, 0, t=9000.0)), UNUSED),
     ],
 )  # fmt: skip
-def test_the_use_of_a_cache_by_hand(steps: tuple[AnyStep, ...], found: tuple[bool, float]) -> None:
+def test_the_use_of_a_cache_equals_that_by_hand(steps: tuple[AnyStep, ...], found: tuple[bool, float]) -> None:
     assert cache_use(trace(*steps), "gpt-4o")[:2] == found
 
 
@@ -77,11 +77,11 @@ def test_the_use_of_a_cache_by_hand(steps: tuple[AnyStep, ...], found: tuple[boo
         ("gemini-2.5-flash", (None, 4000), True),
     ],
 )
-def test_usage_that_does_not_say_what_the_cache_served_is_read_as_promised(model, cached, used) -> None:
+def test_usage_without_cached_tokens_follows_the_rule_of_the_provider(model, cached, used) -> None:
     turns = (turn(number, read, model=model) for number, read in enumerate(cached))
     assert cache_use(trace(*turns), model).used is used
 
 
-def test_without_any_usage_the_rule_is_taken() -> None:
+def test_without_usage_the_rule_of_the_provider_is_used() -> None:
     bare = trace(ModelTurn(index=0, model="gemini-2.5-flash"), ModelTurn(index=1, model="gemini-2.5-flash"))
     assert cache_use(bare, None) == (True, 1.0)

@@ -37,7 +37,7 @@ class Tiered:
 
 
 @pytest.mark.parametrize(("prompt_tokens", "a_million"), [(199_999, 3), (200_000, 3), (200_001, 6), (1_000_001, 9)])
-def test_a_tier_holds_for_the_whole_request(prompt_tokens, a_million):
+def test_a_price_tier_applies_to_the_entire_request(prompt_tokens, a_million):
     prices = UnitPrices("p", "m", rates_of(Tiered(3, [Tier(200_000, 6), Tier(1_000_000, 9)]), 0, None, None))
     assert prices.cost_usd(prompt_tokens, 0, 0, 0) == pytest.approx(prompt_tokens * a_million / 1e6, rel=1e-12)
 
@@ -50,7 +50,7 @@ def test_reading_from_the_cache_never_costs_more(prompt_tokens, cached, output_t
     assert 0 <= prices.cost_usd(prompt_tokens, cached, 0, output_tokens) <= plain
 
 
-def test_listed_prices():
+def test_listed_prices_are_found_by_model():
     """As published: gpt-4o at 2.50 and 10 dollars a million tokens, cached input at half."""
     prices = unit_prices("gpt-4o")
     assert prices.provider == "openai"
@@ -80,13 +80,13 @@ def test_prices_are_those_of_the_day_recorded():
     assert after.cost_usd(1_000_000, 0, 0, 0) == pytest.approx(2)
 
 
-def test_windows_and_providers():
+def test_windows_and_providers_are_found_by_model():
     assert window_tokens("gpt-4o") == 128_000
     assert provider_of("gpt-4o") == "openai"
     assert provider_of("claude-opus-4-5") == "anthropic"
     assert provider_of("anthropic/claude-opus-4-5") == "anthropic"
 
 
-def test_what_fixes_the_prices_is_said():
+def test_the_basis_of_the_prices_is_stated():
     assert prices_date().startswith("genai-prices 0.")
     assert prices_date().endswith("undated traces at 2026-11-01")

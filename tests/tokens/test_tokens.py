@@ -30,7 +30,7 @@ TEXTS = (
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @given(text=st.text())
-def test_a_count_is_what_tiktoken_gives(encoding, text):
+def test_a_count_equals_that_of_tiktoken(encoding, text):
     found = COUNTERS[encoding]
     expected = len(_encoding(encoding).encode_ordinary(text))
     assert found.text(text) == expected
@@ -53,7 +53,7 @@ paragraphs = st.lists(
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @given(parts=paragraphs)
-def test_a_long_text_counted_by_paragraphs_is_what_tiktoken_gives(encoding, parts):
+def test_a_long_text_counted_by_paragraphs_equals_tiktoken(encoding, parts):
     text = "word " * 210 + "\n\n".join(parts)
     assert COUNTERS[encoding].text(text) == len(_encoding(encoding).encode_ordinary(text))
 
@@ -84,7 +84,7 @@ def test_a_million_like_characters_are_counted_where_tiktoken_panics(unit):
         )
     )
 )
-def test_a_text_counted_in_parts_is_what_tiktoken_gives(encoding, units):
+def test_a_text_counted_in_parts_equals_tiktoken(encoding, units):
     text = " ".join(units)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(counting, "_PART_CHARS", 40)
@@ -106,7 +106,7 @@ def test_each_text_is_encoded_once():
     assert seen == ["again and again"]
 
 
-def test_the_framing_of_a_message():
+def test_a_message_costs_its_text_and_its_framing():
     found = COUNTERS[DEFAULT_ENCODING]
     call = ToolCall(id="c1", name="query", arguments={"id": 7})
     plain = Message(role="assistant", text="look", kind="model", step=1)
@@ -147,7 +147,7 @@ def test_tool_definitions_cost_their_compact_json():
         (None, "o200k_base", True),
     ],
 )
-def test_the_encoding_of_a_model(model, encoding, assumed):
+def test_each_model_has_its_encoding(model, encoding, assumed):
     assert encoding_for(model) == (encoding, assumed)
 
 

@@ -12,7 +12,7 @@ from bench.tokens.counting import TokenCounter, encoding_for
 from bench.tokens.usage import Calibration, calibration_of, sent_prompts
 
 
-def calibrated(recording: Trace) -> Calibration:
+def calibration(recording: Trace) -> Calibration:
     encoding, assumed = encoding_for(recording.model)
     return calibration_of(recording, TokenCounter(encoding), None, assumed=assumed)
 
@@ -20,7 +20,7 @@ def calibrated(recording: Trace) -> Calibration:
 @given(prompt=st.integers(-3, 500), message=st.integers(0, 30), tools=st.booleans())
 def test_the_framing_of_a_known_vocabulary_is_found_again(prompt: int, message: int, tools: bool) -> None:
     counted = Counting(prompt_tokens=prompt, message_tokens=message)
-    found = calibrated(session(9, counted, tools=tools))
+    found = calibration(session(9, counted, tools=tools))
     assert found.error < 0.002
     if found.counting.calibrated and (tools or prompt >= 0):
         assert (found.counting.prompt_tokens, found.counting.message_tokens) == (prompt, message)
@@ -29,37 +29,37 @@ def test_the_framing_of_a_known_vocabulary_is_found_again(prompt: int, message: 
 @given(prompt=st.integers(3, 3000), factor=st.floats(0.8, 1.6))
 def test_the_factor_of_another_vocabulary_is_found_again(prompt: int, factor: float) -> None:
     counted = Counting(prompt_tokens=prompt, message_tokens=3, factor=factor)
-    found = calibrated(session(12, counted, model="claude-opus-4-5"))
+    found = calibration(session(12, counted, model="claude-opus-4-5"))
     assert found.counting.factor == pytest.approx(factor, rel=0.02)
     assert found.error < 0.005
 
 
 def test_nothing_is_calibrated_without_usage() -> None:
-    found = calibrated(without_usage(session(9, Counting(prompt_tokens=99, message_tokens=9))))
+    found = calibration(without_usage(session(9, Counting(prompt_tokens=99, message_tokens=9))))
     assert (found.counting.prompt_tokens, found.counting.message_tokens) == (3, 3.0)
     assert not found.counting.calibrated
     for is_resent in (False, True):
         turn = ModelTurn(index=0, content="On.", reasoning="I think.", reasoning_resent=is_resent)
-        assert bool(calibrated(trace(turn)).reasoning_tokens) is is_resent
+        assert bool(calibration(trace(turn)).reasoning_tokens) is is_resent
 
 
 @pytest.mark.parametrize(("turns", "message_tokens"), [(4, 3.0), (5, 9.0)])
 def test_the_framing_of_a_message_takes_five_turns(turns: int, message_tokens: float) -> None:
-    found = calibrated(session(turns, Counting(prompt_tokens=99, message_tokens=9)))
+    found = calibration(session(turns, Counting(prompt_tokens=99, message_tokens=9)))
     assert found.counting.message_tokens == message_tokens
 
 
-def test_one_outlier_moves_no_constant() -> None:
+def test_one_outlier_changes_no_constant() -> None:
     recording = session(12, Counting(prompt_tokens=50, message_tokens=8))
     turn = recording.model_turns[5]
     wrong = Usage(prompt_tokens=9 * turn.usage.prompt_tokens)
     steps = [s if s is not turn else ModelTurn(index=s.index, content=s.content, tool_calls=s.tool_calls, model=s.model, usage=wrong)
              for s in recording.steps]  # fmt: skip
-    found = calibrated(Trace(id="a", source=recording.source, steps=tuple(steps)))
+    found = calibration(Trace(id="a", source=recording.source, steps=tuple(steps)))
     assert (found.counting.prompt_tokens, found.counting.message_tokens) == (50, 8)
 
 
-def test_prompts_are_those_that_were_sent_through_resets() -> None:
+def test_prompts_after_a_reset_are_those_that_were_sent() -> None:
     count = TokenCounter()
     steps = (
         ToolsChanged(index=0, tools=({"name": "f"},)),
@@ -88,7 +88,7 @@ def test_reasoning_that_was_sent_back_is_recognised() -> None:
         used = Usage(prompt_tokens=total, completion_tokens=reasoning + 2, reasoning_tokens=reasoning)
         steps.append(ModelTurn(index=n, content=f"Step {n}.", model="gpt-4o", usage=used))
         total += count.text(f"Step {n}.") + 3 + reasoning
-    found = calibrated(trace(*steps))
+    found = calibration(trace(*steps))
     sent = {turn.index: turn.usage.reasoning_tokens for turn in steps[1:]}
     assert found.reasoning_tokens == {index: tokens for index, tokens in sent.items() if index != 4}
     assert found.error == 0

@@ -27,12 +27,12 @@ def document(folder: Path, value: Any, name: str = "run.json") -> Document:
 
 
 def read(reader: str, folder: Path, value: Any, name: str = "run.json") -> list[Trace]:
-    """What a reader reads in a value written to a file."""
+    """The traces that a reader reads in a file with a value."""
     return list(entries("reader")[reader].target().read(document(folder, value, name)))
 
 
 def sure(reader: str, given: Document) -> Confidence:
-    """How sure a reader is of a file."""
+    """The certainty of a reader about a file."""
     return entries("reader")[reader].target().sniff(given)
 
 
@@ -64,5 +64,5 @@ def checked(trace: Trace, folder: Path) -> Trace:
 
 
 def kinds(trace: Trace) -> Counter[str]:
-    """How many steps of each kind a trace has."""
+    """The number of steps of each kind in a trace."""
     return Counter(type(step).__name__ for step in trace.steps)

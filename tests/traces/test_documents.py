@@ -38,7 +38,7 @@ def document(folder: Path, data: bytes) -> Document:
         (b"\x1f\x8bnothing", "runs/a.json: gzip data is damaged or cut short"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, data: bytes, message: str) -> None:
+def test_an_error_has_its_line_number(tmp_path: Path, data: bytes, message: str) -> None:
     broken = document(tmp_path, data)
     with pytest.raises(TraceError) as caught:
         _ = broken.json
@@ -48,7 +48,7 @@ def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, data: bytes, messa
     assert broken.problem is not None
 
 
-def test_a_folder_or_nothing_is_no_file(tmp_path: Path) -> None:
+def test_a_folder_or_a_missing_path_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(TraceError, match="is a folder"):
         _ = Document(tmp_path).data
     with pytest.raises(TraceError, match="no such file"):
@@ -65,7 +65,7 @@ def test_a_folder_or_nothing_is_no_file(tmp_path: Path) -> None:
         (b'\xef\xbb\xbf["\\ud800"]', False, ["\ud800"]),
     ],
 )
-def test_json_or_json_lines_by_the_first_line(tmp_path: Path, data: bytes, is_lines: bool, head: object) -> None:
+def test_json_lines_are_recognised_by_the_first_line(tmp_path: Path, data: bytes, is_lines: bool, head: object) -> None:
     found = document(tmp_path, data)
     assert (found.is_json_lines, found.head, found.problem) == (is_lines, head, None)
 
@@ -74,7 +74,7 @@ def test_json_or_json_lines_by_the_first_line(tmp_path: Path, data: bytes, is_li
     ("data", "broken"),
     [(b'{"a": [', True), (b'[\n {"a": 1}, {', True), (b"\x1f\x8bxx", True), (b'{"a": 1}', False), (b"", True)],
 )
-def test_damaged_json_is_told_from_something_else(tmp_path: Path, data: bytes, broken: bool) -> None:
+def test_damaged_json_is_distinguished_from_other_text(tmp_path: Path, data: bytes, broken: bool) -> None:
     assert document(tmp_path, data).is_broken_json is broken
     (tmp_path / "README").write_text("[![badge](x)](y)")
     assert not Document(tmp_path / "README").is_broken_json
@@ -91,7 +91,7 @@ def test_damaged_json_is_told_from_something_else(tmp_path: Path, data: bytes, b
         ("README.md", b"", False),
     ],
 )
-def test_damage_is_told_by_the_name_too(tmp_path: Path, name: str, data: bytes, broken: bool) -> None:
+def test_a_damaged_file_is_recognised_by_its_name(tmp_path: Path, name: str, data: bytes, broken: bool) -> None:
     (tmp_path / name).write_bytes(data)
     assert Document(tmp_path / name).is_broken_json is broken
 
@@ -120,6 +120,6 @@ def test_a_number_too_large_for_seconds_is_milliseconds(value: object, seconds: 
     assert time_of(value, Unread()) == seconds
 
 
-def test_a_bomb_of_a_few_bytes_is_refused_before_it_fills_memory(tmp_path: Path) -> None:
+def test_a_compressed_bomb_is_refused_before_it_fills_memory(tmp_path: Path) -> None:
     with pytest.raises(TraceError, match="expands to more than 20,000,000 bytes"):
         _ = document(tmp_path, gzip.compress(b"\n" * 21_000_000)).data

@@ -117,7 +117,7 @@ answer, `yes` the grader's."""
 
 
 @pytest.mark.parametrize("name", MARKS)
-def test_a_sample_counts_the_same(name: str) -> None:
+def test_a_second_count_of_a_sample_agrees(name: str) -> None:
     path = FORMATS / name
     traces = load([str(path)]).traces
     turns = [turn for trace in traces for turn in trace.model_turns]

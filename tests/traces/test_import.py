@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from handmade import opened, result, shell
+from handmade import conversation_of, result, shell
 
 from bench.cli import main
 from bench.model import ModelTurn, Source, ToolCall, Trace, Usage, UserTurn
@@ -30,8 +30,8 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "runs" / "b").mkdir(parents=True)
     (tmp_path / "runs" / "chat.json").write_text(json.dumps({"messages": CHAT}))
-    (tmp_path / "runs" / "b" / "shell.jsonl").write_bytes(encode_trace(opened(shell(3, start=2), id="shell")))
-    (tmp_path / "runs" / "broken.jsonl").write_bytes(encode_trace(opened(shell(1, start=2), id="x"))[:-20])
+    (tmp_path / "runs" / "b" / "shell.jsonl").write_bytes(encode_trace(conversation_of(shell(3, start=2), id="shell")))
+    (tmp_path / "runs" / "broken.jsonl").write_bytes(encode_trace(conversation_of(shell(1, start=2), id="x"))[:-20])
     (tmp_path / "runs" / "NOTES").write_text("nothing of a run")
     return tmp_path
 
@@ -65,7 +65,7 @@ def test_a_folder_becomes_one_file_that_holds_the_same_traces(capsys, ending):
         ("runs",),
     ],
 )
-def test_what_cannot_be_done_is_one_line(capsys, arguments):
+def test_an_impossible_import_prints_one_line(capsys, arguments):
     assert bench("import", *arguments) == 2
     assert capsys.readouterr().err.count("\n") == 1
 
@@ -86,7 +86,7 @@ def test_several_traces_in_one_file_come_back_in_order(folder):
     speaks = Trace(
         id="b", source=Source(format="native"), steps=(UserTurn(index=0, content='{"bench_trace":1,"id":"z"}'),)
     )
-    traces = (opened([], id="a"), speaks, Trace(id="c", source=Source(format="native"), steps=()))
+    traces = (conversation_of([], id="a"), speaks, Trace(id="c", source=Source(format="native"), steps=()))
     write_traces(traces, "all.jsonl")
     assert load(["all.jsonl"]).traces == traces
     write_traces(traces[:1] * 2, "twice.jsonl")
@@ -94,9 +94,11 @@ def test_several_traces_in_one_file_come_back_in_order(folder):
         load(["twice.jsonl"])
 
 
-def test_one_step_is_shown_whole(folder, capsys):
+def test_a_single_step_is_shown_completely(folder, capsys):
     long = "\n".join(f"row {number}" for number in range(500))
-    write_traces([opened([result(long, index=2, error="no\x1b[31m")], id="a"), opened([], id="b")], "two.jsonl")
+    write_traces(
+        [conversation_of([result(long, index=2, error="no\x1b[31m")], id="a"), conversation_of([], id="b")], "two.jsonl"
+    )
     assert bench("show", "two.jsonl", "--run", "a", "--step", "2") == 0
     out = capsys.readouterr().out
     assert all(f"  {line}\n" in out for line in long.split("\n"))

@@ -48,7 +48,7 @@ def test_a_prompt_is_the_same_in_every_interface(interface: str) -> None:
     assert unread.counts == {}
 
 
-def test_parts_without_ids_are_those_of_gemini() -> None:
+def test_parts_without_ids_are_read_as_those_of_gemini() -> None:
     parts = [
         {"functionCall": {"name": "count", "args": {"of": "walls"}}},
         {"functionResponse": {"name": "count", "response": {"error": "no walls"}}},
@@ -75,12 +75,12 @@ def test_keys_of_newer_models_are_known() -> None:
 
 
 @pytest.mark.parametrize("odd", [{"input_tokens": "9"}, {"input_tokens": 9, "cache_read_input_tokens": "4"}])
-def test_an_odd_count_is_counted_once(odd: dict[str, Any]) -> None:
+def test_an_invalid_token_count_is_counted_once(odd: dict[str, Any]) -> None:
     answers_of({"role": "assistant", "content": [{"type": "text", "text": "36"}], "usage": odd}, unread := Unread())
     assert sum(unread.counts.values()) == 1
 
 
-def test_a_conversation_that_the_server_keeps_is_one_run(tmp_path: Path) -> None:
+def test_a_conversation_stored_by_the_server_is_one_run(tmp_path: Path) -> None:
     """Each answer names the one before it; the last goes back to the first."""
     after = {"a": None, "b": "a", "c": "b", "d": "a"}
     items = {name: [{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": f"A{name}"}]}] for name in after}  # fmt: skip
@@ -94,7 +94,7 @@ def test_a_conversation_that_the_server_keeps_is_one_run(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("session", [True, False])
-def test_the_stated_cost_of_calls_is_that_of_their_run(session: bool, tmp_path: Path) -> None:
+def test_the_stated_costs_of_calls_add_up_to_that_of_the_run(session: bool, tmp_path: Path) -> None:
     records = [
         {"messages": [{"role": "user", "content": f"Count {at}."}], "response": {"choices": [{"message": {"role": "assistant", "content": "36"}}]},
          "response_cost": usd, "session_id": "s" if session else str(at)}

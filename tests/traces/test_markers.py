@@ -67,12 +67,12 @@ def test_every_marker_has_a_source_and_an_example() -> None:
 
 
 @pytest.mark.parametrize("text", PLAIN)
-def test_other_words_are_no_marker(text: str) -> None:
+def test_other_words_are_not_a_marker(text: str) -> None:
     assert not cut_in(text)
 
 
 @pytest.mark.parametrize(("by", "text"), [(by, text) for by, texts in EXAMPLES.items() for text in texts])
-def test_a_marked_result_is_cut_in_any_format(by: str, text: str, tmp_path: Path) -> None:
+def test_a_marked_result_is_read_as_truncated_in_any_format(by: str, text: str, tmp_path: Path) -> None:
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     messages = [
         {"role": "user", "content": "go"},

@@ -24,7 +24,7 @@ CALL = {"id": "c1", "name": "ls", "arguments": {"path": "."}}
 RESULT = {"kind": "result", "index": 2, "call_id": "c1", "function": "ls", "seen": "a b"}
 
 
-def test_it_is_a_schema() -> None:
+def test_the_schema_is_a_valid_json_schema() -> None:
     Draft202012Validator.check_schema(SCHEMA)
 
 

@@ -65,14 +65,14 @@ def counted(traces: list[Trace] | tuple[Trace, ...]) -> Counter[str]:
 
 
 @every
-def test_it_is_documented_and_has_a_sample(entry: Entry) -> None:
+def test_every_reader_is_documented_and_has_a_sample(entry: Entry) -> None:
     assert entry.source
     assert "Not kept: " in entry.doc
     assert samples(entry.name)
 
 
 @each
-def test_a_sample_is_known_by_its_content_to_its_reader_alone(name: str, path: Path) -> None:
+def test_a_sample_is_recognised_only_by_its_reader(name: str, path: Path) -> None:
     assert sure_of(Document(path)) == [name]
 
 
@@ -89,7 +89,7 @@ def test_a_sample_is_read_and_comes_back_from_the_native_format(name: str, path:
 
 
 @each
-def test_a_sample_counts_as_it_does_in_a_second_reading(name: str, path: Path) -> None:
+def test_a_second_reading_counts_a_sample_equally(name: str, path: Path) -> None:
     odd = any(word in path.name for word in ("counted", "commands", "cut", "mini.text", "actions"))
     if name not in ("messages", "otel", "tau", "swe", "openhands") or odd:
         return  # of the others the published files are counted: these hold odd things on purpose
@@ -105,7 +105,7 @@ def compared(name: str, traces: tuple[Trace, ...]) -> Counter[str]:
 
 
 @pytest.mark.slow
-def test_every_published_file_counts_as_it_does_in_a_second_reading(shared_traces: Path) -> None:
+def test_a_second_reading_counts_every_published_file_equally(shared_traces: Path) -> None:
     tried: Counter[str] = Counter()
     wrong = []
     for path in sorted(path for path in shared_traces.rglob("*.*") if path.is_file() and "pool" not in path.parts):
@@ -181,7 +181,7 @@ def test_a_block_of_an_unknown_kind_is_read_or_counted(name: str, path: Path, tm
     assert MARK in text or any("hologram" in what for trace in traces for what in trace.left_out)
 
 
-def test_a_half_written_last_line_costs_itself(tmp_path: Path) -> None:
+def test_only_a_half_written_last_line_is_lost(tmp_path: Path) -> None:
     lines = [json.dumps({"role": role, "content": role}) for role in ("user", "assistant", "user")]
     target = tmp_path / "cut.jsonl"
     target.write_text("\n".join(lines)[:-5], encoding="utf-8")
@@ -189,7 +189,7 @@ def test_a_half_written_last_line_costs_itself(tmp_path: Path) -> None:
     assert (len(trace.steps), trace.left_out) == (2, {"half-written last line": 1})
 
 
-def test_odd_counts_and_times_cost_themselves(tmp_path: Path) -> None:
+def test_invalid_counts_and_times_are_left_out(tmp_path: Path) -> None:
     target = tmp_path / "odd.json"
     usage = {"prompt_tokens": "12", "completion_tokens": 12.5}
     target.write_text(

@@ -1,4 +1,4 @@
-"""What readers look up instead of searching for it, held against the search: threads, runs without a call, trees, spans around spans."""
+"""The indexes of readers against a plain search: threads, runs without a call, trees, nested spans."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ ASKED = st.tuples(st.sampled_from("gh"), st.lists(MESSAGE, max_size=5), MESSAGE)
 
 @pytest.mark.slow
 @given(st.lists(ASKED, max_size=12))
-def test_a_prompt_finds_its_conversation(asked: list[tuple[str, list[ReadMessage], ReadMessage]]) -> None:
+def test_a_prompt_is_assigned_to_its_conversation(asked: list[tuple[str, list[ReadMessage], ReadMessage]]) -> None:
     threads, every = Threads(), list[Thread]()
     for group, messages, answer in asked:
         prompt = Conversation(messages)
@@ -68,7 +68,7 @@ TOOLS = st.lists(st.tuples(st.sampled_from("fg"), st.sampled_from(VALUES)), max_
 
 
 @given(TOOLS, TOOLS)
-def test_a_call_finds_its_run(ran: list[tuple[str, Any]], called: list[tuple[str, Any]]) -> None:
+def test_a_call_is_assigned_to_its_run(ran: list[tuple[str, Any]], called: list[tuple[str, Any]]) -> None:
     steps, waiting = Steps(), [(*run, number) for number, run in enumerate(ran)]
     for name, given_to, number in waiting:
         steps.note_unnamed_run(name, given_to, ToolRun(output=number))
@@ -88,7 +88,7 @@ PARENTS = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from("abcdefgh")
 
 
 @given(PARENTS, st.dictionaries(st.sampled_from("abcdef"), st.sampled_from(["agent", "call"])))
-def test_members_of_a_tree_know_what_they_are_in_and_their_root(parents: dict[str, str], kinds: dict[str, str]) -> None:
+def test_members_of_a_tree_have_their_parents_and_their_root(parents: dict[str, str], kinds: dict[str, str]) -> None:
     def row_of(name: str, above: tuple[str, bool] | None) -> tuple[str, bool]:
         agent, called = above or ("", False)
         return name if kinds.get(name) == "agent" else agent, called or kinds.get(name) == "call"

@@ -99,7 +99,7 @@ READS: dict[str, tuple[str, Callable[[int], Value], list[str]]] = {
 
 
 def lines_run(folder: Path, reader: str, value: Value) -> tuple[int, list[Trace]]:
-    """How many lines of the readers ran to read a value, and what they read."""
+    """The number of executed lines of the readers for one value, and the traces that they read."""
     given, count, before = document(folder, value), Counter[str](), sys.gettrace()
 
     def counted(frame: FrameType, event: str, _: Any) -> Any:
@@ -117,14 +117,14 @@ def lines_run(folder: Path, reader: str, value: Value) -> tuple[int, list[Trace]
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", READS)
-def test_twice_as_much_takes_twice_the_lines(tmp_path: Path, name: str) -> None:
+def test_twice_as_many_items_take_at_most_twice_the_executed_lines(tmp_path: Path, name: str) -> None:
     reader, made, _ = READS[name]
     (few, _), (many, _) = (lines_run(tmp_path, reader, made(size)) for size in (60, 240))
     assert many < 4.5 * few
 
 
 @pytest.mark.parametrize("name", READS)
-def test_what_they_say(tmp_path: Path, name: str) -> None:
+def test_many_exchanges_become_the_expected_traces(tmp_path: Path, name: str) -> None:
     reader, made, said = READS[name]
     traces = list(entries("reader")[reader].target().read(document(tmp_path, made(20))))
     assert [", ".join(f"{count} {kind}" for kind, count in sorted(kinds(trace).items())) for trace in traces] == said

@@ -31,7 +31,7 @@ def read_bytes(folder: Path, data: bytes) -> Trace:
 
 
 @given(trace=traces(extras=True), ending=st.sampled_from((".jsonl", ".jsonl.gz")))
-def test_a_trace_survives_the_file_and_the_file_the_trace(
+def test_a_trace_and_its_file_convert_without_loss(
     tmp_path_factory: pytest.TempPathFactory, trace: Trace, ending: str
 ) -> None:
     path = tmp_path_factory.mktemp("native") / f"a{ending}"
@@ -43,7 +43,7 @@ def test_a_trace_survives_the_file_and_the_file_the_trace(
     assert [item.name for item in path.parent.iterdir()] == [path.name]
 
 
-def test_without_the_extra_zstd_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_zstd_library_gives_a_one_line_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = Document(Path(__file__).parents[1] / "data" / "formats" / "inspect.eval")
     assert list(Inspect().read(log))
     monkeypatch.setitem(sys.modules, "zstandard", None)
@@ -51,7 +51,7 @@ def test_without_the_extra_zstd_is_one_clear_line(tmp_path: Path, monkeypatch: p
         list(Inspect().read(log))
 
 
-def test_what_earlier_versions_wrote_is_read_and_unknown_members_are_counted(tmp_path: Path) -> None:
+def test_files_of_earlier_versions_are_read_and_unknown_members_counted(tmp_path: Path) -> None:
     parts = b'[{"type":"text","text":"go"},{"type":"image","media_type":"image/png"}]'
     step = b'{"kind":"user","index":0,"content":' + parts + b',"duration_s":0.5,"mood":"good","place":""}\n'
     trace = read_bytes(tmp_path, HEADER.replace(b"}\n", b',"outcome":{"success":true}}\n') + step)
@@ -59,7 +59,7 @@ def test_what_earlier_versions_wrote_is_read_and_unknown_members_are_counted(tmp
     assert trace.steps == (UserTurn(index=0, content="go", non_text=1),)
 
 
-def test_rare_values_survive(tmp_path: Path) -> None:
+def test_rare_values_are_written_and_read_unchanged(tmp_path: Path) -> None:
     data = {"big": 2**70, "half": "\ud800", "separator": "\u2028", "nul": "\x00", "zero": -0.0, "small": 5e-324}
     steps = (SystemTurn(index=3, content=""), ToolResult(index=7, call_id="c", function="f", data=data))
     trace = Trace(id="rare", source=Source(format="native"), steps=steps, labels={"a": [None]}, meta={"b": True})
@@ -67,12 +67,12 @@ def test_rare_values_survive(tmp_path: Path) -> None:
     assert read(tmp_path / "a.jsonl") == trace
 
 
-def test_a_whole_number_given_for_seconds_is_written_as_it_is_read() -> None:
+def test_whole_seconds_are_written_as_a_float() -> None:
     trace = Trace(id="a", source=Source(format="native"), steps=(UserTurn(index=0, t=5, content="x"),))
     assert b'"t":5.0' in encode_trace(trace)
 
 
-def test_gz_has_no_time_and_no_name_inside(tmp_path: Path) -> None:
+def test_gzip_files_contain_no_time_and_no_name(tmp_path: Path) -> None:
     trace = Trace(id="a", source=Source(format="native"), steps=())
     write_trace(trace, tmp_path / "one.jsonl.gz")
     write_trace(trace, tmp_path / "two.jsonl.gz")
@@ -83,14 +83,14 @@ def test_gz_has_no_time_and_no_name_inside(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), (1, 2), {1: "a"}, object()])
-def test_what_json_would_change_is_refused_before_anything_is_written(tmp_path: Path, value: object) -> None:
+def test_values_that_json_would_change_are_refused_before_writing(tmp_path: Path, value: object) -> None:
     steps = (ToolResult(index=4, call_id="c", function="f", data=[value]),)
     with pytest.raises(TraceError, match=r"trace 'a', step 4: "):
         write_trace(Trace(id="a", source=Source(format="native"), steps=steps), tmp_path / "a.jsonl")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_missing_folder_is_made_and_one_that_cannot_be_is_one_clear_line(tmp_path: Path) -> None:
+def test_a_missing_folder_is_created_or_refused_in_one_line(tmp_path: Path) -> None:
     trace = Trace(id="a", source=Source(format="native"), steps=())
     write_trace(trace, tmp_path / "new" / "a.jsonl")
     assert (tmp_path / "new" / "a.jsonl").read_bytes() == encode_trace(trace)

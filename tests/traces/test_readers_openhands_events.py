@@ -75,7 +75,7 @@ def test_every_prompt_that_was_sent_can_be_rebuilt(tmp_path: Path) -> None:
     )
 
 
-def test_files_of_one_conversation(tmp_path: Path) -> None:
+def test_files_of_one_conversation_become_one_trace(tmp_path: Path) -> None:
     given = folder(tmp_path / "c")
     loaded = load([given.as_posix()])
     assert len(loaded.traces) == 1
@@ -87,7 +87,7 @@ def test_files_of_one_conversation(tmp_path: Path) -> None:
             load([named.as_posix()])
 
 
-def test_logged_calls_are_read_as_the_agent_meant_them(tmp_path: Path) -> None:
+def test_logged_calls_are_read_with_their_arguments(tmp_path: Path) -> None:
     """A model without function calling was sent its calls and results as text."""
     call = {"id": "c1", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
     asked = {"role": "user", "content": "go"}

@@ -48,7 +48,7 @@ def ran(folder: Path, *command: str) -> str:
 
 
 @pytest.mark.slow
-def test_the_pages_reader_passes_what_every_reader_must(copied: Path) -> None:
+def test_the_documented_reader_passes_the_tests_of_every_reader(copied: Path) -> None:
     options = ("-v", "-p", "no:cacheprovider", "-k", "deskbot")
     printed = ran(copied, "pytest", "tests/traces/test_readers.py", *options)
     found = re.search(r"(\d+) passed", printed)
@@ -57,7 +57,7 @@ def test_the_pages_reader_passes_what_every_reader_must(copied: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_reader_in_a_file_of_ones_own_is_named_by_its_path(copied: Path) -> None:
+def test_a_private_reader_is_named_by_its_path(copied: Path) -> None:
     text = (copied / "bench/traces/formats/deskbot.py").read_text(encoding="utf-8")
     text = text.replace("from .. import", "from bench.traces import").replace("from ...", "from bench.")
     own = copied / "my" / "own.py"
@@ -69,6 +69,6 @@ def test_a_reader_in_a_file_of_ones_own_is_named_by_its_path(copied: Path) -> No
 
 
 @pytest.mark.slow
-def test_what_contributing_adds_is_a_summarizer_a_policy_and_a_metric(copied: Path) -> None:
+def test_the_examples_of_contributing_are_registered(copied: Path) -> None:
     ran(copied, "pytest", "-p", "no:cacheprovider", *ADDED, "tests/plugins/test_newcomers.py")
     assert "cost.model_calls" in ran(copied, "bench", "list", "metrics")

@@ -50,7 +50,7 @@ def test_a_conversation_handed_to_another_agent_is_one_thread_with_other_instruc
     assert (reset.summary, reset.kept) == (None, (1, 2))
 
 
-def test_an_answer_that_comes_back_as_several_messages_is_one_turn() -> None:
+def test_an_answer_repeated_as_several_messages_is_one_turn() -> None:
     run = Prompts()
     both = ReadMessage("assistant", "", (*call("a").calls, *call("b").calls))
     run.add_model_call([TASK], both)
@@ -76,7 +76,7 @@ def test_calls_without_ids_are_answered_in_order() -> None:
     ]  # fmt: skip
 
 
-def test_runs_that_no_message_shows() -> None:
+def test_results_that_no_message_shows_are_added() -> None:
     run = Prompts()
     run.add_model_call([TASK], call("a"), tools=[])
     run.ran = {"a": ToolRun(output={"walls": 36}, time=0.5), "b": ToolRun(output="x")}

@@ -26,7 +26,7 @@ def kinds(trace: Trace) -> list[str]:
     return [type(step).__name__ for step in trace.steps]
 
 
-def test_a_generation_whose_input_is_one_message(tmp_path: Path) -> None:
+def test_a_generation_may_have_a_single_message_as_input(tmp_path: Path) -> None:
     trace = read(tmp_path, {"trace": {"id": "t"}, "observations": [
         {"id": "g", "traceId": "t", "type": "GENERATION", "name": "turn", "startTime": "2026-01-01T00:00:00Z",
          "input": {"role": "user", "content": "How many walls?", "gen_ai.system": "openai"},
@@ -35,7 +35,7 @@ def test_a_generation_whose_input_is_one_message(tmp_path: Path) -> None:
     assert trace.left_out == {}
 
 
-def test_old_lines_of_claude_code_are_no_messages_of_langchain(tmp_path: Path) -> None:
+def test_old_lines_of_claude_code_are_not_read_as_langchain(tmp_path: Path) -> None:
     def line(number: int, **own: Any) -> str:
         return json.dumps({"sessionId": "s", "uuid": f"u{number}", "parentUuid": f"u{number - 1}", **own})
 
@@ -46,7 +46,7 @@ def test_old_lines_of_claude_code_are_no_messages_of_langchain(tmp_path: Path) -
     assert (trace.source.format, len(trace.steps), trace.left_out) == ("claude_code", 2, {})
 
 
-def test_contents_below_a_message_and_messages_without_contents(tmp_path: Path) -> None:
+def test_contents_below_a_message_are_read_and_a_message_without_contents_refused(tmp_path: Path) -> None:
     def line(role: str, *blocks: dict[str, Any]) -> str:
         return json.dumps({"role": role, "message": {"content": list(blocks)}})
 
@@ -60,7 +60,7 @@ def test_contents_below_a_message_and_messages_without_contents(tmp_path: Path) 
         load([(tmp_path / "empty.json").as_posix()])
 
 
-def test_streams_with_an_object_a_line(tmp_path: Path) -> None:
+def test_streams_with_one_object_per_line_are_read(tmp_path: Path) -> None:
     chunks = [
         {"model": "qwen3", "message": {"role": "assistant", "content": text}, "done": False}
         for text in ("36 ", "walls")
@@ -75,7 +75,7 @@ def test_streams_with_an_object_a_line(tmp_path: Path) -> None:
     assert (turn.usage.prompt_tokens, turn.usage.completion_tokens) == (9, 2)
 
 
-def test_an_answer_of_pi_that_broke_off_was_paid_for(tmp_path: Path) -> None:
+def test_the_usage_of_an_interrupted_answer_of_pi_is_counted(tmp_path: Path) -> None:
     def answer(number: int, reason: str, *content: dict[str, Any]) -> dict[str, Any]:
         usage = {"input": 5, "output": 1, "cost": {"total": 0.25}}
         message = {"role": "assistant", "content": list(content), "stopReason": reason, "usage": usage}
@@ -88,7 +88,7 @@ def test_an_answer_of_pi_that_broke_off_was_paid_for(tmp_path: Path) -> None:
     assert (len(trace.model_turns), trace.meta["cost_usd"]) == (1, 0.5)
 
 
-def test_a_saver_that_logs_ahead_and_was_not_closed(tmp_path: Path) -> None:
+def test_a_database_with_an_unmerged_log_is_read(tmp_path: Path) -> None:
     copy = tmp_path / "saver.sqlite"
     copy.write_bytes((Path(__file__).parents[1] / "data/formats/langgraph/saver.sqlite").read_bytes())
     whole = load([copy.as_posix()]).traces

@@ -102,14 +102,14 @@ def run_of(trace: Trace) -> list[Any]:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_cassette_of_vcr(provider: str, tmp_path: Path) -> None:
+def test_a_cassette_of_vcr_is_read(provider: str, tmp_path: Path) -> None:
     vcr = pytest.importorskip("vcr")
     with vcr.use_cassette(str(tmp_path / "walls.yaml"), filter_headers=["authorization", "x-api-key"]):
         agent(provider)
     assert is_the_run(tmp_path / "walls.yaml")
 
 
-def test_spans_of_open_telemetry(tmp_path: Path) -> None:
+def test_spans_of_open_telemetry_are_read(tmp_path: Path) -> None:
     pytest.importorskip("opentelemetry.sdk")
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import ConsoleSpanExporter, SimpleSpanProcessor
@@ -146,7 +146,7 @@ def test_spans_of_open_telemetry(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_a_log_of_litellm(provider: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_log_of_litellm_is_read(provider: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     litellm = pytest.importorskip("litellm")
 
@@ -166,7 +166,7 @@ def test_a_log_of_litellm(provider: str, tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.slow
-def test_a_har_file_of_mitmproxy(provider: str, tmp_path: Path) -> None:
+def test_a_har_file_of_mitmproxy_is_read(provider: str, tmp_path: Path) -> None:
     command = shutil.which("mitmdump")
     if command is None:
         pytest.skip("mitmproxy is not installed")

@@ -36,7 +36,7 @@ def redacted(trace: Trace) -> Trace:
     return Redactor().trace(trace)
 
 
-def one(*steps) -> Trace:
+def trace_of(*steps) -> Trace:
     return Trace(id="t", source=Source(format="native"), steps=steps)
 
 
@@ -44,24 +44,24 @@ def places(text: str) -> dict[str, Trace]:
     """A trace for each place in which a text may stand."""
     call = ToolCall(id="c", name="http", arguments={"request": {"lines": [text]}})
     made = {
-        "system": one(SystemTurn(index=0, content=text)),
-        "answer": one(ModelTurn(index=0, content=text)),
-        "reasoning": one(ModelTurn(index=0, reasoning=text)),
-        "arguments": one(ModelTurn(index=0, tool_calls=(call,))),
-        "arguments as text": one(ModelTurn(index=0, tool_calls=(ToolCall(id="c", name="sh", arguments=text),))),
-        "seen": one(ToolResult(index=0, call_id="c", function="f", seen=text)),
-        "full": one(ToolResult(index=0, call_id="c", function="f", seen="cut", full=text)),
-        "error": one(ToolResult(index=0, call_id="c", function="f", error=text, success=False)),
-        "data": one(ToolResult(index=0, call_id="c", function="f", data={"rows": [{"note": text}]})),
-        "key of data": one(ToolResult(index=0, call_id="c", function="f", data={text: 1})),
-        "JSON in text": one(ToolResult(index=0, call_id="c", function="f", seen=json.dumps({"body": text}))),
-        "JSON in JSON": one(ToolResult(index=0, call_id="c", function="f", seen=json.dumps({"body": json.dumps([text])}))),
-        "base64": one(ToolResult(index=0, call_id="c", function="f", seen="x " + base64.b64encode(text.encode()).decode())),
-        "route": one(RouteDecision(index=0, at="x", taken="y", state={"note": text})),
-        "tools": one(ToolsChanged(index=0, tools=({"name": "f", "description": text},))),
-        "meta": msgspec.structs.replace(one(), meta={"env": [text]}),
-        "labels": msgspec.structs.replace(one(), labels={"note": text}),
-        "left out": msgspec.structs.replace(one(), left_out={text: 1}),
+        "system": trace_of(SystemTurn(index=0, content=text)),
+        "answer": trace_of(ModelTurn(index=0, content=text)),
+        "reasoning": trace_of(ModelTurn(index=0, reasoning=text)),
+        "arguments": trace_of(ModelTurn(index=0, tool_calls=(call,))),
+        "arguments as text": trace_of(ModelTurn(index=0, tool_calls=(ToolCall(id="c", name="sh", arguments=text),))),
+        "seen": trace_of(ToolResult(index=0, call_id="c", function="f", seen=text)),
+        "full": trace_of(ToolResult(index=0, call_id="c", function="f", seen="cut", full=text)),
+        "error": trace_of(ToolResult(index=0, call_id="c", function="f", error=text, success=False)),
+        "data": trace_of(ToolResult(index=0, call_id="c", function="f", data={"rows": [{"note": text}]})),
+        "key of data": trace_of(ToolResult(index=0, call_id="c", function="f", data={text: 1})),
+        "JSON in text": trace_of(ToolResult(index=0, call_id="c", function="f", seen=json.dumps({"body": text}))),
+        "JSON in JSON": trace_of(ToolResult(index=0, call_id="c", function="f", seen=json.dumps({"body": json.dumps([text])}))),
+        "base64": trace_of(ToolResult(index=0, call_id="c", function="f", seen="x " + base64.b64encode(text.encode()).decode())),
+        "route": trace_of(RouteDecision(index=0, at="x", taken="y", state={"note": text})),
+        "tools": trace_of(ToolsChanged(index=0, tools=({"name": "f", "description": text},))),
+        "meta": msgspec.structs.replace(trace_of(), meta={"env": [text]}),
+        "labels": msgspec.structs.replace(trace_of(), labels={"note": text}),
+        "left out": msgspec.structs.replace(trace_of(), left_out={text: 1}),
     }  # fmt: skip
     return made
 
@@ -94,16 +94,16 @@ def test_a_secret_is_found_in_every_place(kind, secret, text):
     assert missed == []
 
 
-def test_ordinary_text_stays():
+def test_ordinary_text_is_unchanged():
     redactor = Redactor()
     assert redactor.value(ORDINARY) == ORDINARY
     assert not redactor.removed
-    trace = one(UserTurn(index=0, content=ORDINARY))
+    trace = trace_of(UserTurn(index=0, content=ORDINARY))
     assert redacted(trace) is trace
 
 
 @pytest.mark.slow
-def test_hardly_anything_is_removed_from_recorded_traces(shared_traces: Path):
+def test_almost_nothing_is_removed_from_shipped_traces(shared_traces: Path):
     """The traces were published; whatever is removed from them was looked at: values of real cookies."""
     removed, count, size = {}, 0, 0
     for trace in TraceSource([f"{WHO_AND_WHEN}:{shared_traces / 'who-and-when' / 'Algorithm-Generated'}"]):
@@ -116,9 +116,9 @@ def test_hardly_anything_is_removed_from_recorded_traces(shared_traces: Path):
     assert removed == {"20": {"cookie": 3}}
 
 
-def test_one_secret_has_one_placeholder_wherever_it_stands():
+def test_a_secret_has_the_same_placeholder_everywhere():
     _, password, text = next(item for item in PLANTED if item[0] == "url_password")
-    clean = redacted(one(
+    clean = redacted(trace_of(
         UserTurn(index=0, content=f"the word is {password}"),
         ToolResult(index=1, call_id="c", function="f", data={"password": password, "log": text}),
         ModelTurn(index=2, tool_calls=(ToolCall(id="d", name="sh", arguments={"command": text}),)),
@@ -130,14 +130,14 @@ def test_one_secret_has_one_placeholder_wherever_it_stands():
 
 
 def test_two_secrets_have_two_placeholders_and_a_second_pass_changes_nothing():
-    both = one(UserTurn(index=0, content=f"{PLANTED[3][1]} and {PLANTED[4][1]} and {PLANTED[3][1]}"))
+    both = trace_of(UserTurn(index=0, content=f"{PLANTED[3][1]} and {PLANTED[4][1]} and {PLANTED[3][1]}"))
     clean = redacted(both)
     assert clean.steps[0].content == "REDACTED_MODEL_KEY_1 and REDACTED_MODEL_KEY_2 and REDACTED_MODEL_KEY_1"
     assert redacted(clean) == clean
     assert redacted(both) == clean
 
 
-def test_headers_are_known_by_their_names():
+def test_secret_headers_are_recognised_by_their_names():
     token, session = "k3yW1thoutForm4t", "s3ss10nvalue"
     value = {
         "headers": [["X-Api-Key", token], ["Accept", "text/html"]],
@@ -155,7 +155,7 @@ def test_headers_are_known_by_their_names():
     assert value["headers"][0][1] == token, "what was given is not changed"
 
 
-def test_emails_and_homes_on_request():
+def test_emails_and_home_folders_are_removed_only_on_request():
     text = "bob@example.org works in /home/bob/src and C:\\Users\\bob\\x and /Users/ann/y"
     assert Redactor().value(text) == text
     clean = Redactor(emails=True, homes=True).value(text)
@@ -171,7 +171,7 @@ def test_traces_of_one_import_share_the_names_of_secrets(tmp_path, monkeypatch):
     Path("runs").mkdir()
     for name, secret in (("a", first), ("b", second), ("c", first)):
         step = UserTurn(index=0, content=f"{secret} of bob@example.org")
-        write_trace(msgspec.structs.replace(one(step), id=name), f"runs/{name}.jsonl")
+        write_trace(msgspec.structs.replace(trace_of(step), id=name), f"runs/{name}.jsonl")
     main(["import", "runs", "-o", "clean.jsonl"])
     contents = [trace.steps[0].content.split()[0] for trace in load(["clean.jsonl"]).traces]
     assert contents == ["REDACTED_MODEL_KEY_1", "REDACTED_MODEL_KEY_2", "REDACTED_MODEL_KEY_1"]

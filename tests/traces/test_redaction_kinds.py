@@ -153,14 +153,14 @@ def test_a_secret_of_every_kind_is_removed(kind: str) -> None:
             assert secret.replace("\\", "") not in redacted_text([shown]), shown
 
 
-def test_names_of_mappings_tell_secrets_too() -> None:
+def test_secrets_in_mappings_are_recognised_by_their_keys() -> None:
     login, token = KINDS["docker config"][0], KINDS["kubeconfig"][0]
     shown = redacted_text({"auths": {"ghcr.io": {"auth": login}}, "user": {"token": token}})
     assert login not in shown
     assert token not in shown
 
 
-def test_what_only_looks_like_a_secret_stays() -> None:
+def test_text_that_only_looks_like_a_secret_stays() -> None:
     text = (
         "the token: 4096 tokens were used; auth: none; login bob password: see the vault\n"
         "hf_model_for_images_of_walls_and_doors, sb_secret_santa, bot12 at api.telegram.org/docs\n"
@@ -170,7 +170,7 @@ def test_what_only_looks_like_a_secret_stays() -> None:
     assert Redactor().value(text) == text
 
 
-def test_time_grows_with_the_text() -> None:
+def test_redaction_time_is_linear_in_the_text() -> None:
     """Twice the text takes about twice the time, of what begins like many secrets and is none."""
     import time
 

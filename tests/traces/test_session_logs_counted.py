@@ -178,7 +178,7 @@ SAMPLES: list[tuple[Callable[[Path], Counts], Path]] = [
 
 
 @pytest.mark.parametrize(("count", "path"), SAMPLES, ids=lambda item: getattr(item, "name", None))
-def test_a_sample_counts_the_same(count: Callable[[Path], Counts], path: Path) -> None:
+def test_a_second_count_of_a_sample_agrees(count: Callable[[Path], Counts], path: Path) -> None:
     assert counted(load([str(path)]).traces[0]) == count(path)
 
 
@@ -192,7 +192,9 @@ def test_a_sample_counts_the_same(count: Callable[[Path], Counts], path: Path) -
         (gemini_cli, "pool/gemini-cli/*.json"),
     ],
 )
-def test_published_sessions_count_the_same(count: Callable[[Path], Counts], pattern: str, shared_traces: Path) -> None:
+def test_a_second_count_of_published_sessions_agrees(
+    count: Callable[[Path], Counts], pattern: str, shared_traces: Path
+) -> None:
     paths = sorted(shared_traces.glob(pattern))
     assert paths
     assert [counted(load([str(path)]).traces[0]) for path in paths] == [count(path) for path in paths]

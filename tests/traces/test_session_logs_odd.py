@@ -44,7 +44,7 @@ def left_out(trace: Trace) -> int:
 
 
 @pytest.mark.parametrize("reader", LINES)
-def test_a_half_written_last_line_costs_itself(reader: str, tmp_path: Path) -> None:
+def test_only_a_half_written_last_line_is_lost(reader: str, tmp_path: Path) -> None:
     whole = LINES[reader].read_bytes().rstrip(b"\n")
     before, _, last = whole.rpartition(b"\n")
     (tmp_path / "without.jsonl").write_bytes(before + b"\n")
@@ -57,7 +57,7 @@ def test_a_half_written_last_line_costs_itself(reader: str, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("reader", LINES)
 @pytest.mark.parametrize("line", [b"5", b'"text"', b"[1]", b"{broken", b"null"])
-def test_a_line_that_is_no_object_costs_itself(reader: str, line: bytes, tmp_path: Path) -> None:
+def test_only_a_line_that_is_not_an_object_is_lost(reader: str, line: bytes, tmp_path: Path) -> None:
     lines = LINES[reader].read_bytes().splitlines()
     (tmp_path / "even.jsonl").write_bytes(b"\n".join(lines))
     (tmp_path / "odd.jsonl").write_bytes(b"\n".join([lines[0], line, *lines[1:]]))
@@ -83,7 +83,9 @@ def changed(value: Any, path: tuple[Any, ...], odd: Any) -> Any:
 @pytest.mark.parametrize("reader", [*LINES, *WHOLE])
 @settings(max_examples=2 * EXAMPLES, deadline=None)
 @given(data=st.data())
-def test_any_odd_value_is_read(reader: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_session_with_any_unusual_value_is_read(
+    reader: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     """Wherever an odd value stands, the rest is read: no error but that nothing was recorded, no step made up."""
     path = {**WHOLE, **LINES}[reader] if data.draw(st.booleans()) else {**LINES, **WHOLE}[reader]
     text = path.read_text(encoding="utf-8")
@@ -104,7 +106,7 @@ def test_any_odd_value_is_read(reader: str, data: st.DataObject, tmp_path_factor
 @pytest.mark.parametrize(
     ("key", "odd"), [("input_tokens", "12"), ("output_tokens", 12.5), ("cache_read_input_tokens", -1)]
 )
-def test_an_odd_count_leaves_the_other_counts(key: str, odd: Any, tmp_path: Path) -> None:
+def test_an_invalid_count_leaves_the_other_counts(key: str, odd: Any, tmp_path: Path) -> None:
     usage = {"input_tokens": 10, "output_tokens": 5, "cache_read_input_tokens": 3, key: odd}
     answer = {"role": "assistant", "id": "m", "stop_reason": "end_turn", "content": "done", "usage": usage}
     lines = [

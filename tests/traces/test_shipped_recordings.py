@@ -48,7 +48,7 @@ def commands_of(messages: list[dict[str, str]]) -> list[tuple[str, str, str]]:
 
 
 def triggers(messages: list[dict[str, str]]) -> int:
-    """How often a history reaches the threshold when each time all but the last 8 messages become a summary of 1,000 tokens."""
+    """The times that a history reaches the threshold if a summary of 1,000 tokens then replaces all but 8 messages."""
     count = COUNT.text
     held, reached = [0], 0
     for message in messages[1:]:
@@ -59,7 +59,7 @@ def triggers(messages: list[dict[str, str]]) -> int:
 
 
 @pytest.mark.slow
-def test_running_all_commands_of_the_terminal_again_gives_such_a_session(
+def test_running_the_commands_of_the_terminal_session_again_gives_a_similar_session(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if sys.version_info[:2] != (3, 11):

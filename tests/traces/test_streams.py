@@ -64,13 +64,13 @@ each = pytest.mark.parametrize("form", EVENTS)
 
 
 @each
-def test_a_streamed_answer_is_the_one_that_is_sent_at_once(form: str) -> None:
+def test_a_streamed_answer_equals_the_same_answer_sent_at_once(form: str) -> None:
     assert answers_of(assembled(EVENTS[form]), unread := Unread()) == answers_of(WHOLE[form], Unread())
     assert unread.counts == {}
 
 
 @each
-def test_an_answer_that_broke_off_is_read_as_far_as_it_came(form: str) -> None:
+def test_an_interrupted_answer_is_read_as_far_as_it_was_sent(form: str) -> None:
     texts = []
     for size in range(1, len(EVENTS[form]) - 2):
         turn = next(iter(answers_of(assembled(EVENTS[form][:size]), Unread())), None)
@@ -81,11 +81,11 @@ def test_an_answer_that_broke_off_is_read_as_far_as_it_came(form: str) -> None:
 
 @pytest.mark.parametrize("odd", [[], [{"choices": [5]}], [{"type": "message_start"}], [{"type": "content_block_delta"}],
                                  [{"choices": [{"delta": {"content": [1]}}]}, "x"], ["x", None]])  # fmt: skip
-def test_odd_events_are_no_error(odd: list[Any]) -> None:
+def test_unusual_events_are_not_an_error(odd: list[Any]) -> None:
     assert assembled(odd) is None or answers_of(assembled(odd), Unread())
 
 
-def test_events_are_lines_of_data() -> None:
+def test_data_lines_of_a_stream_are_its_events() -> None:
     assert events_of('event: a\r\ndata: {"a": 1}\r\n\r\ndata: {"b"\n\ndata: [DONE]\rdata:{"c": 2}') == [
         {"a": 1},
         {"c": 2},

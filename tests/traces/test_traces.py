@@ -47,7 +47,7 @@ def test_each_file_is_read_when_its_turn_comes(tmp_path: Path) -> None:
     assert len(source.skipped) == 1
 
 
-def test_no_more_than_one_file_is_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_one_file_at_a_time_is_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     alive: set[str] = set()
     most = 0
 
@@ -84,7 +84,7 @@ class Pieces:
         return [Trace(id="", source=Source(format="pieces"), steps=(UserTurn(index=0, content="x"),))]
 
 
-def test_a_part_of_another_file_is_left_out_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_partial_file_is_left_out_and_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(registry._entries, "reader", {**entries("reader")})
     register("reader", "pieces")(Pieces)
     put(tmp_path / "main.json", {"pieces": "main", "number": 1})
@@ -99,7 +99,7 @@ def test_a_part_of_another_file_is_left_out_and_said(tmp_path: Path, monkeypatch
 
 @pytest.mark.slow
 @given(data=st.data())
-def test_written_traces_load_as_they_were(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+def test_written_traces_load_unchanged(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     folder = tmp_path_factory.mktemp("load")
     written = [data.draw(traces(id=f"case {at}", max_turns=2, extras=True)) for at in range(2)]
     for at, trace in enumerate(written):
@@ -107,7 +107,7 @@ def test_written_traces_load_as_they_were(tmp_path_factory: pytest.TempPathFacto
     assert list(load([str(folder)]).traces) == written
 
 
-def test_an_unreadable_place_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_path_gives_a_one_line_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def deny(path: Path) -> bytes:
         raise PermissionError(13, "Permission denied")
 
@@ -134,7 +134,7 @@ def test_a_private_reader_is_used_by_path(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "value", ["plain words", "[]", "{}", "3", '"x"', "null", '[1, "a"]', '{"messages": 5}', '{"a": 1}\n{"a": 2}']
 )
-def test_no_reader_takes_what_is_no_trace(tmp_path: Path, value: str) -> None:
+def test_no_reader_accepts_a_file_without_a_trace(tmp_path: Path, value: str) -> None:
     document = Document(put(tmp_path / "x", value))
     assert {entry.target().sniff(document) for entry in entries("reader").values()} == {Confidence.NO}
 
@@ -162,7 +162,7 @@ def test_trials_share_their_task(tmp_path: Path) -> None:
         ["<user_info>\nOS: linux\n</user_info>", "<git_status>a</git_status>\n<user_query>\n{}\n</user_query>"],
     ],
 )  # fmt: skip
-def test_the_task_is_what_was_asked_and_not_what_a_harness_says_first(said: list[str]) -> None:
+def test_the_task_is_the_users_request_and_not_the_text_of_the_harness(said: list[str]) -> None:
     def task(*texts: str) -> str:
         steps = tuple(UserTurn(index=index, content=text) for index, text in enumerate(texts))
         return Trace(id="a", source=Source(format="native"), steps=steps).task
