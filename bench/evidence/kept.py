@@ -48,8 +48,8 @@ class MessagesInPrompt:
 
     def __contains__(self, number: int) -> bool:
         return any(
-            stay.first <= self.call < stay.after and stay.thread == self._thread
-            for stay in self._stays.get(number, ())
+            first <= self.call < after and thread == self._thread
+            for first, after, thread in self._stays.get(number, ())
         )
 
     @cached_property

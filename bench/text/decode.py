@@ -282,7 +282,7 @@ def decoded(text: str) -> str:
     return _decoded(text) if len(text) <= LONG_CHARS else _decoded_long(text)
 
 
-_SHORT_CHARS = 20_000
+_SHORT_CHARS = 50_000
 
 
 @lru_cache(maxsize=256)

@@ -144,27 +144,41 @@ _KEPT_CHARS = 200  # longer pieces seldom come again, and what is kept outlives 
 @lru_cache(1 << 14)
 def _scan(text: str) -> Facts:
     """The facts of a word, or of a line with quotations."""
+    if len(text) <= _ALONE_CHARS and (alone := _NAME_ALONE.fullmatch(text)):
+        return _within_quotes(alone[2], _name(alone[2])) if alone[1] else _name(alone[2])
     facts: list[tuple[str, str]] = []
     for match in _PATTERN.finditer(text):
         kind = match.lastgroup or ""
         fact = match.group(kind).strip().rstrip(_TRAILING)
         if kind in ("quoted", "quoted1"):
-            inner = _scan(fact) if _FINE.search(fact) else ()
-            facts.extend(inner or _quoted(fact))
+            facts += _within_quotes(fact, _scan(fact) if _FINE.search(fact) else ())
         elif kind == "number":
             if _is_fact(digits := fact.replace(",", "")):
                 facts.append((number_value(digits), kind))
         elif kind == "name":
-            if len(fact) >= 4 and _NAME_MARK.search(fact) and not _CAPITALS.fullmatch(fact):
-                facts.append((fact, kind))
+            facts += _name(fact)
         elif _RUN.search(fact):
             facts.append((_unbracketed(fact) if kind == "url" else fact, _KINDS.get(kind, kind)))
     return tuple(facts)
 
 
-def _quoted(fact: str) -> Facts:
-    letters = sum(char.isalpha() for char in fact)
-    return ((fact, "quoted"),) if letters > 2 else ()
+_ALONE_CHARS = 80
+_NAME_ALONE = re.compile(
+    r"""(["']?)([A-Za-z][A-Za-z0-9_]++(?:-[A-Za-z0-9_]++)*+)\1[,;:.!?)\]}]*+"""
+)
+"""Matches one word, perhaps in quotes, that is a name or no fact: most words that are no number."""
+
+
+def _name(word: str) -> Facts:
+    is_name = len(word) >= 4 and _NAME_MARK.search(word) and not _CAPITALS.fullmatch(word)
+    return ((word, "name"),) if is_name else ()
+
+
+def _within_quotes(fact: str, inner: Facts) -> Facts:
+    """The facts of a quotation: those `inner` ones that are finer, else itself where it has words."""
+    if inner and _FINE.search(fact):
+        return inner
+    return ((fact, "quoted"),) if sum(map(str.isalpha, fact)) > 2 else ()
 
 
 def _is_fact(digits: str) -> bool:

@@ -103,14 +103,9 @@ def densest(facts: tuple[str, ...], count: Callable[[str], int], future: Future)
     """
     among = set(facts)
     kept = [fact for fact in facts if among.isdisjoint(future.longer.get(fact, ()))]
-    return min((_joined(kept, facts, separator, future) for separator in (" ", "\n")), key=count)
-
-
-def _joined(kept: list[str], facts: tuple[str, ...], separator: str, future: Future) -> str:
-    """Some facts as one text, then those of `facts` that it does not contain."""
-    text = separator.join(kept)
-    text = (
-        text if future.search.texts.plain(text) == text else f">{text}"
-    )  # it would be decoded as JSON
-    held = future.search.in_text(text)
-    return separator.join([text, *(fact for fact in facts if fact not in held)])
+    rows, line = ("\n".join(kept), " ".join(kept))
+    as_read = map(future.search.texts.plain, (rows, line))
+    mark = "" if [*as_read] == [rows, line] else ">"  # else it would be decoded as JSON
+    held = future.search.in_text(f"{mark}{rows}")
+    missing = [fact for fact in facts if fact not in held]
+    return min((f"{mark}{s.join([*kept, *missing])}" for s in (" ", "\n")), key=count)
