@@ -191,15 +191,19 @@ def _scenarios_of(
 
 
 def sorted_paths(texts: Sequence[str]) -> tuple[tuple[Path, ...], tuple[str, ...]]:
-    """The scenarios and the traces among the paths of a command line.
+    """The scenarios and the traces among the paths of a command line. A folder with scenarios gives
+    these; TOML files of other tools do not count.
 
     >>> sorted_paths(["a.toml", "runs/*.jsonl", "native:b.json"])
     ((PosixPath('a.toml'),), ('runs/*.jsonl', 'native:b.json'))
     """
+    from ..run.scenario import is_scenario
+
     scenarios: list[Path] = []
     traces: list[str] = []
     for text in texts:
-        inside = sorted(Path(text).glob("*.toml")) if text and Path(text).is_dir() else []
+        files = sorted(Path(text).glob("*.toml")) if text and Path(text).is_dir() else []
+        inside = list(filter(is_scenario, files))
         if inside:
             scenarios += inside
         elif text.lower().endswith(".toml"):

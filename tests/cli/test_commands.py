@@ -188,6 +188,7 @@ def test_without_a_strategy_the_portfolio_is_tried():
     ],
 )
 def test_traces_are_paths_and_patterns(path, runs):
+    Path("runs/ruff.toml").write_text('extend = "../pyproject.toml"')  # not a scenario
     code, found = report(path, "--strategy", "mask=compactor=mask_observations")
     assert (code, [run["id"] for run in found["runs"]]) == (0, runs)
 
