@@ -26,7 +26,7 @@ RULES: dict[Rule, RuleWords] = {
     "ran": RuleWords("runs and gates that failed, replays that differ", "failed", "run"),
     "valid": RuleWords("prompts a provider would refuse", "a provider would refuse", "prompt"),
     "instructed": RuleWords("prompts without an instruction", "of prompts lack an instruction"),
-    "changed": RuleWords("values shown otherwise than the tool returned them", "changed", "value"),
+    "changed": RuleWords("values that differ from the output of the tool", "changed", "value"),
     "misattributed": RuleWords(
         "sentences that give a value to another record", "of sentences misattribute a value"
     ),

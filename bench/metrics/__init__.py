@@ -35,7 +35,7 @@ LABELS = {
     "cost.conversation_tokens": "tokens of the conversation",
     "cost.command_history_tokens": "tokens of the command history",
     "cost.window_overflows": "prompts above the window",
-    "cost.refetch_usd": "price of fetching again what was missed",
+    "cost.refetch_usd": "price of fetching missed facts again",
     "needed.recall": "needed facts kept",
     "needed.recall.far": "old facts kept, from six or more turns back",
     "needed.missed_turns": "missed turns, in all runs",

@@ -51,10 +51,11 @@ def rule_out(size: str, share: float) -> str:
     """A clause that says which loss a number of tasks cannot rule out.
 
     >>> rule_out("12 tasks", 0.25), rule_out("1 task", 1.0)
-    ('12 tasks cannot rule out a large loss in up to 1 of 4', '1 task cannot rule out a large loss at all')
+    ('12 tasks cannot rule out a large loss in up to 1 of 4 tasks', '1 task cannot rule out a large loss at all')
     """
     one_in = round(1 / share) if share > 0 else 0
-    where = f"in up to 1 of {count(one_in)}" if one_in > 1 else "at all"
+    unit = size.rpartition(" ")[2]
+    where = f"in up to 1 of {count(one_in)} {unit}" if one_in > 1 else "at all"
     return f"{size} cannot rule out a large loss {where}"
 
 

@@ -88,11 +88,11 @@ def _named(reading: Reading, plot: Plot, strategies: Sequence[str]) -> Plot:
 
 
 def _notes(plot: Plot, setting: str) -> Iterator[str]:
-    yield "Left is cheaper, low is safer."
+    yield "Further left is cheaper, lower is safer."
     if len(plot.curve) > 2:
         yield f"The line joins the values of {setting}."
     if any(name.text.isdigit() for name in plot.names):
-        yield "A number is a row of the table."
+        yield "Numbers refer to rows of the table."
 
 
 # ---------------------------------------------------------------- sweeps

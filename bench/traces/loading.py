@@ -231,7 +231,7 @@ class _Known:
         if isinstance(session, str) and (other := self._other("session", session, file)):
             return trace, f"holds session {session!r}, which {other} has given already"
         if other := self._other("bytes", sha256, file):
-            return trace, f"has the same bytes as {other}, which would count twice"
+            return trace, f"has the same bytes as {other}, which is already read"
         if own in self._outlines and (other := self._other("id", own, file)):
             if self._outlines[own] == outline:
                 return trace, f"holds run {own!r}, which {other} has given already"

@@ -76,16 +76,16 @@ def _counted(sessions: Sessions) -> Iterator[str]:
     if sessions.calls:
         reported = sum(one.reported_turns for one in sessions.all)
         calls = f"{count(reported)} of {counted(sessions.calls, 'model call')}"
-        here = "counted here, their cache by the provider's rules."
+        by_us = "counted by bench, cached ones by the provider's rules."
         if not reported:
-            yield f"Tokens are {here}"
+            yield f"Tokens are {by_us}"
         else:
-            others = "." if reported == sessions.calls else f"; the others are {here}"
+            others = "." if reported == sessions.calls else f"; the others are {by_us}"
             yield f"Tokens are as the provider reported them in {calls}{others}"
     if stated := [one for one in sessions.all if one.stated_usd is not None]:
         theirs = sum(one.stated_usd or 0.0 for one in stated)
         ours = sum(one.charges.usd or 0.0 for one in stated)
         verb = "states" if len(stated) == 1 else "state"
-        yield f"{counted(len(stated), 'session')} {verb} {dollars(theirs)}; counted here: {dollars(ours)}."
+        yield f"{counted(len(stated), 'session')} {verb} {dollars(theirs)}; counted by bench: {dollars(ours)}."
     if sessions.all and not sessions.priced:
-        yield "A model of these sessions has no listed price, so tokens stand for dollars."
+        yield "A model of these sessions has no listed price, so costs are in tokens."

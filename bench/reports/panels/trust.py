@@ -51,7 +51,7 @@ def _left_out(facts: Sequence[RunFacts], files: Sequence[Skipped]) -> Iterator[s
         some = f", {count(damaged)} of them damaged" if damaged else ""
         yield f"{counted(len(files), 'file')} {'was' if len(files) == 1 else 'were'} not read{some}."
     if cut:
-        yield f"{counted(cut, 'result')} had been cut in the recording; what was cut is not known."
+        yield f"{counted(cut, 'result')} had been cut in the recording; the missing parts are not known."
     if unknown:
         yield f"Of {counted(unknown, 'run')} the recorded prompts are not known."
     if not (kinds or files or cut or unknown):

@@ -28,7 +28,7 @@ Fields = dict[str, Any]
 
 @register("reader", "atif")
 class Atif:
-    """One trajectory a file: `{schema_version, agent, steps}`.
+    """One trajectory per file: `{schema_version, agent, steps}`.
 
     An agent's step is a model turn, its observations the results of its calls; an observation
     without calls is a user turn. Tool definitions come first. Embedded sub-agents are threads

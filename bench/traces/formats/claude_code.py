@@ -44,7 +44,7 @@ Line = dict[str, Any]
 
 @register("reader", "claude_code")
 class ClaudeCode:
-    """One session a file. An answer's lines repeat its message id: they are one turn, and its usage
+    """One session per file. An answer's lines repeat its message id: they are one turn, and its usage
     counts once.
 
     Sub-agents (`parent_tool_use_id`, or their own `agent-ID.jsonl`, which is read with its session)

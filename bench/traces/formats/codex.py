@@ -35,7 +35,7 @@ Line = dict[str, Any]
 
 @register("reader", "codex")
 class Codex:
-    """One session a file. What Codex sends is recorded item by item: the items between two outputs
+    """One session per file. What Codex sends is recorded item by item: the items between two outputs
     are one turn; a token count is the usage of the turn before it, or of the one after it where
     that has one (0.40 counts first). Base instructions are a system turn. `compacted` is a
     ContextReset: what the new history holds of the old is kept, the rest is the summary; taking

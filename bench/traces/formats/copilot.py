@@ -20,7 +20,7 @@ _REQUEST = {"message": dict, "response": list, "result": dict, "timestamp": obje
 
 @register("reader", "copilot")
 class Copilot:
-    """One chat a file: `{requests: [{message, response, result}]}`, or lines that change it
+    """One chat per file: `{requests: [{message, response, result}]}`, or lines that change it
     (`{kind, k, v}`), which are applied in order.
 
     Each request is a user turn. Its `toolCallRounds` are turns with their calls, `toolCallResults`

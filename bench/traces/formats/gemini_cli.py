@@ -30,7 +30,7 @@ Fields = dict[str, Any]
 
 @register("reader", "gemini_cli")
 class GeminiCLI:
-    """One session a file: `{sessionId, messages}`, a line of JSON each in later versions, or what
+    """One session per file: `{sessionId, messages}`, a line of JSON each in later versions, or what
     `--output-format stream-json` printed.
 
     A message of type `gemini` is a turn with its thoughts, its tokens and its `toolCalls`; each

@@ -23,7 +23,7 @@ _MODEL = re.compile(r"/models?/([^/:?]+(?::\d+)?)")
 
 @register("reader", "http")
 class Http:
-    """One trace a conversation of a cassette or a HAR: model calls whose prompts grow, in the
+    """One trace per conversation of a cassette or a HAR: model calls whose prompts grow, in the
     interfaces of OpenAI, Anthropic, Gemini, or Bedrock, streamed or not, packed or not, also
     decoded as pydantic-ai keeps them.
 

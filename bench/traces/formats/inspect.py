@@ -35,7 +35,7 @@ _REFERENCE, _ZIP = "attachment://", b"PK\x03\x04"
 
 @register("reader", "inspect")
 class Inspect:
-    """One trace a sample and epoch, from the model calls among its events, each with the whole
+    """One trace per sample and epoch, from the model calls among its events, each with the whole
     prompt it was sent; else from its messages.
 
     Tool events give times, errors and what Inspect cut of an output. Agents (spans of that kind)

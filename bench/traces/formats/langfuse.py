@@ -24,7 +24,7 @@ _STARTS = ("startTime", "start_time")
 
 @register("reader", "langfuse")
 class Langfuse:
-    """One trace a Langfuse trace: `{trace, observations}`, a trace with its `observations`, a list
+    """One trace per Langfuse trace: `{trace, observations}`, a trace with its `observations`, a list
     or lines of either or of observations alone.
 
     A generation is a model call with its whole prompt (`input`), its answer (`output`) and its

@@ -35,7 +35,7 @@ _INNER = ("__", "branch:", "start:", "lc_")
 
 @register("reader", "langgraph")
 class LangGraph:
-    """One trace a thread of a graph, from its states: `StateSnapshot` (`values`, `next`),
+    """One trace per thread of a graph, from its states: `StateSnapshot` (`values`, `next`),
     checkpoints (`channel_values`), tuples of those, or the SQLite file of `SqliteSaver`.
 
     States may come in any order: they are sorted by their time, else by their step. New messages of

@@ -18,7 +18,7 @@ _KINDS = {"llm": "call", "tool": "tool", "chain": "chain", "prompt": "", "parser
 
 @register("reader", "langsmith")
 class LangSmith:
-    """One trace a root run: a list or lines of runs with `trace_id` and `parent_run_id`, runs with
+    """One trace per root run: a list or lines of runs with `trace_id` and `parent_run_id`, runs with
     `child_runs` inside, or batches (`post`, `patch`).
 
     Each model call (`llm`) is read with its whole prompt, as LangChain messages, as OpenAI's or as

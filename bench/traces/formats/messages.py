@@ -25,7 +25,7 @@ _OTHERS = {"raw_execution_result", "trajectory_format", "history", "extra", "tra
 
 @register("reader", "messages")
 class Messages:
-    """One trace a conversation: a list of messages, `{"messages": […]}`, a list or lines of those,
+    """One trace per conversation: a list of messages, `{"messages": […]}`, a list or lines of those,
     or lines of messages.
 
     Messages may be those of OpenAI's chat interface, items of its Responses interface, Anthropic's

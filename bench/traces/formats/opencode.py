@@ -32,7 +32,7 @@ Fields = dict[str, Any]
 
 @register("reader", "opencode")
 class Opencode:
-    """One session a file. Each step of an assistant's message is a turn with its calls; the results
+    """One session per file. Each step of an assistant's message is a turn with its calls; the results
     follow it.
 
     Results whose output opencode cleared later (`time.compacted`) are a ContextEdit before the

@@ -21,7 +21,7 @@ _EVENT_FILE = re.compile(r"event[-_](\d{5,})[-_].+\.json$")
 
 @register("reader", "openhands")
 class OpenHands:
-    """One run a file: a list or lines of events, or an object (a line each in an evaluation's
+    """One run per file: a list or lines of events, or an object (a line each in an evaluation's
     output) with them as `history` or `trajectory`.
 
     The SDK writes a folder with one event a file; given the folder, its first file is the run, with

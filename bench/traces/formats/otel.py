@@ -40,7 +40,7 @@ _SPEAKS = ("gen_ai.", "llm.", "openinference.", "traceloop.", "ai.")
 
 @register("reader", "otel")
 class Otel:
-    """One trace a conversation (`gen_ai.conversation.id`, `session.id`), else one a trace id.
+    """One trace per conversation (`gen_ai.conversation.id`, `session.id`), else one per trace id.
 
     From OTLP JSON, or spans as Python's console exporter prints them. Messages are read from
     attributes (`gen_ai.input.messages`, `gen_ai.prompt.N.…`, `llm.input_messages.N.…`,

@@ -33,7 +33,7 @@ Fields = dict[str, Any]
 
 @register("reader", "pi")
 class Pi:
-    """One session a file: a header, then entries that name the one before them.
+    """One session per file: a header, then entries that name the one before them.
 
     A compaction is a ContextReset that keeps the entries from `firstKeptEntryId` on. An entry that
     goes on from an earlier one than the last is another branch: a ContextReset that keeps the way

@@ -24,7 +24,7 @@ _GRADED = "result.json"
 
 @register("reader", "swe")
 class Swe:
-    """One run a file.
+    """One run per file.
 
     mini-swe-agent: a list of messages or `{info, messages, trajectory_format}`. Its commands are
     tool calls, in OpenAI's chat or Responses form, or stand in the text of a turn (fenced blocks,

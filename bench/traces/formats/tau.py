@@ -21,7 +21,7 @@ _FAILED = "Error:"
 
 @register("reader", "tau")
 class Tau:
-    """One trace a run: a list of `{task_id, trial, reward, info, traj}`, or tau2's `{info, tasks,
+    """One trace per run: a list of `{task_id, trial, reward, info, traj}`, or tau2's `{info, tasks,
     simulations}`.
 
     A tool's answer that begins with `Error:` failed. Calls and results of tau2's simulated user are
