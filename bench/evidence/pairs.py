@@ -106,7 +106,7 @@ class _Reader:
         at, before, waiting = len(self.shapes), self._last[-1], self._waiting[-1]
         problems = [shape.flaw] if shape.flaw else []
         if shape.answers is None:
-            problems += self._unanswered()
+            problems += self._unanswered() if waiting else ()
             waiting = frozenset(shape.calls)
         elif shape.answers in waiting:
             waiting -= {shape.answers}
@@ -129,6 +129,8 @@ class _Reader:
 
     def problems(self) -> list[Problem]:
         """The faults of the prompt so far."""
+        if not self._problems and not self._waiting[-1]:
+            return []
         return [*(problem for _, problem in self._problems), *self._unanswered()]
 
     @property

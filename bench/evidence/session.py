@@ -105,12 +105,8 @@ class TraceSession:
     def words_of(self, step: int) -> frozenset[str]:
         """The words of a result and of its call, and the parts of those words."""
         result, texts = self.messages.contents.results[step], self.messages.texts
-        words = {
-            word
-            for text in {result.text, result.recorded_text, call_of(result)}
-            for word in texts.flat(text).split()
-        }
-        return frozenset(words).union(part for word in words for part in _PART.findall(word))
+        rows = map(texts.flat, {result.text, result.recorded_text, call_of(result)})
+        return frozenset(word for row in rows for word in (*row.split(), *_PART.findall(row)))
 
     @cached_property
     def words_of_results(self) -> frozenset[str]:

@@ -76,12 +76,8 @@ class Texts:
     @memo
     def flat_paragraph(self, paragraph: str) -> str:
         """The flat words of a paragraph."""
-        words = _flat_line if len(paragraph) > LONG_CHARS else self._flat_line
-        return " " + "".join(row for line in paragraph.split("\n") if (row := words(line)) != " ")
-
-    @memo
-    def _flat_line(self, line: str) -> str:
-        return _flat_line(line)
+        row = flat(paragraph)
+        return " " if row.isspace() else row
 
     def unescaped(self, text: str) -> str:
         """The lines of a decoded text that still have escapes, with these resolved, as for text
@@ -118,11 +114,6 @@ class Texts:
         """The facts that a text does not have, in the order given."""
         present = FactsHeld(facts, self).in_text(text) if facts else frozenset()
         return [fact for fact in facts if fact not in present]
-
-
-def _flat_line(line: str) -> str:
-    """The flat words of a line."""
-    return flat(line)[1:]
 
 
 class FactsHeld:
