@@ -76,10 +76,10 @@ def _answer_tokens(turn: ModelTurn, count: TokenCounter) -> int:
     counted.
 
     >>> from bench.model import Usage
-    >>> usages = [Usage(prompt_tokens=9, completion_tokens=count) for count in (1, 5, 40)]
+    >>> usages = [Usage(prompt_tokens=9, completion_tokens=count) for count in (3, 4, 40)]
     >>> turns = [ModelTurn(index=0, content="one two three four five six", usage=usage) for usage in usages]
     >>> [_answer_tokens(turn, TokenCounter()) for turn in turns]
-    [6, 5, 40]
+    [6, 4, 40]
     """
     counted = count.text(turn.content) + sum(
         count.text(call.name) + count.text(compact_json(call.arguments))

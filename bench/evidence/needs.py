@@ -186,7 +186,14 @@ class _Thread:
 
 
 def _tool_words(trace: Trace) -> frozenset[str]:
-    """The names of tools and of their parameters."""
+    """The names of tools and of their parameters.
+
+    >>> from bench.model import Source
+    >>> tool = {"name": "count", "input_schema": {"properties": {"path": {}}}}
+    >>> steps = (ToolsChanged(index=0, tools=[tool]),)
+    >>> sorted(_tool_words(Trace(id="t", source=Source(format="native"), steps=steps)))
+    ['count', 'path']
+    """
     words: set[str] = set()
     for turn in trace.model_turns:
         for call in turn.tool_calls:

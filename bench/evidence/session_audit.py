@@ -108,7 +108,13 @@ def _turns(evidence: ReplayEvidence, *, as_reported: bool) -> tuple[TurnCharges,
 def _charges(
     priced: PricedCall, usage: Usage | None, prices: UnitPrices | None, *, cache_known: bool
 ) -> Charges:
-    """The charges of a call: by its reported usage, else as counted."""
+    """The charges of a call: by its reported usage, else as counted.
+
+    >>> call = PricedCall(step=1, prompt_tokens=12, answer_tokens=3)
+    >>> usage = Usage(prompt_tokens=10, cached_prompt_tokens=6, cache_write_tokens=9)
+    >>> _charges(call, usage, None, cache_known=True).written_tokens
+    4
+    """
     prompt, read, written, hour = priced.prompt_tokens, priced.read or 0, priced.written, 0
     if usage is not None and usage.prompt_tokens:
         prompt = usage.prompt_tokens

@@ -42,12 +42,12 @@ def same_value(value: str, original: str) -> bool:
 
     >>> same_value("12.5 mm", "12.50 mm"), same_value("12.5 m", "12.5 mm"), same_value("1,250", "1250")
     (True, False, True)
-    >>> same_value("3.14", "3.14159"), same_value("3.15", "3.14159"), same_value("$-5", "-5"), same_value("yes", "true")
+    >>> same_value("3.14", "3.14159"), same_value("3.15", "3.1444"), same_value("$-5", "-5"), same_value("yes", "true")
     (True, False, True, True)
     >>> same_value("A long te… (2 more)", "A long text"), same_value("", "sent"), same_value("n/a", "0")
     (True, True, False)
-    >>> same_value("null", "None"), same_value("null", "false"), same_value("0", "null")
-    (True, False, False)
+    >>> same_value("null", "None"), same_value("null", "false"), same_value("0", "null"), same_value("w44a", "W44A")
+    (True, False, False, False)
     """
     if max(len(value), len(original)) > _KEPT_CHARS:
         return _same.__wrapped__(value, original)

@@ -83,6 +83,7 @@ def situations() -> dict[str, list[MeasuredRun]]:
     losing, unread = each(less, missed=0.2), each(less, checks={"changed": Check(of=50, unchecked=1)})
     stored = [{"numbers": {"loss.leaf_recall.stored": Number(0.4, 9)}} for _ in today]
     dearer = [{"usd": cost, "uncached": 2 * old} for cost, old in zip(less, today, strict=True)]
+    uncached = [{"usd": 2 * cost, "uncached": cost / 2} for cost in today]
     return {
         "nothing tried": runs_with_prices(today),
         "one that saves": runs_with_prices(today, mine=less),
@@ -101,6 +102,7 @@ def situations() -> dict[str, list[MeasuredRun]]:
         "two that lose": runs_with_prices(today, mine=losing, other=losing),
         "three that lose": runs_with_prices(today, mine=losing, other=losing, third=losing),
         "losing and unfaithful": runs_with_prices(today, mine=losing, other=changed, third=changed),
+        "one that loses, one that saves without a cache alone": runs_with_prices(today, mine=losing, other=uncached),
         "two that change nothing": runs_with_prices(
             today, mine=each(today, acted=False), other=each(today, acted=False)
         ),

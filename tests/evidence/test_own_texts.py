@@ -27,9 +27,16 @@ def test_a_legend_is_expanded_only_in_the_text_of_a_result() -> None:
 def test_data_in_another_layout_are_recognised_between_other_words() -> None:
     result = '{"id": 7, "state": "open"}'
     contents = evidence_of(result).messages.contents
-    texts = "Order:\n<item id='7'><state>open</state></item> of 3", "id 7 state closed"
+    texts = "Order:\n<item id='7'><state>open</state></item> of 3", "id 7 state open", "id 7 state closed"
     shown = [Message(role="tool", text=text, kind="result", step=0) for text in texts]
-    assert [contents.text_of(message) for message in shown] == [f"Order:\n{result}\nof 3", texts[1]]
+    assert [contents.text_of(message) for message in shown] == [f"Order:\n{result}\nof 3", result, texts[2]]
+
+
+def test_only_a_notice_by_a_strategy_has_no_text() -> None:
+    messages = evidence_of("[4711 rows left out]").messages
+    own = messages.number_of(Message(role="tool", text="[4712 rows left out]", kind="result", step=0))
+    recorded = messages.index.full[0]
+    assert (messages.texts_of(recorded), messages.texts_of(own)) == (["[4711 rows left out]"], [])
 
 
 def own_text(session: TraceSession, text: str, *, is_result: bool) -> OwnText:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import functools
+import itertools
 from pathlib import Path
 
 import pytest
@@ -114,19 +115,22 @@ def test_a_metric_without_model_data_gives_a_reason() -> None:
     assert found["cost.usd"].reason == "a prompt does not fit the model's window"
 
 
-def test_a_probe_of_a_reply_asks_the_reply_to_its_result() -> None:
+def test_a_probe_of_a_reply_or_the_store_asks_that_of_its_result() -> None:
     record = Record(step=2, call_id="c1", function="read", success=True, value=TEXT)
     replies = tuple(
-        StepOutcome(step=step, call_id="c1", message=step, record=record, reply=Reply(text, "rule", route="END"))
+        StepOutcome(
+            step=step, call_id="c1", message=step, record=record, stored=text, reply=Reply(text, "rule", route="END")
+        )
         for step, text in ((2, "It is Ann."), (4, "It is Bob."))
     )
-    probes = [{"question": "Who?", "expected": it, "where": "reply", "step": 2} for it in ("Ann", "It is", "W4417")]
+    names = itertools.product(("Ann", "Bob", "W4417"), ("reply", "store"))
+    probes = [{"question": "Who?", "expected": name, "where": where, "step": 2} for name, where in names]
     asked = replace(TRACE, labels={"probes": probes})
     replay = Replay(strategy="s", spec="", calls=WHOLE, results=replies)
     session = TraceSession(asked, index_trace(asked))
-    assert numbers_of(CheckedReplay(session, replay))["probes.recall"].value == pytest.approx(2 / 3)
+    assert numbers_of(CheckedReplay(session, replay))["probes.recall"].value == pytest.approx(2 / 6)
     alone = replace(replay, results=())  # nobody replied: the recorded turn, which says W4417
-    assert numbers_of(CheckedReplay(session, alone))["probes.recall"].value == pytest.approx(1 / 3)
+    assert numbers_of(CheckedReplay(session, alone))["probes.recall"].value == pytest.approx(1 / 6)
 
 
 def test_the_turns_that_used_a_cleared_result_miss_it() -> None:

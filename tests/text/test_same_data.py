@@ -122,6 +122,7 @@ OUTPUT = {"returncode": 1, "output": "total 3 files\nno such file: a.txt\nleft a
         (TABLE, "<b>type</b> table <b>data</b> <table><tr><th>Name</th><th>Value</th></tr><tr><td>Id</td><td>7</td></tr><tr><td>Value</td><td></td></tr></table>"),
         (PAID, "all 2 rows: paid=true\nid,to\n1,Ann\n2,Bob"),
         (PAID, "id,to\n1,Ann\n2,Bob\n(for each row: paid = yes)"),
+        ({"names": ["Ann", "Bob"]}, "<name>Ann</name>\n<name>Bob</name>"),
         (OUTPUT, f"returncode: 1\n{OUTPUT['output']}"),
         ({"output": "5\n", "returncode": 0}, '{:returncode 0, :output "5\\n"}'),
     ],

@@ -157,7 +157,11 @@ class Summary:
 
 
 def _claims_only(words: str, quantified: frozenset[str]) -> bool:
-    """True if words claim nothing except some quantifiers."""
+    """True if words claim nothing except some quantifiers.
+
+    >>> [_claims_only(words, _ALL) for words in ("All requests", "No requests", "All requests worked")]
+    [True, False, False]
+    """
     claims = set(quantifiers(words))
     return claims <= quantified and claims_nothing(
         " ".join(word for word in flat(words).split() if word not in claims)
