@@ -277,16 +277,16 @@ def decoded(text: str) -> str:
     >>> [decoded(text) for text in ("plain", '[cut] {"output": "line 1\\\\nline', '{"a": 1}...', '{"a": 1} then')]
     ['plain', '[cut] {"output": "line 1\\nline', 'a: 1', '{"a": 1} then']
     """
-    if len(text) <= _SHORT_CHARS:
-        return _decoded_short(text)
+    if _FEW_CHARS <= len(text) <= _MANY_CHARS:
+        return _decoded_once(text)
     return _decoded(text) if len(text) <= LONG_CHARS else _decoded_long(text)
 
 
-_SHORT_CHARS = 50_000
+_FEW_CHARS, _MANY_CHARS = 500, 50_000
 
 
 @lru_cache(maxsize=256)
-def _decoded_short(text: str) -> str:
+def _decoded_once(text: str) -> str:
     """`_decoded` of a short text, cached for the strategies and rules of one trace."""
     return _decoded(text)
 
