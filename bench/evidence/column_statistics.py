@@ -7,15 +7,16 @@ import re
 import statistics
 from collections import Counter
 from collections.abc import Sequence
-from itertools import permutations
+from itertools import islice, permutations
 
 from ..model import grouped, memo
 from ..text.fields import FieldTable
 from ..text.quantities import same_value
 from ..text.text_records import plain_key
 
+_MOST_COLONS = 3
 _PARTS = re.compile(r"[,;] ")
-_VALUE_AND_NUMBER = re.compile(r"(.+?)(?: ?[(×]|[:=]? ) ?(-?\d{1,15}(?:\.\d{1,15})?)\)?")
+_VALUE_AND_NUMBER = re.compile(r"([^()]+?)(?: ?[(×]|[:=]? ) ?(-?\d{1,15}(?:\.\d{1,15})?)\)?")
 _NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?")
 
 
@@ -85,11 +86,14 @@ class Groups:
 
 def _values_and_numbers(line: str) -> tuple[list[str], list[tuple[str, str]]]:
     """The words of a heading, and each value behind it with its number; none for other lines."""
-    heading, _, listing = line.rpartition(": ")
-    parts = _PARTS.split(listing.strip(" .()[]"))
-    matches = [_VALUE_AND_NUMBER.fullmatch(part) for part in parts]
-    pairs = [(match[1], match[2]) for match in matches if match]
-    return plain_key(heading).split(), pairs if len(pairs) == len(parts) else []
+    colons = islice(re.finditer(": ", line), _MOST_COLONS)
+    for end in (*(colon.end() for colon in colons), 0):
+        parts = _PARTS.split(line[end:].strip(" .()[]"))
+        matches = [_VALUE_AND_NUMBER.fullmatch(part) for part in parts]
+        pairs = [(match[1], match[2]) for match in matches if match]
+        if len(pairs) == len(parts):
+            return plain_key(line[:end]).split(), pairs
+    return [], []
 
 
 def _count_of(text: str, column: Counter[str]) -> int:

@@ -8,6 +8,7 @@ record comes once, with its keys. Linear in the text.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
@@ -39,6 +40,7 @@ _NEW_NAME = re.compile(
 )
 """Matches an optional heading, then a name whose meaning is in a known text."""
 
+_NUMBER_ALONE = re.compile(r"\[\d+\]")
 _NEXT_MEANING = re.compile(rf"[,;] (?={_NAME}\s?{_MEANS})")
 _PATH = re.compile(r"((?:[A-Za-z_][\w-]*|\[\d+\])(?:\.[\w /-]++|\[\d+\])+)\s*[:=]\s*(.*)")
 
@@ -135,11 +137,17 @@ def _written_out(line: str, meanings: Mapping[str, str]) -> str:
 
 def _legends(lines: Sequence[str], known: str) -> dict[int, dict[str, str]]:
     """The meanings of names in legends, by line number. A legend in the middle of a text needs a
-    label.
+    label; a number that several lines have in front is no name.
     """
     outer = {*range(_MOST_LINES), *range(len(lines) - _MOST_LINES, len(lines))}
     candidates = (at for at, line in enumerate(lines) if at in outer or _LEGEND.match(line))
-    return {at: meanings for at in candidates if (meanings := _meanings(lines[at], known))}
+    legends = {at: meanings for at in candidates if (meanings := _meanings(lines[at], known))}
+    counts = Counter(name for meanings in legends.values() for name in meanings)
+    return {
+        at: meanings
+        for at, meanings in legends.items()
+        if not any(counts[name] > 1 and _NUMBER_ALONE.fullmatch(name) for name in meanings)
+    }
 
 
 def _scope(

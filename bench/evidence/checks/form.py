@@ -10,7 +10,7 @@ from ...text.facts import flat
 from ...text.instructions import is_unit
 from ...text.small_words import WORD, is_small
 from ..own_text import RewrittenResult
-from .repeated import SAME
+from .repeated import SAME, claims_repetition
 from .support import claims_nothing
 
 _MOST_WORDS = 20
@@ -36,7 +36,7 @@ def is_about_form(own: RewrittenResult, sentence: str) -> bool:
     return (
         bool(new)
         and not _NAME_OR_DATA.search(others)
-        and claims_nothing(sentence)
-        and not SAME.search(sentence)
+        and claims_nothing(SAME.sub(" ", sentence) if claims_repetition(own) else sentence)
+        and (claims_repetition(own) or not SAME.search(sentence))
         and new.isdisjoint(own.session.words_of_results)
     )

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import islice
+from itertools import filterfalse, islice
 
 from ...model import UserTurn, lines_of, nested
 from ...text.dates import without_weekdays
@@ -47,7 +47,7 @@ _COMPLETE = frozenset({"complete", "entire", "unabridged", "verbatim"})
 _EMPTY = "no output: none, nothing"
 """What a text may say about an empty result."""
 
-_CODE = re.compile(r"\b(?=\w*\d)(?=\w*[^\W\d_])\w{3,}\b")
+_CODE = re.compile(r"\b(?=\w*\d)(?=\w*[^\W\d_])\w{3,}\b|(?<![\w./])~?/[\w/-]{2,}")
 _OWN_NAME = re.compile(r"\b(?:[A-Z][a-z]+ \d+|(?=\w*\d)\w{5,})\b")
 _FEW_WORDS = 40
 
@@ -90,7 +90,7 @@ def _in_result(own: RewrittenResult, purpose: Sequence[str]) -> Iterator[str]:
     text = _new_text(own, purpose)
     yield from _other_calls(own, text)
     yield from _names_of_others(own, text)
-    for line in text.split("\n") if own.table.fields else ():
+    for line in filterfalse(own.states_truly, text.split("\n") if own.table.fields else ()):
         yield from statistics_of_none(own, line)
     for prose in _prose_of(own, text):
         yield from _moved_lines(own, prose)
@@ -157,7 +157,9 @@ def _moved_lines(own: RewrittenResult, text: str) -> Iterator[str]:
     row, place = own.session.messages.texts.flat(result.text), 0
     said = f"{result.text}\n{call_of(result)}"
     for shown in lines_of(text) if row.strip() else ():
-        line = TAG.sub(_without_notice, _BRACKETS.sub(_without_notice, shown))
+        line = shown
+        for pattern in (_BRACKETS, TAG):
+            line = pattern.sub(lambda brackets: _without_notice(own, brackets[0]), line)
         words = flat(without_number(line)).rstrip()
         found = row.find(words, place)
         # A cut may have left half a word in front.
@@ -182,9 +184,10 @@ def _is_of_call(own: RewrittenResult, words: str) -> bool:
     )
 
 
-def _without_notice(brackets: re.Match[str]) -> str:
+def _without_notice(own: RewrittenResult, brackets: str) -> str:
     """A blank for brackets or a tag without significant words; else the match itself."""
-    return " " if WORD.search(brackets[0]) and is_all_small(brackets[0]) else brackets[0]
+    is_notice_ = WORD.search(brackets) and is_all_small(brackets)
+    return " " if is_notice_ or is_about_form(own, brackets) else brackets
 
 
 def _prose_of(own: RewrittenResult, text: str) -> Iterator[str]:
@@ -206,7 +209,7 @@ def _new_text(own: RewrittenResult, purpose: Sequence[str]) -> str:
     for other in own.session.equal_results(result):
         if other.call_id in text and other.text == result.text:
             text = text.replace(other.call_id, " ")  # the same as that call gave
-    if set(exit_codes(text)) <= set(exit_codes(result.text)):
+    if text.lstrip()[:1] != "{" and set(exit_codes(text)) <= set(exit_codes(result.text)):
         text = EXIT_CODE.sub(" ", text)
     return TAG.sub(lambda tag: _ATTRIBUTE.sub("", tag[0]), _FENCE.sub(" ", text))
 
