@@ -16,7 +16,7 @@ _FORMS = tuple(
     for form in (
         r"(?<!\d)(?P<year>\d{4})-(?P<number>\d{1,2})-(?P<day>\d{1,2})(?!\d)",
         r"(?<![\d/])(?P<year>\d{4})/(?P<number>\d{1,2})/(?P<day>\d{1,2})(?![\d/])",
-        rf"\b{_NAME} {_DAY}\b(?:,? (?P<year>\d{{4}})\b)?",
+        rf"\b{_NAME} {{1,2}}{_DAY}\b(?:,? (?P<year>\d{{4}})\b)?",
         rf"\b{_DAY}(?:,(?= \w+,? \d{{4}}))? (?:of )?{_NAME}(?:,? (?P<year>\d{{4}})\b)?",
         r"(?<!\d)(?P<number>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4})(?!\d)",
     )

@@ -206,6 +206,33 @@ class FieldTable:
     def _prose(self) -> frozenset[str]:
         return frozenset(filter(is_prose, self.prose))
 
+    def is_of_another_list(self, records: Sequence[int], key: str, text: str) -> bool:
+        """True if a value under a key is only in rows of other lists than some records, which are
+        rows too, and neither within nor around one of them.
+        """
+        owners = self._records_of_pair.get((plain_key(key), plain_value(text)), [])
+        own = {self.lists.number.get(number) for number in records}
+        others = {self.lists.number.get(number) for number in owners}
+        if not own or not others or None in own | others or not own.isdisjoint(others):
+            return False
+        outer = frozenset().union(*(self._records[number].around for number in records))
+        return outer.isdisjoint(owners) and all(
+            set(records).isdisjoint(self._records[number].around) for number in owners
+        )
+
+    def joins_records(self, records: Sequence[int], text: str) -> bool:
+        """True if all words of a text are values, but not of one record that is some of `records`
+        or stands within or around one.
+        """
+        words = {word.casefold() for word in text.split()}
+        if len(words) < 2 or not records or not words <= self._values:
+            return False
+        return not any(
+            words <= {*map(str.casefold, self.texts_of(number))}
+            for number, record in enumerate(self._records)
+            if not {number, *record.around}.isdisjoint(records)
+        )
+
     @cached_property
     def units(self) -> frozenset[str]:
         """The last words of its keys of several: the units of their values, or no word of a value."""

@@ -13,7 +13,7 @@ from .decode import NothingParsed, parse_some
 _WORDS = (
     r"\b(?:truncat|omit|omission|elided|abridged|shortened|clipped|snipped|condensed|compacted|summar|redacted"
     r"|skipped|trimmed|cropped|excluded|discarded|collapsed|left out|cut (?:off|short|at|here)|(?<=\[)cut\b"
-    r"|not (?:shown|displayed|included|listed)|show(?:n|ing)\b|(?P<part>\d+) of (?:the )?(?!(?P=part)\b)\d"
+    r"|not (?:shown|displayed|included|listed)|show(?:n|ing)\b|(?P<part>\d+)(?:st|nd|rd|th)? of (?:the )?(?!(?P=part)\b)\d"
     r"|(?:first|last|top) \d+|\d+ (?:more|others|remaining|further|additional|hidden)\b"
     r"|removed|cleared|dropped|masked|pruned|hidden|stored|saved|full (?:output|result|text|content)"
     r"|(?:same|identical|unchanged|repeated) )"

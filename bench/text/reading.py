@@ -7,6 +7,7 @@ record comes once, with its keys. Linear in the text.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,6 +16,7 @@ from functools import lru_cache
 from itertools import product
 from typing import Any
 
+from ..model import nested
 from .decode import NothingParsed, parse_prefix, without_containers
 from .escapes import unescape
 from .line_notes import without_marks
@@ -104,6 +106,8 @@ def expanded(text: str, known: str = "") -> str:
     ('id|level\\n1|2', 'lib/a')
     """
     known = _unescaped(known)
+    if text[:1] == "{" and "\\n" in text:
+        return _expanded_within(text, known)
     text = _with_meanings_in_data(text, known)
     lines = text.split("\n")
     legends = _legends(lines, known)
@@ -123,6 +127,26 @@ def expanded(text: str, known: str = "") -> str:
     if lines and max(legends) >= len(lines) and _HEADING.fullmatch(lines[-1]):
         lines.pop()  # above a legend at the end
     return "\n".join(lines).strip("\n")
+
+
+def _expanded_within(text: str, known: str) -> str:
+    """JSON with the short names in each of its longer texts replaced, else as it is."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    texts = [item for item in nested(value) if isinstance(item, str) and "\n" in item]
+    changed = {item: new for item in texts if (new := expanded(item, known)) != item}
+    return json.dumps(_replaced(value, changed), ensure_ascii=False) if changed else text
+
+
+def _replaced(value: Any, texts: Mapping[str, str]) -> Any:
+    """A value with some of its texts replaced by others."""
+    if isinstance(value, dict):
+        return {key: _replaced(item, texts) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_replaced(item, texts) for item in value]
+    return texts.get(value, value) if isinstance(value, str) else value
 
 
 _unescaped = lru_cache(maxsize=64)(unescape)
@@ -220,8 +244,11 @@ def _meanings(line: str, known: str) -> dict[str, str]:
     bare = line.strip()
     bare = bare[1:-1] if bare[:1] == "(" and bare[-1:] == ")" else bare
     label = _LEGEND.match(bare)
+    heading = _HEADING.match(bare)
     if label:
         bare = label[1]
+    elif heading and _SHORT.match(bare, heading.end()):
+        bare = bare[heading.end() :]
     elif not _SHORT.match(bare.lstrip()):
         named = _NEW_NAME.match(bare) if known else None
         if named is None:

@@ -25,9 +25,12 @@ _Table = tuple[list[Row], int]  # rows, and how many lines they took, header inc
 
 _JSON = json.JSONDecoder()
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
-_COUNT_BEFORE = re.compile(r"\s*\[\d+\][\s:]+")
+_BEFORE_COLUMNS = re.compile(r"\s*(?:\[\d+\][\s:]+|(?:columns|fields|header): )")
 _RULE = re.compile(r"\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?")
 _TOON = re.compile(r"\s*[\w.\"-]*\[\d+\]\{([^{}]+)\}:\s*")
+_GROUP = re.compile(
+    r"\W*(?P<key>\w[\w.]{0,80})(?: ?[=:] ?| )(?P<value>\w[^=:|\n]{0,200}?)(?: \(\d+ \w+\))?[\s:\])}*]*"
+)
 _MEANING = re.compile(r"\S (?:=|->|→) \S")
 _LEFT_OUT = {"...", "..", "…"}
 _MAX_COLUMNS = 200
@@ -60,7 +63,8 @@ def find_tables(text: str, names: Collection[str]) -> tuple[list[Row], str]:
             position += 1
         else:
             found, lines_read = table
-            rows += found
+            group = _group_of(rest[-1], names) if rest else {}
+            rows += [{**group, **row} for row in found]
             position += lines_read
     return rows, "\n".join(rest)
 
@@ -82,7 +86,7 @@ def read_cell(text: str) -> Any:
 
 def _delimited(lines: Sequence[str], start: int, names: Collection[str]) -> _Table | None:
     """The table of delimited cells whose header is a line; None if that is not a header."""
-    header = _COUNT_BEFORE.sub("", lines[start])
+    header = _BEFORE_COLUMNS.sub("", lines[start])
     toon = _TOON.fullmatch(header)
     if toon:
         columns = _fields(toon.group(1), ",")
@@ -127,10 +131,11 @@ def _take(
     read: Callable[[str], list[str] | None],
 ) -> _Table | None:
     """The rows below a header; a row with half of the cells or fewer is the last one."""
-    columns = [column.strip().strip("\"'") for column in columns]
+    header, columns = columns, [column.strip().strip("\"'") for column in columns]
     if not _known(columns, names):
         return None
     rows: list[Row] = []
+    group: Row = {}
     position = start + 1
     while position < len(lines):
         line = lines[position].rstrip("\r")
@@ -139,14 +144,34 @@ def _take(
             continue
         cells = read(line) if line.strip() else None
         if cells is None or len(cells) > len(columns) or len(cells) < 2:
-            break
+            group = _group_of(line, names)
+            following = read(lines[position + 1]) if position + 1 < len(lines) else None
+            is_row = following is not None and len(following) == len(columns)
+            if group.keys() <= {*columns} or not is_row or following == header:
+                break
+            position += 1
+            continue
         if all(map(_MEANING.search, cells)) or all(_names_one(cell, columns) for cell in cells):
             break  # a legend, or a statement on the columns
         if 2 * len(cells) <= len(columns) and position + 1 < len(lines):
             break
-        rows.append(_row(columns, cells))
+        rows.append({**group, **_row(columns, cells)})
         position += 1
     return ([row for row in rows if row], position - start) if rows else None
+
+
+def _group_of(line: str, names: Collection[str]) -> Row:
+    """The known key and value in a heading above rows; empty for any other line.
+
+    >>> _group_of("  type = Exterior Brick (4 rows):", {"type"}), _group_of("[level 3]", {"level"})
+    ({'type': 'Exterior Brick'}, {'level': 3})
+    >>> _group_of("all walls of level 3:", {"level"})
+    {}
+    """
+    match = _GROUP.fullmatch(line)
+    if match is None or match["key"].rpartition(".")[2] not in names:
+        return {}
+    return {match["key"]: read_cell(match["value"])}
 
 
 def _names_one(cell: str, columns: Sequence[str]) -> bool:

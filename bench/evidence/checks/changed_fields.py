@@ -15,12 +15,15 @@ from ...text.facts import occurs
 from ...text.fields import FieldTable
 from ...text.instructions import is_denied
 from ...text.quantities import is_quantity, same_value
-from ...text.text_records import Pair, plain_key
+from ...text.text_records import Pair, TextRecord, plain_key
 from ..own_text import RewrittenResult
 from .changed_lines import altered
 
 _DITTO = frozenset('"″〃')
 """Signs that mean "the value above"."""
+
+_NO_VALUE = "no value"
+"""What is due under a key of the rows of another list."""
 
 _MORE = re.compile(r"(?:[,;]\s|\s\().*[A-Za-z].*", re.DOTALL)
 _FEWEST_PAIRS = 3
@@ -45,7 +48,7 @@ def changed_fields(own: RewrittenResult) -> Changes:
         return Changes([], is_read=False)
     text = _without_call(own, own.added if own.shows_all else _without_statements(own))
     pieces = own.notices.pieces_of(text)
-    changes = [_changed_in(own, piece) for piece in filter(str.strip, pieces)]
+    changes = [_Piece(own, piece).changes() for piece in filter(str.strip, pieces)]
     found = [item for change in changes for item in change.findings]
     is_read = all(change.is_read for change in changes)
     return Changes(found, is_read and bool(found or _are_compared(own, text, pieces)))
@@ -72,68 +75,99 @@ def _are_compared(own: RewrittenResult, text: str, pieces: list[str]) -> bool:
     return 2 * compared >= len(messages.fields_in(own.result.index, text))
 
 
-def _changed_in(own: RewrittenResult, piece: str) -> Changes:
-    """The changed fields in a piece of a rewritten result.
+class _Piece:
+    """A piece of a rewritten result whose fields are compared with the result.
 
     Outside of data a column most of whose values are words that the result does not have there is
     written in another way, and a layout of which fewer than half of the fields agree was not
     understood: neither is checked.
     """
-    table, reading = own.table, own.session.messages.reading(piece)
-    found: list[Finding] = []
-    other_words: dict[str, list[Finding]] = {}
-    agreeing, is_read = Counter[str](), True
-    for pairs, around, _ in reading.records:
-        known = [(key, text) for key, text in pairs if table.has_key(key)]
-        if not known:
-            continue
-        best = table.best_records(known, around)
-        for key, text in pairs:
-            is_read = is_read and text.strip() not in _DITTO
-            if not text.strip(" .…") or not key:
-                continue
-            if table.has_container(f"{key}s"):
-                continue  # the name of one of these
-            if not table.has_key(key):
-                number, _, unit = text.rpartition(" ")
-                if table.says_value(number) and is_quantity(number):
-                    if unit not in table.units:  # nobody has said what it is
-                        is_read = False
-                        continue
-                    text = number
-                if _is_renamed(own, text, known, pairs):
-                    found.append(Finding(own.step, f"{key}: {text}", _origin(table, text)))
-                continue
-            values: Collection[str] = table.values(best, key)
-            if sum(plain_key(other) == plain_key(key) for other, _ in pairs) > 1:
-                values = table.column(key)  # of several mappings in one row
-            if not values and not same_value(text, ""):
-                is_all = len(pairs) == len(known) and table.column(key).total() == 1
-                values = table.column(key) if best or len(known) > 1 or is_all else ()
-            if table.has_prose(values):
-                found += [
-                    Finding(own.step, new, was) for new, was in altered(own, text.split("\n"))
-                ]
-                continue
-            is_same = _is_one_of(piece, text, values) and not _is_recased(text, values)
-            if values and not is_same:
-                if _is_of_kind(text, values):
-                    change = Finding(own.step, f"{key}: {text}", f"{key}: {next(iter(values))}")
-                    is_new = not (text in table.column(key) or is_quantity(text) or moment_of(text))
-                    (other_words.setdefault(plain_key(key), []) if is_new else found).append(change)
-                else:
-                    is_read = False
+
+    def __init__(self, own: RewrittenResult, text: str) -> None:
+        self._own, self._text, self._table = own, text, own.table
+        self._found: list[Finding] = []
+        self._other_words: dict[str, list[Finding]] = {}
+        self._agreeing = Counter[str]()
+        self._is_read = True
+
+    def changes(self) -> Changes:
+        """Its changed fields."""
+        for record in self._own.session.messages.reading(self._text).records:
+            self._compare(record)
+        is_data = self._text.lstrip()[:1] in ("{", "[")
+        for key, new in self._other_words.items():
+            if is_data or len(new) <= max(1, self._agreeing[key]):
+                self._found += new
             else:
-                agreeing[plain_key(key)] += bool(values)
-    is_data = piece.lstrip()[:1] in ("{", "[")
-    for key, new in other_words.items():
-        if is_data or len(new) <= max(1, agreeing[key]):
-            found += new
+                self._is_read = False
+        if not is_data and len(self._found) > max(self._agreeing.total(), _FEWEST_PAIRS):
+            return Changes([], is_read=False)
+        return Changes(self._found, self._is_read)
+
+    def _compare(self, record: TextRecord) -> None:
+        """Compare the fields of a record with those of the records that agree with it most."""
+        table, pairs = self._table, record.pairs
+        known = [(key, text) for key, text in pairs if table.has_key(key)]
+        best = table.best_records(known, record.around) if known else []
+        for key, text in pairs if known else ():
+            if text.strip() in _DITTO:
+                self._is_read = False
+            if not text.strip(" .…") or not key or table.has_container(f"{key}s"):
+                continue  # nothing, or the name of one of several
+            if not table.has_key(key):
+                self._compare_unknown(key, text, known, pairs, best)
+            else:
+                self._compare_known(key, text, self._expected(key, text, pairs, best))
+
+    def _compare_unknown(
+        self, key: str, text: str, known: list[Pair], pairs: Sequence[Pair], best: Sequence[int]
+    ) -> None:
+        """Compare a value under a key that the result does not have."""
+        number, _, unit = text.rpartition(" ")
+        if self._table.says_value(number) and is_quantity(number):
+            if unit not in self._table.units:  # nobody has said what it is
+                self._is_read = False
+                return
+            text = number
+        if _is_renamed(self._own, text, known, pairs) or self._table.joins_records(best, text):
+            was = _origin(self._table, text)
+            self._found.append(Finding(self._own.step, f"{key}: {text}", was))
+
+    def _expected(
+        self, key: str, text: str, pairs: Sequence[Pair], best: Sequence[int]
+    ) -> Collection[str]:
+        """The values of which one is due under a key; none where nobody can tell."""
+        table = self._table
+        if sum(plain_key(other) == plain_key(key) for other, _ in pairs) > 1:
+            return table.column(key)  # of several mappings in one row
+        values = table.values(best, key)
+        if values or same_value(text, ""):
+            return values
+        if table.is_of_another_list(best, key, text):
+            return [_NO_VALUE]
+        known = sum(table.has_key(other) for other, _ in pairs)
+        is_all = len(pairs) == known and table.column(key).total() == 1
+        return table.column(key) if best or known > 1 or is_all else ()
+
+    def _compare_known(self, key: str, text: str, values: Collection[str]) -> None:
+        """Compare a value with those of which one is due under its key."""
+        own = self._own
+        if self._table.has_prose(values):
+            lines = altered(own, text.split("\n"))
+            self._found += [Finding(own.step, new, was) for new, was in lines]
+        elif not values or (_is_one_of(self._text, text, values) and not _is_recased(text, values)):
+            self._agreeing[plain_key(key)] += bool(values)
+        elif _is_of_kind(text, values):
+            self._add(key, text, values)
         else:
-            is_read = False
-    if not is_data and len(found) > max(agreeing.total(), _FEWEST_PAIRS):
-        return Changes([], is_read=False)
-    return Changes(found, is_read)
+            self._is_read = False
+
+    def _add(self, key: str, text: str, values: Collection[str]) -> None:
+        """Add a changed field; one with words that its column lacks is judged with its column."""
+        change = Finding(self._own.step, f"{key}: {text}", f"{key}: {next(iter(values))}")
+        is_known = text in self._table.column(key) or is_quantity(text) or moment_of(text)
+        new = self._found if is_known else self._other_words.setdefault(plain_key(key), [])
+        new.append(change)
 
 
 def _without_statements(own: RewrittenResult) -> str:

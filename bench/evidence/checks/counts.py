@@ -71,7 +71,8 @@ class ShownCounts:
             for part in (self._own.text, *self._texts[0]):
                 chars, left = len(full) - len(part), lines - part.count("\n") - 1
                 between += [(chars, chars + NOTICE_CHARS)] * (chars > 0)
-                between += [(left - _NEAR, left + _NEAR)] * (left > 0)
+                filled = _filled_lines(full) - _filled_lines(part)
+                between += [(some - _NEAR, some + _NEAR) for some in (left, filled) if some > 0]
         return between
 
     @cached_property
@@ -90,6 +91,11 @@ class ShownCounts:
             or value in counts_of(text)
             for text in beside
         )
+
+
+def _filled_lines(text: str) -> int:
+    """The number of lines that are not blank."""
+    return sum(map(bool, map(str.strip, text.split("\n"))))
 
 
 class SummaryCounts:
