@@ -118,9 +118,9 @@ def run(
         "details": bool(outputs) or verbose or inside_actions(),
     }
     with _workers(engine, jobs or os.cpu_count() or 1) as workers:
-        comparisons = _compared(plans, workers, settings)
+        comparisons = _compare_all(plans, workers, settings)
     baselines = _baselines(plans, comparisons) if accept else {}
-    reports = {path: _encoded(pieces(comparisons, form)) for path, form in forms.items()}
+    reports = {path: _as_bytes(pieces(comparisons, form)) for path, form in forms.items()}
     text = screen(comparisons, verbose=verbose)
     write_together({**baselines, **reports})
     for line in (
@@ -133,11 +133,11 @@ def run(
     raise Concluded(code)
 
 
-def _encoded(pieces: Iterable[str]) -> Iterator[bytes]:
+def _as_bytes(pieces: Iterable[str]) -> Iterator[bytes]:
     return (piece.encode("utf-8", "replace") for piece in pieces)
 
 
-def _compared(
+def _compare_all(
     plans: Sequence[Scenario], workers: Workers, settings: dict[str, Any]
 ) -> list[Compared]:
     """The comparisons of scenarios, run one after the other by the same workers."""

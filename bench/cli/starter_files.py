@@ -44,7 +44,7 @@ def init(traces: tuple[str, ...]) -> None:
     contents = starter(traces, Path(SCENARIO).parent)
     require_free(contents)
     require_place(map(Path, (*contents, BASELINE)))
-    contents[BASELINE] = score_bytes(score_file_of(_accepted(traces)))
+    contents[BASELINE] = score_bytes(score_file_of(_starter_comparison(traces)))
     require_free(contents)
     write_together({Path(name): data for name, data in contents.items()})
     for name in contents:
@@ -54,7 +54,7 @@ def init(traces: tuple[str, ...]) -> None:
     say(f"  bench run {SCENARIO}")
 
 
-def _accepted(traces: Sequence[str]) -> Compared:
+def _starter_comparison(traces: Sequence[str]) -> Compared:
     """The comparison of the starter's scenario, run in a temporary folder."""
     from .. import run_scenario
     from ..run.cache import user_cache

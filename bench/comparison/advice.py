@@ -89,9 +89,9 @@ def advise(
         saves=answers == "savings" and verdict_of(rules[TODAY]) != "invalid",
         prices={economy: prices_of(runs, names, economy) for economy in economies},
     )
-    ranked = [_ranked(question, name, specs.get(name, ""), rules[name]) for name in rules]
+    ranked = [_ranked_strategy(question, name, specs.get(name, ""), rules[name]) for name in rules]
     ordered = tuple(sorted(ranked, key=lambda item: _place(item, question)))
-    advised = _advised(ordered, question)
+    advised = _strategy_to_advise(ordered, question)
     ordered = tuple(sorted(ordered, key=lambda item: item.strategy != advised))
     if terms.portfolio and advised is not None and answers == "savings":
         ordered = with_leave_one_out_price(ordered, advised, runs)
@@ -118,7 +118,9 @@ class _Question:
 # ---------------------------------------------------------------- one strategy
 
 
-def _ranked(question: _Question, name: str, spec: str, rules: tuple[RuleResult, ...]) -> Ranked:
+def _ranked_strategy(
+    question: _Question, name: str, spec: str, rules: tuple[RuleResult, ...]
+) -> Ranked:
     """One strategy with its prices, marks and verdict."""
     runs, is_today = question.runs, name == TODAY
     prices = {economy: by_name.get(name) for economy, by_name in question.prices.items()}
@@ -179,7 +181,7 @@ def _verdict(
 # ---------------------------------------------------------------- all strategies
 
 
-def _advised(ordered: Sequence[Ranked], question: _Question) -> str | None:
+def _strategy_to_advise(ordered: Sequence[Ranked], question: _Question) -> str | None:
     """The first strategy that may be shipped; the preferred one where several are equally cheap."""
     ships = [item for item in ordered if item.verdict == "ship"]
     ratios = {

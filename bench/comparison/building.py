@@ -15,7 +15,7 @@ from .rules import USUAL, Terms
 from .totals import Runs, totals
 
 
-def decided(
+def with_decision(
     measured: Compared,
     terms: Terms = USUAL,
     base: ScoreFile | None = None,

@@ -47,7 +47,7 @@ def judge(
             rule=rule, strategy=name, **_ending(rule, name, runs, compared, against, required)
         )
         for rule in (*compared.rules, *then)
-        for name in _named(rule, compared)
+        for name in _matching_strategies(rule, compared)
     ]
     if against is not None:
         outcome: Outcome = "fail" if required else "skipped"
@@ -65,7 +65,7 @@ def _about(outcome: Outcome, reason: str) -> GateResult:
     return GateResult(rule=JUDGE, strategy="", outcome=outcome, reason=reason)
 
 
-def _named(rule: GateRule, compared: Compared) -> list[str]:
+def _matching_strategies(rule: GateRule, compared: Compared) -> list[str]:
     """The declared strategies that match a rule's pattern; if none does the matching references,
     else the pattern itself.
     """
@@ -90,9 +90,9 @@ def _ending(
     """The outcome of one gate: by its limit or by regression, unless there is nothing to judge."""
     info = compared.metrics.get(rule.metric)
     if info is None:
-        return _undecided(f"{rule.metric} was not measured")
+        return _undecided_ending(f"{rule.metric} was not measured")
     if name not in compared.everyone:
-        return _undecided(f"no strategy is called {name!r}")
+        return _undecided_ending(f"no strategy is called {name!r}")
     if failed := _not_replayed(name, runs):
         return failed
     if against is not None and (missing := _not_comparable(name, info, against, required)):
@@ -107,7 +107,7 @@ def _ending(
     return _by_regression(rule, name, info, against)
 
 
-def _undecided(reason: str, **values: Any) -> Ending:
+def _undecided_ending(reason: str, **values: Any) -> Ending:
     return {"outcome": "undecided", "reason": reason, **values}
 
 
@@ -131,7 +131,7 @@ def _by_limit(
     total, basis = runs.total(name, info), _BASIS[info.aggregate]
     value, run = value_of(total), runs.worst(name, info.name, lowest=info.better == "higher")
     if value is None:
-        return _undecided(f"not measured: {total.reason}", basis=basis)
+        return _undecided_ending(f"not measured: {total.reason}", basis=basis)
     ending = {**_within(value, limit_of(rule.settings), rule), "basis": basis, "run": run}
     known = value_of(against.shared_now.total(name, info)) if against else None
     if known is not None and ending["outcome"] == "pass":
@@ -146,7 +146,9 @@ def _by_regression(rule: GateRule, name: str, info: MetricInfo, against: Against
     old, new = against.shared_before.total(name, info), against.shared_now.total(name, info)
     before, after = value_of(old), value_of(new)
     if before is None or after is None:
-        return _undecided(f"not measured: {old.reason or new.reason}", before=before, value=after)
+        return _undecided_ending(
+            f"not measured: {old.reason or new.reason}", before=before, value=after
+        )
     moved = against.moved_runs(name, info)
     worst = against.now.worst(name, info.name, lowest=info.better == "higher")
     run = moved[0].run if moved else worst
@@ -168,10 +170,10 @@ def _not_comparable(name: str, info: MetricInfo, against: Against, required: boo
         reason = f"not here as in the baseline: {names} — restore, or accept {_UPDATE}"
         return {"outcome": "fail" if required else "undecided", "reason": reason}
     if not against.shared:
-        return _undecided("no run of the baseline is here")
+        return _undecided_ending("no run of the baseline is here")
     for was, run in zip(there.all, here.all, strict=True):
         if there.number(was, name, info.name) and not here.number(run, name, info.name):
-            return _undecided(f"was measured on {run.id} and is not any more", run=run.id)
+            return _undecided_ending(f"was measured on {run.id} and is not any more", run=run.id)
     return None
 
 

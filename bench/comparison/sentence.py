@@ -60,12 +60,12 @@ def _savings(advice: Advice, assumed: bool) -> str:
     if price is None or price.ratio is None:
         return f"Ship {best.strategy}: what runs today is not valid."
     runs, unit = price_basis((price_of(today, advice.basis) if today else None) or price)
-    certain = f"certain on {counted(advice.tasks, unit_of(advice))}{_missed(best)}"
+    certain = f"certain on {counted(advice.tasks, unit_of(advice))}{_missed_clause(best)}"
     cost = f"a run costs {less_or_more(price)} ({money(price, runs)} {unit}{_economy(advice, assumed)})"
     return f"Ship {best.strategy}: {cost}, {certain}.{_other_economy(advice, best)}"
 
 
-def _missed(best: Ranked) -> str:
+def _missed_clause(best: Ranked) -> str:
     """The clause on the turns that would have missed something; "" where none was measured."""
     if best.missed_turns is None:
         return ""

@@ -58,7 +58,7 @@ class Program:
         """The answer to one request."""
         data = json.loads(compact_json(request))  # NaN and infinities, which JSON lacks, are null
         line = json.dumps(data, separators=(",", ":")).encode() + b"\n"
-        process = self._process = self._process or self._started()
+        process = self._process = self._process or self._start()
         assert process.stdin
         assert process.stdout
         answer = b""
@@ -67,14 +67,14 @@ class Program:
             process.stdin.flush()
             answer = process.stdout.readline(MAX_LINE_BYTES)
         if not answer.endswith(b"\n"):
-            raise StrategyError(self._ended(process, answer))
+            raise StrategyError(self._no_answer(process, answer))
         return self._answer_in(answer)
 
     @property
     def _name(self) -> str:
         return f"command {one_line(self.line)!r}"
 
-    def _started(self) -> subprocess.Popen[bytes]:
+    def _start(self) -> subprocess.Popen[bytes]:
         """The started program. Raises StrategyError where it cannot be started."""
         pipe = subprocess.PIPE
         try:
@@ -108,7 +108,7 @@ class Program:
             )
         return reply["answer"]
 
-    def _ended(self, process: subprocess.Popen[bytes], answer: bytes) -> str:
+    def _no_answer(self, process: subprocess.Popen[bytes], answer: bytes) -> str:
         """The message for a program that answered no line, with its last line of standard error."""
         if len(answer) >= MAX_LINE_BYTES:
             return f"{self._name} answered with a line of more than {MAX_LINE_BYTES} bytes"

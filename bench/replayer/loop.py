@@ -108,9 +108,9 @@ class Loop:
         self._out = Outcomes()
         self._threads: dict[str, Thread] = {}
         self._store, self._summarize, self._consume = map(
-            self._started, ("store", "summarizer", "consumer")
+            self._start_slot, ("store", "summarizer", "consumer")
         )
-        self._stored, self._full = (Side(self._started("evaluator")) for _ in range(2))
+        self._stored, self._full = (Side(self._start_slot("evaluator")) for _ in range(2))
         self._side = self._stored  # the one at work: calls of models by the other are not charged
         self._routers = [
             Router(
@@ -127,7 +127,7 @@ class Loop:
         self._offloaded: dict[str, tuple[str, Any]] = {}  # by handle the text and the value
         self._last: AnyStep | None = None
 
-    def _started(self, slot: str) -> Any:
+    def _start_slot(self, slot: str) -> Any:
         """The started plug-in of a slot; None for an empty slot."""
         plugins = self._strategy.plugins.get(slot)
         return slot_function(plugins[0]) if plugins else None
@@ -137,7 +137,7 @@ class Loop:
         if name not in self._threads:
             plugins = self._strategy.plugins.get("compactor", ())
             per_call = any(plugin.attribute("mode", "history") == "per_call" for plugin in plugins)
-            compact = self._started("compactor")
+            compact = self._start_slot("compactor")
             recorded = slot_function(build("compactor", "recorded"))
             self._threads[name] = Thread(
                 self._numbers, compact, recorded, self._frame, per_call=per_call

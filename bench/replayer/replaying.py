@@ -66,15 +66,15 @@ class Replayer:
 
     def replay(self, strategy: Strategy, *, twice: bool = True) -> Replay:
         """One replay; with `twice` the first steps of user code are replayed again."""
-        first = self._replayed(strategy)
+        first = self._replay_once(strategy)
         if not (twice and strategy.has_user_code) or first.failure is not None:
             return first
-        again = self._replayed(strategy, unstable.STEPS)
+        again = self._replay_once(strategy, unstable.STEPS)
         return msgspec.structs.replace(
             first, unstable_at=unstable.first_difference(first, again, len(self.index.tokens))
         )
 
-    def _replayed(self, strategy: Strategy, before: int | None = None) -> Replay:
+    def _replay_once(self, strategy: Strategy, before: int | None = None) -> Replay:
         """A replay of all steps, or of those before an index."""
         out = self._outcomes(strategy, before)
         results: list[StepOutcome] = []
@@ -88,9 +88,9 @@ class Replayer:
             spec=strategy.spec,
             says=strategy.declaration.says,
             written=tuple(out.written),
-            calls=tuple(map(self._numbered, out.calls)),
+            calls=tuple(map(self._numbered_call, out.calls)),
             results=tuple(results),
-            decisions=tuple(map(self._labelled, out.decisions)),
+            decisions=tuple(map(self._labelled_decision, out.decisions)),
             own_calls=tuple(out.own_calls),
             handles=tuple(out.handles),
             failure=out.failure,
@@ -117,7 +117,7 @@ class Replayer:
         recorded ones."""
         return number if number >= 0 else len(self.index.tokens) - 1 - number
 
-    def _numbered(self, call: Call) -> Call:
+    def _numbered_call(self, call: Call) -> Call:
         """A call with the numbers of the replay."""
         return msgspec.structs.replace(call, tail=tuple(map(self._number, call.tail)))
 
@@ -149,7 +149,7 @@ class Replayer:
             findings = {name: extract(record) for name, extract in self._extractors.items()}
         return {name: value for name, value in findings.items() if value is not None} or None
 
-    def _labelled(self, decision: Decision) -> Decision:
+    def _labelled_decision(self, decision: Decision) -> Decision:
         """The decision with the recorded route, and the route that the labels expect."""
         labels, at = self.trace.labels, str(decision.step)
         label = labelled_route(labels, self._scripts, at, decision.route, decision.detail)

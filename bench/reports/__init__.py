@@ -37,7 +37,7 @@ def report(compared: Compared) -> Report:
     The changes come first where a gate failed or something moved.
     """
     reading = Reading(compared)
-    begins = changes if reading.failed or compared.moves else answer
+    begins = changes if reading.failed_gates or compared.moves else answer
     panels = sorted(PANELS, key=lambda panel: panel is not begins)
     sections = tuple(section for panel in panels for section in panel.sections(reading))
     return Report(title_of(compared), _about(reading), first_line(compared), sections)
@@ -56,7 +56,11 @@ def title_of(compared: Compared) -> str:
 def first_line(compared: Compared) -> str:
     """The first line of every output: the gates that failed, else the sentence of the advice."""
     reading = Reading(compared)
-    return " ".join(failed_sentence(reading)) if reading.failed else plain(answer_sentence(reading))
+    return (
+        " ".join(failed_sentence(reading))
+        if reading.failed_gates
+        else plain(answer_sentence(reading))
+    )
 
 
 def _about(reading: Reading) -> str:

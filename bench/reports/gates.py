@@ -25,8 +25,8 @@ def name_of(reading: Reading, metric: str) -> str:
 
 def failed_sentence(reading: Reading) -> tuple[str, str]:
     """Two sentences: how many gates did not pass, and the first of them."""
-    head = not_passed(reading.failed, len(reading.decided))
-    first = reading.failed[0]
+    head = not_passed(reading.failed_gates, len(reading.judged_gates))
+    first = reading.failed_gates[0]
     words = gate_in_words(reading, first)
     return head, f"{words if first.strategy else sentence_case(words)}."
 

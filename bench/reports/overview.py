@@ -38,7 +38,7 @@ _GROUPS = (
 
 def group_of(reading: Reading) -> str:
     """The group of a scenario: by its gates, then by its verdict."""
-    if reading.failed:
+    if reading.failed_gates:
         return "Gates failed"
     if reading.compared.answers != "savings":
         return "Stores, evaluators and routers"
@@ -61,7 +61,10 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
     figures = Figures(tuple(_figures(readings, advised)))
     questions = _questions(readings, groups, reports)
     blocks = (Prose((head, rest), "lead"), figures, questions)
-    runs, gates = sum(len(one.runs) for one in readings), sum(len(one.decided) for one in readings)
+    runs, gates = (
+        sum(len(one.runs) for one in readings),
+        sum(len(one.judged_gates) for one in readings),
+    )
     sizes = [counted(runs, "run"), counted(len(readings), "scenario"), counted(gates, "gate")]
     title = f"{count(len(readings))} questions about what an agent remembers"
     answer = Section("answer", "Answer", "Answer", blocks)
@@ -73,8 +76,8 @@ def _sentence(
 ) -> tuple[Span, str]:
     """The failed gates or the strategies to ship, then the number of scenarios in each group."""
     ship = f"Ship {listed(names)}." if names else "Nothing to ship."
-    gates = sum(len(one.decided) for one in readings)
-    failed = [gate for one in readings for gate in one.failed]
+    gates = sum(len(one.judged_gates) for one in readings)
+    failed = [gate for one in readings for gate in one.failed_gates]
     parts = [f"{name.lower()} ({count(len(places))})" for name, places in groups.items() if places]
     all_ship = len(groups["Ship"]) == len(readings)
     others = "" if all_ship else f" Of {counted(len(readings), 'scenario')}: {', '.join(parts)}."
@@ -101,8 +104,8 @@ def _figures(
     share = f"at most {percent(max(missed))} of turns" if any(missed) else "nothing"
     line = f"those to ship would miss {share}" if missed else ""
     yield Figure("Strategies rejected", f"{count(rejected)} of {count(len(tried))}", "", line)
-    gates = sum(len(one.decided) for one in readings)
-    failed = sum(len(one.failed) for one in readings)
+    gates = sum(len(one.judged_gates) for one in readings)
+    failed = sum(len(one.failed_gates) for one in readings)
     passed = f"{count(gates - failed)} of {count(gates)} pass" if gates else "none"
     yield Figure("Gates", passed, "bad" if failed else "good" if gates else "")
 
@@ -146,7 +149,9 @@ def _key_strategy(reading: Reading) -> Ranked | None:
 
 
 def _gates(reading: Reading) -> Cell:
-    gates = len(reading.decided)
-    sign = Span("✕ ", "bad", strong=True) if reading.failed else Span("✓ ", "good", strong=True)
-    passed = f"{count(gates - len(reading.failed))} of {count(gates)}"
+    gates = len(reading.judged_gates)
+    sign = (
+        Span("✕ ", "bad", strong=True) if reading.failed_gates else Span("✓ ", "good", strong=True)
+    )
+    passed = f"{count(gates - len(reading.failed_gates))} of {count(gates)}"
     return Cell((sign, passed)) if gates else Cell("none")

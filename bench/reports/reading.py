@@ -276,15 +276,15 @@ class Reading:
         return self.names.get(run, run)
 
     @cached_property
-    def decided(self) -> tuple[GateResult, ...]:
+    def judged_gates(self) -> tuple[GateResult, ...]:
         """The gates that were judged."""
         return tuple(gate for gate in self.compared.gates if gate.outcome != "skipped")
 
     @cached_property
-    def failed(self) -> tuple[GateResult, ...]:
+    def failed_gates(self) -> tuple[GateResult, ...]:
         """The gates that did not pass: first those that failed, then those that could not
         decide."""
-        others = (gate for gate in self.decided if gate.outcome != "pass")
+        others = (gate for gate in self.judged_gates if gate.outcome != "pass")
         return tuple(sorted(others, key=lambda gate: gate.outcome != "fail"))
 
 

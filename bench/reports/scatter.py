@@ -50,7 +50,7 @@ def scatter(reading: Reading) -> Drawing | None:
         today=at[TODAY][0] if TODAY in at else None,
         curve=tuple(at[name] for name in strategies if name in at),
     )
-    plot = _named(reading, plot, list(at))
+    plot = _with_names(reading, plot, list(at))
     measure = "Tokens" if reading.counts_tokens else "Price"
     return Drawing(plot, f"{measure} against missed turns", " ".join(_notes(plot, setting)))
 
@@ -71,7 +71,7 @@ def _costs(reading: Reading, across: Axis) -> tuple[tuple[float, str], ...]:
     return spaced(costs, ON_PHONES.width)
 
 
-def _named(reading: Reading, plot: Plot, strategies: Sequence[str]) -> Plot:
+def _with_names(reading: Reading, plot: Plot, strategies: Sequence[str]) -> Plot:
     """The plot with names beside its marks, and with its description."""
     points = [
         Point(reading.title(name), x, y, mark, reading.row_numbers.get(name, 0))

@@ -52,7 +52,7 @@ class ScenarioAtRevision:
     def notes(self, now: Sequence[Strategy]) -> Iterator[str]:
         """Yield a line on the new recordings, and one on the files that are no longer imported."""
         new = sorted(f"recording {file.name}" for file in self.new_files)
-        unused = sorted(self.imported - _imported(now, self.top))
+        unused = sorted(self.imported - _imported_files(now, self.top))
         for what, names in (("new", new), ("no longer imported", unused)):
             if names:
                 yield f"{what}: {', '.join(names)}"
@@ -89,7 +89,10 @@ def scenario_at(plan: Scenario, revision: str, running: Running) -> Iterator[Sce
         moved = msgspec.structs.replace(then, **{name: getattr(plan, name) for name in _OF_NOW})
         given = strategies_of(moved, running, Place(then.base, top, files), tolerant=True)
         try:
-            missing = [*_broken(given.strategies, sha), *_stale(given.strategies, top, files)]
+            missing = [
+                *_broken_strategies(given.strategies, sha),
+                *_stale(given.strategies, top, files),
+            ]
             missing += [f"{part} is gone or another one" for part in _gone(then, plan)]
             yield ScenarioAtRevision(
                 sha,
@@ -97,14 +100,14 @@ def scenario_at(plan: Scenario, revision: str, running: Running) -> Iterator[Sce
                 given,
                 tuple(missing),
                 _new_recordings(then, plan),
-                frozenset(_imported(given.strategies, files)),
+                frozenset(_imported_files(given.strategies, files)),
                 top,
             )
         finally:
             stop(given.strategies)
 
 
-def _broken(strategies: Sequence[Strategy], sha: str) -> Iterator[str]:
+def _broken_strategies(strategies: Sequence[Strategy], sha: str) -> Iterator[str]:
     """Yield a clause on each strategy that cannot be loaded at a revision."""
     yield from (f"{item.name} at {sha[:9]}: {item.broken}" for item in strategies if item.broken)
 
@@ -115,7 +118,7 @@ def _stale(strategies: Sequence[Strategy], top: Path, files: Path) -> Iterator[s
 
     An editable install with its own import finder can cause that.
     """
-    for name in sorted(_imported(strategies, top)):
+    for name in sorted(_imported_files(strategies, top)):
         if not (top / name).is_relative_to(files):
             yield f"{name} is imported as it is now"
 
@@ -128,7 +131,7 @@ def _scenario_in(files: Path, inside: Path, revision: str) -> Scenario:
     return read_scenario(files / inside)
 
 
-def _imported(strategies: Sequence[Strategy], top: Path) -> set[str]:
+def _imported_files(strategies: Sequence[Strategy], top: Path) -> set[str]:
     """The files that strategies import and that are not empty, relative to the top of their
     repository."""
     files = {Path(file) for item in strategies for file in item.imported}

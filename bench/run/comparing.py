@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ..comparison.baseline import ScoreFile
-from ..comparison.building import decided
+from ..comparison.building import with_decision
 from ..comparison.gate_rules import parse_rule
 from ..comparison.rules import Terms
 from ..evidence.false_alarms import false_alarms
@@ -141,7 +141,7 @@ def compare_runs(
     )
     terms = Terms(portfolio=plan.portfolio, rates=false_alarms())
     required, accepting = base.required, base.accepting
-    result = decided(compared, terms, base.scores, required=required, accepting=accepting)
+    result = with_decision(compared, terms, base.scores, required=required, accepting=accepting)
     details = tuple(_details(result, measured_runs)) if running.details else ()
     return msgspec.structs.replace(result, details=details)
 
@@ -186,12 +186,12 @@ def _signature(runs: Sequence[MeasuredRun], measuring: Measuring) -> Signature:
 
 def _details(result: Compared, measured: MeasuredRuns) -> Iterator[ReplayDetail]:
     """Yield the details of the strategies that a report opens, on the runs where they lose most."""
-    opened = _opened(result)
+    opened = _strategies_in_detail(result)
     worst = (run for name in opened if name != TODAY for run in measured.worst(name))
     yield from measured.details([*dict.fromkeys(worst)][:_MOST_DETAILED_RUNS], opened)
 
 
-def _opened(result: Compared) -> tuple[str, ...]:
+def _strategies_in_detail(result: Compared) -> tuple[str, ...]:
     """The strategies that a report opens: the advised one, those that it is about, and today's."""
     advice = result.advice
     wanted = advice.advised, result.asks, advice.cheapest_rejected, TODAY

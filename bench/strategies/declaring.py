@@ -206,7 +206,7 @@ def at_settings(declared: Declaration) -> Sequence[Setting]:
 
 def _settings(declared: Declaration) -> Iterator[Setting]:
     places = [(slot, item) for slot, items in declared.slots.items() for item in items]
-    for chosen in itertools.product(*(_swept(item) for _, item in places)):
+    for chosen in itertools.product(*(_swept_specs(item) for _, item in places)):
         slots: dict[str, tuple[Any, ...]] = dict.fromkeys(declared.slots, ())
         for (slot, _), (_, item) in zip(places, chosen, strict=True):
             slots[slot] = (*slots[slot], item)
@@ -214,7 +214,7 @@ def _settings(declared: Declaration) -> Iterator[Setting]:
         yield values, replace(declared, slots=slots)
 
 
-def _swept(item: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
+def _swept_specs(item: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Yield the chosen values and the spec, for every setting of a spec; a function as it is."""
     *named, settings = split_top(item, ":") if isinstance(item, str) else [item]
     if not named or "|" not in settings:

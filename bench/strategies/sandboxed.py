@@ -114,7 +114,7 @@ def load_strategies(
         except NeedsChild as needs:
             groups.setdefault(needs.code, []).append(number)
         except SpecError as error:
-            strategies[number] = _broken(declared, error, tolerant)
+            strategies[number] = _broken_strategy(declared, error, tolerant)
     for numbers in groups.values():
         together = _in_child([given[number] for number in numbers], place, tolerant)
         strategies |= zip(numbers, together, strict=True)
@@ -148,12 +148,12 @@ def _in_child(given: Sequence[Declaration], place: Place, tolerant: bool) -> lis
         if len(given) > 1:
             return [one for each in given for one in _in_child([each], place, tolerant)]
         hint = " — code that is imported must not exit" if why.ended else ""
-        return [_broken(given[0], f"{why}{hint}", tolerant)]
+        return [_broken_strategy(given[0], f"{why}{hint}", tolerant)]
     strategies: list[Strategy] = []
     for number, (declared, one) in enumerate(zip(given, made, strict=True)):
         if one.error:
             error = (EndedError if one.ended else SpecError)(one.error)
-            strategies.append(_broken(declared, error, tolerant))
+            strategies.append(_broken_strategy(declared, error, tolerant))
         else:
             sandbox = Sandbox(child, number, one.slots)
             strategies.append(Strategy(declared, sandbox=sandbox, imported=files))
@@ -174,7 +174,7 @@ def _descriptions_from(child: Child, number: int) -> tuple[tuple[str, ...], tupl
     raise NoAnswer("it left its process unable to answer")
 
 
-def _broken(declared: Declaration, problem: object, tolerant: bool) -> Strategy:
+def _broken_strategy(declared: Declaration, problem: object, tolerant: bool) -> Strategy:
     """A strategy that cannot be loaded. An error of its spec is raised, unless `tolerant`."""
     if isinstance(problem, SpecError) and not (tolerant or isinstance(problem, EndedError)):
         raise problem

@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 
 from bench.comparison.against import Against, moves
 from bench.comparison.baseline import ScoreFile, read_scores, score_bytes, score_file_of
-from bench.comparison.building import decided
+from bench.comparison.building import with_decision
 from bench.comparison.gate_rules import is_beyond_limit, limit_of, parse_rule
 from bench.comparison.gates import JUDGE, exit_code, judge
 from bench.model.compared import Compared, GateResult, Skipped
@@ -317,7 +317,7 @@ def test_changed_values_are_counted_by_run() -> None:
 def test_a_strategy_whose_gate_failed_is_not_advised() -> None:
     runs = [mine_and_recorded(name, numbers(0.7)) for name in "abcdefgh"]
     for gate, verdict in ((LEAST, "no saving"), ({**LEAST, "min": 0.9}, "invalid")):
-        whole = decided(comparison_of(runs, rules=rules(gate)))
+        whole = with_decision(comparison_of(runs, rules=rules(gate)))
         assert {item.verdict for item in whole.advice.ranked if item.strategy == "mine"} == {verdict}
         total = whole.number("mine", "needed.recall")
         assert total is not None

@@ -52,7 +52,7 @@ def _blocks(reading: Reading) -> Iterator[Block]:
     if not reading.ranked:
         return
     savings = reading.compared.answers == "savings" or not reading.measure
-    yield _savings(reading) if savings else Figures(tuple(_measured(reading)))
+    yield _savings(reading) if savings else Figures(tuple(_quality_figures(reading)))
     if reading.advice.advised and (line := _scenario_line(reading, reading.advice.advised)):
         yield Prose(("In a scenario: ", Span(line, code=True)), "use")
     yield _prices_and_losses(reading) if savings else _measures(reading)
@@ -123,10 +123,12 @@ def _savings(reading: Reading) -> Figures:
     else:
         name = "Tokens today" if reading.counts_tokens else "Price today"
         first = Figure(name, reading.money(price), "", reading.price_basis.words, reading.economy)
-    return Figures((first, _missed(reading, item), _rejected(reading)), scatter(reading))
+    return Figures(
+        (first, _missed_figure(reading, item), _rejected_figure(reading)), scatter(reading)
+    )
 
 
-def _missed(reading: Reading, item: Ranked) -> Figure:
+def _missed_figure(reading: Reading, item: Ranked) -> Figure:
     """The missed turns of a strategy, with the limit, and the loss that cannot be ruled out."""
     limit, share = reading.limit("needed"), reading.advice.cannot_rule_out
     limit_text = "" if limit is None else f"limit {percent(limit)}"
@@ -138,7 +140,7 @@ def _missed(reading: Reading, item: Ranked) -> Figure:
     return Figure(sentence_case(MISSED_TURNS), percent(item.missed_turns), tone, line, note)
 
 
-def _rejected(reading: Reading) -> Figure:
+def _rejected_figure(reading: Reading) -> Figure:
     """The cheapest rejected strategy, with the theoretical minimum beside it."""
     least, today = reading.advice.theoretical_minimum, _today(reading)
     item = reading.by_name.get(reading.advice.cheapest_rejected or "")
@@ -157,7 +159,7 @@ def _rejected(reading: Reading) -> Figure:
     return Figure(f"Cheapest rejected: {item.strategy}", value, "bad", why, note)
 
 
-def _measured(reading: Reading) -> Iterator[Figure]:
+def _quality_figures(reading: Reading) -> Iterator[Figure]:
     """The figures of a scenario about stores, evaluators or routers: best, today, lowest."""
     metric, values = reading.measure, dict(reading.measured)
     line, unit = sentence_case(reading.label(metric)), reading.unit(metric)

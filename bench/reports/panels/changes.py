@@ -42,8 +42,8 @@ def sections(reading: Reading) -> Iterator[Section]:
         return
     yield Section("gates", "Gates", "Gates", tuple(_gates(reading)))
     if reading.compared.moves:
-        yield Section("moved", "Changes", "Everything that moved", tuple(_moved(reading)))
-    if reading.failed:
+        yield Section("moved", "Changes", "Everything that moved", tuple(_moves_blocks(reading)))
+    if reading.failed_gates:
         yield Section("next", "Next", "Next", tuple(_next(reading)))
 
 
@@ -51,7 +51,7 @@ def sections(reading: Reading) -> Iterator[Section]:
 
 
 def _gates(reading: Reading) -> Iterator[Block]:
-    failed = reading.failed
+    failed = reading.failed_gates
     others = [gate for gate in reading.compared.gates if gate not in failed]
     numbers = [gate for gate in failed if gate.value is not None]
     if failed:
@@ -59,7 +59,7 @@ def _gates(reading: Reading) -> Iterator[Block]:
         yield Prose((Span(head, "bad", strong=True), f" {rest}"), "lead")
         if numbers:
             yield Figures(tuple(_figures(reading, numbers[0])))
-    elif well := tuple(_all_well(reading, len(reading.decided))):
+    elif well := tuple(_all_well(reading, len(reading.judged_gates))):
         yield Prose(well)
     yield from _changed_specs(reading)
     if failed:
@@ -86,7 +86,9 @@ def _figures(reading: Reading, first: GateResult) -> Iterator[Figure]:
     strategy, allowed = f"strategy {first.strategy}", f"allowed: {condition(first, unit)}"
     yield Figure(name_of(reading, metric), " → ".join(values), "bad", allowed, strategy)
     if (move := reading.move(first.strategy, metric)) is not None:
-        line = f"{count(_unchanged(reading, move))} unchanged, {count(move.improved_runs)} better"
+        line = (
+            f"{count(_unchanged_runs(reading, move))} unchanged, {count(move.improved_runs)} better"
+        )
         yield Figure("Runs", f"{count(move.regressed_runs)} worse", "bad", line, strategy)
     price = reading.move(first.strategy, reading.price_metric)
     if price is not None and price.metric != metric:
@@ -105,7 +107,7 @@ def _gate_table(reading: Reading, name: str, gates: Sequence[GateResult]) -> Tab
 
 def _gate_row(reading: Reading, gate: GateResult) -> Cells:
     metric, unit = gate.rule.metric, reading.unit(gate.rule.metric)
-    bad = gate in reading.failed
+    bad = gate in reading.failed_gates
     moved = "" if gate.before == gate.value else difference(gate.before, gate.value, unit)
     limit = quantity(gate.limit, unit)
     asked = condition(gate, unit)
@@ -137,11 +139,11 @@ def _changed_specs(reading: Reading) -> Iterator[Block]:
 # ---------------------------------------------------------------- moves
 
 
-def _unchanged(reading: Reading, move: Move) -> int:
+def _unchanged_runs(reading: Reading, move: Move) -> int:
     return max(0, len(reading.runs) - move.improved_runs - move.regressed_runs)
 
 
-def _moved(reading: Reading) -> Iterator[Block]:
+def _moves_blocks(reading: Reading) -> Iterator[Block]:
     """Yields the number of moves in words, and a row for each, the worse ones first."""
     moves = reading.compared.moves
     names = list(dict.fromkeys(move.strategy for move in moves))
@@ -162,7 +164,7 @@ def _moved(reading: Reading) -> Iterator[Block]:
 
 def _move_row(reading: Reading, move: Move, several: bool) -> Cells:
     unit = reading.unit(move.metric)
-    better, same, worse = move.improved_runs, _unchanged(reading, move), move.regressed_runs
+    better, same, worse = move.improved_runs, _unchanged_runs(reading, move), move.regressed_runs
     moved = difference(move.before, move.after, unit) or "–"
     return (
         Cell(name_of(reading, move.metric), move.strategy if several else move.metric),
@@ -183,7 +185,9 @@ def _next(reading: Reading) -> Iterator[Block]:
     """The two ways to go on: keep the gate, or accept the loss."""
     advised = reading.by_name.get(reading.advice.advised or "")
     keep = "Take the change back, or change the strategy until every gate passes."
-    if advised is not None and advised.strategy not in {gate.strategy for gate in reading.failed}:
+    if advised is not None and advised.strategy not in {
+        gate.strategy for gate in reading.failed_gates
+    }:
         price = reading.price(advised)
         cost = f" and costs {less_or_more(price)}" if price and price.ratio else ""
         keep = f"Take the change back, or take {advised.strategy}: it passes every gate{cost}."

@@ -14,13 +14,13 @@ _MOST = 12
 
 def sections(reading: Reading) -> Iterator[Section]:
     """A section with the changed judgements; none if every strategy keeps the recorded ones."""
-    if rows := list(_changed(reading)):
+    if rows := list(_changed_decisions(reading)):
         heads: Heads = ["run", "strategy", "step", "before", "now"]
         changes = table("Judgements that changed", heads, rows, most=_MOST, noun="judgement")
         yield Section("judgements", "Judgements", "Judgements that changed", (changes,))
 
 
-def _changed(reading: Reading) -> Iterator[Cells]:
+def _changed_decisions(reading: Reading) -> Iterator[Cells]:
     for run in reading.runs:
         for score in run.scores:
             for rule in _RULES:

@@ -62,7 +62,7 @@ class Clairvoyant:
         if (facts, rules) != self._about:
             fields = {fact: needs[fact].source for fact in facts if needs[fact].field}
             self._about = facts, rules
-            lines = *rules, _written(facts, fields, window.count, future)
+            lines = *rules, _facts_as_text(facts, fields, window.count, future)
             self._message = [summary_message("\n".join(lines).strip())] if facts or rules else []
         return [*standing, *self._message]
 
@@ -76,7 +76,7 @@ def _stands(message: Message, turn: int, future: Future) -> bool:
     return message.kind == "system" or future.last_turns.get(_step(message), -1) >= turn
 
 
-def _written(
+def _facts_as_text(
     facts: tuple[str, ...], fields: Mapping[str, int], count: Callable[[str], int], future: Future
 ) -> str:
     """Facts as one text; those from fields are in a line per record. `fields` maps these to their

@@ -162,7 +162,7 @@ class SeparateCommands(SinceTrigger):
     def compact(self, window: Window) -> NewHistory:
         """The new command history at the end; at a trigger the summary in front too."""
         messages, tokens = self.history(window)
-        commands = self._formatted(window) if self._since else ()
+        commands = self._history_message(window) if self._since else ()
         written: tuple[Written, ...] = ()
         if tokens + total(window.count, commands) >= self.limit(window):
             system, old, recent = split_old(messages, self.keep_last)
@@ -170,7 +170,7 @@ class SeparateCommands(SinceTrigger):
                 summary, written = self._summary(old)
                 messages = [*system, *summary, *recent]
                 self.rewrite(window, messages)
-                commands = self._formatted(window)
+                commands = self._history_message(window)
                 tokens += total(window.count, summary) - total(window.count, old)
         parts = parts_of(window, tokens, commands)
         return NewHistory([*messages, *commands], written, parts)
@@ -184,7 +184,7 @@ class SeparateCommands(SinceTrigger):
         written = self.write(talk)
         return [summary_message(written.text)], (written,)
 
-    def _formatted(self, window: Window) -> tuple[Message, ...]:
+    def _history_message(self, window: Window) -> tuple[Message, ...]:
         """The message with the command history for the next prompt; none if nothing was
         executed."""
         entries = self._commands.entries
@@ -246,16 +246,16 @@ class SeparateCommandsDeployed(SinceTrigger):
             talk = [message for message in old if not is_command(message, self.around_chars)]
             if talk:
                 self._due_at = tokens + self.limit(window, self.rise)
-                return self._compacted(window, system, talk, recent)
+                return self._summarised(window, system, talk, recent)
         if self._standing:
             conversation = tokens - total(window.count, self._standing)
             return NewHistory(messages, parts=parts_of(window, conversation, self._standing))
         commands: Sequence[Message] = ()
         if not any("Command History" in message.text for message in messages):
-            commands = self._formatted(self._commands.entries, self.last)
+            commands = self._history_message(self._commands.entries, self.last)
         return NewHistory([*messages, *commands], parts=parts_of(window, tokens, commands))
 
-    def _compacted(
+    def _summarised(
         self, window: Window, system: list[Message], talk: list[Message], recent: list[Message]
     ) -> NewHistory:
         """The history after a trigger: two summaries and two tails."""
@@ -266,7 +266,7 @@ class SeparateCommandsDeployed(SinceTrigger):
             texts = [entry.deployed_text(self.old_result_chars, "Result") for entry in older]
             written.append(self.write([Message(role="user", kind="result", text=t) for t in texts]))
         of_older = [summary_message(one.text) for one in written[1:]]
-        of_last = self._formatted(entries[len(older) :], self.keep_commands)
+        of_last = self._history_message(entries[len(older) :], self.keep_commands)
         self._standing = (*of_older, *of_last)
         messages = [*system, summary_message(written[0].text), *of_older, *recent, *of_last]
         conversation = window.tokens - total(window.count, window.messages)  # framing and tools
@@ -280,7 +280,7 @@ class SeparateCommandsDeployed(SinceTrigger):
         text = message.text[: self.message_chars]
         return message if text == message.text else with_text(message, text)
 
-    def _formatted(self, entries: Sequence[Executed], last: int) -> tuple[Message, ...]:
+    def _history_message(self, entries: Sequence[Executed], last: int) -> tuple[Message, ...]:
         """The message with the last commands; none without commands."""
         texts = [
             entry.deployed_text(self.result_chars, "  Result") for entry in _last(entries, last)

@@ -270,7 +270,7 @@ class Semantic:
         manifest = state.get("manifest")
         if manifest is not self._manifest:
             self._manifest = manifest
-            self._scripts, self._index = _indexed(compact_json(manifest))
+            self._scripts, self._index = _manifest_index(compact_json(manifest))
         asked = list(dict.fromkeys(_pieces(request_of(state))))
         if self._index is None or not asked:
             return selection([])
@@ -283,7 +283,7 @@ class Semantic:
 
 
 @lru_cache(maxsize=8)
-def _indexed(manifest: str) -> tuple[tuple[Script, ...], Any]:
+def _manifest_index(manifest: str) -> tuple[tuple[Script, ...], Any]:
     """The scripts of a manifest (JSON) and their index; None where no script has any words."""
     scripts = tuple(scripts_of(json.loads(manifest)))
     documents = list(map(_document, scripts))

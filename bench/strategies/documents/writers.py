@@ -64,13 +64,13 @@ def _candidates(
     """Yield each line that competes, once."""
     before: set[str] = set()
     for message in messages:
-        for position, line in enumerate(_offered(message, line_chars, lines_per_message)):
+        for position, line in enumerate(_candidate_lines(message, line_chars, lines_per_message)):
             if line not in before:
                 before.add(line)
                 yield Candidate(line, [fact for _, fact in find_facts(line)], position == 0)
 
 
-def _offered(message: Message, line_chars: int, most: int) -> list[str]:
+def _candidate_lines(message: Message, line_chars: int, most: int) -> list[str]:
     """The first and last lines of a message under its role; every line of an earlier summary."""
     lines = lines_of(message.text)
     if message.kind == "made":

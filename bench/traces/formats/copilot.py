@@ -46,14 +46,14 @@ class Copilot:
         """The file's one chat."""
         run = _Chat()
         objects = objects_of(document, run.unread)
-        chat = _replayed(objects, run.unread) if objects else {}
+        chat = _chat_after_changes(objects, run.unread) if objects else {}
         for value in dicts(chat.get("requests")):
             run.request(value)
         run.meta["session_id"] = chat.get("sessionId")
         return traces_of(document, "copilot", [run])
 
 
-def _replayed(objects: list[dict[str, Any]], unread: Unread) -> dict[str, Any]:
+def _chat_after_changes(objects: list[dict[str, Any]], unread: Unread) -> dict[str, Any]:
     """The chat after applying lines of changes: kind 0 is the whole chat, 1 sets a place, 2 appends
     to one. A change of a missing place is counted."""
     first, *changes = objects

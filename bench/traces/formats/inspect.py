@@ -52,7 +52,7 @@ class Inspect:
 
     def sniff(self, document: Document) -> Confidence:
         try:
-            packed = _packed(document)
+            packed = _zip_entries(document)
         except TraceError:
             return Confidence.NO
         if packed is not None:
@@ -64,7 +64,7 @@ class Inspect:
 
     def read(self, document: Document) -> Traces:
         """The log's samples in order."""
-        if (packed := _packed(document)) is not None:
+        if (packed := _zip_entries(document)) is not None:
             named = [name for name in _HEADERS if name in packed.names]
             header = _entry(document, packed, named[0]) if named else {}
             names = sorted(filter(_ENTRY.fullmatch, packed.names))
@@ -76,7 +76,7 @@ class Inspect:
         return traces_of(document, "inspect", [_Sample(sample, task) for sample in samples])
 
 
-def _packed(document: Document) -> ZipEntries | None:
+def _zip_entries(document: Document) -> ZipEntries | None:
     """The entries of a zip file; None for any other file. TraceError for a damaged one."""
     raw = document.disk_bytes
     return ZipEntries(raw, document.name) if raw.startswith(_ZIP) else None

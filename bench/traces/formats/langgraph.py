@@ -64,7 +64,7 @@ class LangGraph:
         unread = Unread()
         states = (_saved_states if _is_sqlite(document) else objects_of)(document, unread)
         threads = grouped(
-            (_configured(state, "thread_id"), state) for state in sorted(states, key=_order)
+            (_configured_key(state, "thread_id"), state) for state in sorted(states, key=_order)
         )
         return traces_of(document, "langgraph", map(_Graph, threads.values()), unread)
 
@@ -75,7 +75,7 @@ def _values(state: State) -> State:
     return as_dict(saved or first_of(state, ("channel_values", "values")))
 
 
-def _configured(state: State, key: str) -> str:
+def _configured_key(state: State, key: str) -> str:
     """A key of the configuration that a state was saved under; `""` where it is not recorded."""
     places = (dict_in(state, "config", "configurable"), dict_in(state, "checkpoint"), state)
     return str(next((place[key] for place in places if place.get(key) is not None), ""))
@@ -113,7 +113,7 @@ class _Graph(Prompts):
 
     def __init__(self, states: list[State]) -> None:
         super().__init__()
-        graphs = grouped((_configured(state, "checkpoint_ns"), state) for state in states)
+        graphs = grouped((_configured_key(state, "checkpoint_ns"), state) for state in states)
         following = {id(one): then for mine in graphs.values() for one, then in pairwise(mine)}
         outer = {_identity(value) for state in graphs.get("", ()) for value in _messages_in(state)}
         for state in states:
@@ -122,7 +122,7 @@ class _Graph(Prompts):
     def _state(self, state: State, outer: set[str], following: State | None) -> None:
         """Add what is new in a state, and the nodes that run next; `outer` are the messages of the
         outer graph."""
-        space, values = _configured(state, "checkpoint_ns"), _messages_in(state)
+        space, values = _configured_key(state, "checkpoint_ns"), _messages_in(state)
         if space:
             values = [value for value in values if _identity(value) not in outer]
         self.unread.extra_keys(state, _STATE, "a state")
@@ -132,7 +132,7 @@ class _Graph(Prompts):
         before, thread = self.index, "main"
         if messages or group == "agent":
             thread = self.add_state(messages, group=group, time=_time(state))
-        nodes = _taken(state, following)
+        nodes = _next_nodes(state, following)
         if nodes is not None:
             last_step = self.steps[-1] if self.index > before else None
             point = point_after(last_step) if nodes else "end"
@@ -156,7 +156,7 @@ def _interrupts(state: State) -> int:
     return sum(len(as_list(waiting)) for waiting in lists)
 
 
-def _taken(state: State, following: State | None) -> list[str] | None:
+def _next_nodes(state: State, following: State | None) -> list[str] | None:
     """The nodes that run after a state, `[]` at the end; None where they are not recorded, or the
     graph only begins."""
     if isinstance(state.get("next"), list):

@@ -43,7 +43,7 @@ class LangSmith:
     def read(self, document: Document) -> Traces:
         """The file's trees in the order in which they began."""
         unread = Unread()
-        runs = list(_flat(_merged(objects_of(document, unread)), ""))
+        runs = list(_flat(_merged_runs(objects_of(document, unread)), ""))
         records = {as_id(run.get("id")): run for run, _ in runs}
         spans = [_span(run, parent, unread) for run, parent in runs]
         parents = {span.id: span.parent for span in spans}
@@ -52,7 +52,7 @@ class LangSmith:
         return traces_of(document, "langsmith", trees_of(named), unread)
 
 
-def _merged(values: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _merged_runs(values: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Runs, merged from batches where clients sent them so: `post` begins runs, `patch` ends
     them."""
     merged: dict[str, dict[str, Any]] = {}
