@@ -84,6 +84,7 @@ def _mistake(error: click.ClickException) -> str:
 
 
 def _fail(message: str, code: int) -> None:
+    """Print an error and exit."""
     hush()
     with contextlib.suppress(OSError):  # nobody reads it, and the exit code still counts
         say(f"error: {message}", err=True)

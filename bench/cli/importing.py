@@ -41,6 +41,7 @@ def import_(sources: tuple[str, ...], output: Path, redact_personal: bool) -> No
     redactor = Redactor(emails=redact_personal, homes=redact_personal)
 
     def converted() -> Iterator[Trace]:
+        """Yield each trace without secrets, after a line about it."""
         nonlocal total
         for trace in source:
             clean = redactor.trace(trace)

@@ -128,6 +128,7 @@ def _parameters(entry: Any) -> str:
     """The settings of a plug-in with defaults and types, in brackets; "" without settings."""
 
     def described(item: inspect.Parameter) -> str:
+        """A setting with its default and type."""
         is_required = item.default is item.empty
         default = "required" if is_required else default_text(item.default)
         return f"{item.name}={default} ({type_name(item.annotation)})"

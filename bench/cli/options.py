@@ -17,11 +17,13 @@ FILE = click.Path(path_type=Path)
 
 
 def _debug(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+    """Set `--debug` in the environment."""
     if value:
         os.environ[DEBUG] = "1"  # for the processes that measure runs too
 
 
 def _limits(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> None:
+    """Set the limits that `--limit` gives in the environment."""
     if values:
         limits_of(",".join(values))
         os.environ[VARIABLE] = ",".join(values)

@@ -134,6 +134,7 @@ def run(
 
 
 def _as_bytes(pieces: Iterable[str]) -> Iterator[bytes]:
+    """Yield the pieces of a report as bytes."""
     return (piece.encode("utf-8", "replace") for piece in pieces)
 
 

@@ -99,6 +99,7 @@ def read_result(path: Path) -> bytes:
 
 
 def _pieces(file: Any, size: int) -> Iterator[bytes]:
+    """Yield the pieces of a file. Raises OSError for a file without an end."""
     while data := file.read(size):
         yield data
     # A log of the kernel calls itself a regular file, and would have us wait for more.

@@ -45,6 +45,7 @@ def same_findings(untruncated: Any, stored: Any) -> bool:
 
 
 def _without_times(findings: Any) -> Any:
+    """Findings without their timestamps."""
     if isinstance(findings, dict):
         return {key: _without_times(item) for key, item in findings.items() if key != "timestamp"}
     if isinstance(findings, list | tuple):

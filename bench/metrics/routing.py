@@ -124,4 +124,5 @@ def unapproved_executions(evidence: ReplayEvidence) -> Number:
 
 
 def _count(values: list[bool]) -> Number:
+    """The number of true values; nothing to measure without values."""
     return Number(float(sum(values))) if values else NOTHING

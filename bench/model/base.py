@@ -130,6 +130,7 @@ def json_bytes(value: Any, order: Literal["sorted"] | None = None) -> bytes:
 
 
 def _encodable(value: Any) -> Any:
+    """A value whose texts can be encoded in UTF-8."""
     if isinstance(value, dict):
         return {encodable(key): _encodable(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

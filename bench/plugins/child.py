@@ -186,6 +186,7 @@ def _answer(pipe: socket, ready: Any, limits: Limits) -> NoReturn:
 
 
 def _leave(code: int) -> NoReturn:
+    """End this process with an exit code, after flushing its output."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(BaseException):
             stream.flush()

@@ -71,6 +71,7 @@ def compile_from_source() -> None:
     version."""
 
     def code_of(loader: machinery.SourceFileLoader, name: str) -> CodeType | None:
+        """The code of a module; that of a file that is not installed is compiled anew."""
         if is_installed(loader.path):
             return _FROM_CACHE(loader, name)
         code: CodeType = loader.source_to_code(Path(loader.path).read_bytes(), loader.path)

@@ -161,6 +161,7 @@ def register(kind: str, name: str, **meta: Any) -> Callable[[_Target], _Target]:
         raise SpecError(f"register: unknown kind {kind!r}{nearest(kind, KINDS)}")
 
     def add(target: _Target) -> _Target:
+        """Register a function or class, and return it."""
         known = _entries[kind].get(name)
         if known is not None and _origin(known.target) != _origin(target):
             both = f"{_origin(known.target)} and {_origin(target)}"
@@ -177,6 +178,7 @@ def _origin(target: Any) -> str:
 
 @functools.cache
 def _scan(package_name: str) -> None:
+    """Import every module of a folder of plug-ins."""
     package = importlib.import_module(package_name)
     for module in sorted(item.name for item in pkgutil.iter_modules(package.__path__)):
         if not module.startswith("_"):

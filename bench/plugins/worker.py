@@ -210,6 +210,7 @@ class Frames:
         return kind, self._read(length, until)
 
     def _read(self, size: int, until: float) -> bytes:
+        """The next bytes from the process, at most until a time."""
         while len(self._received) < size:
             if until < math.inf:
                 self._pipe.settimeout(max(0.001, until - time.monotonic()))

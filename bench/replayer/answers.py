@@ -130,6 +130,7 @@ def slot_function(plugin: Plugin) -> Callable[..., Any]:
         return function
 
     def answer_of(*given: Any) -> Any:
+        """The checked answer of the code."""
         try:
             answer = code()(*given)
         finally:

@@ -48,12 +48,14 @@ def _play(path: Path, charge: Charge) -> None:
     play, knows = cassette.play_response, cassette.can_play_response_for
 
     def known(request: Any) -> bool:
+        """True if the cassette has an answer to a request; otherwise it is noted as refused."""
         is_known = bool(knows(request))
         if not is_known:
             _refused.append(f"{path.name} holds no answer to {one_line(request.uri)}")
         return is_known
 
     def charged(request: Any) -> Any:
+        """Play an answer, and charge the usage that it reports."""
         response = play(request)
         used = usage_of(response.get("body", {}).get("string", b""))
         if used is not None:

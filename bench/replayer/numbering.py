@@ -65,6 +65,7 @@ class Numbers:
 
 
 def _content(message: Message) -> Any:
+    """The parts of a message that identify it, except its object."""
     calls = message.tool_calls and compact_json(
         [(c.id, c.name, c.arguments) for c in message.tool_calls]
     )

@@ -81,6 +81,7 @@ def _span(item: str | Span) -> str:
 
 
 def _block(block: Block) -> str:
+    """A block as Markdown."""
     match block:
         case Prose(text, "heading"):
             return f"### {_rich(text)}"
@@ -100,6 +101,7 @@ def _block(block: Block) -> str:
 
 
 def _table(table: Table) -> str:
+    """A table as Markdown."""
     keep = table.in_texts
     columns = [table.columns[place] for place in keep]
     lines = [[escape(column.title) or " " for column in columns]]

@@ -149,6 +149,7 @@ def _key_strategy(reading: Reading) -> Ranked | None:
 
 
 def _gates(reading: Reading) -> Cell:
+    """The cell with the number of passed gates."""
     gates = len(reading.judged_gates)
     sign = (
         Span("✕ ", "bad", strong=True) if reading.failed_gates else Span("✓ ", "good", strong=True)

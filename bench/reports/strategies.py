@@ -26,6 +26,7 @@ def strategies(reading: Reading, heads: Heads, cells: Callable[[Ranked], Sequenc
 
 
 def _row(reading: Reading, item: Ranked, cells: Sequence[Cell]) -> Cells:
+    """The cells of a strategy."""
     mark, place = reading.mark(item.strategy), reading.row_numbers.get(item.strategy)
     about = "what runs today" if mark == "today" else reading.spec(item.strategy)
     name = f"{place} {reading.title(item.strategy)}" if place else reading.title(item.strategy)

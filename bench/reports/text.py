@@ -94,6 +94,7 @@ def lines_of(blocks: Iterable[Block], width: int) -> list[str]:
 
 
 def _block(block: Block, width: int) -> Iterator[str]:
+    """A block as lines of text."""
     match block:
         case Prose(text):
             yield from _wrapped(plain(text), width)
@@ -109,6 +110,7 @@ def _block(block: Block, width: int) -> Iterator[str]:
 
 
 def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
+    """The lines of a text, wrapped to the width."""
     flat = " ".join(visible(text).split())
     return (
         textwrap.wrap(flat, width, subsequent_indent=indent, break_on_hyphens=False) if flat else []
@@ -162,6 +164,7 @@ def _texts(table: Table, at: int) -> list[str]:
 
 
 def _cell(cell: Cell, number: bool, first: bool) -> str:
+    """A cell as one line of text."""
     sign = f"{DOTS[cell.mark]} " if cell.mark else ""
     text = plain(cell.text)
     note = "" if first else cell.note

@@ -48,6 +48,7 @@ def audit(
     silent: list[tuple[str, str]] = []
 
     def each() -> Iterator[SessionAudit]:
+        """Yield the audit of each recording with a model call."""
         for done, trace in enumerate(source, 1):
             if trace.model_turns:
                 yield audited(trace, model)

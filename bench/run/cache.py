@@ -178,6 +178,7 @@ def prompts_digest(replay: Replay) -> str:
 
 
 def _digest(value: Any) -> str:
+    """The digest of a value."""
     try:
         body = msgspec.msgpack.encode(value)
     except (UnicodeEncodeError, OverflowError):  # lone surrogates, whole numbers above 64 bits

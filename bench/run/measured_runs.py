@@ -146,6 +146,7 @@ class MeasuredRuns:
         """The run with its values replaced by equal ones of earlier runs, which saves memory."""
 
         def interned(score: Score) -> Score:
+            """The score with shared strings and values."""
             return msgspec.structs.replace(
                 score,
                 strategy=sys.intern(score.strategy),

@@ -165,6 +165,7 @@ def traces_given(traces: Any, base: Path | None) -> tuple[Iterable[Trace], Loade
 
 
 def _only_traces(items: Iterable[Any]) -> Iterator[Trace]:
+    """Yield the items, which must be traces."""
     for item in items:
         if not isinstance(item, Trace):
             what = f"expected a Trace among the traces, got {type(item).__name__}"

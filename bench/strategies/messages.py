@@ -121,6 +121,7 @@ def _written(
 
 
 def _mapping(item: Any) -> Mapping[str, Any]:
+    """A message as a mapping. Raises TypeError for any other value."""
     given = item.model_dump() if hasattr(item, "model_dump") else item
     if not isinstance(given, Mapping):
         raise TypeError(f"expected a mapping with role and content, got {type(item).__name__}")
@@ -206,6 +207,7 @@ class LangChainMessages(OpenAIMessages):
             ) from error
 
     def write(self, group: Sequence[Message], number: int) -> Any:
+        """One message of LangChain, with an id."""
         (one,) = group
         calls = tuple(
             msgspec.structs.replace(call, arguments=arguments_mapping(call))

@@ -110,6 +110,7 @@ def _is_result(message: Message) -> bool:
 
 
 def _system_count(keys: Sequence[Hashable], messages: Any) -> int:
+    """The number of system messages at the start."""
     return next(
         (n for n, key in enumerate(keys) if messages[key].role not in ("system", "developer")),
         len(keys),

@@ -73,6 +73,7 @@ def rates_of(
     }
 
     def rates_at(size: int) -> Rates:
+        """The rates at a prompt size."""
         return Rates(
             new=_price_at(new, size),
             cached=_price_at(cached or new, size),

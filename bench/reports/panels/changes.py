@@ -51,6 +51,7 @@ def sections(reading: Reading) -> Iterator[Section]:
 
 
 def _gates(reading: Reading) -> Iterator[Block]:
+    """Yields the blocks on gates: the failed ones first."""
     failed = reading.failed_gates
     others = [gate for gate in reading.compared.gates if gate not in failed]
     numbers = [gate for gate in failed if gate.value is not None]
@@ -72,6 +73,7 @@ def _gates(reading: Reading) -> Iterator[Block]:
 
 
 def _all_well(reading: Reading, passed: int) -> Iterator[str | Span]:
+    """Yields a sentence on passed gates, and one if no number changed."""
     if passed:
         text = "The gate passes. " if passed == 1 else f"All {counted(passed, 'gate')} pass. "
         yield from (Span("✓ ", "good", strong=True), text)
@@ -106,6 +108,7 @@ def _gate_table(reading: Reading, name: str, gates: Sequence[GateResult]) -> Tab
 
 
 def _gate_row(reading: Reading, gate: GateResult) -> Cells:
+    """The cells of a gate."""
     metric, unit = gate.rule.metric, reading.unit(gate.rule.metric)
     bad = gate in reading.failed_gates
     moved = "" if gate.before == gate.value else difference(gate.before, gate.value, unit)
@@ -140,6 +143,7 @@ def _changed_specs(reading: Reading) -> Iterator[Block]:
 
 
 def _unchanged_runs(reading: Reading, move: Move) -> int:
+    """The number of runs in which a number did not change."""
     return max(0, len(reading.runs) - move.improved_runs - move.regressed_runs)
 
 
@@ -163,6 +167,7 @@ def _moves_blocks(reading: Reading) -> Iterator[Block]:
 
 
 def _move_row(reading: Reading, move: Move, several: bool) -> Cells:
+    """The cells of a changed number."""
     unit = reading.unit(move.metric)
     better, same, worse = move.improved_runs, _unchanged_runs(reading, move), move.regressed_runs
     moved = difference(move.before, move.after, unit) or "–"

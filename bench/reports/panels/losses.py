@@ -82,6 +82,7 @@ def _heat(reading: Reading) -> Iterator[Block]:
 
 
 def _heat_cell(value: float | None, turns: int) -> Cell:
+    """The cell of a run's missed turns, darker for a larger share."""
     if value is None:
         return Cell("–")
     share = value / turns if turns else float(bool(value))
@@ -141,6 +142,7 @@ def _lost(item: ReplayDetail) -> list[MissedFact]:
 
 
 def _lost_in_words(item: ReplayDetail) -> str:
+    """The number of turns that would miss something, in words."""
     lost, handles = _lost(item), len(item.missed) - len(_lost(item))
     turns = counted(len({fact.turn for fact in lost}), "turn")
     text = f"{turns} would miss {counted(len(lost), 'value')}" if lost else "nothing is missed"
@@ -148,6 +150,7 @@ def _lost_in_words(item: ReplayDetail) -> str:
 
 
 def _detail(item: ReplayDetail) -> Iterator[Block]:
+    """Yields the blocks on one run under one strategy."""
     if len(item.missed) > 1:
         note = (
             "Each arc leads from a result (square) to the turn that needed a value of it (circle)."

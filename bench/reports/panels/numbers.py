@@ -33,6 +33,7 @@ def _tables(reading: Reading, metrics: Sequence[str]) -> Iterator[Table | Fold]:
 
 
 def _table(reading: Reading, metrics: Sequence[str], names: Sequence[str]) -> Table:
+    """The table of every number of some strategies."""
     rows: list[Cells] = []
     for family, of_family in groupby(metrics, lambda metric: metric.split(".")[0]):
         rows.append(sentence_case(family))

@@ -45,6 +45,7 @@ class Atif:
     """
 
     def sniff(self, document: Document) -> Confidence:
+        """CERTAIN for a schema version of ATIF with an agent and steps that name their source."""
         head = as_dict(document.head)
         stated = _VERSION.fullmatch(str(head.get("schema_version"))) is not None
         sourced = any("source" in step for step in dicts(head.get("steps")))

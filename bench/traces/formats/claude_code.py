@@ -62,6 +62,7 @@ class ClaudeCode:
     """
 
     def sniff(self, document: Document) -> Confidence:
+        """CERTAIN for lines of a session with a message of the user or the assistant."""
         lines = document.first_objects
         turns = [
             dict_in(line, "message") for line in lines if line.get("type") in ("user", "assistant")

@@ -51,6 +51,7 @@ class Codex:
     """
 
     def sniff(self, document: Document) -> Confidence:
+        """CERTAIN for a line with an item of the Responses interface."""
         lines = document.first_objects
         items = (line.get("payload") for line in lines if line.get("type") == "response_item")
         return certain_if(any(map(is_item, items)))
@@ -143,6 +144,7 @@ class _Rollout(Steps):
             self.unread.kind("event", kind)
 
     def _take_back(self, turns: Any, time: float | None) -> None:
+        """Add a reset to the history before the last turns, which the user took back."""
         self._end_answer()
         if type(turns) is not int or not 0 < turns <= len(self.prompts):
             self.unread.add("mark of turns taken back that are not in the session")

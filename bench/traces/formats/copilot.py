@@ -35,6 +35,7 @@ class Copilot:
     """
 
     def sniff(self, document: Document) -> Confidence:
+        """CERTAIN for the frame of a chat with requests."""
         head = dict_in(document.head)
         chat = dict_in(head, "v") if head.get("kind") == 0 else head
         asked = chat.get("requests") == [] or any(

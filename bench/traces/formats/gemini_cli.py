@@ -46,6 +46,7 @@ class GeminiCLI:
     """
 
     def sniff(self, document: Document) -> Confidence:
+        """CERTAIN for a dated session with messages, or the first event of its stream."""
         first, objects = document.first, document.first_objects
         dated = "projectHash" in first or {"startTime", "lastUpdated"} <= first.keys()
         messages = objects if document.is_json_lines else dicts(first.get("messages"))

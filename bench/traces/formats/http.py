@@ -37,6 +37,7 @@ class Http:
     """
 
     def sniff(self, document: Document) -> Confidence:
+        """CERTAIN for a recorded request to a model: in JSON, or in a cassette in YAML."""
         if document.problem is None:
             return certain_if(any(map(request_in, _listed_in_json(document))))
         return certain_if(_BEGINS.search(document.opening(400)) and _ASKS.search(document.data))

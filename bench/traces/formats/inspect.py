@@ -51,6 +51,7 @@ class Inspect:
     """
 
     def sniff(self, document: Document) -> Confidence:
+        """CERTAIN for a log by its header or entries, packed or not."""
         try:
             packed = _zip_entries(document)
         except TraceError:

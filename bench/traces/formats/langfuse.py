@@ -39,6 +39,7 @@ class Langfuse:
     """
 
     def sniff(self, document: Document) -> Confidence:
+        """CERTAIN for an observation of Langfuse in a trace."""
         frames, items = _frames_and_observations([document.first])
         own = _KINDS.keys() & {str(item.get("type")) for item in items if first_of(item, _STARTS)}
         traced = any(first_of(item, _TRACES) for item in items)

@@ -53,6 +53,7 @@ class LangGraph:
     """
 
     def sniff(self, document: Document) -> Confidence:
+        """CERTAIN for saved states with messages, in JSON or in a database."""
         if _is_sqlite(document):
             return certain_if(_saved_states(document, Unread(), most=1))
         states = [state for state in document.first_objects if state.keys() & _MARKS]

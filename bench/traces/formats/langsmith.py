@@ -32,6 +32,7 @@ class LangSmith:
     """
 
     def sniff(self, document: Document) -> Confidence:
+        """CERTAIN for a typed run with its place in a tree."""
         run = document.first
         run = next(iter(dicts(run.get("post") or run.get("patch"))), run)
         typed = isinstance(run.get("run_type"), str) and isinstance(run.get("inputs"), dict)

@@ -41,6 +41,8 @@ class Messages:
     """
 
     def sniff(self, document: Document) -> Confidence:
+        """CERTAIN for messages with calls and no sign of another format; POSSIBLE for other
+        messages."""
         first = document.first
         frame = first if isinstance(first.get("messages"), list) else {}
         listed = frame.get("messages") or document.first_objects

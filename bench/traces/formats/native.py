@@ -38,6 +38,7 @@ class Native:
     """
 
     def sniff(self, document: Document) -> Confidence:
+        """CERTAIN for a header of the bench."""
         head = document.head
         keys = head.keys() if isinstance(head, dict) else set()
         return certain_if(KEY in keys)

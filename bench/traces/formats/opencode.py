@@ -49,6 +49,7 @@ class Opencode:
     """
 
     def sniff(self, document: Document) -> Confidence:
+        """CERTAIN for a session whose messages have parts."""
         head = as_dict(document.head)
         listed = dicts(head.get("messages"))
         parts = any(

@@ -39,6 +39,7 @@ class OpenHands:
     """
 
     def sniff(self, document: Document) -> Confidence:
+        """CERTAIN for the state of a run, or for events with source and time."""
         head = as_dict(document.head)
         events = dicts(_events_in(head)) or document.first_objects
         placed = any({"source", "timestamp"} <= event.keys() for event in events)

@@ -56,6 +56,7 @@ class Otel:
     """
 
     def sniff(self, document: Document) -> Confidence:
+        """CERTAIN for a span with an attribute of a known convention."""
         head = document.head
         spans = spans_of(head if isinstance(head, list) else [head], Unread())
         return certain_if(any(key.startswith(_SPEAKS) for span in spans for key in span.attributes))

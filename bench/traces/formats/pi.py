@@ -49,6 +49,7 @@ class Pi:
     """
 
     def sniff(self, document: Document) -> Confidence:
+        """CERTAIN for messages after the header of a session, or with a tool result."""
         lines = document.first_objects
         begun = any(
             line.get("type") == "session" and isinstance(line.get("id"), str) for line in lines

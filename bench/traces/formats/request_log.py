@@ -35,6 +35,7 @@ class RequestLog:
     """
 
     def sniff(self, document: Document) -> Confidence:
+        """POSSIBLE for a request with its answer."""
         asked = [
             record for record in document.first_objects[:_SAMPLE] if request_in(record) is not None
         ]

@@ -50,6 +50,7 @@ class Swe:
     """
 
     def sniff(self, document: Document) -> Confidence:
+        """CERTAIN for a trajectory of mini-SWE-agent or SWE-agent."""
         fields = as_dict(document.head)
         listed = fields.get("messages") if fields else document.head
         typical = dicts(listed) == listed and any(map(_is_typical, listed))

@@ -36,6 +36,7 @@ class Tau:
     """
 
     def sniff(self, document: Document) -> Confidence:
+        """CERTAIN for a run of tau-bench, or a simulation of tau2."""
         run = document.first
         if "environment_info" in dict_in(run, "info") and "tasks" in run:
             return Confidence.CERTAIN

@@ -80,6 +80,7 @@ class EventLog(Steps):
     # ---------------------------------------------------------------- messages and answers
 
     def _system(self, event: Event, time: float | None) -> None:
+        """Add the system prompt."""
         fields = {**event, **dict_in(event, "args")}
         self.set_tools(list(map(self._definition, dicts(fields.get("tools")))))
         parts = [fields.get(key) for key in ("system_prompt", "dynamic_context", "content")]
@@ -98,6 +99,7 @@ class EventLog(Steps):
             self.add_message(blocks.message("user"), time=time)
 
     def _action(self, event: Event, time: float | None) -> None:
+        """Add the turn of an action."""
         own = {"id": event.get("tool_call_id"), "name": event.get("tool_name")}
         written = dict_in(event, "tool_call", "function") or dict_in(event, "tool_call")
         call = call_in({**written, **own}, self.unread)
