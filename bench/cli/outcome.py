@@ -26,8 +26,7 @@ class Concluded(SystemExit):
 
 def screen(comparisons: Sequence[Compared], *, verbose: bool) -> str:
     """The text of comparisons for standard output, in its width; in colour on a terminal with
-    colours, unless NO_COLOR is set.
-    """
+    colours, unless NO_COLOR is set."""
     from ..reports.text import terminal_text
 
     width = min(max(shutil.get_terminal_size((WIDTH, 24)).columns, NARROWEST), WIDEST)

@@ -67,8 +67,7 @@ def _about(outcome: Outcome, reason: str) -> GateResult:
 
 def _matching_strategies(rule: GateRule, compared: Compared) -> list[str]:
     """The declared strategies that match a rule's pattern; if none does the matching references,
-    else the pattern itself.
-    """
+    else the pattern itself."""
     for known in (compared.strategies, compared.references):
         matches = [name for name in known if fnmatchcase(name, rule.strategy)]
         if matches:

@@ -134,8 +134,7 @@ def results_of(
 
 def unchecked_words(runs: Runs, strategy: str) -> str | None:
     """The first words of a strategy that could not be checked; None if all were. "" if a rule was
-    not applied to some run.
-    """
+    not applied to some run."""
     words = None
     for run in runs.all:
         score = runs.score(run, strategy)

@@ -28,8 +28,7 @@ def selection(evidence: ReplayEvidence, place: str) -> Number:
 
 def _ranks(evidence: ReplayEvidence) -> list[float]:
     """The rank, from 1, of the first expected script in each selection with a label; infinity where
-    no expected script was returned.
-    """
+    no expected script was returned."""
     decisions = [item for item in evidence.replay.decisions if item.at == "user_turn"]
     if not decisions:
         return []

@@ -35,8 +35,7 @@ class Charges(Value, frozen=True, kw_only=True):
 
 class TurnCharges(Value, frozen=True, kw_only=True):
     """The charges of one model call; `reported` is True if they follow from the provider's own
-    counts.
-    """
+    counts."""
 
     step: int
     thread: str

@@ -21,8 +21,7 @@ class MissedFact(Value, frozen=True, kw_only=True):
 
 class Excerpt(Value, frozen=True, kw_only=True):
     """A part of a message: `text` begins at the character `start`; `left_out` characters are
-    missing after it.
-    """
+    missing after it."""
 
     text: str
     start: int = 0

@@ -16,8 +16,7 @@ Speaking = SystemTurn | UserTurn | ModelTurn | ToolResult
 
 class RecordedMessages(NamedTuple):
     """The messages of a trace by number, and the numbers of each step's untruncated and seen
-    message.
-    """
+    message."""
 
     messages: tuple[Message, ...]
     full: dict[int, int]

@@ -65,8 +65,7 @@ class Check(Value, frozen=True, kw_only=True):
 
 class FalseAlarms(NamedTuple):
     """The share of honest texts in which a rule finds something, 0–1: for short texts and prompts,
-    and for summaries.
-    """
+    and for summaries."""
 
     text: float = 0.0
     summary: float = 0.0
@@ -122,8 +121,7 @@ class RunFacts(Value, frozen=True, kw_only=True):
 
 class MeasuredRun(Value, frozen=True, kw_only=True):
     """One run (one recording) under every strategy, as a comparison stores it. At most 15 kB of
-    JSON.
-    """
+    JSON."""
 
     id: str
     facts: RunFacts

@@ -65,8 +65,7 @@ _ENCODER = msgspec.json.Encoder()
 
 class Step(Value, frozen=True, kw_only=True, tag_field="kind"):
     """One step of a run. `index` is its position in the source, `t` the time in seconds since the
-    epoch, if recorded.
-    """
+    epoch, if recorded."""
 
     index: int
     thread: str = "main"
@@ -82,8 +81,7 @@ class SystemTurn(Step, frozen=True, kw_only=True, tag="system"):
 
 class UserTurn(Step, frozen=True, kw_only=True, tag="user"):
     """A message of a person, or of a harness that speaks as one. `non_text` counts its parts that
-    are not text (pictures, files): they are reported, never turned into tokens.
-    """
+    are not text (pictures, files): they are reported, never turned into tokens."""
 
     content: str
     non_text: int = 0
@@ -91,8 +89,7 @@ class UserTurn(Step, frozen=True, kw_only=True, tag="user"):
 
 class ModelTurn(Step, frozen=True, kw_only=True, tag="model"):
     """One answer of the model. `reasoning` is priced as output, and resent with later prompts only
-    if `reasoning_resent`.
-    """
+    if `reasoning_resent`."""
 
     content: str = ""
     non_text: int = 0
@@ -126,8 +123,7 @@ class ToolResult(Step, frozen=True, kw_only=True, tag="result"):
     @property
     def text(self) -> str:
         """The untruncated text: `full`, else `seen`, else `data` as compact JSON; `""` for an empty
-        result.
-        """
+        result."""
         if self.full is not None:
             return self.full
         if self.seen is not None:
@@ -142,8 +138,7 @@ class ToolResult(Step, frozen=True, kw_only=True, tag="result"):
     @property
     def recorded_text(self) -> str:
         """The text that the recorded model saw: `seen`, or the untruncated text if that is not
-        recorded.
-        """
+        recorded."""
         return self.text if self.seen is None else self.seen
 
 
@@ -279,8 +274,7 @@ def as_text(value: Any) -> str:
 
 def compact_json(value: Any) -> str:
     """Any value as compact JSON, strings quoted too. NaN and infinities, which JSON lacks, become
-    null.
-    """
+    null."""
     try:
         return _ENCODER.encode(value).decode("utf-8", "replace")
     except UnicodeEncodeError:  # lone surrogates: legal in JSON escapes, not in UTF-8

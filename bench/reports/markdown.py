@@ -69,8 +69,7 @@ def _rich(text: Text) -> str:
 
 def _span(item: str | Span) -> str:
     """A piece of a text as Markdown. Outer blanks stay outside the stars, else Markdown does not
-    read them as bold.
-    """
+    read them as bold."""
     span = Span(item) if isinstance(item, str) else item
     if span.code:
         return code(span.text)

@@ -327,8 +327,7 @@ backslash is one.
 
 def _unescaped_inside(text: str) -> str:
     """A text with the escapes resolved inside its mappings and its quoted fields, such as
-    `Result(output='…')`. Elsewhere a backslash is a backslash.
-    """
+    `Result(output='…')`. Elsewhere a backslash is a backslash."""
     if "\\" not in text:
         return text
     parts, done = [], 0

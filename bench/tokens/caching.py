@@ -41,8 +41,7 @@ class CacheRule:
 
     def read(self, prefix_tokens: int, idle_s: float | None = None) -> int:
         """The tokens read from a prefix that was last used `idle_s` seconds ago (None: not known,
-        assumed to be recent).
-        """
+        assumed to be recent)."""
         if prefix_tokens < self.minimum or self.expired(idle_s):
             return 0
         return prefix_tokens // self.step * self.step
@@ -202,8 +201,7 @@ def idle_seconds(last: ModelTurn, turn: ModelTurn) -> float | None:
 
 def _readable(last: ModelTurn, turn: ModelTurn, rule: CacheRule) -> int:
     """The tokens of a recorded prompt that the cache could serve, by the provider's own counts; 0
-    if either turn has no count.
-    """
+    if either turn has no count."""
     if last.usage is None or turn.usage is None:
         return 0
     prefix = last.usage.prompt_tokens + (last.usage.completion_tokens if rule.answers else 0)

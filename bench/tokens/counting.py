@@ -156,8 +156,7 @@ class TokenCounter:
 
     def contents(self, text: str, calls: Iterable[ToolCall]) -> int:
         """Tokens, in the encoding itself, of a text and of those tool calls that the text does not
-        contain.
-        """
+        contain."""
         call_texts = [
             self.encoded(call.name) + self.encoded(compact_json(call.arguments))
             for call in calls
@@ -210,8 +209,7 @@ def _encoding(name: str) -> tiktoken.Encoding:
 
 def vocabulary(name: str) -> list[bytes]:
     """The tokens of an encoding by rank. The file has the 256 one-byte tokens first, then the
-    others, separated by 0xff, which occurs in none of them.
-    """
+    others, separated by 0xff, which occurs in none of them."""
     packed = resources.files("bench.tokens").joinpath("vocabularies", f"{name}.xz").read_bytes()
     tokens = lzma.decompress(packed)
     return [*(tokens[at : at + 1] for at in range(256)), *tokens[256:].split(b"\xff")]

@@ -43,8 +43,7 @@ class UnitPrices(Value, frozen=True, array_like=True):
         self, prompt_tokens: int, cached: int, written: int, output_tokens: int, written_1h: int = 0
     ) -> float:
         """Dollars of one call. Of the `prompt_tokens`, `cached` were read from the cache and
-        `written` were written to it, of these `written_1h` for an hour.
-        """
+        `written` were written to it, of these `written_1h` for an hour."""
         return sum(self.parts(prompt_tokens, cached, written, output_tokens, written_1h)) / 1e6
 
     def parts(
@@ -63,8 +62,7 @@ def rates_of(
     new: Any, output: Any, cached: Any, written: Any, hour: Any = None
 ) -> tuple[tuple[int, Rates], ...]:
     """The rates of a model, each with the prompt size from which it applies. A price is a number, a
-    price with tiers, or None.
-    """
+    price with tiers, or None."""
     write = written or new
     starts = {
         tier.start
@@ -167,6 +165,5 @@ def provider_of(model: str | None) -> str | None:
 
 def prices_date() -> str:
     """The text that identifies all prices: the version of the price tables and the day for undated
-    traces.
-    """
+    traces."""
     return f"genai-prices {importlib.metadata.version('genai-prices')}, undated traces at {UNDATED.date().isoformat()}"

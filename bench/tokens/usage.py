@@ -64,8 +64,7 @@ class Size(NamedTuple):
 
 class SentPrompt(NamedTuple):
     """A prompt that the recorded model got. `reported` is the provider's count (0: none), `tools`
-    the size of the tool definitions.
-    """
+    the size of the tool definitions."""
 
     thread: str
     reported: int
@@ -147,8 +146,7 @@ def _best_fit(sent: Sequence[SentPrompt], assumed: bool, *, said_so: bool) -> _F
 
 class _Fit(NamedTuple):
     """A fitted counting for one way to treat reasoning: "" (not resent), "reasoning" (as reported),
-    "answered" (whole answers as reported).
-    """
+    "answered" (whole answers as reported)."""
 
     way: str
     counting: Counting
@@ -188,8 +186,7 @@ class _Fit(NamedTuple):
 
 class _Counted(NamedTuple):
     """The counts of a prompt, or of the difference between two: reported tokens, our tokens of its
-    text, its messages, and tokens of its answers counted by the provider.
-    """
+    text, its messages, and tokens of its answers counted by the provider."""
 
     reported: float
     text: float
@@ -279,8 +276,7 @@ class _Thread:
 
 def sent_prompts(trace: Trace, count: TokenCounter) -> Iterator[SentPrompt]:
     """Yield the recorded prompt of each model turn, with its tool definitions and after recorded
-    resets.
-    """
+    resets."""
     threads: defaultdict[str, _Thread] = defaultdict(_Thread)
     systems = {step.index for step in trace.steps if isinstance(step, SystemTurn)}
     for step in trace.steps:
@@ -317,8 +313,7 @@ def _after_reset(
     reset: ContextReset, before: dict[int, Size], systems: Set[int], count: TokenCounter
 ) -> dict[int, Size]:
     """The sizes of the prompt after a recorded reset: the system turns at the start, the summary,
-    and the kept steps.
-    """
+    and the kept steps."""
     after = {step: before[step] for step in takewhile(systems.__contains__, before)}
     if reset.summary is not None:
         after[_SUMMARY] = Size(1, count.encoded(reset.summary))

@@ -36,8 +36,7 @@ def agent_files(document: Document, session: str | None) -> Iterator[Document]:
 
 def refuse_part(document: Document, session: str | None) -> None:
     """Raise PartOf for a sub-agent's file in a folder with the file of its session, which is read
-    with its sub-agents.
-    """
+    with its sub-agents."""
     if not document.beside or session is None:
         return
     folder = document.path.parent
