@@ -7,7 +7,7 @@ import re
 import statistics
 from collections import Counter
 from collections.abc import Sequence
-from itertools import islice, permutations
+from itertools import islice, permutations, takewhile
 
 from ..model import grouped, memo
 from ..text.fields import FieldTable
@@ -15,7 +15,7 @@ from ..text.quantities import same_value
 from ..text.text_records import plain_key
 
 _MOST_COLONS = 3
-_PARTS = re.compile(r"[,;] ")
+_EDGES, _PARTS = " .()[]", re.compile(r"[,;] ")
 _VALUE_AND_NUMBER = re.compile(r"([^()]+?)(?: ?[(×]|[:=]? ) ?(-?\d{1,15}(?:\.\d{1,15})?)\)?")
 _NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?")
 
@@ -86,13 +86,14 @@ class Groups:
 
 def _values_and_numbers(line: str) -> tuple[list[str], list[tuple[str, str]]]:
     """The words of a heading, and each value behind it with its number; none for other lines."""
+    if not line.rstrip(_EDGES)[-1:].isdigit():
+        return [], []  # the last value has no number
     colons = islice(re.finditer(": ", line), _MOST_COLONS)
     for end in (*(colon.end() for colon in colons), 0):
-        parts = _PARTS.split(line[end:].strip(" .()[]"))
-        matches = [_VALUE_AND_NUMBER.fullmatch(part) for part in parts]
-        pairs = [(match[1], match[2]) for match in matches if match]
-        if len(pairs) == len(parts):
-            return plain_key(line[:end]).split(), pairs
+        parts = _PARTS.split(line[end:].strip(_EDGES))
+        matches = [*takewhile(bool, map(_VALUE_AND_NUMBER.fullmatch, parts))]
+        if len(matches) == len(parts):
+            return plain_key(line[:end]).split(), [(m[1], m[2]) for m in matches if m]
     return [], []
 
 
