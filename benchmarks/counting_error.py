@@ -51,6 +51,8 @@ def main() -> None:
             recordings += bool(of_trace)
             found += of_trace
     every = [error for _, error in found]
+    if not every:
+        sys.exit("no recording has its provider's counts")
     print(
         f"{recordings} recordings, {len(every)} turns: median {median(every):.2%}, mean {mean(every):.2%}"
     )

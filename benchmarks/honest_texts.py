@@ -27,7 +27,7 @@ from bench.evidence.session import TraceSession
 from bench.model import ContextReset, Message, ModelTurn, ToolResult, Trace, UserTurn
 from bench.model.scores import Finding
 from bench.replayer.replaying import Replayer
-from bench.strategies import built
+from bench.strategies import build_strategy
 from bench.strategies.declaring import declaration
 
 RULES = ("misattributed", "invented")
@@ -89,7 +89,7 @@ def checked(honest: Honest) -> dict[str, tuple[Finding, ...] | None]:
         return [*window.messages[:1], Message(role="user", kind="made", text=text)]
 
     replay = Replayer(honest.before, index, session.messages.count).replay(
-        built(declaration({"compactor": compactor}, "honest"))
+        build_strategy(declaration({"compactor": compactor}, "honest"))
     )
     if replay.failure:
         raise RuntimeError(replay.failure)

@@ -1,4 +1,4 @@
-"""What docs/validity.md states of the shipped recordings, measured again and printed as three
+"""The measurements on shipped recordings that docs/validity.md states, repeated and printed as three
 tables.
 
     PYTHONPATH=.:tests python benchmarks/validity.py [RECORDINGS...]
@@ -18,7 +18,7 @@ from data.adversarial.harmful import HARMFUL
 from data.adversarial.harmless import HARMLESS
 from data.adversarial.service import service
 from dependencies_labels import Corpus, read_labels
-from harm import TODAY, measured, refusals
+from harm import TODAY, measured_runs, refusals
 from labelled_needs import judged
 
 import bench
@@ -48,7 +48,7 @@ def strategies(traces: Sequence[Trace]) -> tuple[tuple[int, ...], list[str]]:
     """Harmful strategies that act on some runs, those that pass and those that are not checked;
     honest ones and those refused; who is judged wrongly.
     """
-    runs, others = measured(traces, HARMFUL), measured(traces, HARMLESS)
+    runs, others = measured_runs(traces, HARMFUL), measured_runs(traces, HARMLESS)
     harmful, harmless = refusals(runs, HARMFUL), refusals(others, HARMLESS)
     for judgements in (harmful, harmless):
         judgements.pop(TODAY, None)
