@@ -106,7 +106,8 @@ class TraceSession:
         """The words of a result and of its call, and the parts of those words."""
         result, texts = self.messages.contents.results[step], self.messages.texts
         rows = map(texts.flat, {result.text, result.recorded_text, call_of(result)})
-        return frozenset(word for row in rows for word in (*row.split(), *_PART.findall(row)))
+        words = frozenset(word for row in rows for word in row.split())
+        return words.union(_PART.findall(" ".join(words)))
 
     @cached_property
     def words_of_results(self) -> frozenset[str]:
