@@ -89,7 +89,7 @@ def moves(against: Against) -> tuple[Move, ...]:
 
 
 def replaced(against: Against) -> Iterator[str]:
-    """Yields a clause on each strategy that had gates in the baseline and is gone or runs other
+    """Yield a clause on each strategy that had gates in the baseline and is gone or runs other
     code."""
     for name, then in sorted(against.base.specs.items()):
         if any(fnmatchcase(name, rule.strategy) for rule in against.base.rules):

@@ -40,7 +40,7 @@ def parse_rule(table: Mapping[str, Any], where: str, infos: Mapping[str, MetricI
 
 
 def _problems(settings: Mapping[str, Any], info: MetricInfo) -> Iterator[str]:
-    """Yields the problems with the limit of a gate."""
+    """Yield the problems with the limit of a gate."""
     for key, value in settings.items():
         size = amount(value)
         if key not in (*LIMITS, *REGRESSION):

@@ -46,7 +46,7 @@ class Runs:
         return None if number is None or number.weight == 0 else number
 
     def failures(self, strategy: str) -> Iterator[tuple[str, Finding, bool]]:
-        """Yields the runs on which a strategy failed, each with the finding; True if it was only
+        """Yield the runs on which a strategy failed, each with the finding; True if it was only
         unstable."""
         for run in self.all:
             score = self.score(run, strategy)

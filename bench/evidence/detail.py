@@ -80,7 +80,7 @@ def _prompt_at(evidence: CheckedReplay, step: int | None) -> list[Message]:
 
 
 def _differing(before: Sequence[Message], after: Sequence[Message]) -> Iterator[_Pair]:
-    """Yields pairs of messages that differ between two prompts; messages of one step and kind
+    """Yield pairs of messages that differ between two prompts; messages of one step and kind
     belong together.
     """
     rest = list(after)

@@ -90,7 +90,7 @@ def metric(
     """Decorator that registers a metric. `unit` is the unit of its value: tokens, usd, share,
     turns, results, …
 
-    `places` make a family: each stands for `{}` in the name, and is the function's second argument.
+    `places` make a family: each replaces `{}` in the name, and is the function's second argument.
     """
     return register(
         "number", name, unit=unit, better=better, aggregate=aggregate, places=tuple(places)

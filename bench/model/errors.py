@@ -36,7 +36,7 @@ class EndedError(SpecError):
 
 
 class ScenarioError(BenchError):
-    """A scenario file that cannot be used as it stands."""
+    """A scenario file that cannot be used."""
 
 
 class ResultsError(BenchError):

@@ -114,7 +114,7 @@ class WriterCall(Value, frozen=True, kw_only=True):
 
 
 class Resolved(Value, frozen=True, kw_only=True):
-    """The text that a handle stands for from a step on, outside of prompts and records."""
+    """The text behind a handle from a step on, outside of prompts and records."""
 
     handle: str
     step: int

@@ -257,7 +257,7 @@ def build(kind: str, spec: Spec | str, base: Path | None = None) -> Plugin:
         return Plugin(parsed, Entry(kind, str(parsed), value, user_code=True), {})
     target = _resolve(kind, parsed, base)
     meta, params = dict(target.meta), list(parsed.params)
-    if target.user_code:  # what somebody's function may declare is no setting of it
+    if target.user_code:  # a declaration of the function itself, such as its form, is not a setting
         declared = {*_SETTABLE.get(kind, ("form",))} - target.parameters.keys()
         meta |= {key: raw for key, raw in params if key in declared}
         params = [(key, raw) for key, raw in params if key not in declared]

@@ -96,7 +96,7 @@ class Figures:
 
     @property
     def texts(self) -> Iterator[Text]:
-        """Yields each figure as a text; the chart is left out, since a table has its values."""
+        """Yield each figure as a text; the chart is left out, since a table has its values."""
         for item in self.items:
             rest = "; ".join(filter(None, (item.line, item.note)))
             yield f"{item.name}: ", Span(item.value, strong=True), f" ({rest})" if rest else ""
@@ -110,7 +110,7 @@ class Gallery:
 
     @property
     def texts(self) -> Iterator[Text]:
-        """Yields each chart as a text: its title and its note, or its description."""
+        """Yield each chart as a text: its title and its note, or its description."""
         for item in self.items:
             about = f"{DOTS[item.mark]} {item.title}: {item.note}" if item.mark else item.chart.alt
             yield about

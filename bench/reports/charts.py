@@ -134,7 +134,7 @@ class Plot:
 
     @property
     def paths(self) -> Iterator[tuple[str, int]]:
-        """Yields each line as an SVG path in a box of 100 by 100, with its width."""
+        """Yield each line as an SVG path in a box of 100 by 100, with its width."""
         if self.curve:
             yield "M" + " ".join(f"{x:.4g},{y:.4g}" for x, y in self.curve), 1
         for start, end, width in self.arcs:

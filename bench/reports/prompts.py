@@ -28,7 +28,7 @@ def _row(message: ChangedMessage) -> tuple[str, Cell, Cell]:
 
 
 def _rest(detail: ReplayDetail) -> Iterator[str]:
-    """Yields sentences on the messages that the table leaves out."""
+    """Yield sentences on the messages that the table leaves out."""
     if detail.more_changed:
         yield f"{counted(detail.more_changed, 'more message differs', 'more messages differ')}."
     if detail.unchanged:

@@ -88,7 +88,7 @@ def _with_names(reading: Reading, plot: Plot, strategies: Sequence[str]) -> Plot
 
 
 def _notes(plot: Plot, setting: str) -> Iterator[str]:
-    """Yields sentences that explain the chart."""
+    """Yield sentences that explain the chart."""
     yield "Further left is cheaper, lower is safer."
     if len(plot.curve) > 2:
         yield f"The line joins the values of {setting}."

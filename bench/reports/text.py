@@ -21,7 +21,7 @@ _NAME = 30  # columns of a name or a number that is never broken
 
 
 def in_full(reports: Sequence[Report]) -> Iterator[str]:
-    """Yields every section in order, 100 columns wide."""
+    """Yield every section in order, 100 columns wide."""
     for report in reports:
         rule = "=" * min(WIDTH, max(3, len(visible(report.title))))
         yield "\n".join(
@@ -121,7 +121,7 @@ def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
 
 
 def _table(table: Table, width: int) -> Iterator[str]:
-    """Yields the lines of a table, laid out by rich, without the columns that do not fit."""
+    """Yield the lines of a table, laid out by rich, without the columns that do not fit."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table as RichTable

@@ -97,7 +97,7 @@ class Mask(Compactor):
     """
 
     mode = "per_call"
-    _instead: dict[Message, Message] = state(dict)  # what stands in the place of each
+    _instead: dict[Message, Message] = state(dict)  # the replacement of each message
     placeholder = "[tool result cleared]"
 
     @abstractmethod

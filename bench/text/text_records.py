@@ -1,4 +1,4 @@
-"""A text as somebody reads it: the records of its data and tables, and its sentences."""
+"""The records in the data and tables of a text, and its sentences."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class TextRecord(NamedTuple):
 
 
 class TextReading:
-    """A text as somebody reads it: the records of its data and tables, and its sentences.
+    """The records in the data and tables of a text, and its sentences.
 
     `names` are the keys by which the header of a table is recognised. Linear in the text.
     """

@@ -11,7 +11,7 @@ import msgspec
 from ..model import too_deep
 
 _DIGITS = bytes(ord("0") if chr(byte).isdigit() and byte < 128 else ord(" ") for byte in range(256))
-# So many digits are no float, or are none once a few are added up: whoever divides them fails.
+# A number with more digits overflows a float, at the latest in a sum of a few such numbers.
 _HUGE = b"0" * 300
 
 

@@ -23,7 +23,7 @@ from ..model import Trace, compact_json, encodable, too_deep
 from .redaction_rules import EMAILS, HOMES, RULES, SECRET_NAMES, is_mixed, is_password
 from .values import as_dict
 
-_SHORTEST = 8  # characters from which a secret is removed where it stands alone
+_SHORTEST = 8  # characters; a shorter secret is removed only where it was found
 _OPENED = 4  # how often JSON in JSON, or base64 of it, is opened
 _NESTED = 25  # how deep such JSON may be nested
 _BASE64 = re.compile(r"(?<![\w+/-])[A-Za-z0-9+/_-]{24,}={0,2}(?![\w+/=-])")

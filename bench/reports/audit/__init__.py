@@ -59,7 +59,7 @@ def audit_report(audits: Sequence[SessionAudit], skipped: Sequence[Skipped] = ()
 
 
 def _trust(sessions: Sessions) -> Iterator[Block]:
-    """Yields the sources of the numbers, and what was left out."""
+    """Yield the sources of the numbers, and what was left out."""
     for text in _counted(sessions):
         yield Prose(text)
     left_out = [*not_understood(one.skipped for one in sessions.all)]
@@ -72,7 +72,7 @@ def _trust(sessions: Sessions) -> Iterator[Block]:
 
 
 def _counted(sessions: Sessions) -> Iterator[str]:
-    """Yields sentences on the sources of the tokens and of the price."""
+    """Yield sentences on the sources of the tokens and of the price."""
     if sessions.calls:
         reported = sum(one.reported_turns for one in sessions.all)
         calls = f"{count(reported)} of {counted(sessions.calls, 'model call')}"

@@ -31,7 +31,7 @@ _BARS = 100  # turns; of more, several share a bar
 
 
 def cost(sessions: Sessions) -> Iterator[Block]:
-    """Yields the answer, three figures, the cost by use, the sessions."""
+    """Yield the answer, three figures, the cost by use, the sessions."""
     head, _, rest = sessions.verdict.partition(". ")
     yield Prose(
         (Span(f"{head}." if rest else head, strong=True), f" {rest}" if rest else ""), "lead"
@@ -109,7 +109,7 @@ def _by_session(sessions: Sessions) -> Table:
 
 
 def turns(sessions: Sessions) -> Iterator[Block]:
-    """Yields a chart with a bar per turn of the dearest session; turns with a cache break are
+    """Yield a chart with a bar per turn of the dearest session; turns with a cache break are
     red."""
     if not sessions.calls:
         return
@@ -157,7 +157,7 @@ class _PartTotal(NamedTuple):
 
 
 def parts(sessions: Sessions) -> Iterator[Block]:
-    """Yields a table of the parts of prompts: the results of each tool, and messages by kind."""
+    """Yield a table of the parts of prompts: the results of each tool, and messages by kind."""
     groups = grouped(
         (f"results of {part.name}" if part.tool else part.name, part)
         for _, part in sessions.each("parts")
@@ -180,7 +180,7 @@ def parts(sessions: Sessions) -> Iterator[Block]:
 
 
 def dearest(sessions: Sessions) -> Iterator[Block]:
-    """Yields a table of the results that cost most over the rest of their run."""
+    """Yield a table of the results that cost most over the rest of their run."""
 
     def size_of(item: DearResult) -> float:
         return (item.usd or 0.0) if sessions.priced else float(item.carried_tokens)

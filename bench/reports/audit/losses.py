@@ -30,7 +30,7 @@ _EARLIER = {
 
 
 def breaks(sessions: Sessions) -> Iterator[Block]:
-    """Yields how well the cache model fits, and a table of the breaks with turn, cause and
+    """Yield how well the cache model fits, and a table of the breaks with turn, cause and
     price."""
     judged = sum(one.cache.judged for one in sessions.all)
     explained = sum(one.cache.explained for one in sessions.all)
@@ -58,7 +58,7 @@ def breaks(sessions: Sessions) -> Iterator[Block]:
 
 
 def losses(sessions: Sessions) -> Iterator[Block]:
-    """Yields tables of histories that were shortened, rules that were lost, results that were
+    """Yield tables of histories that were shortened, rules that were lost, results that were
     truncated."""
     if events := sessions.each("shortenings"):
         rows = [_shortening(sessions.place(one, item.step), item) for one, item in events]
@@ -110,7 +110,7 @@ def _bad(many: int) -> Cell:
 
 
 def rereads(sessions: Sessions) -> Iterator[Block]:
-    """Yields a table of the results that repeat an earlier one."""
+    """Yield a table of the results that repeat an earlier one."""
     again = sessions.each("rereads")
     again.sort(key=lambda it: (-it.item.lines_same, it.item.step, it.session.id))
     rows = [

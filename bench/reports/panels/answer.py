@@ -48,7 +48,7 @@ def sections(reading: Reading) -> Iterator[Section]:
 
 
 def _blocks(reading: Reading) -> Iterator[Block]:
-    """Yields the blocks of the answer."""
+    """Yield the blocks of the answer."""
     yield Prose(answer_sentence(reading), "lead")
     if not reading.ranked:
         return

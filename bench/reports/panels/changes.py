@@ -51,7 +51,7 @@ def sections(reading: Reading) -> Iterator[Section]:
 
 
 def _gates(reading: Reading) -> Iterator[Block]:
-    """Yields the blocks on gates: the failed ones first."""
+    """Yield the blocks on gates: the failed ones first."""
     failed = reading.failed_gates
     others = [gate for gate in reading.compared.gates if gate not in failed]
     numbers = [gate for gate in failed if gate.value is not None]
@@ -73,7 +73,7 @@ def _gates(reading: Reading) -> Iterator[Block]:
 
 
 def _all_well(reading: Reading, passed: int) -> Iterator[str | Span]:
-    """Yields a sentence on passed gates, and one if no number changed."""
+    """Yield a sentence on passed gates, and one if no number changed."""
     if passed:
         text = "The gate passes. " if passed == 1 else f"All {counted(passed, 'gate')} pass. "
         yield from (Span("✓ ", "good", strong=True), text)
@@ -148,7 +148,7 @@ def _unchanged_runs(reading: Reading, move: Move) -> int:
 
 
 def _moves_blocks(reading: Reading) -> Iterator[Block]:
-    """Yields the number of moves in words, and a row for each, the worse ones first."""
+    """Yield the number of moves in words, and a row for each, the worse ones first."""
     moves = reading.compared.moves
     names = list(dict.fromkeys(move.strategy for move in moves))
     better, worse = (count(sum(move.better is side for move in moves)) for side in (True, False))

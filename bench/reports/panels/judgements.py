@@ -21,7 +21,7 @@ def sections(reading: Reading) -> Iterator[Section]:
 
 
 def _changed_decisions(reading: Reading) -> Iterator[Cells]:
-    """Yields the cells of each changed evaluation or route."""
+    """Yield the cells of each changed evaluation or route."""
     for run in reading.runs:
         for score in run.scores:
             for rule in _RULES:

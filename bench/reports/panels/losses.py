@@ -55,7 +55,7 @@ def sections(reading: Reading) -> Iterator[Section]:
 
 
 def _heat(reading: Reading) -> Iterator[Block]:
-    """Yields the table of missed turns by run and strategy, the worst runs first."""
+    """Yield the table of missed turns by run and strategy, the worst runs first."""
     acting = [item.strategy for item in reading.ranked if "inactive" not in item.marks]
     names = [name for name in acting if name != TODAY]
     missed = {
@@ -93,7 +93,7 @@ def _heat_cell(value: float | None, turns: int) -> Cell:
 
 
 def _findings(reading: Reading) -> Iterator[Block]:
-    """Yields the table of texts that made rules refuse strategies, by rule."""
+    """Yield the table of texts that made rules refuse strategies, by rule."""
     rows: list[Cells] = []
     for rule in _TEXTS:
         examples = dict.fromkeys(
@@ -117,7 +117,7 @@ def _findings(reading: Reading) -> Iterator[Block]:
 
 
 def _details(reading: Reading) -> Iterator[Block]:
-    """Yields the worst runs of each strategy; only the one that loses most is not folded."""
+    """Yield the worst runs of each strategy; only the one that loses most is not folded."""
     items = sorted(
         reading.compared.details, key=lambda item: (-len(_lost(item)), -len(item.missed))
     )
@@ -150,7 +150,7 @@ def _lost_in_words(item: ReplayDetail) -> str:
 
 
 def _detail(item: ReplayDetail) -> Iterator[Block]:
-    """Yields the blocks on one run under one strategy."""
+    """Yield the blocks on one run under one strategy."""
     if len(item.missed) > 1:
         note = (
             "Each arc leads from a result (square) to the turn that needed a value of it (circle)."

@@ -21,7 +21,7 @@ def sections(reading: Reading) -> Iterator[Section]:
 
 
 def _tables(reading: Reading, metrics: Sequence[str]) -> Iterator[Table | Fold]:
-    """Yields a table of the first strategies, then the tables of the others in a fold."""
+    """Yield a table of the first strategies, then the tables of the others in a fold."""
     ranked = (item.strategy for item in reading.ranked)
     names = dict.fromkeys([*ranked, *reading.compared.references])
     others = [name for name in names if name != TODAY]

@@ -42,7 +42,7 @@ def _read(reading: Reading) -> str:
 
 
 def _left_out(facts: Sequence[RunFacts], files: Sequence[Skipped]) -> Iterator[str]:
-    """Yields a sentence on each kind of data that was not read or is not known."""
+    """Yield a sentence on each kind of data that was not read or is not known."""
     kinds = [*not_understood(item.skipped for item in facts)]
     cut, unknown = sum(item.cut for item in facts), sum(not item.prompts_known for item in facts)
     yield from kinds
@@ -59,7 +59,7 @@ def _left_out(facts: Sequence[RunFacts], files: Sequence[Skipped]) -> Iterator[s
 
 
 def not_understood(skipped: Iterable[Mapping[str, int]]) -> Iterator[str]:
-    """Yields a sentence on the data that readers did not understand; none if all was."""
+    """Yield a sentence on the data that readers did not understand; none if all was."""
     kinds: Counter[str] = Counter()
     for item in skipped:
         kinds.update(item)
@@ -101,7 +101,7 @@ def _difference_of_counts(facts: Sequence[RunFacts]) -> str:
 
 
 def _constant_texts(reading: Reading) -> Iterator[Block]:
-    """Yields a table of the texts that a strategy writes every time; no rule reads them."""
+    """Yield a table of the texts that a strategy writes every time; no rule reads them."""
     writers: dict[str, Counter[str]] = {}
     for run in reading.runs:
         for score in run.scores:

@@ -19,7 +19,7 @@ _SENT = {"compaction": "What did we do so far?",
 """The texts that the model gets for some parts of a user's message."""
 _NOT_IN_PROMPTS = {"step-start", "step-finish", "snapshot", "patch", "retry", "agent"}
 _TEXT_FILES = ("text/plain", "application/x-directory")
-"""Files whose text stands in a part of its own."""
+"""Files whose text is in a separate part."""
 _MESSAGE: Kinds = {"role": str, "time": dict, "modelID": str, "summary": object, "tokens": dict, "finish": str,
             "cost": float, "error": object, "system": str}  # fmt: skip
 _PART: Kinds = {"type": str, "text": str, "ignored": bool, "callID": str, "tool": str, "state": dict, "tokens": dict,

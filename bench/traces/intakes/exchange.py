@@ -21,7 +21,7 @@ _TEXTS = ("input", "prompts", "prompt", "inputText")
 _MODELS = ("model", "modelVersion", "model_version")
 _USAGES = ("usage", "usage_metadata", "usageMetadata")
 _COUNTED = "prompt_eval_count"
-"""A count of tokens that stands in the response itself: Ollama's."""
+"""A count of tokens in the response itself: Ollama's."""
 
 
 # ---------------------------------------------------------------- prompts
