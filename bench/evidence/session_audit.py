@@ -5,6 +5,7 @@ truncated or read twice.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Literal
 
 from msgspec.structs import replace
 
@@ -211,47 +212,52 @@ def _shortenings(
     recorded: ReplayEvidence, turns: tuple[TurnCharges, ...], rereads: tuple[Reread, ...]
 ) -> Iterator[Shortening]:
     """Yield each shortening of a history by the recorded harness, in order."""
-    walked, index = recorded.walked, recorded.index
-    numbers = {call.step: at for at, call in enumerate(walked.calls)}
+    numbers = {call.step: at for at, call in enumerate(recorded.walked.calls)}
     given = recorded.session.instructions.given
-    lacking = {item.step: set(item.missing) for item in recorded.lacking}
+    lacking = {item.step: frozenset(item.missing) for item in recorded.lacking}
+    none = frozenset[int]()
     for step in recorded.trace.steps:
         if not isinstance(step, ContextReset | ContextEdit):
             continue
         mine = [turn for turn in turns if turn.thread == step.thread]
         before = next((turn for turn in reversed(mine) if turn.step < step.index), None)
         after = next((turn for turn in mine if turn.step > step.index), None)
-        dropped: list[int] = []
-        if after is not None:
-            call = numbers[after.step]
-            dropped = [
-                result.index
-                for result in recorded.trace.results
-                if any(
-                    stay.after == call for stay in walked.stays.get(index.seen[result.index], ())
-                )
-            ]
-        rules = lacking.get(after.step, set()) if after is not None else set()
-        rules -= lacking.get(before.step, set()) if before is not None else set()
+        call = None if after is None else numbers[after.step]
+        dropped = [] if call is None else _dropped_at(recorded, call)
+        lacked = none if before is None else lacking.get(before.step, none)
+        rules = none if after is None else lacking.get(after.step, none) - lacked
         yield Shortening(
             step=step.index,
-            kind="masking"
-            if isinstance(step, ContextEdit)
-            else "compaction"
-            if step.summary
-            else "clearing",
+            kind=_kind_of(step),
             turn=None if after is None else turns.index(after) + 1,
             tokens_before=None if before is None else before.charges.prompt_tokens,
             tokens_after=None if after is None else after.charges.prompt_tokens,
             results_dropped=tuple(dropped),
-            facts_lost=tuple(
-                _facts_lost(recorded, dropped, None if after is None else numbers[after.step])
-            ),
+            facts_lost=tuple(_facts_lost(recorded, dropped, call)),
             rules_dropped=tuple(given[at].text for at in sorted(rules) if given[at].kind == "rule"),
             asked_again=tuple(
-                r.step for r in rereads if r.why == "dropped" and r.earlier_step in dropped
+                reread.step
+                for reread in rereads
+                if reread.why == "dropped" and reread.earlier_step in dropped
             ),
         )
+
+
+def _kind_of(step: ContextReset | ContextEdit) -> Literal["masking", "compaction", "clearing"]:
+    """The kind of a shortening: an edit masks, a reset with a summary compacts, any other clears."""
+    if isinstance(step, ContextEdit):
+        return "masking"
+    return "compaction" if step.summary else "clearing"
+
+
+def _dropped_at(recorded: ReplayEvidence, call: int) -> list[int]:
+    """The steps of the results that were in the prompt before a call and are not in its own."""
+    seen, stays = recorded.index.seen, recorded.walked.stays
+    return [
+        result.index
+        for result in recorded.trace.results
+        if any(stay.after == call for stay in stays.get(seen[result.index], ()))
+    ]
 
 
 def _facts_lost(recorded: ReplayEvidence, dropped: list[int], call: int | None) -> Iterator[str]:

@@ -67,6 +67,13 @@ def test_a_compaction_is_listed_with_what_later_turns_lacked() -> None:
     assert found.rules_dropped == ("Never close an order.",)
     assert found.tokens_before is not None
     assert found.tokens_after is not None
+    again = (
+        ContextReset(index=6, summary="a"),
+        ModelTurn(index=7),
+        ContextReset(index=8, summary="b"),
+        ModelTurn(index=9),
+    )
+    assert [item.rules_dropped for item in audit(*steps, last, *again).shortenings][1:] == [(), ()]
     (at_end,) = audit(*steps).shortenings
     assert (at_end.turn, at_end.tokens_after, at_end.results_dropped, at_end.facts_lost) == (None, None, (), ())
 
