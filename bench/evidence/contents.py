@@ -114,7 +114,10 @@ class TraceContents:
     def is_encoded(self, message: Message) -> bool:
         """True if a message shows its result in an encoding that a reader has to undo first."""
         result = self.results.get(-1 if message.step is None else message.step)
-        return result is not None and self._decoded(message.text, result.index)[1]
+        if result is None:
+            return False
+        _, is_encoded = self._decoded(message.text, result.index)
+        return is_encoded
 
     @memo
     def _decoded(self, text: str, step: int) -> tuple[str, bool]:

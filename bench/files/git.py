@@ -106,7 +106,7 @@ def unpack(sha: str, top: Path, folder: Path, index: Path) -> None:
     for arguments in (("read-tree", sha), ("checkout-index", "--all", "--index")):
         if _with_tree(top, folder, index, *arguments) is None:
             raise BenchError(
-                f"{sha[:9]}: this clone does not hold what it was — fetch it with `git fetch --refetch`"
+                f"{sha[:9]}: this clone lacks files of it — fetch it with `git fetch --refetch`"
             )
 
 

@@ -182,11 +182,9 @@ class Walk:
             if last and not (last.isdigit() or last in LINKS or is_part(last)):
                 return list(names)
         before = self._before
-        return (
-            [*names, before.name if before else ()]
-            if before is None or before.place >= 0
-            else list(names)
-        )
+        if before is None:
+            return [*names, ()]
+        return [*names, before.name] if before.place >= 0 else list(names)
 
     def _may_follow(self, node: Node, words: Sequence[str]) -> bool:
         """True if a part of the value may come now, after some words.
@@ -266,9 +264,8 @@ class Walk:
             leaves = grid.cells_of(row)
             if not cells.go_behind([leaves[column] for column in order], row.numbers):
                 break
-            last = [*next(leaf for column in reversed(order) if (leaf := leaves[column])).leaves()][
-                -1
-            ]
+            cells_in_order = [cell for column in order if (cell := leaves[column])]
+            *_, last = cells_in_order[-1].leaves()
             for leaf in row.leaves():
                 leaf.tick_off()
         if last is not None:
@@ -301,7 +298,8 @@ class Walk:
             cells.at = self._at
         for leaf in grid.node.leaves():
             leaf.tick_off()
-        self._begin_behind(next(leaf for leaf in reversed([*grid.node.leaves()])))
+        *_, last = grid.node.leaves()
+        self._begin_behind(last)
         return True
 
     def _next_name(self, names: list[Words]) -> Words:

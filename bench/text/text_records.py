@@ -78,7 +78,8 @@ class TextReading:
                 own_pairs = tuple(_own_pair(key, item, names) for key, item in record.pairs)
                 records.append(TextRecord(own_pairs, near, own))
         count = len(records)
-        keyed = keyed_records(without_containers(rest)[1], names)
+        _, outside = without_containers(rest)
+        keyed = keyed_records(outside, names)
         values_of_each = [frozenset(text.casefold() for _, text in pairs) for pairs, _ in keyed]
         for own, (pairs, outer) in zip(values_of_each, keyed, strict=True):
             near = frozenset[str]().union(*(values_of_each[number] for number in outer))

@@ -86,7 +86,7 @@ def test_a_missing_revision_is_reported_and_never_fetched(evil_program, tmp_path
     git("clone", "--quiet", "--no-local", "--filter=blob:none", f"file://{Path.cwd()}", str(part))
     monkeypatch.chdir(part)
     git("config", "remote.origin.uploadpack", str(program))
-    with pytest.raises(BenchError, match=r"this clone does not hold what it was — fetch it"):
+    with pytest.raises(BenchError, match=r"this clone lacks files of it — fetch it"):
         unpack(start, Path().resolve(), tmp_path_factory.mktemp("there"), part / ".git" / "other")
     assert not mark.exists()
 
@@ -128,7 +128,7 @@ def test_a_path_out_of_the_repository_is_refused(tmp_path_factory):
     outer = tree(f"040000 tree {inner}\t..", f"040000 tree {inner}\tinside")
     there = tmp_path_factory.mktemp("there") / "work"
     for tree_of in (outer, "0" * 40):
-        with pytest.raises(BenchError, match="this clone does not hold what it was"):
+        with pytest.raises(BenchError, match="this clone lacks files of it"):
             unpack(tree_of, Path(), there, there.with_name("index"))
         assert not list(there.parent.rglob("*.py"))
     unpack(inner, Path(), there, there.with_name("index"))

@@ -44,11 +44,12 @@ class ShownCounts:
     def _exact(self) -> frozenset[int]:
         """The exact counts that it may state, besides those of its result."""
         text = self._own.text
+        texts, counts = self._texts
         shown = sum(1 for _ in containers_in(text))
-        exact = counts_of(text) | self._texts[1] | self._rows_missing()
+        exact = counts_of(text) | counts | self._rows_missing()
         exact |= {total - shown for total in self._counts.rows if total > shown}
         pieces_of = self._own.notices.pieces_of
-        for piece in chain.from_iterable(map(pieces_of, (text, *self._texts[0]))):
+        for piece in chain.from_iterable(map(pieces_of, (text, *texts))):
             exact |= counts_of(piece.strip("\n"))
             exact |= {piece.strip("\n").count("\n") + 2}  # the number of the next line
             exact |= {len(piece.rstrip("]}\"' \n"))}  # brackets were closed
@@ -66,9 +67,10 @@ class ShownCounts:
     def _between(self) -> list[tuple[int, int]]:
         """The bounds of the counts that it may state roughly."""
         between: list[tuple[int, int]] = []
+        texts, _ = self._texts
         for full, lines in self._counts.texts.items():
             between.append((lines - _NEAR, lines))
-            for part in (self._own.text, *self._texts[0]):
+            for part in (self._own.text, *texts):
                 chars, left = len(full) - len(part), lines - part.count("\n") - 1
                 between += [(chars, chars + NOTICE_CHARS)] * (chars > 0)
                 filled = _filled_lines(full) - _filled_lines(part)
@@ -77,6 +79,7 @@ class ShownCounts:
 
     @cached_property
     def _texts(self) -> tuple[list[str], frozenset[int]]:
+        """The long texts in the data of its text, and the lengths of its containers."""
         return texts_in(decode_strings(self._own.text))
 
     def _is_missing(self, number: str, value: int) -> bool:
