@@ -74,7 +74,7 @@ if TYPE_CHECKING:
     help="Compare with the scenario as it was at a git revision, or with a file that `-o x.json` wrote.",
 )
 @click.option("-v", "--verbose", is_flag=True, help="Print all tables.")
-@click.option("--allow-inconclusive", is_flag=True, help="Exit 0 where a gate could not decide.")
+@click.option("--allow-inconclusive", is_flag=True, help="Exit 0 if a gate could not decide.")
 def run(
     paths: tuple[str, ...],
     outputs: tuple[Path, ...],

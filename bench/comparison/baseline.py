@@ -71,7 +71,7 @@ def score_bytes(file: ScoreFile) -> bytes:
 def read_scores(path: Path, title: str = "") -> ScoreFile | None:
     """The score file at a path. From a report on several scenarios it takes the one called `title`.
 
-    None where there is no file.
+    None if there is no file.
 
     Raises ResultsError for anything but a score file, for another schema, and for a report without
     that scenario.

@@ -146,7 +146,7 @@ def unchecked_words(runs: Runs, strategy: str) -> str | None:
 
 
 def verdict_of(results: tuple[RuleResult, ...]) -> Verdict | None:
-    """The verdict of the first rule that refuses; None where all pass."""
+    """The verdict of the first rule that refuses; None if all pass."""
     first = next((result.rule for result in results if not result.passed), None)
     return None if first is None else next(asked.verdict for asked in TABLE if asked.rule == first)
 

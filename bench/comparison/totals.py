@@ -36,7 +36,7 @@ class Runs:
             self._scores[run.id] = {score.strategy: score for score in run.scores}
 
     def score(self, run: MeasuredRun, strategy: str) -> Score | None:
-        """The score of a strategy on a run; None where it was not replayed there."""
+        """The score of a strategy on a run; None if it was not replayed there."""
         return self._scores[run.id].get(strategy)
 
     def number(self, run: MeasuredRun, strategy: str, metric: str) -> Number | None:
@@ -59,7 +59,7 @@ class Runs:
                 yield run.id, Finding(score.unstable_at, why), True
 
     def by_task(self, strategy: str, metric: str) -> list[float] | None:
-        """The total of each task, in order; None where a run has no finite value."""
+        """The total of each task, in order; None if a run has no finite value."""
         sums = []
         for task in self.tasks:
             values = [value_of(self.number(run, strategy, metric)) for run in task]
@@ -113,7 +113,7 @@ class Runs:
 
 
 def value_of(number: Number | None) -> float | None:
-    """The value of a number; None where it was not measured or is not finite."""
+    """The value of a number; None if it was not measured or is not finite."""
     if number is None or number.value is None or not math.isfinite(number.value):
         return None
     return number.value

@@ -47,7 +47,7 @@ def recall(evidence: ReplayEvidence) -> Number:
 
 
 def _right(evidence: ReplayEvidence, probe: AskedProbe) -> bool | None:
-    """True if a probe comes out right; None where no model turn follows its result."""
+    """True if a probe comes out right; None if no model turn follows its result."""
     values: list[Any] = []
     texts: list[str] | None
     if probe.where == "store":

@@ -155,7 +155,7 @@ class Cell:
 
     @property
     def is_empty(self) -> bool:
-        """True where there is nothing to see, or only a dash."""
+        """True if there is nothing to see, or only a dash."""
         return not self.chart and not self.note and plain(self.text) in ("", "–")
 
 

@@ -132,7 +132,7 @@ class Reading:
 
     @cached_property
     def counts_tokens(self) -> bool:
-        """True where nothing is priced, so that tokens are compared."""
+        """True if nothing is priced, so that tokens are compared."""
         return {price.unit for item in self.ranked if (price := self.price(item))} == {"tokens"}
 
     @cached_property
@@ -162,7 +162,7 @@ class Reading:
         return ", ".join(filter(None, [f"price {self.price_basis.words}", self.economy]))
 
     def move(self, strategy: str, metric: str) -> Move | None:
-        """The move of one number of a strategy against the baseline; None where it did not move."""
+        """The move of one number of a strategy against the baseline; None if it did not move."""
         wanted = (strategy, metric)
         return next(
             (one for one in self.compared.moves if (one.strategy, one.metric) == wanted), None
@@ -181,7 +181,7 @@ class Reading:
         return self.by_name.get(self.advice.advised or "") or self.by_name.get(cheapest)
 
     def value(self, strategy: str, metric: str) -> float | None:
-        """The value of one number over all runs; None where it was not measured."""
+        """The value of one number over all runs; None if it was not measured."""
         return value_of(self.compared.totals.get(strategy, {}).get(metric))
 
     def values(self, metric: str) -> set[float]:
@@ -248,7 +248,7 @@ class Reading:
         return tuple(dict.fromkeys((TODAY, *self.compared.everyone)))
 
     def at(self, run: MeasuredRun, strategy: str, metric: str) -> float | None:
-        """The value of one metric of a strategy on a run; None where it was not measured."""
+        """The value of one metric of a strategy on a run; None if it was not measured."""
         return value_of(self.known.number(run, strategy, metric))
 
     @cached_property

@@ -12,7 +12,7 @@ work; its state lasts for one run. Settings are keyword-only parameters.
 - router, `f(state)` or `decide`: the route's name, or (route, detail). `at` says where it decides
 - consumer, `f(execution)` or `consume`: a `Reply`
 - writer, `f(messages)`: the text of a summary, named by a compactor's setting `writer`
-- extractor, `f(record)`: the findings read back from a record; None where it does not apply
+- extractor, `f(record)`: the findings read back from a record; None if it does not apply
 
 A user's function gets its value in the form that it asks for: `forms.py`.
 """

@@ -260,7 +260,7 @@ _DIALECT = re.compile(
 
 
 def _form_named(kind: str, annotation: Any) -> str | None:
-    """The form for an annotation in a slot; None where it names none."""
+    """The form for an annotation in a slot; None if it names none."""
     origin = typing.get_origin(annotation)
     if origin is typing.Annotated:
         return _form_named(kind, typing.get_args(annotation)[0])
@@ -292,7 +292,7 @@ def _form_of_list(known: Mapping[str, Build], annotation: Any) -> str | None:
 
 
 def _type_of(parameter: inspect.Parameter) -> Any:
-    """A parameter's declared type; None where it cannot be determined."""
+    """A parameter's declared type; None if it cannot be determined."""
     if not isinstance(parameter.annotation, str):
         return None if parameter.annotation is parameter.empty else parameter.annotation
     # a name that exists for the type checker alone

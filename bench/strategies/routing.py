@@ -85,7 +85,7 @@ def total_steps(state: Mapping[str, Any]) -> int:
 
 
 def current_step_index(state: Mapping[str, Any]) -> int:
-    """The number of finished steps in the state; 0 where it is not recorded."""
+    """The number of finished steps in the state; 0 if it is not recorded."""
     index = state.get("current_step_index")
     return index if isinstance(index, int) else 0
 

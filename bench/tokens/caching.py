@@ -78,7 +78,7 @@ _GEMINI_MINIMUM = ((re.compile(r"gemini-2\.5"), 2048), (re.compile(r""), 4096))
 
 
 def cache_rule(provider: str | None, model: str | None) -> CacheRule | None:
-    """The cache rule of a model at a provider of the price tables; None where it is not known.
+    """The cache rule of a model at a provider of the price tables; None if it is not known.
 
     OpenAI and Azure, gpt-4o and newer: from 1,024 tokens in steps of 128, kept for 10 minutes;
     gpt-5 to gpt-5.4 read the answer before too, gpt-5.5 reads in steps of 512 (both as recorded
@@ -115,7 +115,7 @@ def cache_rule(provider: str | None, model: str | None) -> CacheRule | None:
 
 
 def rule_of(model: str | None) -> CacheRule | None:
-    """The cache rule of a model at the provider that its name implies; None where it is not known.
+    """The cache rule of a model at the provider that its name implies; None if it is not known.
 
     >>> rule_of("claude-sonnet-4-5").minimum, rule_of("my-own-model"), rule_of(None)
     (1024, None, None)

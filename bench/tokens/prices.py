@@ -114,7 +114,7 @@ def _find(model: str) -> tuple[Any, Any] | None:
 
 @functools.lru_cache(maxsize=4096)
 def unit_prices(model: str | None, recorded_at_s: float | None = None) -> UnitPrices | None:
-    """The prices of a model at a time (seconds since the epoch); None where no prices are
+    """The prices of a model at a time (seconds since the epoch); None if no prices are
     listed."""
     known = _find(model) if model else None
     if known is None:

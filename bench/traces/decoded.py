@@ -24,7 +24,7 @@ class NotJson(ValueError):
 
 
 def strict_json(text: str) -> Any:
-    """The JSON value of a text; None where it is not JSON, nested too deep, or contains NaN, which
+    """The JSON value of a text; None if it is not JSON, nested too deep, or contains NaN, which
     cannot be written again.
 
     >>> strict_json('{"a": [1]}'), strict_json("[1, NaN]"), strict_json("done")

@@ -95,7 +95,7 @@ class Document:
 
     @property
     def text(self) -> str:
-        """The whole file as text. TraceError where it is not UTF-8."""
+        """The whole file as text. TraceError if it is not UTF-8."""
         try:
             return self.data.decode("utf-8")
         except UnicodeDecodeError as error:
@@ -177,7 +177,7 @@ class Document:
 
     def values(self, most: int | None = None) -> Iterator[Any]:
         """The values of a JSON Lines file, at most `most`, with a TraceError for a line that is not
-        JSON; of another file the members of its list, or its one value. Raises TraceError where the
+        JSON; of another file the members of its list, or its one value. Raises TraceError if the
         file cannot be read."""
         if self.is_json_lines or self.problem is not None:
             yield from itertools.starmap(self._value_of, itertools.islice(self.lines(), most))
@@ -187,7 +187,7 @@ class Document:
     @property
     def head(self) -> Any:
         """The value for recognising a format: that of the first line, or of the whole file (a list
-        cut to 1,000 members); None where it is not JSON."""
+        cut to 1,000 members); None if it is not JSON."""
         value = None if isinstance(self._beginning, TraceError) else self._beginning[0]
         return value[:_SNIFFED] if isinstance(value, list) else value
 

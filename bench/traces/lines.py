@@ -56,7 +56,7 @@ def encode_trace(trace: Trace) -> bytes:
 def _line(
     trace: Trace, name: str, value: Header | AnyStep, decoder: msgspec.json.Decoder[Any]
 ) -> bytes:
-    """The line of a header or a step. TraceError where reading it back would give another value."""
+    """The line of a header or a step. TraceError if reading it back would give another value."""
     place = f"trace {trace.id!r}, {name}"
     try:
         try:

@@ -148,7 +148,7 @@ class _Readers:
         self._open: dict[str, Reader | UserReader] = {}
 
     def open(self, name: str) -> Reader:
-        """The reader of a format, or the one that a spec names. Raises TraceError where there is
+        """The reader of a format, or the one that a spec names. Raises TraceError if there is
         none."""
         if name not in self._open:
             # one that the program itself registered runs in it, as the rest of the program does
@@ -178,7 +178,7 @@ class _Readers:
         return [name for name, answer in answers.items() if answer is best is not Confidence.NO]
 
     def of(self, document: Document, given: GivenPath) -> str:
-        """The name of the reader for a document. TraceError where it is damaged or not
+        """The name of the reader for a document. TraceError if it is damaged or not
         recognised."""
         if given.format is not None and given.named:
             return given.format

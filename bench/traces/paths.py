@@ -58,7 +58,7 @@ def given_files(text: str, base: Path) -> GivenPath:
 
 
 def files_of(text: str, base: Path) -> tuple[tuple[Path, ...], bool]:
-    """Every file of a path given as traces, and True where the path names one file. Errors as in
+    """Every file of a path given as traces, and True if the path names one file. Errors as in
     `given_files`."""
     given = given_files(text, base)
     return tuple(file.path for file in given.files), given.named

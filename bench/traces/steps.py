@@ -244,7 +244,7 @@ class Steps:
     def _add_result(
         self, call: ToolCall, ran: ToolRun, message: ReadMessage | None, **place: Any
     ) -> int:
-        """Append the result of a call; `message` is None where no message shows it."""
+        """Append the result of a call; `message` is None if no message shows it."""
         shown = message or ReadMessage("tool")
         seen, output = shown.content, "" if ran.output is None else as_text(ran.output)
         longer = output if len(output.strip()) > len(seen.strip()) else None

@@ -129,7 +129,7 @@ def _open_file(link: Link, ready: None, act: _Act, about: Any, spec: str, base: 
 
 
 def _answer(act: _Act, document: Document, spec: str, base: Path) -> _Answer:
-    """The reader's answer. Raises TraceError where it is not one that a reader may give."""
+    """The reader's answer. Raises TraceError if it is not one that a reader may give."""
     reader: Any = build("reader", spec, base).start()[0]
     if act == "open":
         if not all(callable(getattr(reader, name, None)) for name in ("sniff", "read")):

@@ -25,14 +25,14 @@ def dicts(value: Any) -> list[dict[str, Any]]:
 
 
 def dict_in(value: Any, *keys: str) -> dict[str, Any]:
-    """The object under nested keys; `{}` where there is none."""
+    """The object under nested keys; `{}` without one."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value if isinstance(value, dict) else {}
 
 
 def first_of(block: dict[str, Any], keys: Iterable[str]) -> Any:
-    """The first member, among `keys`, that is not null; None where all are."""
+    """The first member, among `keys`, that is not null; None if all are null."""
     return next((block[key] for key in keys if block.get(key) is not None), None)
 
 

@@ -67,7 +67,7 @@ class Sessions:
 
     @cached_property
     def minimum(self) -> Minimum | None:
-        """The sizes of the sessions that were replayed; None where nothing is known."""
+        """The sizes of the sessions that were replayed; None if nothing is known."""
         both = [(one.replayed, one.minimum) for one in self.all if one.replayed and one.minimum]
         now = sum(self.size_of(replayed) for replayed, _ in both)
         least = sum(self.size_of(minimum) for _, minimum in both)

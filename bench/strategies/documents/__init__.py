@@ -73,7 +73,7 @@ def script_output(result: ToolResult) -> ScriptOutput:
 
 
 def _parsed(text: str) -> Any:
-    """The value of a JSON text; None where it is not JSON."""
+    """The value of a JSON text; None if it is not JSON."""
     try:
         return parse_json(text)
     except NothingParsed:

@@ -224,7 +224,7 @@ def _other_items(output: ScriptOutput) -> list[str]:
 
 
 def _failure(result: ToolResult) -> str | None:
-    """The error message of a failed execution; None where it did not fail."""
+    """The error message of a failed execution; None if it did not fail."""
     data = result.data if isinstance(result.data, dict) else {}
     if result.success and data.get("is_success", True):
         return None

@@ -284,7 +284,7 @@ class Semantic:
 
 @lru_cache(maxsize=8)
 def _manifest_index(manifest: str) -> tuple[tuple[Script, ...], Any]:
-    """The scripts of a manifest (JSON) and their index; None where no script has any words."""
+    """The scripts of a manifest (JSON) and their index; None if no script has any words."""
     scripts = tuple(scripts_of(json.loads(manifest)))
     documents = list(map(_document, scripts))
     if not any(documents):

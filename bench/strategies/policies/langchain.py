@@ -55,7 +55,7 @@ class LangchainSummarize(Summary):
         return window.messages[:start], old, talk[cut:]
 
     def _is_due(self, talk: Sequence[Message], max_tokens: int) -> bool:
-        """True where all triggers that are given are reached; False where none is given."""
+        """True if all triggers that are given are reached; False if none is given."""
         tokens = total(langchain_tokens, talk)
         reached: list[bool] = []
         if self.trigger_messages is not None:

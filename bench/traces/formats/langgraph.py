@@ -158,7 +158,7 @@ def _interrupts(state: State) -> int:
 
 
 def _next_nodes(state: State, following: State | None) -> list[str] | None:
-    """The nodes that run after a state, `[]` at the end; None where they are not recorded, or the
+    """The nodes that run after a state, `[]` at the end; None if they are not recorded, or the
     graph only begins."""
     if isinstance(state.get("next"), list):
         chosen = [name for name in map(str, state["next"]) if not name.startswith(_INNER)]

@@ -148,7 +148,7 @@ def write_trace(trace: Trace, path: str | Path) -> None:
     """Write a trace in the native format, compressed if the name ends in `.gz`; a failed write
     leaves no partial file.
 
-    The same trace gives the same bytes, no time or name inside. Raises TraceError where the trace
+    The same trace gives the same bytes, no time or name inside. Raises TraceError if the trace
     cannot be written as JSON.
     """
     write_traces([trace], path)

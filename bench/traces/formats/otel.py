@@ -174,7 +174,7 @@ def _answers_in(span: OtelSpan, unread: Unread) -> list[ReadMessage]:
 
 
 def _tools_in(span: OtelSpan) -> list[Any] | None:
-    """The tools that a model call was offered; None where the span does not record them."""
+    """The tools that a model call was offered; None if the span does not record them."""
     defined = from_json_text(span.first("gen_ai.tool.definitions", "ai.prompt.tools"))
     if isinstance(defined, list) and defined:
         return list(map(from_json_text, defined))

@@ -114,7 +114,7 @@ class _Session(Prompts):
 
 
 def _call_in(record: dict[str, Any]) -> _Call | None:
-    """A record as a call; None where it is not a model call, or its answer cannot be read."""
+    """A record as a call; None if it is not a model call, or its answer cannot be read."""
     request, response, unread = request_in(record), answer_in(record), Unread()
     answer = answers_of(response, unread)
     if request is None or not answer:

@@ -37,7 +37,7 @@ class OtelSpan:
     error: str | None = None
 
     def first(self, *keys: str) -> Any:
-        """The first attribute, among `keys`, that is present; None where none is."""
+        """The first attribute, among `keys`, that is present; None without one."""
         return first_of(self.attributes, keys)
 
     def text(self, *keys: str) -> str:
