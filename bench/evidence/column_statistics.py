@@ -32,6 +32,7 @@ class Groups:
     def __init__(self, table: FieldTable) -> None:
         self._table = table
 
+    @memo
     def are_in(self, line: str) -> bool:
         """True if a line gives values of one column, each with the number of its rows, or with the
         statistic of another column of them that the heading names.

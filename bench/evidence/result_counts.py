@@ -69,6 +69,14 @@ class ResultCounts:
         """True if a number counts all rows or lines of the result, or of a list in it."""
         return number.isdigit() and int(number[:18]) in self.rows
 
+    def may_count_rows(self, number: int, shown: int) -> bool:
+        """True if so many rows are all of a list or those with one value of a column, are `shown`,
+        or left out where these are.
+        """
+        if number <= shown or any(number in (rows, rows - shown) for rows in self.rows):
+            return True
+        return any(number in self._table.column(name).values() for name in self._table.names)
+
     def is_worked_out(self, number: str) -> bool:
         """True if a number is the sum of a column, or the number of its rows or lines."""
         sums = map(math.fsum, self._columns.values())

@@ -27,6 +27,9 @@ _QUOTES = "\"'` "
 _CODE = re.compile(r"(?=\w*\d)(?=\w*[^\W\d_])\w{4,}")
 """Matches a name of letters and digits, for which case matters."""
 
+_IDENTIFIER = re.compile(r"(?=\S*[\d_])[\w.@#-]+")
+"""A name of which the beginning is another one."""
+
 _MOST_DIGITS = 400
 """A longer number is compared as it is written."""
 
@@ -46,6 +49,8 @@ def same_value(value: str, original: str) -> bool:
     (True, False, True, True)
     >>> same_value("A long te… (2 more)", "A long text"), same_value("", "sent"), same_value("n/a", "0")
     (True, True, False)
+    >>> same_value("olivia_lopez", "olivia_lopez_3865"), same_value("01:00", "01:00:00+1")
+    (False, False)
     >>> same_value("null", "None"), same_value("null", "false"), same_value("0", "null"), same_value("w44a", "W44A")
     (True, False, False, False)
     """
@@ -67,8 +72,8 @@ def _same(value: str, original: str) -> bool:
     for words in (_TRUE, _FALSE):
         if one in words or other in words:
             return one in words and other in words
-    if (moment := moment_of(one)) and moment == moment_of(other):
-        return True
+    if (moment := moment_of(one)) and (full := moment_of(other)):
+        return full == moment or full.startswith(f"{moment} ")
     if _GAP.search(one) and _GAP.sub("", one):
         # Also as written: a date that is cut is not read as one.
         return any(
@@ -80,7 +85,8 @@ def _same(value: str, original: str) -> bool:
         return _same_quantity(quantity, other_quantity)
     if value.lstrip()[:1] in ("[", "{"):
         return True  # a container in a cell is read on its own
-    return len(one) >= _FEWEST_CHARS and other.startswith(one) and other[len(one)] not in "+*/"
+    is_begun = len(one) >= _FEWEST_CHARS and other.startswith(one) and other[len(one)] not in "+*/"
+    return is_begun and (moment != "" or not _IDENTIFIER.fullmatch(other))
 
 
 @lru_cache(maxsize=1 << 16)

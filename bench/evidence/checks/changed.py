@@ -22,6 +22,7 @@ from .findings import check_of
 from .quoted import altered_quotes
 from .repeated import repeated
 
+_NAME = re.compile(r"(?=\S*[\d_])[\w.@#-]{2,80}")
 _SCALAR = re.compile(r"[-+]?[$€£]?\d[\d.,]*\s?[%\w]{0,3}|true|false|yes|no", re.IGNORECASE)
 
 
@@ -72,10 +73,9 @@ def _find_changes(own: RewrittenResult) -> Changes:
     """The changes of one rewritten result. A truncated one, or one with the same words in other
     lines, has no changed value.
     """
-    findings: list[Finding] = []
+    findings = [*_changed_scalar(own)]
     is_read = not own.is_encoded
     if own.gaps is None:
-        findings += _changed_scalar(own)
         fields = changed_fields(own)
         findings += fields.findings
         is_read = is_read and fields.is_read
@@ -125,5 +125,7 @@ def _changed_scalar(own: RewrittenResult) -> Iterator[Finding]:
     """Yield the value of a result that consists of one value, if a text shows another of its
     kind."""
     shown, was = own.text.strip(), own.result.text.strip()
-    if _SCALAR.fullmatch(shown) and _SCALAR.fullmatch(was) and not same_value(shown, was):
+    is_name_cut = shown != was and was.startswith(shown) and _NAME.fullmatch(was) is not None
+    are_scalars = _SCALAR.fullmatch(shown) and _SCALAR.fullmatch(was)
+    if is_name_cut or (are_scalars and not same_value(shown, was)):
         yield Finding(own.step, shown, was)

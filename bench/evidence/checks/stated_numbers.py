@@ -27,6 +27,7 @@ _COUNTED = re.compile(
     r"(?:rows?|lines?|results?|items?|records?|entry|entries|(?P<chars>characters?))\b",
     re.IGNORECASE,
 )
+_ROWS = re.compile(r"(?<![\w.,])(\d{1,9}) (?:rows|records)\b", re.IGNORECASE)
 _NOUN = re.compile(r" ([A-Za-z]+)")
 _STATISTIC = re.compile(
     rf"\b({'|'.join(STATISTICS)})s?\b[^\d\n,;|{{}}\[\]]{{0,60}}?(?<![\w.])(\d[\d,]*(?:\.\d+)?)(?![\w.])",
@@ -159,6 +160,10 @@ def statistics_of_none(own: RewrittenResult, line: str) -> Iterator[str]:
     """Yield the wrong statistics in a line of an own text: of columns, and of groups of rows."""
     counts = own.session.result_counts(own.result)
     yield from filter(counts.groups.are_wrong_in, sentences_of(line))
+    shown = len(own.session.messages.reading(own.text).records)
+    for counted in () if own.says_omission else _ROWS.finditer(line):
+        if counted[0] not in own.result.text and not counts.may_count_rows(int(counted[1]), shown):
+            yield counted[0]
     for stated in _STATISTIC.finditer(line):
         value = number_value(stated[2])
         key = set(plain_key(own.table.key_of(value)).split())

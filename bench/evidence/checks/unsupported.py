@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import filterfalse, islice
+from itertools import dropwhile, filterfalse, islice
 
 from ...model import UserTurn, lines_of, nested
 from ...text.dates import without_weekdays
@@ -176,12 +176,13 @@ def _moved_lines(own: RewrittenResult, text: str) -> Iterator[str]:
 
 def _is_of_call(own: RewrittenResult, words: str) -> bool:
     """True if flat words only name the call of a result and its outcome."""
-    known = set(own.session.messages.texts.flat(call_of(own.result)).split())
     outcome = outcome_words(own.failed)
-    return all(
-        word in known or word.isdigit() or outcome.fullmatch(word) or is_small(word)
-        for word in words.split()
-    )
+    row = own.session.messages.texts.flat(call_of(own.result)).split()
+    called = [word for word in words.split() if not (outcome.fullmatch(word) or is_small(word))]
+    called = [*dropwhile(str.isdigit, called)]  # the number of the call
+    called = [word for word in called if not word.isdigit() or word in row]
+    known = [word for word in row if not is_small(word)]
+    return f" {' '.join(called)} " in f" {' '.join(known)} " or not called
 
 
 def _without_notice(own: RewrittenResult, brackets: str) -> str:
