@@ -19,7 +19,7 @@ STRATEGIES = [
 
 
 def raw(key: str, structured: list[dict[str, str]] | None, output: str) -> dict[str, object]:
-    """What `execute_script` returns (document 000, Step 2)."""
+    """The return value of `execute_script` (document 000, Step 2)."""
     return {"is_success": True, "output": output, "error_message": "", "error_details": [], key: structured}
 
 

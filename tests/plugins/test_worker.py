@@ -273,7 +273,7 @@ def test_a_function_runs_in_a_child_process_if_it_can_be_sent_there(tmp_path, mo
 
 
 def test_a_replay_imports_nothing(replayed):
-    """What its child did not import would be imported again in the fork of every run."""
+    """A module that the child process did not import would be imported again in the fork of every run."""
     code = "import sys\ndef f(messages): return [{'role': 'user', 'content': str(sys.modules.keys() - KNOWN)}]\n"
     found = replayed(code + "KNOWN = set(sys.modules)\n", "compactor={}:f")
     assert set(texts(found)) == {"set()"}

@@ -83,7 +83,7 @@ KINDS = {
     "date": r"\d{4}-\d\d-\d\d(?![\w-])",
     "name": r"(?!\d[\d.,-]*(?![\w.,-]))\w[\w@]*(?:[.@-]\w[\w@]*)*",
 }
-"""What each kind looks like, those first that win where several stand at one place; a number comes before a name."""
+"""The pattern of each kind of fact; the first one that matches at a place wins, so a number comes before a name."""
 
 MARK = re.compile(r"\d|_|@|(?<=\w)[A-Z]|(?<=[^\W\d_])\.[^\W\d_]")
 """A digit, an underscore, an at sign, a capital that is not the first letter, or a dot between letters."""

@@ -8,14 +8,14 @@ from .reading import is_word
 
 
 def run_end(text: str, at: int, allowed: object) -> int:
-    """Where a run of allowed characters ends."""
+    """The end of a run of allowed characters."""
     while at < len(text) and allowed(text[at]):  # type: ignore[operator]
         at += 1
     return at
 
 
 def number_at(text: str, at: int) -> int:
-    """Where a number ends that stands there whole: no word and no further fraction follows."""
+    """The end of a complete number: no word and no further fraction follows."""
     ends = [
         end for end in number_ends(text, at) if not (text[end : end + 1] == "." and text[end + 1 : end + 2].isdecimal())
     ]
@@ -23,7 +23,7 @@ def number_at(text: str, at: int) -> int:
 
 
 def number_ends(text: str, at: int) -> list[int]:
-    """Where a number that begins here may end, the best first: none within a word."""
+    """The possible ends of a number that begins here, the best first; none within a word."""
     found = []
     whole = run_end(text, at, str.isdecimal)
     groups = whole
@@ -46,7 +46,7 @@ def _fraction(text: str, at: int) -> int:
 
 
 def _power(text: str, at: int) -> int:
-    """Where an exponent ends; 0 for none."""
+    """The end of an exponent; 0 without one."""
     if text[at : at + 1] not in ("e", "E"):
         return 0
     start = at + 1 + (text[at + 1 : at + 2] in ("+", "-"))

@@ -1,4 +1,4 @@
-"""Whether a text says a fact, the slow way: at every place of it."""
+"""True if a text says a fact, the slow way: at every place of it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def flat(text: str) -> str:
 
 
 def stands(plain_text: str, fact: str) -> bool:
-    """Whether a fact stands somewhere in a text: a number by value, several words in a row, else as it is and not inside a longer word or number."""
+    """True if a text has a fact: a number by value, several words in a row, anything else as a complete word or number."""
     if re.fullmatch(r"\d+(\.\d+)?(e-?\d+)?", fact):
         return fact in numbers_in(plain_text)
     if " " in fact:
@@ -39,6 +39,6 @@ def stands(plain_text: str, fact: str) -> bool:
 
 
 def verbatim(plain_text: str, fact: str) -> bool:
-    """Whether a fact stands somewhere in a text as it is, not inside a longer word or number."""
+    """True if a text has a fact literally, not inside a longer word or number."""
     starts = range(len(plain_text) - len(fact) + 1)
     return any(plain_text.startswith(fact, at) and stands_free(plain_text, at, at + len(fact)) for at in starts)

@@ -1,4 +1,4 @@
-"""What a text says, read one character at a time: JSON and Python literals as far as they go, and values as plain lines."""
+"""A slow reader of texts, one character at a time: JSON and Python literals as far as they go, and values as plain lines."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _blank(text: str, at: int) -> int:
 
 
 def container(text: str, start: int, depth: int) -> tuple[Any, int, bool]:
-    """What was read, where reading stopped, and whether it stopped before the end of the container."""
+    """The read value, the end of reading, and True if that is before the end of the container."""
     mapping, items = {}, []  # type: ignore[var-annotated]
     is_mapping = text[start] == "{"
     close = "}" if is_mapping else "]"
@@ -212,7 +212,7 @@ def _mappings_unescaped(text: str) -> str:
 
 
 def _literal(text: str, at: int) -> int | None:
-    """Where a quoted field ends that begins here, behind `=` or `(`; with the text, if nothing closes it on its line."""
+    """The end of a quoted field that begins here, after `=` or `(`; the end of the text if nothing closes it on its line."""
     quote = text[at]
     if quote not in ("'", '"') or not at or text[at - 1] not in "=(":
         return None
@@ -231,7 +231,7 @@ FIRST_KEY = re.compile(r"""\{\s*("[^"\\\n]{1,100}"|'[^'\\\n]{1,100}')\s*:""")
 
 
 def colon_of(text: str, at: int) -> int | None:
-    """Where the colon behind the first key stands, of a mapping that begins here with a plain quoted key; None for anything else."""
+    """The place of the colon after the first key of a mapping with plain quoted keys that begins here; None for anything else."""
     found = FIRST_KEY.match(text, at)
     return found.end() - 1 if found else None
 
@@ -271,16 +271,16 @@ def _leaf(value: Any) -> str:
 
 
 MARKED = re.compile(r"[/\\@_]|\d\w|\w\d|\w\.\w|\w[A-Z]")
-"""What makes a short text a fact, or holds one, without being quoted."""
+"""Matches a short text that is a fact, or has one, without being quoted."""
 
 
 def is_word(char: str) -> bool:
-    """Whether a character belongs to words; False for none."""
+    """True if a character belongs to words; False for none."""
     return char != "" and (char.isalnum() or char == "_")
 
 
 def stands_free(text: str, start: int, end: int) -> bool:
-    """Whether what stands there is no part of a longer word or number."""
+    """True if the text there is not part of a longer word or number."""
     return _ends(text[:start][::-1], text[start]) and _ends(text[end:], text[end - 1])
 
 

@@ -96,7 +96,7 @@ def swe(path: Path) -> Count:
 
 
 def fenced(text: str) -> int:
-    """How many commands stand in fences, or after `execute:`."""
+    """The number of commands in fences, or after `execute:`."""
     return len(re.findall(r"```mswea_bash_command\n", text)) or len(re.findall(r"^execute:", text, re.MULTILINE))
 
 
@@ -326,7 +326,7 @@ READINGS: dict[str, Callable[[Path], Count]] = {
 
 PARTS = {"http": ("answers",), "otel": ("answers", "prompt_tokens", "completion_tokens"),
          "tau": ("answers", "results", "prompt_tokens", "completion_tokens")}  # fmt: skip
-"""What is compared of the formats whose reading does not count everything."""
+"""The compared counts of formats whose second reading does not count everything."""
 
 
 def count_of(name: str, path: Path) -> Count | None:

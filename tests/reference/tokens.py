@@ -36,7 +36,7 @@ def count(encoding: str, text: str) -> int:
 
 
 def provider(model: str | None) -> str | None:
-    """Who offers a model; None for one that nobody lists."""
+    """The provider of a model; None for an unlisted one."""
     try:
         return calc_price(Usage(), model or "", genai_request_timestamp=UNDATED).provider.id
     except LookupError:
