@@ -25,6 +25,7 @@ from .text_records import (
     words_in,
 )
 
+_FEW_RECORDS = 50
 _LARGE, _FEW_QUESTIONS = 50_000, 30
 """Of so many fields, so many facts are looked for in each one; who asks more often is worth an
 index of all words.
@@ -207,31 +208,41 @@ class FieldTable:
         return frozenset(filter(is_prose, self.prose))
 
     def is_of_another_list(self, records: Sequence[int], key: str, text: str) -> bool:
-        """True if a value under a key is only in rows of other lists than some records, which are
-        rows too, and neither within nor around one of them.
+        """True if few records have a value under a key, all of them rows of other lists than some
+        records, which are rows too, and neither within nor around one of these.
         """
         owners = self._records_of_pair.get((plain_key(key), plain_value(text)), [])
+        if not 0 < len(owners) <= _FEW_RECORDS:
+            return False
         own = {self.lists.number.get(number) for number in records}
         others = {self.lists.number.get(number) for number in owners}
-        if not own or not others or None in own | others or not own.isdisjoint(others):
-            return False
-        outer = frozenset().union(*(self._records[number].around for number in records))
-        return outer.isdisjoint(owners) and all(
-            set(records).isdisjoint(self._records[number].around) for number in owners
+        are_rows = own and None not in own | others
+        return bool(are_rows) and own.isdisjoint(others) and not self._are_related(records, owners)
+
+    def _are_related(self, records: Sequence[int], others: Sequence[int]) -> bool:
+        """True if some of two groups of records stand within each other."""
+        pairs = (records, others), (others, records)
+        return any(
+            not set(outer).isdisjoint(self._records[number].around)
+            for outer, inner in pairs
+            for number in inner
         )
 
     def joins_records(self, records: Sequence[int], text: str) -> bool:
-        """True if all words of a text are values, but not of one record that is some of `records`
-        or stands within or around one.
+        """True if all words of a text are values, but not all of one of some records or of a record
+        within it.
         """
         words = {word.casefold() for word in text.split()}
         if len(words) < 2 or not records or not words <= self._values:
             return False
-        return not any(
-            words <= {*map(str.casefold, self.texts_of(number))}
-            for number, record in enumerate(self._records)
-            if not {number, *record.around}.isdisjoint(records)
-        )
+        candidates = chain(records, *(self._within.get(number, ()) for number in records))
+        return not any(words <= {*map(str.casefold, self.texts_of(at))} for at in candidates)
+
+    @cached_property
+    def _within(self) -> dict[int, list[int]]:
+        """The numbers of the records within each record."""
+        inner = ((outer, at) for at, record in enumerate(self._records) for outer in record.around)
+        return grouped(inner)
 
     @cached_property
     def units(self) -> frozenset[str]:

@@ -131,13 +131,12 @@ def expanded(text: str, known: str = "") -> str:
 
 def _expanded_within(text: str, known: str) -> str:
     """JSON with the short names in each of its longer texts replaced, else as it is."""
-    try:
+    with suppress(ValueError, RecursionError):  # no JSON, or nested too deeply
         value = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    texts = [item for item in nested(value) if isinstance(item, str) and "\n" in item]
-    changed = {item: new for item in texts if (new := expanded(item, known)) != item}
-    return json.dumps(_replaced(value, changed), ensure_ascii=False) if changed else text
+        texts = [item for item in nested(value) if isinstance(item, str) and "\n" in item]
+        if changed := {item: new for item in texts if (new := expanded(item, known)) != item}:
+            return json.dumps(_replaced(value, changed), ensure_ascii=False)
+    return text
 
 
 def _replaced(value: Any, texts: Mapping[str, str]) -> Any:

@@ -29,7 +29,7 @@ def dropped(own: RewrittenResult) -> Iterator[Finding]:
     In data an empty text, list or mapping says that there is nothing.
     """
     if own.table.fields and not own.says_omission:
-        with suppress(NothingParsed):
+        with suppress(NothingParsed, RecursionError):  # nested too deeply
             value = own.session.messages.contents.value(own.result.index)
             for key in islice(_emptied(parse_json(own.text), value), 1):
                 yield Finding(own.step, f"{key} is empty", own.result.text[:200])
