@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any
@@ -83,7 +82,7 @@ def parse_prefix(text: str, *, bare: bool = False) -> tuple[Any, int]:
     try:
         value = parse_json(whole)
     except NothingParsed:
-        parser = _Prefix(text, bare)
+        parser = PrefixReader(text, bare)
         value, position = parser.container(start), parser.position
     if not value:
         raise NothingParsed
@@ -107,7 +106,7 @@ class _Cut(Exception):
     """The text ended, or stopped making sense, at this point."""
 
 
-class _Prefix:
+class PrefixReader:
     """A tolerant recursive reader of JSON and Python literals; `cut` is True once anything was
     incomplete."""
 
@@ -314,9 +313,11 @@ def _decoded(text: str) -> str:
     return plain_lines(value)
 
 
-_KEY = r"""\s*(?:"[^"\\\n]{1,100}"|'[^'\\\n]{1,100}')\s*:"""
+QUOTED_KEY = r"""\s*(?:"[^"\\\n]{1,100}"|'[^'\\\n]{1,100}')\s*:"""
+"""The pattern of the first key of a mapping, behind its bracket."""
+
 _ESCAPED = re.compile(  # begins with a set of characters, so that all others are passed quickly
-    rf"""[{{"'](?:(?P<mapping>(?<=\{{){_KEY})"""
+    rf"""[{{"'](?:(?P<mapping>(?<=\{{){QUOTED_KEY})"""
     r"""|(?<=[=(]")[^"\\\n]*+(?:\\.[^"\\\n]*+)*+(?:"|\\?\Z)|(?<=[=(]')[^'\\\n]*+(?:\\.[^'\\\n]*+)*+(?:'|\\?\Z))"""
 )
 _OWN_BACKSLASHES = re.compile(r"\b[A-Za-z]:\\(?!\\)|\\[^nrtu\"'\\]")
@@ -334,7 +335,7 @@ def _unescaped_inside(text: str) -> str:
     while match := _ESCAPED.search(text, done):
         begins, end = match.span()
         if match["mapping"]:
-            reader = _Prefix(text)
+            reader = PrefixReader(text)
             reader.container(begins)
             end = max(reader.position, end)
         inside = text[begins:end]
@@ -342,60 +343,6 @@ def _unescaped_inside(text: str) -> str:
         parts += [text[done:begins], inside if own else unescape(inside)]
         done = end
     return "".join([*parts, text[done:]])
-
-
-_BRACKET = re.compile(rf"[\[{{](?:(?<=\{{){_KEY})?")
-_HALF_WORD = re.compile(r"[-+\w.]*")
-
-
-def containers_in(text: str) -> Iterator[Any]:
-    """Yield the mappings, and the lists that begin a line, among other text.
-
-    A list that cannot be read to its end does not count, unless the text ends there; nor does a
-    value that is nested too deep.
-
-    >>> list(containers_in('see [[2]]\\n{"a": 1} and {"b": [2, 3'))
-    [{'a': 1}, {'b': [2]}]
-    >>> list(containers_in('{"a": 1 of 40}')), list(containers_in("[3 of 40]")), len(list(containers_in("[" * 101 + "1" + "]" * 101)))
-    ([{'a': 1}], [], 1)
-    """
-    return (value for value, _ in _containers_at(text))
-
-
-def without_containers(text: str) -> tuple[list[Any], str]:
-    """The mappings and lists among other text, as in `containers_in`, and the text without them.
-
-    >>> without_containers('see {"a": 1} and {"b": 2}.')
-    ([{'a': 1}, {'b': 2}], 'see  and .')
-    """
-    found = list(_containers_at(text))
-    starts = [0, *(end for _, (_, end) in found)]
-    ends = [*(start for _, (start, _) in found), len(text)]
-    parts = (text[start:end] for start, end in zip(starts, ends, strict=True))
-    return [value for value, _ in found], "".join(parts)
-
-
-def _containers_at(text: str) -> Iterator[tuple[Any, tuple[int, int]]]:
-    """Yield the mappings and lists among other text, each with its start and end."""
-    done = 0
-    while match := _BRACKET.search(text, done):
-        begins = match.start()
-        if len(match[0]) == 1 and not _begins_line(text, done, begins):
-            done = begins + 1
-            continue
-        reader = _Prefix(text)
-        value = reader.container(begins)
-        ended = not reader.cut or _HALF_WORD.fullmatch(text, reader.position)
-        done = max(reader.position, begins + 1)
-        if value and (ended or isinstance(value, dict)):
-            yield value, (begins, done)
-
-
-def _begins_line(text: str, low: int, place: int) -> bool:
-    """True if there are only blanks between the start of a line, or the place `low`, and a place."""
-    before = text[low:place]
-    breaks = "\n" in before or low == 0 or text[low - 1] == "\n"
-    return breaks and not before.rpartition("\n")[2].strip(" \t")
 
 
 def plain_lines(value: Any) -> str:

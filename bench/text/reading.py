@@ -17,7 +17,8 @@ from itertools import product
 from typing import Any
 
 from ..model import nested
-from .decode import NothingParsed, parse_prefix, without_containers
+from .containers import without_containers
+from .decode import NothingParsed, parse_prefix
 from .escapes import unescape
 from .line_notes import without_marks
 from .tables import find_tables

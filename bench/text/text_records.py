@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from unicodedata import normalize
 
 from ..model import as_text, memo, nested
-from .decode import decode_strings, decoded, without_containers
+from .containers import without_containers
+from .decode import decode_strings, decoded
 from .facts import words_of
 from .keyed import are_rows, keyed_records
 from .numbers import is_number, numbers_in

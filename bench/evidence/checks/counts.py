@@ -8,7 +8,8 @@ import re
 from functools import cached_property
 from itertools import chain
 
-from ...text.decode import containers_in, decode_strings
+from ...text.containers import containers_in
+from ...text.decode import decode_strings
 from ...text.excerpts import NOTICE_CHARS
 from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult

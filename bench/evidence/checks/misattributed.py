@@ -9,7 +9,7 @@ from typing import Any
 
 from ...model import as_text, nested
 from ...model.scores import Check, Finding
-from ...text.decode import containers_in
+from ...text.containers import containers_in
 from ...text.fields import FieldTable
 from ...text.omissions import notice_at
 from ...text.text_records import Pair
