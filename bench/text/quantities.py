@@ -153,6 +153,8 @@ def _same_quantity(shown: _Quantity, original: _Quantity) -> bool:
         return True
     if max(one.adjusted(), other.adjusted(), decimals) > _MOST_DIGITS:
         return False
+    if decimals < 0 and other == other.to_integral_value():
+        return False  # 1512 is not 1.51e+03: whole numbers may be names
     if decimals:
         return abs(one - other) <= Decimal(5).scaleb(-decimals - 1)
     return other != other.to_integral_value() and abs(one - other) <= Decimal("0.5")

@@ -151,7 +151,12 @@ def _take(
                 break
             position += 1
             continue
-        if all(map(_MEANING.search, cells)) or all(_names_one(cell, columns) for cell in cells):
+        is_about_column = line.partition(":")[0].strip() in columns
+        if (
+            is_about_column
+            or all(map(_MEANING.search, cells))
+            or all(_names_one(cell, columns) for cell in cells)
+        ):
             break  # a legend, or a statement on the columns
         if 2 * len(cells) <= len(columns) and position + 1 < len(lines):
             break

@@ -19,8 +19,8 @@ from ...text.text_records import Pair, TextRecord, plain_key
 from ..own_text import RewrittenResult
 from .changed_lines import altered
 
-_DITTO = frozenset('"″〃')
-"""Signs that mean "the value above"."""
+_EMPTY_SIGNS = frozenset("-–—")
+"""Signs for no value; any other alone may mean the value above."""
 
 _NO_VALUE = "no value"
 """What is due under a key of the rows of another list."""
@@ -110,9 +110,11 @@ class _Piece:
         known = [(key, text) for key, text in pairs if table.has_key(key)]
         best = table.best_records(known, record.around) if known else []
         for key, text in pairs if known else ():
-            if text.strip() in _DITTO:
+            sign = text.strip()
+            is_sign = len(sign) == 1 and not sign.isalnum() and sign not in _EMPTY_SIGNS
+            if is_sign:
                 self._is_read = False
-            if not text.strip(" .…") or not key or table.has_container(f"{key}s"):
+            if is_sign or not text.strip(" .…") or not key or table.has_container(f"{key}s"):
                 continue  # nothing, or the name of one of several
             if not table.has_key(key):
                 self._compare_unknown(key, text, known, pairs, best)

@@ -26,13 +26,14 @@ def dropped(own: RewrittenResult) -> Iterator[Finding]:
 
     Missing rows make a false statement: a reader of three flights believes that there are three.
     Missing columns do not, unless only false or zero values are missing.
-    In data an empty text, list or mapping says that there is nothing.
+    In data an empty text, list or mapping says that there is nothing, and a shorter list of values
+    that there are no others.
     """
     if own.table.fields and not own.says_omission:
         with suppress(NothingParsed, RecursionError):  # nested too deeply
             value = own.session.messages.contents.value(own.result.index)
-            for key in islice(_emptied(parse_json(own.text), value), 1):
-                yield Finding(own.step, f"{key} is empty", own.result.text[:200])
+            for claim in islice(_shortened(parse_json(own.text), value), 1):
+                yield Finding(own.step, claim, own.result.text[:200])
     if own.table.lists.lists and not own.says_omission and _is_whole(own.text):
         yield from _dropped(own, own.session.messages.reading(own.text))
 
@@ -60,22 +61,28 @@ def _dropped(own: RewrittenResult, reading: TextReading) -> Iterator[Finding]:
         yield from _denials(own, shown) if is_data else ()
 
 
-def _emptied(shown: Any, full: Any, key: str = "the result") -> Iterator[str]:
-    """Yield the keys under which a value has nothing where another one has something.
+def _shortened(shown: Any, full: Any, key: str = "the result") -> Iterator[str]:
+    """Yield what a value says that leaves out values of another one: a key with nothing, or a list
+    with fewer.
 
-    >>> list(_emptied({"a": "", "b": [{}, 1], "c": ""}, {"a": "x", "b": [{"d": 1}, 1], "c": ""}))
-    ['a', 'b']
+    >>> full = {"a": "x", "b": [{"d": 1}, 1], "c": "", "e": [1, 2, 3]}
+    >>> list(_shortened({"a": "", "b": [{}, 1], "c": "", "e": [1, 2]}, full))
+    ['a is empty', 'b is empty', 'e has 2 values']
     """
     if not full or type(shown) is not type(full):
         return
     if shown in ("", [], {}):
-        yield key
+        yield f"{key} is empty"
     elif isinstance(shown, dict):
         for name, item in shown.items():
-            yield from _emptied(item, full.get(name), str(name))
+            yield from _shortened(item, full.get(name), str(name))
     elif isinstance(shown, list) and len(shown) == len(full):
         for item, other in zip(shown, full, strict=True):
-            yield from _emptied(item, other, key)
+            yield from _shortened(item, other, key)
+    elif isinstance(shown, list) and all(
+        item in full and not isinstance(item, dict | list) for item in shown
+    ):
+        yield f"{key} has {len(shown)} values"
 
 
 def _is_whole(text: str) -> bool:

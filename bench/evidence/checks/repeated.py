@@ -47,7 +47,9 @@ def repeated(own: RewrittenResult) -> Iterator[Finding]:
         for line in shown
         if line not in known and (repetition := repeated_line(line))
     }
-    if (more or times) and not own.says_omission:
+    if own.says_omission:
+        more = []  # it may begin with a part of what follows
+    if more or times:
         counts = Counter(
             {line: shown[line] for line in (*more, *(text for text, _ in times.values()))}
         )

@@ -21,7 +21,9 @@ from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult
 from .counts import ShownCounts, SummaryCounts
 
-_NUMBER = re.compile(r"(?<![\w.@])\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w]|\.\d)(\s?%)?")
+_NUMBER = re.compile(
+    r"(?<![\w.@])(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w]|\.\d)(\s?%)?"
+)
 _COUNTED = re.compile(
     r" ?(?:(?:more|other|further|remaining|additional) )?"
     r"(?:rows?|lines?|results?|items?|records?|entry|entries|(?P<chars>characters?))\b",
