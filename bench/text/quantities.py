@@ -146,14 +146,14 @@ def _quantity(text: str) -> _Quantity | None:
 
 def _same_quantity(shown: _Quantity, original: _Quantity) -> bool:
     """True if a shown quantity is the original, perhaps rounded or without its unit."""
-    (one, unit, decimals), (other, other_unit, _) = shown, original
+    (one, unit, decimals), (other, other_unit, other_decimals) = shown, original
     if unit != other_unit and ((unit and other_unit) or (unit or other_unit)[:1] in _SHARES):
         return False
     if one == other:
         return True
     if max(one.adjusted(), other.adjusted(), decimals) > _MOST_DIGITS:
         return False
-    if decimals < 0 and other == other.to_integral_value():
+    if decimals < 0 and other_decimals <= 0:
         return False  # 1512 is not 1.51e+03: whole numbers may be names
     if decimals:
         return abs(one - other) <= Decimal(5).scaleb(-decimals - 1)

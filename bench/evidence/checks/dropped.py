@@ -10,7 +10,7 @@ from typing import Any
 
 from ...model import grouped
 from ...model.scores import Finding
-from ...text.decode import NothingParsed, parse_json
+from ...text.decode import NothingParsed, decode_strings, parse_json
 from ...text.fields import FieldTable
 from ...text.text_records import TextReading, plain_key
 from ..own_text import RewrittenResult
@@ -30,7 +30,7 @@ def dropped(own: RewrittenResult) -> Iterator[Finding]:
     that there are no others.
     """
     if own.table.fields and not own.says_omission:
-        with suppress(NothingParsed, RecursionError):  # nested too deeply
+        with suppress(NothingParsed):
             value = own.session.messages.contents.value(own.result.index)
             for claim in islice(_shortened(parse_json(own.text), value), 1):
                 yield Finding(own.step, claim, own.result.text[:200])
@@ -61,28 +61,41 @@ def _dropped(own: RewrittenResult, reading: TextReading) -> Iterator[Finding]:
         yield from _denials(own, shown) if is_data else ()
 
 
-def _shortened(shown: Any, full: Any, key: str = "the result") -> Iterator[str]:
+def _shortened(shown: Any, full: Any) -> Iterator[str]:
     """Yield what a value says that leaves out values of another one: a key with nothing, or a list
-    with fewer.
+    with fewer. The order of rows does not matter.
 
-    >>> full = {"a": "x", "b": [{"d": 1}, 1], "c": "", "e": [1, 2, 3]}
-    >>> list(_shortened({"a": "", "b": [{}, 1], "c": "", "e": [1, 2]}, full))
-    ['a is empty', 'b is empty', 'e has 2 values']
+    >>> full = {"a": "x", "b": [{"d": [1]}, {"d": [2]}], "c": "", "e": [1, 2, 3]}
+    >>> list(_shortened({"a": "", "b": [{"d": [2]}, {"d": []}], "c": "", "e": [1, 2]}, full))
+    ['a is empty', 'd is empty', 'e has 2 values']
     """
-    if not full or type(shown) is not type(full):
-        return
-    if shown in ("", [], {}):
-        yield f"{key} is empty"
-    elif isinstance(shown, dict):
-        for name, item in shown.items():
-            yield from _shortened(item, full.get(name), str(name))
-    elif isinstance(shown, list) and len(shown) == len(full):
-        for item, other in zip(shown, full, strict=True):
-            yield from _shortened(item, other, key)
-    elif isinstance(shown, list) and all(
-        item in full and not isinstance(item, dict | list) for item in shown
-    ):
-        yield f"{key} has {len(shown)} values"
+    sizes_of_full = _sizes(decode_strings(full))
+    for path, sizes in _sizes(decode_strings(shown)).items():
+        due = sizes_of_full.get(path, [])
+        if len(due) == len(sizes) and sum(sizes) < sum(due):
+            is_empty = sizes.count(0) > due.count(0)
+            claim = "is empty" if is_empty else f"has {sum(sizes)} values"
+            yield f"{path[-1] if path else 'the result'} {claim}"
+
+
+def _sizes(value: Any) -> dict[tuple[str, ...], list[int]]:
+    """By the keys that lead there, the sizes of the lists of single values, and 1 for each other
+    text or mapping that is not empty.
+    """
+    sizes: dict[tuple[str, ...], list[int]] = {}
+    waiting: list[tuple[tuple[str, ...], Any]] = [((), value)]
+    while waiting:
+        path, item = waiting.pop()
+        if isinstance(item, dict):
+            waiting += [((*path, str(key)), inner) for key, inner in item.items()]
+        is_rows = isinstance(item, list) and any(isinstance(row, dict | list) for row in item)
+        if is_rows:
+            waiting += [(path, row) for row in item]
+        elif isinstance(item, list):
+            sizes.setdefault(path, []).append(len(item))
+        elif isinstance(item, str | dict):
+            sizes.setdefault(path, []).append(int(bool(item)))
+    return dict(sorted(sizes.items()))
 
 
 def _is_whole(text: str) -> bool:
