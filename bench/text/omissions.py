@@ -65,9 +65,26 @@ def omission_in(line: str, untruncated: str) -> str:
     for start, end in _omissions(line):
         around = line[max(0, start - _AROUND) : end + _AROUND]
         in_json = around.replace("'", '"')
+        name = _name_around(line, start, end)
+        if name and name in untruncated:
+            continue
         if not (around in untruncated or in_json in untruncated or _DENIED.match(line, end)):
             return line[start:end]
     return ""
+
+
+def _name_around(line: str, start: int, end: int) -> str:
+    """The name with underscores of which a place in a line is a part; "" for no such name.
+
+    >>> _name_around('{"saved_passengers":[]}', 2, 7), _name_around("saved at 5", 0, 5)
+    ('saved_passengers', '')
+    """
+    while start and (line[start - 1].isalnum() or line[start - 1] == "_"):
+        start -= 1
+    while end < len(line) and (line[end].isalnum() or line[end] == "_"):
+        end += 1
+    name = line[start:end]
+    return name if "_" in name else ""
 
 
 def notice_at(line: str) -> int:

@@ -14,9 +14,13 @@ from ...text.decode import NothingParsed, decode_strings, parse_json
 from ...text.fields import FieldTable
 from ...text.text_records import TextReading, plain_key
 from ..own_text import RewrittenResult
+from .form import is_about_form
 
 _DENYING = frozenset({"false", "0", "0.0"})
 _DATA = re.compile(r"[\[{](?=\s*[\[{\"'])")
+_NOTE = re.compile(r"[<\[(⟨]([^<>\[\]()⟨⟩{}\n]{3,120})[>\])⟩]")
+"""Words in brackets, which may say what was done with a value."""
+
 _FEWEST_PAIRS, _FEWEST_WORDS = 2, 2
 
 
@@ -29,12 +33,14 @@ def dropped(own: RewrittenResult) -> Iterator[Finding]:
     In data an empty text, list or mapping says that there is nothing, and a shorter list of values
     that there are no others.
     """
-    if own.table.fields and not own.says_omission:
+    if own.says_omission or any(is_about_form(own, note) for note in _NOTE.findall(own.text)):
+        return
+    if own.table.fields:
         with suppress(NothingParsed):
             value = own.session.messages.contents.value(own.result.index)
             for claim in islice(_shortened(parse_json(own.text), value), 1):
                 yield Finding(own.step, claim, own.result.text[:200])
-    if own.table.lists.lists and not own.says_omission and _is_whole(own.text):
+    if own.table.lists.lists and _is_whole(own.text):
         yield from _dropped(own, own.session.messages.reading(own.text))
 
 
