@@ -176,9 +176,8 @@ class RewrittenResult(OwnText):
         if order := stated_order(line):
             parts = self.message.text.split(line)[1:]
             return all(is_in_order(self._rows_in(part, order), order) for part in parts)
-        return any(map(str.isdigit, line)) and self.session.result_counts(
-            self.result
-        ).are_of_groups(line)
+        has_digit = any(map(str.isdigit, line))
+        return has_digit and self.session.result_counts(self.result).groups.are_in(line)
 
     def _rows_in(self, text: str, order: Order) -> list[Sequence[Pair]]:
         """The rows of a part of it; in tables with the columns as written."""

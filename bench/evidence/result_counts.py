@@ -70,8 +70,8 @@ class ResultCounts:
         return number.isdigit() and int(number[:18]) in self.rows
 
     def may_count_rows(self, number: int, shown: int) -> bool:
-        """True if so many rows are all of a list or those with one value of a column, are `shown`,
-        or left out where these are.
+        """True if a number counts the rows of a list, those with one value of a column, those
+        `shown`, or those left out.
         """
         if number <= shown or any(number in (rows, rows - shown) for rows in self.rows):
             return True
@@ -116,17 +116,6 @@ class ResultCounts:
     def _numbers(self) -> list[float]:
         """The numbers that the result says, in order."""
         return sorted(map(float, numbers_in(self._result.text)))
-
-    def are_of_groups(self, line: str) -> bool:
-        """True if a line gives values of one column, each with a count or statistic of its rows.
-
-        >>> from bench.model import ToolResult
-        >>> result = ToolResult(index=0, call_id="c", function="f", seen='[{"to": "A"}, {"to": "B"}, {"to": "A"}]')
-        >>> counts = ResultCounts(result, [], FieldTable(result.text))
-        >>> counts.are_of_groups("By to: A 2, B 1"), counts.are_of_groups("A (1), B (1)"), counts.are_of_groups("A")
-        (True, False, False)
-        """
-        return self.groups.are_in(line)
 
     @cached_property
     def groups(self) -> Groups:

@@ -93,7 +93,7 @@ def scenario_at(plan: Scenario, revision: str, running: Running) -> Iterator[Sce
                 *_broken_strategies(given.strategies, sha),
                 *_stale(given.strategies, top, files),
             ]
-            missing += [f"{part} is gone or another one" for part in _gone(then, plan)]
+            missing += [f"{part} is gone or another one" for part in _removed(then, plan)]
             yield ScenarioAtRevision(
                 sha,
                 moved,
@@ -149,7 +149,7 @@ def orphaned(plan: Scenario) -> Iterator[str]:
             yield f"{file.name} is a baseline whose scenario is gone"
 
 
-def _gone(then: Scenario, now: Scenario) -> Iterator[str]:
+def _removed(then: Scenario, now: Scenario) -> Iterator[str]:
     """Yield a clause on each part of a scenario, and each scenario beside it, that is gone or
     replaced now."""
     if then.model != now.model:

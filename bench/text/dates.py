@@ -30,7 +30,9 @@ _TIME = re.compile(
 
 _HALF_DAY = re.compile(r"(?<![\d:.])(\d{1,2})(:\d{2}(?::\d{2})?)\s?([ap])\.?m\b", re.IGNORECASE)
 _DATE_AND_CLOCK = re.compile(r"(?<=\d)(?:[Tt]|, ?| )(?=\d\d:\d\d)")
-_NEXT_DAY = re.compile(r"(?<=[\dmM]) ?\(?(?:the )?(?:next|following) day\)?")
+NEXT_DAY = re.compile(r" \(?(?:the )?(?:next|following) day\b\)?")
+"""Words behind a time of day that put it on the day after."""
+
 _MOST_CHARS = 30
 
 Place = tuple[int, int]
@@ -129,7 +131,7 @@ def moment_of(text: str) -> str:
     """
     if len(text) > _MOST_CHARS:
         return ""
-    text = _NEXT_DAY.sub("+1", text)
+    text = NEXT_DAY.sub("+1", text)
     parts = _DATE_AND_CLOCK.split(text, 1)
     if len(parts) > 1:
         moments = list(map(moment_of, parts))

@@ -208,8 +208,8 @@ class FieldTable:
         return frozenset(filter(is_prose, self.prose))
 
     def is_of_another_list(self, records: Sequence[int], key: str, text: str) -> bool:
-        """True if few records have a value under a key, all of them rows of other lists than some
-        records, which are rows too, and neither within nor around one of these.
+        """True if a value under a key is only in rows of other lists than some rows, and none of
+        these is nested in another. False for a value of many records.
         """
         owners = self._records_of_pair.get((plain_key(key), plain_value(text)), [])
         if not 0 < len(owners) <= _FEW_RECORDS:
@@ -229,8 +229,8 @@ class FieldTable:
         )
 
     def joins_records(self, records: Sequence[int], text: str) -> bool:
-        """True if all words of a text are values, but not all of one of some records or of a record
-        within it.
+        """True if all words of a text are values, but no one of some records has them all, itself
+        or in a record nested in it.
         """
         words = {word.casefold() for word in text.split()}
         if len(words) < 2 or not records or not words <= self._values:
@@ -246,7 +246,7 @@ class FieldTable:
 
     @cached_property
     def units(self) -> frozenset[str]:
-        """The last words of its keys of several: the units of their values, or no word of a value."""
+        """The last words of its keys with several words, which may be units: m2 of `Area_m2`."""
         words = (key.split() for key in self._plain_keys)
         return frozenset(each[-1] for each in words if len(each) > 1)
 

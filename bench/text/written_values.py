@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Any
 
-from .dates import dates_in, moment_of, times_in
+from .dates import NEXT_DAY, dates_in, moment_of, times_in
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _EMPTY = re.compile(r"[\"'`*]*[:=>|\s]*(?:\"\"|''|\[\]|\{\})?")
@@ -20,7 +20,7 @@ _TRUE, _FALSE = (
     re.compile(r"true\b|yes\b", re.IGNORECASE),
     re.compile(r"false\b|no\b", re.IGNORECASE),
 )
-_MOMENT_CHARS, _DAYS_AFTER = 30, re.compile(r"(?:\+\d| \(next day\))?")
+_MOMENT_CHARS, _DAYS_AFTER = 30, re.compile(rf"(?:\+\d|{NEXT_DAY.pattern})?")
 
 
 def folded(text: str) -> str:

@@ -75,14 +75,14 @@ def run(*arguments: str) -> str:
     """All that the command line prints, its errors too, as a process would."""
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("BENCH_DEBUG", raising=False)
-        done = CliRunner().invoke(_whole, list(arguments))
+        done = CliRunner().invoke(_in_process, list(arguments))
         patch.delenv("BENCH_DEBUG", raising=False)
     return done.output
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []})
 @click.pass_context
-def _whole(context: click.Context) -> None:
+def _in_process(context: click.Context) -> None:
     main(context.args)
 
 

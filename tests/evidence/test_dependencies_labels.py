@@ -76,11 +76,11 @@ def test_many_strings_without_an_origin_are_in_an_earlier_message(shared_traces:
     """Else telling them apart would need no more than looking whether an earlier message holds the string."""
     corpus = Corpus(shared_traces)
     others = [label for label in LABELS if not label.dependency]
-    held = [label for label in others if _held(label, corpus)]
-    assert len(held) >= 200
+    stated = [label for label in others if _is_stated_before(label, corpus)]
+    assert len(stated) >= 200
 
 
-def _held(label: Label, corpus: Corpus) -> bool:
+def _is_stated_before(label: Label, corpus: Corpus) -> bool:
     earlier = (step for step in corpus.trace(label).steps if step.index < label.step)
     return any(says(texts_of(step), label.fact) for step in earlier)
 

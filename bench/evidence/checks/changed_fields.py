@@ -23,7 +23,7 @@ _EMPTY_SIGNS = frozenset("-–—")
 """Signs for no value; any other alone may mean the value above."""
 
 _NO_VALUE = "no value"
-"""What is due under a key of the rows of another list."""
+"""The value expected under a key that only rows of another list have."""
 
 _MORE = re.compile(r"(?:[,;]\s|\s\().*[A-Za-z].*", re.DOTALL)
 _FEWEST_PAIRS = 3
@@ -127,7 +127,7 @@ class _Piece:
         """Compare a value under a key that the result does not have."""
         number, _, unit = text.rpartition(" ")
         if self._table.says_value(number) and is_quantity(number):
-            if unit not in self._table.units:  # nobody has said what it is
+            if unit not in self._table.units:  # an unknown unit
                 self._is_read = False
                 return
             text = number
@@ -138,7 +138,7 @@ class _Piece:
     def _expected(
         self, key: str, text: str, pairs: Sequence[Pair], best: Sequence[int]
     ) -> Collection[str]:
-        """The values of which one is due under a key; none where nobody can tell."""
+        """The values of which a text may show one under a key; none if they are unknown."""
         table = self._table
         if sum(plain_key(other) == plain_key(key) for other, _ in pairs) > 1:
             return table.column(key)  # of several mappings in one row
@@ -152,7 +152,7 @@ class _Piece:
         return table.column(key) if best or known > 1 or is_all else ()
 
     def _compare_known(self, key: str, text: str, values: Collection[str]) -> None:
-        """Compare a value with those of which one is due under its key."""
+        """Compare a value with those expected under its key."""
         own = self._own
         if self._table.has_prose(values):
             lines = altered(own, text.split("\n"))
@@ -173,7 +173,7 @@ class _Piece:
 
 
 def _without_statements(own: RewrittenResult) -> str:
-    """A text with a blank line for each that states numbers of columns truly: none is a row."""
+    """A text with blank lines for those that correctly state counts, so that none is read as a row."""
     lines = own.text.split("\n")
     return "\n".join("" if ": " in line and own.states_truly(line) else line for line in lines)
 

@@ -22,8 +22,8 @@ def is_about_form(own: RewrittenResult, sentence: str) -> bool:
     """True if a sentence of a text that shows a result names rows, lines, values or the like, and
     claims nothing else.
 
-    Its other words are of that result, or of no result and call at all: a word that only another
-    one has speaks of what that says.
+    Its other words are in that result, or in no result and call: a word that only another result
+    has is about the contents of that one.
     """
     own_words = own.session.words_of(own.result.index)
     others = " ".join(
