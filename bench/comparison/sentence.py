@@ -13,7 +13,7 @@ from ..model.advice import TODAY, Advice, Ranked, RuleResult, Verdict
 from ..model.compared import Answers
 from ..text.wording import counted, listed, percent
 from .prices import is_saving, price_of
-from .reasons import quality, reason_of, unit_of
+from .reasons import quality, reason_of, rule_failed, unit_of
 from .wording import less_or_more, money, price_basis
 
 _ECONOMY = {"cached": " with the provider's cache", "uncached": " without a cache"}
@@ -92,14 +92,15 @@ def _why_none(advice: Advice, others: Sequence[Ranked], assumed: bool) -> str:
     unsure = next((item for item in cheaper if item.verdict == "not certain"), None)
     if unsure is not None:
         return _why_unsure(advice, unsure, assumed)
-    dearer = next((item for item in acting if item.verdict == "no saving"), None)
-    other = _other_economy(advice, dearer)
+    other = _cheapest_in_other_economy(advice, acting)
     if cheaper:
         return f"{_all_refused(cheaper)}.{other}"
     if all(item.verdict == "invalid" for item in acting):
         return "no strategy is valid."
-    none = "no strategy costs" if len(acting) > 1 else f"{acting[0].strategy} does not cost"
-    return f"{none} less{_economy(advice, False)}.{other}"
+    price = price_of(acting[0], advice.basis)
+    if len(acting) > 1 or price is None or price.ratio is None:
+        return f"no strategy costs less{_economy(advice, False)}.{other}"
+    return f"{acting[0].strategy} costs {less_or_more(price)}{_economy(advice, False)}.{other}"
 
 
 def _why_unsure(advice: Advice, item: Ranked, assumed: bool) -> str:
@@ -121,7 +122,8 @@ def _all_refused(cheaper: Sequence[Ranked]) -> str:
     counts = Counter(item.verdict for item in cheaper)
     one, several = _LOSES[cheaper[0].verdict]
     if len(cheaper) == 1:
-        return f"the only cheaper strategy, {cheaper[0].strategy}, {one}"
+        reason = rule_failed(next(rule for rule in cheaper[0].rules if not rule.passed))
+        return f"the only cheaper strategy, {cheaper[0].strategy}, {one} ({reason})"
     if len(counts) == 1:
         every = "both" if len(cheaper) == 2 else f"all {len(cheaper)}"
         return f"{every} cheaper strategies {several}"
@@ -136,15 +138,31 @@ def _economy(advice: Advice, assumed: bool) -> str:
     return _ECONOMY.get(advice.basis, "")
 
 
-def _other_economy(advice: Advice, item: Ranked | None) -> str:
+def _cheapest_in_other_economy(advice: Advice, items: Sequence[Ranked]) -> str:
+    """The second sentence on the strategy that costs least with (or without) the cache; one that a
+    rule refuses only where all are refused."""
+    ratios = [
+        (item.verdict in _LOSES, price.ratio, item.strategy, item)
+        for item in items
+        if (price := price_of(item, _other(advice))) and price.ratio is not None
+    ]
+    return _other_economy(advice, min(ratios)[-1]) if ratios else ""
+
+
+def _other_economy(advice: Advice, item: Ranked) -> str:
     """A second sentence if the price with (or without) the cache says the opposite; else ""."""
-    other = "uncached" if advice.basis == "cached" else "cached"
-    if item is None:
-        return ""
-    price, here = price_of(item, other), price_of(item, advice.basis)
+    price, here = price_of(item, _other(advice)), price_of(item, advice.basis)
     if price is None or price.ratio is None or here is None or is_saving(price) == is_saving(here):
         return ""
-    return f" {_ECONOMY[other].strip().capitalize()} {item.strategy} costs {less_or_more(price)}."
+    costs = "may cost" if is_saving(price) and not price.certain else "costs"
+    but = f", but {_LOSES[item.verdict][0]}" if item.verdict in _LOSES else ""
+    economy = _ECONOMY[_other(advice)].strip().capitalize()
+    return f" {economy} {item.strategy} {costs} {less_or_more(price)}{but}."
+
+
+def _other(advice: Advice) -> str:
+    """The economy that does not decide."""
+    return "uncached" if advice.basis == "cached" else "cached"
 
 
 def _of_quality(advice: Advice, answers: str) -> str:
@@ -160,10 +178,11 @@ def _of_quality(advice: Advice, answers: str) -> str:
     passed = [one for one in measured if one.item.verdict == "ship"]
     named = [one for one in passed if one.item.strategy == advice.advised]
     best, worst = (named or passed or measured)[0], measured[-1]
-    head = best.words
+    sample = f"on {counted(advice.tasks, unit_of(advice))}"
+    head = f"Ship {best.item.strategy}: {sample} it {quality(best.result)}"
     if not passed:
         why = f" ({best.item.reason})" if best.result.passed else ", which is too little"
-        head = f"Keep what runs today: {head}{why}"
+        head = f"Keep what runs today: {sample} {best.words}{why}"
     tail = "" if worst.result.value == best.result.value else f"; {worst.words}"
     return f"{head}{tail}."
 
