@@ -88,14 +88,6 @@ class Histogram:
 
 
 @dataclass(frozen=True)
-class Line:
-    """The line of a limit, by its place from the top; the area above it is forbidden."""
-
-    at: float
-    name: str
-
-
-@dataclass(frozen=True)
 class Name:
     """A text beside a mark: its `anchor` is `dx` pixels and its top `dy` pixels from the mark.
 
@@ -116,8 +108,9 @@ class Name:
 class Plot:
     """Marks, some joined by a curve or by arcs, in percent from the left and from the top.
 
-    `scale` and `axis` are lines and labels at the left and below, `limit` and `today` the values to
-    compare with across and down. A plot with `names` is large.
+    `scale` and `axis` are lines and labels at the left and below, `limit` and `today` the places of
+    the lines to compare with, from the top and from the left; above the limit is forbidden. A plot
+    with `names` is large.
     """
 
     alt: str
@@ -126,7 +119,7 @@ class Plot:
     axis_title: str
     scale: tuple[tuple[float, str], ...] = ()
     scale_title: str = ""
-    limit: Line | None = None
+    limit: float | None = None
     today: float | None = None
     curve: tuple[tuple[float, float], ...] = ()
     arcs: tuple[tuple[float, float, int], ...] = ()

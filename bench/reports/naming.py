@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
 
-from .charts import Anchor, Line, Mark, Name
+from .charts import Anchor, Mark, Name
 
 
 class Box(NamedTuple):
@@ -19,12 +19,16 @@ class Box(NamedTuple):
     bottom: float
 
 
-_ORDER: tuple[Mark, ...] = ("advised", "today", "rejected", "other")
+_ORDER: tuple[Mark, ...] = ("advised", "today", "other", "rejected")
 _BESIDE: tuple[tuple[float, float, Anchor], ...] = (
     (9, -9, "start"), (-9, -9, "end"), (0, -26, "middle"), (0, 9, "middle"), (2, -26, "start"),
     (-2, -26, "end"), (-8, 9, "start"), (8, 9, "end"), (-8, -43, "start"),
 )  # fmt: skip
 """The places to try for a name: pixels from the mark to its anchor, and to its top."""
+_AT_THE_LIMIT: tuple[tuple[float, float, float, Anchor], ...] = (
+    (0, 6, -20, "start"), (100, -6, -20, "end"), (0, 6, 3, "start"), (100, -6, 3, "end"),
+)  # fmt: skip
+"""The places to try for the name of the limit: percent from the left, then as for a mark."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,14 @@ class Field:
         top = name.y * self.height / 100 + name.dy
         return Box(left, top, left + wide, top + 17)
 
+    def has_room(self, name: Name, taken: Sequence[Box]) -> bool:
+        """True if a name overlaps nothing, and lies in the field or only a little to the right of it
+        or below."""
+        box = self.beside(name)
+        within = box.right < self.width + 14 and box.bottom <= self.height + 22
+        inside = box.left >= 0 and box.top >= 0 and within
+        return inside and not any(_overlap(box, other) for other in taken)
+
 
 ON_PHONES = Field(284, 290, wide=False)
 FIELDS = Field(634, 320, wide=True), ON_PHONES
@@ -66,30 +78,34 @@ FIELDS = Field(634, 320, wide=True), ON_PHONES
 
 
 def names(
-    points: Sequence[Point], field: Field, today: float | None, limit: Line | None
+    points: Sequence[Point], field: Field, today: float | None, limit: tuple[float, str] | None
 ) -> list[Name]:
     """The names placed beside marks, the advised one first; a row number where the name has no room.
 
-    A mark without room for either gets none. `today` is the place of today's line; the name of the
-    limit is above its line at the left.
+    A mark without room for either gets none. `today` is the place of today's line, `limit` that of
+    the limit with its name, which has its place first, above or below its line.
     """
     taken = [field.around(point) for point in points]
     if today is not None:
         x = today * field.width / 100
         taken.append(Box(x - 2, 0, x + 2, field.height))
-    if limit is not None:
-        y = limit.at * field.height / 100
-        line, name_of_line = (y - 2, field.width, y + 2), (y - 20, width_of(limit.name) + 6, y)
-        taken += [Box(0, *line), Box(0, *name_of_line)]
     placed: list[Name] = []
+    if limit is not None:
+        at, text = limit
+        y = at * field.height / 100
+        ways = [
+            Name(text, x, at, dx, dy, anchor, "rejected", field.wide)
+            for x, dx, dy, anchor in _AT_THE_LIMIT
+        ]
+        placed.append(next((name for name in ways if field.has_room(name, taken)), ways[0]))
+        taken += [Box(0, y - 2, field.width, y + 2), field.beside(placed[0])]
     for point in sorted(points, key=lambda point: (_ORDER.index(point.mark), point.row)):
         others = [box for box in taken if box != field.around(point)]
         for text, (dx, dy, anchor) in product(_texts(point, field.width // 12), _BESIDE):
             name = Name(text, point.x, point.y, dx, dy, anchor, point.mark, field.wide)
-            box = field.beside(name)
-            if _is_inside(box, field) and not any(_overlap(box, other) for other in others):
+            if field.has_room(name, others):
                 placed.append(name)
-                taken.append(box)
+                taken.append(field.beside(name))
                 break
     return placed
 
@@ -99,12 +115,6 @@ def _texts(point: Point, most: int) -> list[str]:
     name = point.name if len(point.name) <= most else point.name[: most - 1] + "…"
     texts = [f"{name}: ship", name] if point.mark == "advised" else [name]
     return [*texts, str(point.row)] if point.row else texts
-
-
-def _is_inside(box: Box, field: Field) -> bool:
-    """True if a box lies in the field, or only a little to the right of it or below."""
-    within = box.right < field.width + 14 and box.bottom <= field.height + 22
-    return box.left >= 0 and box.top >= 0 and within
 
 
 def _overlap(one: Box, other: Box) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from ..model.advice import TODAY
 from .blocks import Drawing
-from .charts import Axis, Line, Plot, spaced, ticks
+from .charts import Axis, Plot, spaced, ticks
 from .naming import FIELDS, ON_PHONES, Point, names
 from .numbers import count, dollars, percent, sentence_case
 from .reading import Reading
@@ -46,7 +46,7 @@ def scatter(reading: Reading) -> Drawing | None:
         axis_title=reading.price_axis,
         scale=tuple((down.at(share), percent(share)) for share in ticks(0.0, down.first, 4)),
         scale_title=MISSED_TURNS,
-        limit=Line(down.at(limit), f"above {percent(limit)}: loses too much") if limit else None,
+        limit=down.at(limit) if limit else None,
         today=at[TODAY][0] if TODAY in at else None,
         curve=tuple(at[name] for name in strategies if name in at),
     )
@@ -72,18 +72,18 @@ def _costs(reading: Reading, across: Axis) -> tuple[tuple[float, str], ...]:
 
 
 def _with_names(reading: Reading, plot: Plot, strategies: Sequence[str]) -> Plot:
-    """The plot with names beside its marks, and with its description."""
+    """The plot with names beside its marks and its limit, and with its description."""
     points = [
         Point(reading.title(name), x, y, mark, reading.row_numbers.get(name, 0))
         for name, (x, y, mark, _) in zip(strategies, plot.marks, strict=True)
     ]
     titles = "; ".join(title for *_, title in plot.marks[:8])
+    share = percent(reading.limit("needed"))
+    limit = None if plot.limit is None else (plot.limit, f"above {share}: loses too much")
     return replace(
         plot,
         alt=f"{sentence_case(plot.axis_title)}, against the share of {MISSED_TURNS}. {titles}.",
-        names=tuple(
-            name for field in FIELDS for name in names(points, field, plot.today, plot.limit)
-        ),
+        names=tuple(name for field in FIELDS for name in names(points, field, plot.today, limit)),
     )
 
 
