@@ -1,12 +1,10 @@
-"""The adapters of docs/strategies.md: each gives a history back as it was, and runs code of its library where that is installed."""
+"""The adapters in docs/examples/libraries: each gives a history back as it was, and runs code of its library where that is installed."""
 
 from __future__ import annotations
 
 import asyncio
 import importlib
-import re
 from pathlib import Path
-from textwrap import dedent
 from typing import Any
 
 import pytest
@@ -17,12 +15,8 @@ from bench.model import Message, ToolCall
 from bench.strategies.bridge import Bridge
 from bench.strategies.messages import LangChainMessages, OpenAIMessages
 
-PAGE = (Path(__file__).parents[2] / "docs" / "strategies.md").read_text(encoding="utf-8")
-BLOCKS = {
-    re.findall(r"def (\w+)\(messages: list", block)[-1]: dedent(block)
-    for block in re.findall(r"(?:^    # .*\n)(?:^(?:    .*)?\n)+?(?=^(?:    # [A-Z]|\S))", PAGE, re.MULTILINE)
-    if "(messages: list" in block
-}
+FOLDER = Path(__file__).parents[2] / "docs" / "examples" / "libraries"
+FILES = {path.stem.removeprefix("with_"): path.read_text(encoding="utf-8") for path in FOLDER.glob("*.py")}
 LIBRARIES = {
     "pydantic_ai": ("pydantic_ai", "processor"),
     "openai_agents": ("agents", "input_filter"),
@@ -41,9 +35,11 @@ def library(name: str) -> str:
 
 
 def adapter(name: str, code: Any) -> Any:
-    """The function of the page, with the code of the library in the place that it names."""
+    """The function of a file, with the code of the library in the place that it names."""
+    agent = f"from agent import {library(name)}  # yours\n"
+    assert agent in FILES[name]
     scope: dict[str, Any] = {library(name): code}
-    exec(compile(BLOCKS[name], name, "exec"), scope)
+    exec(compile(FILES[name].replace(agent, ""), name, "exec"), scope)
     return scope[name]
 
 
@@ -103,9 +99,9 @@ SAME = {
 }
 
 
-def test_the_page_has_an_adapter_for_each_library() -> None:
-    assert {*BLOCKS} == {*LIBRARIES, "langchain"}
-    assert all(len(block.strip().splitlines()) <= 24 for block in BLOCKS.values())
+def test_each_library_has_an_adapter() -> None:
+    assert {*FILES} == {*LIBRARIES, "langchain"}
+    assert all(len(text.splitlines()) <= 50 for text in FILES.values())
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
@@ -157,7 +153,7 @@ def test_the_adapter_for_agent_framework_gives_the_last_messages() -> None:
 def test_the_adapter_for_langchain_gives_the_edited_messages() -> None:
     pytest.importorskip("langchain", reason="langchain is not installed")
     scope: dict[str, Any] = {}
-    exec(compile(BLOCKS["langchain"].replace("trigger=1000", "trigger=60"), "langchain", "exec"), scope)
+    exec(compile(FILES["langchain"].replace("trigger=1000", "trigger=60"), "langchain", "exec"), scope)
     before = history()[1:]
     bridge = Bridge(LangChainMessages(), before)
     after = bridge.back(scope["langchain"](bridge.given))
