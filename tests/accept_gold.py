@@ -10,6 +10,7 @@ def main() -> None:
     """Write every gold file anew, and remove those that nothing makes any more."""
     sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
     import numbers_gold
+    import readme_gold
     import reports_gold
 
     for gold in (reports_gold, numbers_gold):
@@ -23,6 +24,7 @@ def main() -> None:
             if not path.exists() or path.read_bytes() != text.encode():
                 path.write_bytes(text.encode())
                 print(f"accepted {name}")
+    readme_gold.README.write_text(readme_gold.current(), encoding="utf-8")
 
 
 if __name__ == "__main__":

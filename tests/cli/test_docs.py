@@ -1,4 +1,4 @@
-"""The examples of docs/python.md print what the page says."""
+"""The examples of README.md and docs/python.md print what the pages say."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
+import readme_gold
 
 ROOT = Path(__file__).parents[2]
 
@@ -20,3 +21,7 @@ def test_the_examples_of_the_python_page_run_as_printed(tmp_path: Path, monkeypa
     found = doctest.DocTestRunner().run(page)
     assert found.attempted > 20
     assert found.failed == 0
+
+
+def test_the_answer_of_the_readme_is_what_the_command_prints() -> None:
+    assert readme_gold.current() == readme_gold.README.read_text(encoding="utf-8")
