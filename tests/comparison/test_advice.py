@@ -80,9 +80,8 @@ def test_a_question_about_a_strategy_is_answered_in_its_terms() -> None:
         name: advise(runs, ["mine", "lossy", "dear"], specs={}, asks=name).sentence
         for name in ("mine", "lossy", "dear")
     }
-    assert [sentence.partition(" Ship mine:")[0] for sentence in asked.values()][1:] == [
-        "No: lossy loses too much.", "No: dear costs 100% more.",
-    ]  # fmt: skip
+    assert asked["lossy"].startswith("No: lossy ")
+    assert asked["dear"].startswith("No: dear ")
     assert asked["mine"].startswith("Ship mine:")
 
 
