@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import weakref
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from .session import TraceSession
 
 _V = TypeVar("_V")
+_STRING = re.compile(r'"([^"\\]*+(?:\\.[^"\\]*+)*+)"(\s*+:)?')
+"""Matches a string of JSON, and the colon after a key."""
 
 
 class OwnText:
@@ -154,11 +157,18 @@ class RewrittenResult(OwnText):
 
     @cached_property
     def added(self) -> str:
-        """The words of its gaps, else its text without the result in it."""
+        """The words of its gaps, else its text without the result in it; data without its lines."""
         if self.gaps is not None:
             return "\n".join(gap.words for gap in self.gaps)
         text = self._without_halves()
-        return text.replace(self.result.text, "\n") if self.result.text else text
+        if self.result.text and self.result.text in text:
+            return text.replace(self.result.text, "\n")
+        return _STRING.sub(self._if_new, text) if text[:1] in ("{", "[") else text
+
+    def _if_new(self, string: re.Match[str]) -> str:
+        """A string in data as it is written; an empty one for a line of the result."""
+        lines = self.session.result_lines(self.result.index)
+        return string[0] if string[2] or unescape(string[1]) not in lines else '""'
 
     @property
     def _known(self) -> frozenset[str]:

@@ -64,12 +64,12 @@ class StatedNumbers:
             is_right = self._result.is_right(stated, states_all) if self._result else None
             if is_right is None:
                 is_right = (
-                    (
-                        self._is_known(stated)
-                        and not (self._result and self._result.is_count(stated))
-                    )
+                    self._counts(stated)
                     or worked_out(value, terms, percent=bool(match[1]))
-                    or self._counts(stated)
+                    or (
+                        not (self._result and self._result.is_count(stated))
+                        and self._is_known(stated)
+                    )
                     or self._is_of_record(value, near)
                 )
             if not is_right:
@@ -144,8 +144,9 @@ class _OfResult:
 
     def counts(self, stated: _Stated) -> bool:
         """True if a number is a count of what is shown or left out, or a statistic."""
-        is_statistic = self._full.is_statistic(stated.value, stated.sentence)
-        return is_statistic or self._shown.has(stated.value)
+        return self._shown.has(stated.value) or self._full.is_statistic(
+            stated.value, stated.sentence
+        )
 
     def _counts_others(self, stated: _Stated) -> bool:
         """True if a number in a notice counts something that cannot be checked (`14 frames left
@@ -162,9 +163,10 @@ def statistics_of_none(own: RewrittenResult, line: str) -> Iterator[str]:
     """Yield the wrong statistics in a line of an own text: of columns, and of groups of rows."""
     counts = own.session.result_counts(own.result)
     yield from filter(counts.groups.are_wrong_in, sentences_of(line))
-    shown = len(own.session.messages.reading(own.text).records)
-    for counted in () if own.says_omission else _ROWS.finditer(line):
-        if counted[0] not in own.result.text and not counts.may_count_rows(int(counted[1]), shown):
+    new = (counted for counted in _ROWS.finditer(line) if counted[0] not in own.result.text)
+    for counted in () if own.says_omission else new:
+        shown = len(own.session.messages.reading(own.text).records)
+        if not counts.may_count_rows(int(counted[1]), shown):
             yield counted[0]
     for stated in _STATISTIC.finditer(line):
         value = number_value(stated[2])
