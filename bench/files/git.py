@@ -35,6 +35,7 @@ _STARTS_NOTHING = (
     "log.showSignature=false",
 )
 _FILTER = re.compile(r"(?m)^(filter\..+)\.[a-z]+$")
+_COMMIT = "%(if)%(*objectname)%(then)%(*objectname)%(else)%(objectname)%(end)"  # of a tag, too
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
@@ -79,7 +80,11 @@ def top_of(folder: Path) -> Path | None:
 
 
 def resolve(folder: Path, revision: str) -> str:
-    """The full hash of a revision. Raises BenchError where this clone does not have it."""
+    """The full hash of a revision.
+
+    Raises BenchError where this clone does not have it, and for a name of several commits: a tag
+    called like the branch, which anyone may push, would be taken in its place.
+    """
     if top_of(folder) is None:
         raise BenchError(
             f"{revision}: {folder} is in no git repository — run where the history is, or use a baseline"
@@ -87,6 +92,11 @@ def resolve(folder: Path, revision: str) -> str:
     revision_id = git(
         folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"
     )
+    places = (f"refs/{kind}/{revision}" for kind in ("tags", "heads", "remotes"))
+    known = git(folder, "for-each-ref", f"--format={_COMMIT}", *places) or b""
+    if len(set(known.split())) > 1:
+        what = "a tag and a branch have this name"
+        raise BenchError(f"{revision}: {what} — write refs/heads/{revision} or refs/remotes/…")
     sha = (revision_id or b"").decode("ascii", "replace").strip()
     if not _HASH.fullmatch(sha):
         raise BenchError(

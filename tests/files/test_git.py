@@ -100,6 +100,18 @@ def test_the_repository_is_that_of_the_folder(tmp_path_factory, monkeypatch):
     assert resolve(Path(), "HEAD") == start
 
 
+def test_a_tag_is_not_taken_for_the_branch_of_its_name(repository):
+    start = git("rev-parse", "HEAD")
+    git("branch", "target")
+    git("tag", "--annotate", "--message", "same", "target", start)
+    assert resolve(Path(), "target") == start
+    commit("later")
+    git("tag", "--force", "target", "HEAD")
+    with pytest.raises(BenchError, match=r"a tag and a branch have this name — write refs/heads/target"):
+        resolve(Path(), "target")
+    assert resolve(Path(), "refs/heads/target") == start
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("says", ["a\\000b", "\\377\\n", "", "sleep"])
 def test_a_program_that_answers_anything_is_not_taken_for_git(says, tmp_path, monkeypatch):
