@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE # containers set it; every process would compil
 # Tests of one file stay in one worker: they share what they load.
 TESTS := $(BIN)/python -m pytest -n 2 --dist loadfile
 
-.PHONY: help bench test test-slow test-all kills fuzz lint packages newest lock benchmark validity example accept-gold docs site record clean
+.PHONY: help bench test test-slow test-all kills fuzz mutants lint packages newest lock benchmark validity example accept-gold docs site record clean
 .DEFAULT_GOAL := help
 
 help: ## Say what each target does.
@@ -43,6 +43,11 @@ FUZZ ?= 300
 SEED ?= 0
 fuzz: .venv/.installed-dev ## Mutate shipped files FUZZ times each, from SEED on, and read them; print how many were tried.
 	BENCH_FUZZ=$(FUZZ) BENCH_FUZZ_SEED=$(SEED) $(BIN)/python -m pytest tests/fuzz
+
+SAMPLE ?= 40
+mutants: mutants/mutmut-stats.json ## Change SAMPLE places of the code (or those that MUTANTS names) one at a time; print which changes no fast test notices.
+	$(BIN)/mutmut run --max-children 2 $(or $(MUTANTS),$$($(BIN)/mutmut print-time-estimates | \
+		awk -v seed=$(SEED) 'BEGIN { srand(seed) } /bench\./ { print rand(), $$NF }' | sort | head -n $(SAMPLE) | cut -d ' ' -f 2))
 
 packages: .venv/.installed-dev ## Build wheel and source distribution, and try both in bare environments.
 	.ci/packages
@@ -86,7 +91,7 @@ record: .venv/.installed-dev ## Record the shipped traces again; the commands an
 	@set -e; for recorder in traces/record_*.py; do echo "$(BIN)/python $$recorder"; $(BIN)/python $$recorder; done
 
 clean: ## Remove .venv, the caches and the generated reports.
-	rm -rf .venv .venv-lock build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks reports/bench.html
+	rm -rf .venv .venv-lock build dist mutants *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks reports/bench.html
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/bin/python:
@@ -106,6 +111,14 @@ clean: ## Remove .venv, the caches and the generated reports.
 	@echo "installing bench, what it needs and the development tools into .venv"
 	@$(PIP_INSTALL) $(LOCKED) --editable '.[dev]'
 	@touch .venv/.installed $@
+
+.venv/.installed-mutants: .venv/.installed-dev
+	@echo "installing mutmut into .venv"
+	@$(PIP_INSTALL) $(LOCKED) --editable '.[dev,mutants]'
+	@touch $@
+
+mutants/mutmut-stats.json: .venv/.installed-mutants # all mutants, and the tests that reach each; minutes
+	$(BIN)/mutmut run --max-children 2 'bench.comparison.certainty.x_ratio_of_totals*'
 
 .venv/.installed-docs: pyproject.toml constraints.txt | .venv/bin/python
 	@echo "installing what builds the site into .venv"
