@@ -1,13 +1,11 @@
 """A report as one HTML page.
 
-No network, readable on a phone, in the dark, on paper and without its script.
+No script, no network; readable on a phone, in the dark and on paper.
 """
 
 from __future__ import annotations
 
-import base64
 import functools
-import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
@@ -42,18 +40,9 @@ def _environment() -> jinja2.Environment:
         "plain": plain,
         "type": lambda value: type(value).__name__,
     }
-    environment.globals |= {
-        "style": Markup(_file("page.css")),
-        "script": Markup(_file("page.js")),
-    }
-    environment.globals["script_hash"] = base64.b64encode(
-        hashlib.sha256(_file("page.js").encode()).digest()
-    ).decode()
+    style = (files(__package__) / "templates" / "page.css").read_text(encoding="utf-8")
+    environment.globals["style"] = Markup(style)
     return environment
-
-
-def _file(name: str) -> str:
-    return (files(__package__) / "templates" / name).read_text(encoding="utf-8")
 
 
 def breakable(text: str) -> Markup:
