@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
-from click.exceptions import NoSuchCommand, NoSuchOption
 
 from .. import __version__
 from ..model.errors import BenchError, debugged, defect, one_line
@@ -72,15 +70,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _mistake(error: click.ClickException) -> str:
-    """The message for a mistake that click found, with what to write instead."""
+    """The message for a mistake that click found, with the command and its help."""
     context = getattr(error, "ctx", None) or click.get_current_context(silent=True)
     path = context.command_path if context else "bench"
-    text = one_line(error.format_message())
-    if isinstance(error, NoSuchCommand) and Path(error.command_name).exists():
-        text += f" Did you mean 'bench run {error.command_name}'?"
-    elif isinstance(error, NoSuchCommand | NoSuchOption) and not error.possibilities:
-        text += f" `{path} --help` has them all"
-    return f"{path}: {text}"
+    return f"{path}: {one_line(error.format_message())} See `{path} --help`."
 
 
 def _fail(message: str, code: int) -> None:

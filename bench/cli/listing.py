@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import itertools
-import re
 from collections.abc import Iterator, Sequence
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
@@ -36,7 +35,7 @@ def list_(what: str | None, words: tuple[str, ...]) -> None:
         raise SpecError(f"nothing is listed under {what!r}{nearest(what, LISTED)}")
     listed = {kind: [*_lines(kind, words)] for kind in LISTED[what]}
     if not any(listed.values()):
-        raise SpecError(f"no {what} hold {' '.join(words)!r}{_hint(what, words)}")
+        raise SpecError(f"no {what} hold {' '.join(words)!r} — bench list {what} prints all")
     for kind, lines in listed.items():
         if lines:
             say("\n".join([f"{kind}s", *lines]))
@@ -104,16 +103,6 @@ def _listed(kind: str) -> Iterator[_Item]:
             at, loop = entry.meta.get("at"), entry.meta.get("loop")
             routes = (f"  at {at}" if at else "") + (f", a loop is {loop}" if loop else "")
             yield _Item(name, _summary(entry.doc), _parameters(entry) + routes, entry.source)
-
-
-def _hint(what: str, words: Sequence[str]) -> str:
-    """The end of the error about words without a match: what to write instead."""
-    if words and words[0] in LISTED:
-        return f" — write bench list {words[0]}"
-    names = (item.name for kind in LISTED[what] for item in _listed(kind))
-    parts = {part for name in names for part in re.split(r"[._-]", name)}
-    close = nearest(" ".join(words[:1]), parts)
-    return close if "did you mean" in close else f" — bench list {what} prints all"
 
 
 def _summary(doc: str) -> str:

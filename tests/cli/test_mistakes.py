@@ -115,11 +115,10 @@ MISTAKES = [
     ("run --jbos 2", "--jobs"),
     ("run --update", "--update-baseline"),
     ("list strategy", "strategies"),
-    ("list strategies masc", "mask"),
-    ("list metrics strategies", "bench list strategies"),
+    ("list strategies masc", "bench list strategies"),
+    ("list metrics strategies", "bench list metrics"),
     ("rnu", "run"),
-    ("one.toml", "bench run one.toml"),
-    ("runs", "bench run runs"),
+    ("runs", "bench --help"),
 ]
 
 
