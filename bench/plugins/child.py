@@ -26,7 +26,7 @@ from socket import recv_fds, socket
 from typing import Any, NoReturn
 
 from ..model.errors import own_error
-from .worker import CODE, Answer, Frames, Limits
+from .frames import CODE, Answer, Frames, Limits
 
 _libc = ctypes.CDLL(None)
 _GLANCE_MS = 50
@@ -37,9 +37,9 @@ _CREATE_RULES, _RESTRICT_SELF = 444, 446
 class Link(Frames):
     """The connection from a session's process to the process that measures."""
 
-    def count(self, text: str) -> int:
-        """The tokens of a text."""
-        self.send(b"C", text.encode("utf-8", "surrogatepass"))
+    def count(self, item: bytes) -> int:
+        """The tokens of something that the process that measures can read."""
+        self.send(b"C", item)
         return int.from_bytes(self.request(), "big")
 
     def request(self) -> bytes:

@@ -19,9 +19,6 @@ from ..model import compact_json
 from ..model.errors import SpecError, StrategyError, one_line
 from .worker import how_ended
 
-TARGET = "command"
-"""The beginning of a spec that names a program: `command:"node strategy.js"`."""
-
 MAX_LINE_BYTES = 64 * 1024 * 1024
 """The longest answer that is read."""
 

@@ -18,9 +18,8 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 
 from ..model.errors import SpecError, misfit, nearest, one_line
-from .command import TARGET, program_class
 from .loader import load_module, load_target, method_of, require_child, spec_error_for
-from .spec import RawValue, Spec, parse_spec
+from .spec import COMMAND, RawValue, Spec, parse_spec
 
 _Target = TypeVar("_Target")
 _DOCUMENTS, _POLICIES = "bench.strategies.documents", "bench.strategies.policies"
@@ -220,6 +219,11 @@ class Plugin:
     arguments: dict[str, Any]
 
     @property
+    def name(self) -> str:
+        """The name of its entry."""
+        return self.entry.name
+
+    @property
     def user_code(self) -> bool:
         """True if it is user code, or a setting names a plug-in that is."""
         inner = (value for value in self.arguments.values() if isinstance(value, Plugin))
@@ -318,8 +322,10 @@ def _resolve(kind: str, spec: Spec, base: Path) -> Entry:
     """The entry of a spec, which names a command line, a registered plug-in, or a name in a file or
     module."""
     method, name = KINDS[kind].method, f"{spec.target}:{spec.attribute}"
-    if spec.target == TARGET:
+    if spec.target == COMMAND:
         require_child(str(spec))
+        from .command import program_class  # what starts programs makes each fork larger
+
         program = program_class(spec.attribute or "", base, method or "ask")
         return Entry(kind, name, program, user_code=True)
     if spec.attribute is None and not spec.target.endswith(".py"):

@@ -13,6 +13,9 @@ from dataclasses import dataclass
 
 from ..model.errors import SpecError
 
+COMMAND = "command"
+"""The beginning of a spec that names a program: `command:"node strategy.js"`."""
+
 RawValue = str | tuple[str, ...]
 _QUOTED = r'"(?:\\.|[^"\\])*"'  # a backslash keeps the character behind it
 
@@ -112,7 +115,7 @@ def parse_spec(text: str) -> Spec:
     if not target:
         raise _error(text, "a name is missing")
     attribute: str | None = None
-    if rest and (target == "command" or "=" not in rest[0]):
+    if rest and (target == COMMAND or "=" not in rest[0]):
         attribute = _unquoted(rest.pop(0), text)
     _require_name(target, attribute, text)
     if len(rest) > 1:
@@ -122,7 +125,7 @@ def parse_spec(text: str) -> Spec:
 
 def _require_name(target: str, attribute: str | None, text: str) -> None:
     """Raise SpecError where a command is empty, or the part after a target is not a name."""
-    if target == "command":
+    if target == COMMAND:
         if not attribute:
             raise _error(text, 'names no program — write command:"node strategy.js"')
     elif attribute is not None and not all(part.isidentifier() for part in attribute.split(".")):

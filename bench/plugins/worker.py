@@ -9,58 +9,25 @@ At the end of a session all processes that it started are ended.
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 import pickle
 import signal
 import socket
-import struct
 import subprocess
 import sys
 import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import IO, Any
 
-from ..files.limits import limit
 from ..model.errors import SpecError, one_line, sayable
+from .frames import CODE, Answer as Answer, Frames, Limits as Limits, Open
 
-LEAST_MIB = 256
-WAITS = 5.0
-"""Seconds by the clock allowed for each second of processor time, since the machine may be busy."""
-
-_HEAD, CODE = struct.Struct("=cQ"), struct.Struct("=i")
-_LINE, _PIECE = 1 << 16, 1 << 18
+_LINE = 1 << 16
 _START_S, _END_S = 120.0, 3.0
 _TIMER = getattr(signal, "SIGPROF", 0)
 _SPOILT = "it left its process unable to answer"
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Processor seconds for one request, and MiB of memory for a process."""
-
-    call_s: float = field(default_factory=lambda: limit("call"))
-    memory_mib: int = field(default_factory=lambda: limit("memory") >> 20)
-
-    def __post_init__(self) -> None:
-        if not self.call_s > 0:
-            raise SpecError(f"limit 'call': is more than 0 seconds, got {self.call_s:g}")
-        if self.memory_mib < LEAST_MIB:
-            raise SpecError(f"limit 'memory': is at least {LEAST_MIB} MiB, got {self.memory_mib}")
-
-    @property
-    def wall_s(self) -> float:
-        """Seconds by the clock for one request."""
-        return WAITS * self.call_s
-
-    @property
-    def answer_bytes(self) -> int:
-        """The most bytes that a session may answer; decoding them takes up to 32 times as much
-        memory."""
-        return self.memory_mib << 15
 
 
 _LATE = (
@@ -80,11 +47,6 @@ class NoAnswer(Exception):
     def __init__(self, why: str, *, ended: bool = False) -> None:
         super().__init__(why)
         self.ended = ended
-
-
-Answer = Callable[[bytes], bytes]
-Open = Callable[..., Answer]
-"""`open(link, ready, *given)` in the child: a function that answers the requests of one session."""
 
 
 class Child:
@@ -111,15 +73,12 @@ class Child:
         return Child, (self.prepare, self.modules, self.limits)
 
     @contextlib.contextmanager
-    def session(
-        self, opens: Open, *given: Any, count: Callable[[str], int] | None = None
-    ) -> Iterator[Session]:
-        """A context with a session of `opens(link, ready, *given)`. `count` counts tokens for the
-        child."""
+    def session(self, opens: Open, *given: Any) -> Iterator[Session]:
+        """A context with a session of `opens(link, ready, *given)`."""
         with self._lock:
             if not self._is_running():
                 self._start()
-            session = Session(self, count)
+            session = Session(self)
             try:
                 session.send(pickle.dumps((opens, given), pickle.HIGHEST_PROTOCOL))
                 yield session
@@ -186,65 +145,30 @@ class Child:
         return None
 
 
-class Frames:
-    """Messages on a socket, each with a kind of one byte, the length of its body, and the body."""
-
-    def __init__(self, pipe: socket.socket) -> None:
-        self._pipe = pipe
-        self._received = bytearray()  # and not read yet
-
-    def send(self, kind: bytes, body: bytes) -> None:
-        """Send a message; the kinds are R(equest), C(ount), A(nswer), M(emory is full) and (raised
-        e)X(ception)."""
-        self._pipe.sendall(_HEAD.pack(kind, len(body)) + body)
-
-    def receive(self, room: float = math.inf, until: float = math.inf) -> tuple[bytes, bytes]:
-        """The kind and the body of the next message.
-
-        Raises EOFError if the other end was closed, TimeoutError at the time `until` of the
-        monotonic clock, OverflowError for a body of more than `room` bytes.
-        """
-        kind, length = _HEAD.unpack(self._read(_HEAD.size, until))
-        if length > room:
-            raise OverflowError
-        return kind, self._read(length, until)
-
-    def _read(self, size: int, until: float) -> bytes:
-        """The next bytes from the process, at most until a time."""
-        while len(self._received) < size:
-            if until < math.inf:
-                self._pipe.settimeout(max(0.001, until - time.monotonic()))
-            piece = self._pipe.recv(_PIECE)
-            if not piece:
-                raise EOFError
-            self._received += piece
-        data = bytes(self._received[:size])
-        del self._received[:size]
-        return data
-
-
 class Session:
     """One session's process of user code, from its first request to its last."""
 
-    def __init__(self, child: Child, count: Callable[[str], int] | None) -> None:
+    def __init__(self, child: Child) -> None:
         self._pipe, theirs = socket.socketpair()
         self._frames = Frames(self._pipe)
-        self._child, self._limits, self._count = child, child.limits, count
+        self._child, self._limits = child, child.limits
         self._room = child.limits.answer_bytes
         self._code: int | None = None
         self._late = False
         with theirs, contextlib.suppress(OSError):  # the child died: nobody has the other end
             socket.send_fds(child.control, [b"\0"], [theirs.fileno()])
 
-    def ask(self, request: bytes) -> bytes:
-        """The answer to a request, within its limits. Raises NoAnswer."""
+    def ask(self, request: bytes, count: Callable[[bytes], int] | None = None) -> bytes:
+        """The answer to a request, within its limits. `count` counts tokens for the child.
+
+        Raises NoAnswer, and what `count` raises.
+        """
         until = time.monotonic() + self._limits.wall_s
         self.send(request)
         while True:
             kind, body = self._received(until)
-            if kind == b"C" and self._count is not None:
-                tokens = self._count(body.decode("utf-8", "surrogatepass"))
-                self.send(tokens.to_bytes(8, "big"))
+            if kind == b"C" and count is not None:
+                self.send(count(body).to_bytes(8, "big"))
             elif kind == b"A":
                 return body
             elif kind == b"M":

@@ -146,9 +146,9 @@ def slot_function(plugin: Plugin) -> Callable[..., Any]:
 
 def _require_messages(history: NewHistory | None, window: Window) -> None:
     """Raise StrategyError for a new message that is not a Message, or has values of wrong types."""
-    known = {id(message) for message in window.messages}
+    known = set(window.messages)  # by identity
     for message in () if history is None else history.messages:
-        if id(message) in known:
+        if isinstance(message, Message) and message in known:
             continue
         if not isinstance(message, Message):
             kind = type(message).__name__

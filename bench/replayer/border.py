@@ -1,119 +1,136 @@
-"""Replaying of user code: moments are sent to its child, outcomes come back as data."""
+"""Plug-ins of user code during a replay: each call is sent to the child, and its answer checked."""
 
 from __future__ import annotations
 
+import functools
+import itertools
 import json
 import pickle
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
 
 import msgspec
 
-from ..model import Failure, ModelTurn, ToolResult
-from ..model.errors import StrategyError, one_line, own_error
-from ..plugins.worker import NoAnswer
-from ..strategies import Strategy
-from ..tokens.counting import TokenCounter
-from .loop import Outcomes
-from .recording import Frame, Moment
-from .serving import open_replay
+from ..model import Message, Record, Reply, too_deep
+from ..model.errors import StrategyError, one_line
+from ..plugins.worker import NoAnswer, Session
+from ..strategies import NewHistory, SandboxedPlugin, Window, Written
+from ..strategies.offloading import offload
+from .answers import Decision
+from .loop import Loop, Start
+from .numbering import shared_length
+from .serving import Answered, Edit, HistoryAnswer, Messages, Plan, Request
+
+_TYPES: dict[str, Any] = {
+    "store": Record,
+    "consumer": Reply,
+    "evaluator": dict[str, Any] | None,
+    "router": Decision | None,
+    "compactor": HistoryAnswer | None,
+}
+"""The type of an answer for each kind of plug-in; a summarizer may give any value."""
 
 
-def outcomes_of_child(
-    strategy: Strategy,
-    frame: Frame,
-    counter: TokenCounter,
-    moments: Iterable[Moment],
-    *,
-    ended: bool,
-) -> Outcomes:
-    """The outcomes of some moments under a strategy in a child process; with `ended` also those of
-    the recording's end."""
-    checked, sandbox = CheckedOutcomes(), strategy.sandbox
-    given = sandbox.number, frame, counter.encoding, counter.counting
-    with sandbox.child.session(open_replay, *given, count=counter.encoded) as session:
-        for portion, is_last in _portions(strategy, moments):
-            request = pickle.dumps((portion, is_last and ended), pickle.HIGHEST_PROTOCOL)
-            try:
-                checked.take(portion, session.ask(request))
-            except (NoAnswer, StrategyError) as error:
-                at = portion[-1].step.index if portion else -1
-                slot = "strategy" if len(strategy.user_slots) > 1 else min(strategy.user_slots)
-                checked.out.failure = Failure(step=at, slot=slot, error=_reason(error))
-            if checked.out.failure is not None:
-                break
-    return checked.out
+class SandboxedPlugins:
+    """The plug-ins of a strategy in its child process, during one replay by a loop."""
 
+    def __init__(self, session: Session, plans: Mapping[str, Any], loop: Loop) -> None:
+        self._session, self._plans, self._loop = session, plans, loop
+        self._messages = Messages()
+        self._lists: dict[tuple[int, str], list[Any]] = {}
+        self._instances = itertools.count()
 
-def _portions(strategy: Strategy, moments: Iterable[Moment]) -> Iterator[tuple[list[Moment], bool]]:
-    """Yield moments in portions, and True with the last one.
+    def start(self, plugin: SandboxedPlugin) -> Callable[..., Any]:
+        """A function from the values of a slot to the answer of a new instance of a plug-in.
 
-    Only the last moment of a portion may call user code, so no later one is in its process.
-    """
-    own = strategy.user_slots
-    portion: list[Moment] = []
-    for moment in moments:
-        portion.append(moment)
-        if _may_call(own, moment):
-            yield portion, False
-            portion = []
-    yield portion, True
-
-
-def _may_call(own: Set[str], moment: Moment) -> bool:
-    """True if a moment may call the plug-ins of some slots."""
-    if "routers" in own:
-        return True
-    if isinstance(moment.step, ToolResult):
-        return own != {"compactor"}
-    return moment.asks and "compactor" in own
-
-
-class CheckedOutcomes:
-    """The outcomes in the child's answers so far, checked to refer only to steps and messages that
-    exist."""
-
-    def __init__(self) -> None:
-        self.out = Outcomes()
-        self._recorded = 0  # the messages of the recording so far
-        self._lengths: dict[str, int] = {}  # of the last prompt of each thread
-
-    def take(self, moments: Sequence[Moment], body: bytes) -> None:
-        """Add the answer about some moments.
-
-        Raises StrategyError if it cannot be true. From an answer with a failure only that is taken.
+        It raises StrategyError where the child gives no answer, or one that cannot be read.
         """
+        return functools.partial(self._call, plugin, next(self._instances))
+
+    def _call(self, plugin: SandboxedPlugin, instance: int, *given: Any) -> Any:
+        """The answer of one instance."""
+        known = len(self._messages.all)
+        parts = tuple(self._argument(instance, part) for part in given)
+        new = self._messages.all[known:]
+        request = Request(plugin.slot, plugin.place, instance, new, parts)
         try:
-            out = msgspec.convert(json.loads(body), Outcomes)
-        except (ValueError, RecursionError) as error:
-            raise StrategyError(f"its answer cannot be read: {one_line(error)}") from None
-        if out.failure is not None:
-            slot, reason = one_line(out.failure.slot), one_line(out.failure.error)
-            out = Outcomes(failure=Failure(step=out.failure.step, slot=slot, error=reason))
-        else:
-            self._require_possible(moments, out)
-        self.out.join(out)
+            body = self._session.ask(pickle.dumps(request, pickle.HIGHEST_PROTOCOL), self._count)
+        except NoAnswer as why:
+            hint = " — a strategy returns or raises" if why.ended else ""
+            raise StrategyError(f"{why}{hint}") from None
+        answer: Answered = _read(json.loads, body, Answered)
+        for handle, value in answer.offloaded:
+            offload(handle, value)
+        for read, written, model in answer.charged:
+            self._loop.charge(read, written, model)
+        if too_deep(answer.value):
+            raise StrategyError("its answer cannot be read: it is nested too deep")
+        value = _read(lambda data: data, answer.value, _TYPES.get(plugin.kind, Any))
+        return self._new_history(value) if isinstance(value, HistoryAnswer) else value
 
-    def _require_possible(self, moments: Sequence[Moment], out: Outcomes) -> None:
-        """Raise StrategyError for outcomes of other steps, and for messages that do not exist."""
-        self._recorded += sum(len({id(m.message), id(m.seen)}) for m in moments if m.message)
-        turns = [m.step for m in moments if m.asks and isinstance(m.step, ModelTurn)]
-        results = [m.step.index for m in moments if isinstance(m.step, ToolResult)]
-        if [(turn.index, turn.thread) for turn in turns] != [
-            (call.step, call.thread) for call in out.calls
-        ] or results != [one.step for one in out.results]:
-            raise StrategyError("its answer is about other steps than it was given")
-        least = -len(self.out.written) - len(out.written)
-        numbers = {one.message for one in out.results}.union(*(call.tail for call in out.calls))
-        exist = all(least <= number < self._recorded for number in numbers)
-        for call in out.calls:
-            exist = exist and 0 <= call.keep <= self._lengths.get(call.thread, 0)
-            self._lengths[call.thread] = call.keep + len(call.tail)
-        if not exist:
+    # ------------------------------------------------------------ to the child
+
+    def _argument(self, instance: int, part: Any) -> Any:
+        """An argument as it is sent: its lists as edits, and plans by name."""
+        if isinstance(part, Window):
+            changed: dict[str, Any] = {"count": len}  # the child has a function of its own
+            for name in ("messages", "added"):
+                changed[name] = self._part(instance, name, getattr(part, name))
+            return replace(part, **changed)
+        if type(part) is dict:  # a router's state
+            return {key: self._part(instance, key, value) for key, value in part.items()}
+        return self._part(instance, "", part)
+
+    def _part(self, instance: int, name: str, value: Any) -> Any:
+        """A list as a change of the last one with its name, a plan as its name; else the value."""
+        if value is self._plans.get(name, self):
+            return Plan(name)
+        if not isinstance(value, list | tuple):
+            return value
+        items = list(value)
+        keep = shared_length(self._lists.get((instance, name), []), items)
+        self._lists[instance, name] = items
+        if items and isinstance(items[0], Message):
+            return Edit(name, keep, [*map(self._messages.add, items[keep:])], has_messages=True)
+        return Edit(name, keep, items[keep:], has_messages=False)
+
+    # ------------------------------------------------------------ from the child
+
+    def _count(self, body: bytes) -> int:
+        """The tokens of a text, or of a message or its number, that the child asks for."""
+        item: Any = _read(json.loads, body, int | str | Message)
+        return self._loop.count(self._message(item) if isinstance(item, int) else item)
+
+    def _message(self, number: int) -> Message:
+        """The message with a number. Raises StrategyError for one that does not exist."""
+        if not 0 <= number < len(self._messages.all):
             raise StrategyError("its answer holds messages that do not exist")
+        return self._messages.all[number]
+
+    def _new_history(self, answer: HistoryAnswer) -> NewHistory:
+        """A compactor's answer with the messages of this side; new ones get their numbers."""
+
+        def received(items: Iterable[int | Message]) -> list[Message]:
+            messages: list[Message] = []
+            for item in items:
+                number = item if isinstance(item, int) else self._messages.add(item)
+                messages.append(self._message(number))
+            return messages
+
+        messages = received(answer.messages)
+        written = [Written(received(read), text) for read, text in answer.written]
+        return NewHistory(messages, written, answer.parts)
 
 
-def _reason(error: BaseException) -> str:
-    """The reason why there is no answer, or only a wrong one."""
-    if isinstance(error, NoAnswer):
-        return f"{error} — a strategy returns or raises" if error.ended else str(error)
-    return own_error(error)
+def starts_in_child(session: Session, plans: Mapping[str, Any], loop: Loop) -> Start:
+    """The function that starts the plug-ins of a loop in the child process of a session."""
+    return SandboxedPlugins(session, plans, loop).start
+
+
+def _read(decode: Callable[[Any], Any], data: Any, wanted: Any) -> Any:
+    """Data from the child as a value of a type. Raises StrategyError."""
+    try:
+        return msgspec.convert(decode(data), wanted)
+    except (ValueError, RecursionError) as error:
+        raise StrategyError(f"its answer cannot be read: {one_line(error)}") from None

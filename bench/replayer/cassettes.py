@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -31,7 +32,7 @@ def go_offline(base: Path, charge: Charge) -> None:
     `charge` gets the tokens that a model read and wrote, as reported in each answer. A request that
     the cassette does not have, and any other connection, raises where it is made.
     """
-    if (base / CASSETTE).is_file():
+    if os.path.isfile(os.path.join(base, CASSETTE)):
         _play(base / CASSETTE, charge)
     sys.addaudithook(_refuse)
 

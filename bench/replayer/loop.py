@@ -21,7 +21,6 @@ from ..model import (
     Message,
     ModelTurn,
     Record,
-    Reply,
     Resolved,
     RouteDecision,
     ToolResult,
@@ -31,9 +30,17 @@ from ..model import (
 )
 from ..model.errors import StrategyError
 from ..model.outcome import OUTPUT, SUMMARY
-from ..model.replay import Call
+from ..model.replay import Call, StepOutcome
 from ..plugins.registry import build
-from ..strategies import AT_DEFAULT, RECORDED, Execution, Strategy, untruncated_record
+from ..strategies import (
+    AT_DEFAULT,
+    RECORDED,
+    Execution,
+    NewHistory,
+    Strategy,
+    Window,
+    untruncated_record,
+)
 from ..strategies.forms import execution_mapping
 from ..strategies.histories import with_text
 from ..strategies.offloading import offloaded_to
@@ -46,37 +53,17 @@ from .recording import Frame, Moment
 from .thread import Thread
 
 
-class ResultOutcome(msgspec.Struct):
-    """The outcome of one tool result: the number of the message that shows it, and what the slots
-    made of it.
-
-    `kept` is the stored record and the value that can be read back; None without a store.
-    """
-
-    step: int
-    message: int
-    kept: tuple[Record, Any] | None = None
-    evaluation: dict[str, Any] | None = None
-    evaluation_untruncated: dict[str, Any] | None = None
-    reply: Reply | None = None
-
-
 class Outcomes(msgspec.Struct):
-    """The outcomes of some moments, as data. `written` are the new messages, numbered -1, -2, …"""
+    """The outcomes of a replay. `written` are the strategy's messages; no findings are extracted
+    yet."""
 
     written: list[Message] = []
     calls: list[Call] = []
-    results: list[ResultOutcome] = []
+    results: list[StepOutcome] = []
     decisions: list[Decision] = []
     own_calls: list[WriterCall] = []
     handles: list[Resolved] = []
     failure: Failure | None = None
-
-    def join(self, more: Outcomes) -> None:
-        """Append the outcomes of the next moments."""
-        for name in ("written", "calls", "results", "decisions", "own_calls", "handles"):
-            getattr(self, name).extend(getattr(more, name))
-        self.failure = more.failure
 
 
 class Side:
@@ -99,12 +86,25 @@ class Router(NamedTuple):
     decide_untruncated: Callable[..., Any]
 
 
-class Loop:
-    """A strategy during one replay, with started plug-ins and their state."""
+Start = Callable[[Any], Callable[..., Any]]
+"""A function from a plug-in to a function from the values of its slot to its answer."""
 
-    def __init__(self, strategy: Strategy, frame: Frame, counter: TokenCounter) -> None:
-        self._strategy, self._frame = strategy, frame
-        self._numbers = Numbers(counter.of)
+
+class Loop:
+    """A strategy during one replay, with started plug-ins and their state.
+
+    `starts(loop)` is the function that starts a plug-in: here, or in a child process.
+    """
+
+    def __init__(
+        self,
+        strategy: Strategy,
+        frame: Frame,
+        counter: TokenCounter,
+        starts: Callable[[Loop], Start] = lambda loop: slot_function,
+    ) -> None:
+        self._strategy, self._frame, self._start = strategy, frame, starts(self)
+        self._numbers = Numbers(counter.of, frame.messages)
         self._out = Outcomes()
         self._threads: dict[str, Thread] = {}
         self._store, self._summarize, self._consume = map(
@@ -114,10 +114,10 @@ class Loop:
         self._side = self._stored  # the one at work: calls of models by the other are not charged
         self._routers = [
             Router(
-                plugin.entry.name,
+                plugin.name,
                 plugin.attribute("at", AT_DEFAULT),
                 plugin.attribute("loop"),
-                *(slot_function(plugin), slot_function(plugin)),
+                *(self._start(plugin), self._start(plugin)),
             )
             for plugin in strategy.plugins.get("routers", ())
         ]
@@ -130,7 +130,7 @@ class Loop:
     def _start_slot(self, slot: str) -> Any:
         """The started plug-in of a slot; None for an empty slot."""
         plugins = self._strategy.plugins.get(slot)
-        return slot_function(plugins[0]) if plugins else None
+        return self._start(plugins[0]) if plugins else None
 
     def _thread(self, name: str) -> Thread:
         """The thread with a name; each has its own compactor."""
@@ -138,21 +138,18 @@ class Loop:
             plugins = self._strategy.plugins.get("compactor", ())
             per_call = any(plugin.attribute("mode", "history") == "per_call" for plugin in plugins)
             compact = self._start_slot("compactor")
-            recorded = slot_function(build("compactor", "recorded"))
             self._threads[name] = Thread(
-                self._numbers, compact, recorded, self._frame, per_call=per_call
+                self._numbers, compact, _recorded_history, self._frame, per_call=per_call
             )
         return self._threads[name]
 
     # ------------------------------------------------------------ steps
 
     def outcomes(self, moments: Iterable[Moment], *, ended: bool) -> Outcomes:
-        """The outcomes of the next moments; with `ended` also those of the recording's end.
+        """The outcomes of some moments; with `ended` also those of the recording's end.
 
         A strategy that raises ends them with its failure.
         """
-        self._out = Outcomes()
-        before = len(self._numbers.written)
         try:
             if self._strategy.broken:
                 raise Broken("strategy", StrategyError(self._strategy.broken))
@@ -164,7 +161,7 @@ class Loop:
                     self._route("end", self._last)
         except Broken as error:
             self._out.failure = Failure(step=self._last_index, slot=error.slot, error=error.text)
-        self._out.written = self._numbers.written[before:]
+        self._out.written = self._numbers.written
         return self._out
 
     def _before_answer(self, moment: Moment) -> None:
@@ -205,6 +202,10 @@ class Loop:
         """The index of the last replayed step; -1 before the first."""
         return -1 if self._last is None else self._last.index
 
+    def count(self, item: Message | str) -> int:
+        """The tokens of a text or a message."""
+        return self._numbers.count(item)
+
     def charge(self, read: int, written: int, model: str | None) -> None:
         """Charge a model call that the strategy itself made; calls for the untruncated side are
         free."""
@@ -228,16 +229,17 @@ class Loop:
     def _result(self, step: ToolResult, moment: Moment) -> None:
         """Store, summarize, consume and evaluate a result, and add its message to the thread."""
         full = untruncated_record(step)
-        kept = None if self._store is None else self._put(step)
-        record, stored = kept or (full, full.value)
+        record, stored = (full, full.value) if self._store is None else self._put(step)
         summary = self._answer("summarizer", self._summarize, step)
         self._last_result = {SUMMARY: summary, OUTPUT: step.value}
         reply = self._answer("consumer", self._consume, Execution(step, summary))
         shown, untruncated = self._messages_of(moment, record, summary)
-        outcome = ResultOutcome(
+        outcome = StepOutcome(
             step=step.index,
+            call_id=step.call_id,
             message=self._thread(step.thread).join(shown, untruncated),
-            kept=kept,
+            record=record,
+            stored=stored,
             evaluation=self._evaluate(self._stored, read_back(record, stored)),
             evaluation_untruncated=self._evaluate(self._full, full),
             reply=reply,
@@ -360,6 +362,12 @@ class Loop:
         if isinstance(step, RouteDecision) and step.router in self._taken:
             state["recorded_route"] = self._taken[step.router]
         return state
+
+
+def _recorded_history(window: Window) -> NewHistory | None:
+    """The history as the recorded harness left it at the resets of a window."""
+    answer: NewHistory | None = slot_function(build("compactor", "recorded"))(window)
+    return answer
 
 
 def read_back(record: Record, stored: Any) -> Record:

@@ -1,4 +1,4 @@
-"""Numbers for messages: those of the recording from 0 up, those of a strategy from -1 down."""
+"""Numbers for messages: those of the recording from 0 up, then those of a strategy."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ _BLOCK = 256
 class Numbers:
     """The number of each message of one replay. Recorded messages are added as their steps come.
 
-    Messages with the same content share a number.
+    `first` is the number of the first message that the strategy writes. Messages with the same
+    content share a number.
     """
 
-    def __init__(self, count: Count) -> None:
+    def __init__(self, count: Count, first: int = 0) -> None:
         self.written: list[Message] = []
+        self._first = first
         self._recorded: list[Message] = []
         self._count = count
         self._by_message: dict[Message, int] = {}
@@ -42,9 +44,10 @@ class Numbers:
             same = (at for at in self._by_step.get(message.step, ()) if self._says(at, content))
             number = next(same, None)
             if number is None:
-                number = self._by_content.setdefault(content, -1 - len(self.written))
-            if -number > len(self.written):
-                self.written.append(message)
+                new = self._first + len(self.written)
+                number = self._by_content.setdefault(content, new)
+                if number == new:
+                    self.written.append(message)
             self._by_message[message] = number
         return number
 
@@ -52,7 +55,7 @@ class Numbers:
         """The tokens of a numbered message, framing included."""
         size = self._tokens.get(number)
         if size is None:
-            size = self._tokens[number] = self._count(self.written[-1 - number])
+            size = self._tokens[number] = self._count(self.written[number - self._first])
         return size
 
     def count(self, item: Message | str) -> int:

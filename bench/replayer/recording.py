@@ -21,14 +21,15 @@ class Frame(NamedTuple):
 
     `framing` are the tokens of an empty prompt, `window_tokens` those of the model's window,
     `plans` the plan and the manifest that routers choose from, `points` the decision points (with
-    the router, where known) at which decisions were recorded. `future` is for a reference that
-    reads it.
+    the router, where known) at which decisions were recorded, `messages` the number of recorded
+    messages. `future` is for a reference that reads it.
     """
 
     framing: int
     window_tokens: int
     plans: dict[str, Any] = {}
     points: frozenset[tuple[str, str | None]] = frozenset()
+    messages: int = 0
     future: Any = None
 
 
@@ -57,6 +58,7 @@ def frame_of(trace: Trace, index: TraceIndex) -> Frame:
         index.window_tokens or DEFAULT_WINDOW_TOKENS,
         {name: trace.meta[name] for name in _PLANS if name in trace.meta},
         frozenset((step.at, step.router) for step in decisions),
+        len(index.tokens),
     )
 
 

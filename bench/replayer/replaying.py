@@ -19,7 +19,7 @@ from ..model import (
     Trace,
 )
 from ..model.index import TraceIndex
-from ..model.replay import Call, Replay, StepOutcome
+from ..model.replay import Replay, StepOutcome
 from ..plugins.registry import build, entries
 from ..strategies import Strategy, untruncated_record
 from ..strategies.routing import labelled_route
@@ -27,9 +27,10 @@ from ..text.scripts import expected_scripts
 from ..tokens.counting import TokenCounter
 from . import unstable
 from .answers import Broken, in_slot
-from .border import outcomes_of_child
-from .loop import Loop, Outcomes, ResultOutcome, read_back
+from .border import starts_in_child
+from .loop import Loop, Outcomes, read_back
 from .recording import Moment, frame_of, moments_of
+from .serving import open_replay
 
 
 class Replayer:
@@ -88,7 +89,7 @@ class Replayer:
             spec=strategy.spec,
             says=strategy.declaration.says,
             written=tuple(out.written),
-            calls=tuple(map(self._numbered_call, out.calls)),
+            calls=tuple(out.calls),
             results=tuple(results),
             decisions=tuple(map(self._labelled_decision, out.decisions)),
             own_calls=tuple(out.own_calls),
@@ -102,47 +103,27 @@ class Replayer:
         moments: Iterable[Moment] = (
             each for each in self._moments if before is None or each.step.index < before
         )
-        if strategy.sandbox is not None:
-            given = strategy, self._frame, self.counter, moments
-            return outcomes_of_child(*given, ended=before is None)
-        frame = self._frame
+        frame, sandbox = self._frame, strategy.sandbox
+        if sandbox is not None:
+            with sandbox.child.session(open_replay, sandbox.number, frame.plans) as session:
+                starts = functools.partial(starts_in_child, session, frame.plans)
+                loop = Loop(strategy, frame, self.counter, starts)
+                return loop.outcomes(moments, ended=before is None)
         if _reads_future(strategy):
             frame = frame._replace(future=self.future)
         elif strategy.has_user_code:  # which may change what it is handed
             frame, moments = copy.deepcopy(frame), map(copy.deepcopy, moments)
         return Loop(strategy, frame, self.counter).outcomes(moments, ended=before is None)
 
-    def _number(self, number: int) -> int:
-        """The number of a message in the replay: the strategy's messages are numbered after the
-        recorded ones."""
-        return number if number >= 0 else len(self.index.tokens) - 1 - number
-
-    def _numbered_call(self, call: Call) -> Call:
-        """A call with the numbers of the replay."""
-        return msgspec.structs.replace(call, tail=tuple(map(self._number, call.tail)))
-
-    def _with_findings(self, outcome: ResultOutcome) -> StepOutcome:
+    def _with_findings(self, outcome: StepOutcome) -> StepOutcome:
         """The outcome of a result, with the findings extracted from both of its records."""
         result = self._results[outcome.step]
-        untruncated = untruncated_record(result)
         if outcome.step not in self._extracted:
-            self._extracted[outcome.step] = self._extract(untruncated)
+            self._extracted[outcome.step] = self._extract(untruncated_record(result))
         full = found = self._extracted[outcome.step]
-        record, stored = outcome.kept or (untruncated, untruncated.value)
-        if stored is not result.value:
-            found = self._extract(read_back(record, stored))
-        return StepOutcome(
-            step=outcome.step,
-            call_id=result.call_id,
-            message=self._number(outcome.message),
-            record=record,
-            stored=stored,
-            evaluation=outcome.evaluation,
-            evaluation_untruncated=outcome.evaluation_untruncated,
-            extraction=found,
-            extraction_untruncated=full,
-            reply=outcome.reply,
-        )
+        if outcome.stored is not result.value:
+            found = self._extract(read_back(outcome.record, outcome.stored))
+        return msgspec.structs.replace(outcome, extraction=found, extraction_untruncated=full)
 
     def _extract(self, record: Record) -> dict[str, Any] | None:
         with in_slot("extractor"):

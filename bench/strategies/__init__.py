@@ -19,9 +19,13 @@ A user's function gets its value in the form that it asks for: `forms.py`.
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
+
+import msgspec
 
 from ..model.errors import SpecError
 from ..plugins.loader import method_of
@@ -58,18 +62,39 @@ DECISION_POINTS = (
 )
 
 
+class SandboxedPlugin(msgspec.Struct, frozen=True):
+    """A plug-in that runs in a child process: the one at a `place` of a slot.
+
+    `attributes` are those that a replay asks for: `mode`, `at` and `loop`.
+    """
+
+    kind: str
+    slot: str
+    place: int
+    name: str
+    user_code: bool
+    attributes: dict[str, str | None] = {}
+    shipped: ClassVar[bool] = False
+
+    def attribute(self, name: str, default: Any = None) -> Any:
+        """The value that was declared in the child."""
+        return self.attributes.get(name, default)
+
+
+AnyPlugin = Plugin | SandboxedPlugin
+
+
 @dataclass(frozen=True)
 class Strategy:
     """A declaration with the plug-ins in its slots; an empty slot does what the recording did.
 
     So `recorded` is the empty strategy. `broken` is the reason why it cannot run at all. `sandbox`
-    is the child process of user code: then all plug-ins are there, and none here.
-    `in_process_reason` says why user code runs in this process instead; `imported` are the user's
-    files that a child imported.
+    is the child process of user code: then all plug-ins are there. `in_process_reason` says why
+    user code runs in this process instead; `imported` are the user's files that a child imported.
     """
 
     declaration: Declaration
-    plugins: dict[str, tuple[Plugin, ...]] = field(default_factory=dict)
+    plugins: Mapping[str, tuple[AnyPlugin, ...]] = field(default_factory=dict)
     broken: str = ""
     sandbox: Any = field(default=None, compare=False, repr=False)
     in_process_reason: str = field(default="", compare=False)
@@ -86,15 +111,13 @@ class Strategy:
         return self.declaration.spec
 
     @property
-    def everything(self) -> tuple[Plugin, ...]:
+    def everything(self) -> tuple[AnyPlugin, ...]:
         """The plug-ins of all slots."""
         return tuple(plugin for filled in self.plugins.values() for plugin in filled)
 
     @property
     def user_slots(self) -> frozenset[str]:
         """The slots that a user's function, class or program fills."""
-        if self.sandbox is not None:
-            return frozenset(self.sandbox.slots)
         filled = self.plugins.items()
         return frozenset(slot for slot, each in filled if any(plugin.user_code for plugin in each))
 
@@ -106,8 +129,7 @@ class Strategy:
     @property
     def shipped(self) -> bool:
         """True if all of its code is the bench's, so that its spec determines the results."""
-        known = not self.broken and self.sandbox is None
-        return known and all(plugin.shipped for plugin in self.everything)
+        return not self.broken and all(plugin.shipped for plugin in self.everything)
 
     def __str__(self) -> str:
         return str(self.declaration)
@@ -124,7 +146,7 @@ def build_strategy(declared: Declaration, base: Path | None = None) -> Strategy:
         for slot, items in declared.slots.items()
     }
     strategy = Strategy(declared, plugins)
-    for plugin in strategy.everything:
+    for plugin in itertools.chain.from_iterable(plugins.values()):
         _require_declared(plugin)
         if strategy.has_user_code and plugin.attribute("needs_future", False):
             what = f"{plugin.spec} reads the whole recording, and no code of yours may"

@@ -7,16 +7,19 @@ import inspect
 import itertools
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..model import Record, ToolResult
-from ..plugins.command import Program
 from ..plugins.registry import Plugin
+from ..plugins.spec import COMMAND
 from .bridge import Bridge, Items
 from .forms import FORMS, Form, SlotCall, execution_mapping, form_of
 from .messages import OpenAIMessages
 from .offloading import offload
 from .slots import Execution, NewHistory
+
+if TYPE_CHECKING:
+    from ..plugins.command import Program
 
 
 def with_form(plugin: Plugin) -> Plugin:
@@ -24,9 +27,9 @@ def with_form(plugin: Plugin) -> Plugin:
 
     Raises SpecError for a form that its slot does not have.
     """
-    instance, call = plugin.start()
-    if isinstance(instance, Program):
+    if plugin.spec.target == COMMAND:
         return plugin
+    _, call = plugin.start()
     form = form_of(plugin.entry.kind, call, plugin.entry.name, plugin.attribute("form"))
     return replace(plugin, entry=replace(plugin.entry, meta={**plugin.entry.meta, "form": form}))
 
@@ -34,7 +37,7 @@ def with_form(plugin: Plugin) -> Plugin:
 def user_function(plugin: Plugin) -> Callable[..., Any]:
     """A function that passes the values of a slot to a new instance of a user's plug-in."""
     instance, call = plugin.start()
-    if isinstance(instance, Program):
+    if plugin.spec.target == COMMAND:
         return functools.partial(_of_program, instance, plugin.entry.kind)
     return UserFunction(plugin.entry.kind, plugin.entry.meta["form"], call)
 

@@ -12,7 +12,7 @@ import pytest
 
 from bench import load
 from bench.model.errors import TraceError
-from bench.plugins.worker import LEAST_MIB
+from bench.plugins.frames import LEAST_MIB
 
 ROOT = Path(__file__).parents[2]
 

@@ -187,15 +187,16 @@ def test_a_replay_begins_with_the_code_as_it_was_imported(replayed):
 
 
 FORGED = {
-    "a message of nobody": "for call in out['calls']: call[3].append(999)",
-    "a message that comes later": "for call in out['calls']: call[3].append(3)",
-    "a message that was never written": "for call in out['calls']: call[3].append(-1)",
-    "a message of a prompt that was not": "for call in out['calls']: call[2] += 9",
-    "another prompt": "out['calls'] *= 2",
-    "a failure and another result": "out |= {'failure': {'step': 1, 'slot': 's', 'error': 'its own'}, 'results': [{'step': 9, 'message': 9}]}",
-    "another kind of answer": "out['handles'] = 7",
-    "fewer tokens than none": "out['own_calls'] = [{'step': 3, 'consumed_tokens': -9, 'produced_tokens': 0}]",
-    "half a message": "out['written'] = [{'role': 'user'}]",
+    "a message of nobody": "out['value']['messages'].append(999)",
+    "a message that comes later": "out['value']['messages'].append(1 + max(out['value']['messages']))",
+    "a message before the first": "out['value']['messages'].append(-1)",
+    "half a message": "out['value']['messages'].append({'role': 'user'})",
+    "a summary of nobody's messages": "out['value']['written'] = [[[999], 'x']]",
+    "tokens that are no number": "out['value']['parts'] = {'a': 'x'}",
+    "another kind of answer": "out['value'] = 7",
+    "no value that can be looked at": "for _ in range(300): out['value'] = [out['value']]",
+    "no list of handles": "out['offloaded'] = 7",
+    "fewer tokens than none": "out['charged'] = [[-9, 0, None]]",
 }
 
 
@@ -209,6 +210,7 @@ def test_a_forged_answer_is_refused(what, replayed):
     found = replayed(code, "compactor={}:f")
     assert found.failure is not None
     assert found.failure.error.startswith("its ")
+    assert found.failure.slot == "compactor"
 
 
 def test_the_child_process_counts_tokens_as_the_parent_does(replayed):

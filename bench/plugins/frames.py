@@ -1,0 +1,92 @@
+"""Messages between the process that measures and a child, and the limits of a child.
+
+A child imports this module and each session forks the child, so it imports little.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from socket import socket
+
+from ..files.limits import limit
+from ..model.errors import SpecError
+
+LEAST_MIB = 256
+WAITS = 5.0
+"""Seconds by the clock allowed for each second of processor time, since the machine may be busy."""
+
+CODE = struct.Struct("=i")
+"""The exit code of a session's process, as the child sends it."""
+
+_HEAD = struct.Struct("=cQ")
+_PIECE = 1 << 16  # of a size that malloc does not map anew each time
+
+Answer = Callable[[bytes], bytes]
+Open = Callable[..., Answer]
+"""`open(link, ready, *given)` in the child: a function that answers the requests of one session."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Processor seconds for one request, and MiB of memory for a process."""
+
+    call_s: float = field(default_factory=lambda: limit("call"))
+    memory_mib: int = field(default_factory=lambda: limit("memory") >> 20)
+
+    def __post_init__(self) -> None:
+        if not self.call_s > 0:
+            raise SpecError(f"limit 'call': is more than 0 seconds, got {self.call_s:g}")
+        if self.memory_mib < LEAST_MIB:
+            raise SpecError(f"limit 'memory': is at least {LEAST_MIB} MiB, got {self.memory_mib}")
+
+    @property
+    def wall_s(self) -> float:
+        """Seconds by the clock for one request."""
+        return WAITS * self.call_s
+
+    @property
+    def answer_bytes(self) -> int:
+        """The most bytes that a session may answer; decoding them takes up to 32 times as much
+        memory."""
+        return self.memory_mib << 15
+
+
+class Frames:
+    """Messages on a socket, each with a kind of one byte, the length of its body, and the body."""
+
+    def __init__(self, pipe: socket) -> None:
+        self._pipe = pipe
+        self._received = bytearray()  # and not read yet
+
+    def send(self, kind: bytes, body: bytes) -> None:
+        """Send a message; the kinds are R(equest), C(ount), A(nswer), M(emory is full) and (raised
+        e)X(ception)."""
+        self._pipe.sendall(_HEAD.pack(kind, len(body)) + body)
+
+    def receive(self, room: float = math.inf, until: float = math.inf) -> tuple[bytes, bytes]:
+        """The kind and the body of the next message.
+
+        Raises EOFError if the other end was closed, TimeoutError at the time `until` of the
+        monotonic clock, OverflowError for a body of more than `room` bytes.
+        """
+        kind, length = _HEAD.unpack(self._read(_HEAD.size, until))
+        if length > room:
+            raise OverflowError
+        return kind, self._read(length, until)
+
+    def _read(self, size: int, until: float) -> bytes:
+        """The next bytes from the process, at most until a time."""
+        while len(self._received) < size:
+            if until < math.inf:
+                self._pipe.settimeout(max(0.001, until - time.monotonic()))
+            piece = self._pipe.recv(_PIECE)
+            if not piece:
+                raise EOFError
+            self._received += piece
+        data = bytes(self._received[:size])
+        del self._received[:size]
+        return data

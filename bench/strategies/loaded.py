@@ -1,0 +1,135 @@
+"""The child's side of strategies with user code: they are loaded, and described as data."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import os
+import pickle
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ..model.errors import BenchError, EndedError, one_line
+from ..plugins.frames import Answer
+from ..plugins.loader import compile_from_source, import_from, is_installed
+from ..plugins.registry import Plugin
+from . import SandboxedPlugin, Strategy, build_strategy
+
+if TYPE_CHECKING:
+    from ..plugins.child import Link
+
+_ASKED = {"compactor": ("mode",), "router": ("at", "loop")}
+"""The attributes of plug-ins that a replay asks for."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """The place of a strategy's files: `base` is the folder that paths start from.
+
+    `top` is the top of a repository, and `revision_files` a folder with its files at an earlier
+    revision: imports from the repository are then redirected there.
+    """
+
+    base: Path = Path()
+    top: Path | None = None
+    revision_files: Path | None = None
+
+    def at_revision(self, path: str) -> str:
+        """A path of the repository as a path at the revision; any other path as it is."""
+        if self.top is None or self.revision_files is None:
+            return path
+        here = Path(path).resolve()
+        if not here.is_relative_to(self.top) or here.is_relative_to(self.revision_files):
+            return path
+        if is_installed(str(here / "x")):  # in an environment that lies in the repository
+            return path
+        return str(self.revision_files / here.relative_to(self.top))
+
+    def settle(self) -> None:
+        """Redirect this process's imports to the revision; called only in a child."""
+        compile_from_source()
+        if self.revision_files is None:
+            return
+        import_from(self.at_revision)
+        if "PYTHONPATH" in os.environ:  # for programs that are started
+            folders = os.environ["PYTHONPATH"].split(os.pathsep)
+            os.environ["PYTHONPATH"] = os.pathsep.join(map(self.at_revision, folders))
+        here = self.at_revision(os.getcwd())
+        if Path(here).is_dir():
+            os.chdir(here)
+
+
+class Loaded(msgspec.Struct, frozen=True):
+    """The description of a strategy in a child: its plug-ins by slot, or the error.
+
+    `ended` is True if its code would end the process.
+    """
+
+    plugins: dict[str, tuple[SandboxedPlugin, ...]] = {}
+    error: str = ""
+    ended: bool = False
+
+
+class LoadedStrategies:
+    """The strategies that a child loads before it forks for sessions."""
+
+    def __init__(self, declared: Sequence[bytes], place: Place) -> None:
+        self.place = place
+        self.loaded: list[Strategy | BaseException] = []
+        place.settle()
+        here = os.getcwd()
+        for sent in declared:
+            try:
+                self.loaded.append(build_strategy(pickle.loads(sent), place.base))
+            except BaseException as error:
+                self.loaded.append(error)
+            os.chdir(here)
+
+    def strategy(self, number: int) -> Strategy:
+        """The strategy with a number; raises the error if it could not be loaded."""
+        made = self.loaded[number]
+        if isinstance(made, Strategy):
+            return made
+        raise made
+
+
+def open_description(link: Link, ready: LoadedStrategies) -> Answer:
+    """A session's function that answers any request with the imported files and the descriptions of
+    strategies."""
+    return lambda request: msgspec.json.encode(
+        (_imported_files(), [*map(_description, ready.loaded)])
+    )
+
+
+def _imported_files() -> tuple[str, ...]:
+    """The files of user code that this process has imported, as real paths."""
+    modules = {name: module for name, module in [*sys.modules.items()] if name != "__main__"}
+    files = {getattr(module, "__file__", None) or "" for module in modules.values()} - {""}
+    return tuple(sorted(os.path.realpath(file) for file in files if not is_installed(file)))
+
+
+def _description(made: Strategy | BaseException) -> Loaded:
+    """The description of a strategy, or of the error of loading it."""
+    if isinstance(made, BenchError):
+        return Loaded(error=one_line(made), ended=isinstance(made, EndedError))
+    if not isinstance(made, Strategy):
+        raise made
+    return Loaded(
+        {
+            slot: tuple(itertools.starmap(functools.partial(_outline, slot), enumerate(plugins)))
+            for slot, plugins in made.plugins.items()
+        }
+    )
+
+
+def _outline(slot: str, place: int, plugin: Plugin) -> SandboxedPlugin:
+    """A plug-in as the process that measures needs to know it."""
+    kind, name = plugin.entry.kind, plugin.entry.name
+    values = {name: plugin.attribute(name) for name in _ASKED.get(kind, ())}
+    given = {name: value for name, value in values.items() if value is not None}
+    return SandboxedPlugin(kind, slot, place, name, plugin.user_code, given)
