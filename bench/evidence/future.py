@@ -11,7 +11,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ..model import Trace, compact_json
+from ..model import Trace, compact_json, memo
 from ..model.index import Origin, TraceIndex
 from ..text.field_list import Field
 from ..text.fields import FieldTable
@@ -69,7 +69,8 @@ class Future:
         """For each needed fact the longer needed facts that contain it."""
         return longer_holding((need.fact for need in self.needs), self.search)
 
-    def record_lines(self, step: int, facts: Iterable[str]) -> list[str]:
+    @memo
+    def record_lines(self, step: int, facts: tuple[str, ...]) -> list[str]:
         """A line of JSON for each record of a result with some facts: its identity and these
         fields.
 
@@ -77,7 +78,7 @@ class Future:
         >>> data = [{"id": "W1", "mm": 125, "by": "ann"}, {"id": "W2", "mm": 300, "by": "bob"}]
         >>> result = ToolResult(index=4, call_id="c", function="f", data=data)
         >>> trace = Trace(id="t", source=Source(format="native"), steps=(result,))
-        >>> Future.of((), TraceContents(trace)).record_lines(4, ["125", "300"])
+        >>> Future.of((), TraceContents(trace)).record_lines(4, ("125", "300"))
         ['{"id":"W1","mm":"125"}', '{"id":"W2","mm":"300"}']
         """
         table = self.table(step)

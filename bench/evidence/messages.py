@@ -138,10 +138,9 @@ class TraceMessages:
         few of them next to their keys.
         """
         text = self.contents.text_of(self.messages[number])
-        known, held = set(self.contents.facts.get(step, ())), self.facts_in(number)
-        facts = [fact_of_field(field.text) for field in self.table(step).fields]
-        places = {place for place, fact in enumerate(facts) if fact in known and fact in held}
-        if len(places) < _FEWEST or 2 * len(places) < sum(fact in known for fact in facts):
+        known, held = self._fields_with_facts(step), self.facts_in(number)
+        places = {place for place, fact in known.items() if fact in held}
+        if len(places) < _FEWEST or 2 * len(places) < len(known):
             return True
         small, fields = text.casefold(), self.table(step).fields
         keys = (plain_key(fields[place].key).split() for place in places)
@@ -149,6 +148,13 @@ class TraceMessages:
             return True  # values without their keys
         is_data = not self.reading(text).rest.strip()
         return is_data or 2 * len(places & self.fields_in(step, text)) >= len(places)
+
+    @memo
+    def _fields_with_facts(self, step: int) -> dict[int, str]:
+        """The facts of the fields of a step's result, by the places of the fields."""
+        facts = {*self.contents.facts.get(step, ())}
+        of_fields = enumerate(fact_of_field(field.text) for field in self.table(step).fields)
+        return {place: fact for place, fact in of_fields if fact in facts}
 
     @memo
     def fields_in(self, step: int, text: str) -> frozenset[int]:

@@ -135,11 +135,7 @@ class TraceSession:
 
     def is_result(self, text: str) -> bool:
         """True if a text is one of the results, blanks folded."""
-        return " ".join(text.split()) in self._result_texts
-
-    @cached_property
-    def _result_texts(self) -> frozenset[str]:
-        return frozenset(" ".join(result.text.split()) for result in self.trace.results)
+        return " ".join(text.split()) in self._results_by_words
 
     def equal_results(self, result: ToolResult) -> list[ToolResult]:
         """The results with the same words as a result, including itself, in order."""
@@ -147,9 +143,12 @@ class TraceSession:
 
     @cached_property
     def _equal_results(self) -> dict[int, list[ToolResult]]:
-        results = self.trace.results
-        by_words = grouped((" ".join(result.text.split()), result) for result in results)
-        return {result.index: equal for equal in by_words.values() for result in equal}
+        groups = self._results_by_words.values()
+        return {result.index: equal for equal in groups for result in equal}
+
+    @cached_property
+    def _results_by_words(self) -> dict[str, list[ToolResult]]:
+        return grouped((" ".join(result.text.split()), result) for result in self.trace.results)
 
     @memo
     def result_lines(self, step: int) -> ResultLines:

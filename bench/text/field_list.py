@@ -100,9 +100,10 @@ def is_prose(text: str) -> bool:
     """
     if len(text) <= 2 * _FIELD_WORDS:  # too short for so many words
         return "\n" in text
+    if len(text) > _FIELD_CHARS or "\n" in text:
+        return True
     words = text.split()
-    reads = len(words) > _FIELD_WORDS and not FUNCTION_WORDS.isdisjoint(words)
-    return len(text) > _FIELD_CHARS or "\n" in text or reads
+    return len(words) > _FIELD_WORDS and not FUNCTION_WORDS.isdisjoint(words)
 
 
 Numbers = dict[str, int | list[int]]

@@ -43,10 +43,11 @@ def says_omission(kept: str, untruncated: str) -> str:
     ['', 'total: 9']
     """
     lines = kept.split("\n")
-    known = set(untruncated.split("\n")) if len(lines) > 1 else {untruncated}
     for line in lines:
-        if line not in known and (words := omission_in(line, untruncated)):
-            return words
+        if words := omission_in(line, untruncated):
+            known = untruncated.split("\n") if len(lines) > 1 else [untruncated]
+            if line not in known:
+                return words
     small = kept.lower()
     totals = list(_TOTAL.finditer(kept)) if "total" in small or "count" in small else []
     if not totals:

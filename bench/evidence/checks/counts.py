@@ -35,10 +35,10 @@ class ShownCounts:
         value = int(number[:18])
         return (
             self._counts.has(value)
+            or self._is_missing(number, value)
             or value in self._exact
             or any(low <= value <= high for low, high in self._between)
             or value == self._evidence.messages.count.text(self._own.result.text)
-            or self._is_missing(number, value)
         )
 
     @cached_property

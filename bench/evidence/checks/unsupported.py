@@ -210,7 +210,8 @@ def _new_text(own: RewrittenResult, purpose: Sequence[str]) -> str:
     for other in own.session.equal_results(result):
         if other.call_id in text and other.text == result.text:
             text = text.replace(other.call_id, " ")  # the same as that call gave
-    if text.lstrip()[:1] != "{" and set(exit_codes(text)) <= set(exit_codes(result.text)):
+    codes = exit_codes(text) if text.lstrip()[:1] != "{" else ()
+    if codes and {*codes}.issubset(exit_codes(result.text)):
         text = EXIT_CODE.sub(" ", text)
     return TAG.sub(lambda tag: _ATTRIBUTE.sub("", tag[0]), _FENCE.sub(" ", text))
 

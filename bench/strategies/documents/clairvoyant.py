@@ -84,7 +84,7 @@ def _facts_as_text(
     plain = tuple(fact for fact in facts if fact not in fields)
     lines = [densest(plain, count, future)] if plain else []
     for step in dict.fromkeys(fields.values()):
-        lines += future.record_lines(step, [fact for fact in fields if fields[fact] == step])
+        lines += future.record_lines(step, tuple(f for f in fields if fields[f] == step))
     return "\n".join(lines)
 
 
