@@ -23,7 +23,7 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import msgspec
 
@@ -72,9 +72,7 @@ class SandboxedPlugin(msgspec.Struct, frozen=True):
     slot: str
     place: int
     name: str
-    user_code: bool
     attributes: dict[str, str | None] = {}
-    shipped: ClassVar[bool] = False
 
     def attribute(self, name: str, default: Any = None) -> Any:
         """The value that was declared in the child."""
@@ -111,25 +109,21 @@ class Strategy:
         return self.declaration.spec
 
     @property
-    def everything(self) -> tuple[AnyPlugin, ...]:
-        """The plug-ins of all slots."""
-        return tuple(plugin for filled in self.plugins.values() for plugin in filled)
-
-    @property
-    def user_slots(self) -> frozenset[str]:
-        """The slots that a user's function, class or program fills."""
-        filled = self.plugins.items()
-        return frozenset(slot for slot, each in filled if any(plugin.user_code for plugin in each))
+    def everything(self) -> tuple[Plugin, ...]:
+        """The plug-ins of all slots that run in this process."""
+        filled = itertools.chain.from_iterable(self.plugins.values())
+        return tuple(plugin for plugin in filled if isinstance(plugin, Plugin))
 
     @property
     def has_user_code(self) -> bool:
         """True if a slot runs user code."""
-        return bool(self.user_slots)
+        return self.sandbox is not None or any(plugin.user_code for plugin in self.everything)
 
     @property
     def shipped(self) -> bool:
         """True if all of its code is the bench's, so that its spec determines the results."""
-        return not self.broken and all(plugin.shipped for plugin in self.everything)
+        known = not self.broken and self.sandbox is None
+        return known and all(plugin.shipped for plugin in self.everything)
 
     def __str__(self) -> str:
         return str(self.declaration)

@@ -132,4 +132,4 @@ def _outline(slot: str, place: int, plugin: Plugin) -> SandboxedPlugin:
     kind, name = plugin.entry.kind, plugin.entry.name
     values = {name: plugin.attribute(name) for name in _ASKED.get(kind, ())}
     given = {name: value for name, value in values.items() if value is not None}
-    return SandboxedPlugin(kind, slot, place, name, plugin.user_code, given)
+    return SandboxedPlugin(kind, slot, place, name, given)

@@ -13,7 +13,6 @@ import msgspec
 
 from ..model.errors import EndedError, SpecError, one_line
 from ..plugins.loader import NeedsChild, only_in_child
-from ..plugins.registry import Plugin
 from ..plugins.worker import Child, NoAnswer
 from . import Strategy, build_strategy
 from .declaring import Declaration
@@ -66,12 +65,7 @@ def _in_this_process(declared: Declaration, base: Path, debug: bool) -> Strategy
     with only_in_child():
         strategy = build_strategy(declared, base)
     function = next(
-        (
-            item.entry.target
-            for item in strategy.everything
-            if isinstance(item, Plugin) and item.entry.user_code
-        ),
-        None,
+        (item.entry.target for item in strategy.everything if item.entry.user_code), None
     )
     if function is None:
         return strategy

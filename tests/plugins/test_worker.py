@@ -213,6 +213,14 @@ def test_a_forged_answer_is_refused(what, replayed):
     assert found.failure.slot == "compactor"
 
 
+def test_code_that_describes_itself_as_nothing_is_still_user_code(tmp_path):
+    code = "import bench.strategies.loaded as loaded\nloaded._description = lambda made: loaded.Loaded()\n"
+    (tmp_path / "mine.py").write_text(code + "def f(given): return 'x'\n")
+    (mine,) = load_strategies([declaration(f'mine=summarizer="{tmp_path}/mine.py":f')])
+    mine.sandbox.child.stop()
+    assert (mine.broken, mine.has_user_code, mine.shipped) == ("", True, False)
+
+
 def test_the_child_process_counts_tokens_as_the_parent_does(replayed):
     code = (
         "from bench.model import Message\ndef f(window):\n    counts = [window.count(m) for m in window.messages[:2]]\n"
