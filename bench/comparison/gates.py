@@ -7,12 +7,13 @@ strategies are reported.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
-from typing import Any, Literal
+from typing import Literal, NamedTuple
 
 from ..model.compared import Compared, GateResult
 from ..model.metric import MetricInfo
+from ..model.scores import Number
 from ..model.signature import GateRule
 from .against import Against, replaced
 from .baseline import stale
@@ -26,8 +27,6 @@ _UPDATE = "with `bench run --update-baseline`"
 _NO_BASELINE = f"there is no baseline yet — accept one {_UPDATE}"
 _BASIS = {"mean over tasks": "mean over tasks", "total": "total over all runs"}
 Outcome = Literal["pass", "fail", "undecided", "skipped"]
-Ending = dict[str, Any]
-"""The fields of a result beside its rule and strategy."""
 
 
 def judge(
@@ -41,11 +40,8 @@ def judge(
     missing or was replaced.
     """
     then = [rule for rule in (against.base.rules if against else ()) if rule not in compared.rules]
-    runs = Runs(compared.runs)
     results = [
-        GateResult(
-            rule=rule, strategy=name, **_ending(rule, name, runs, compared, against, required)
-        )
+        _result(_Gate(rule, name, compared, against, required))
         for rule in (*compared.rules, *then)
         for name in _matching_strategies(rule, compared)
     ]
@@ -78,102 +74,107 @@ def _matching_strategies(rule: GateRule, compared: Compared) -> list[str]:
 # ---------------------------------------------------------------- one gate
 
 
-def _ending(
-    rule: GateRule,
-    name: str,
-    runs: Runs,
-    compared: Compared,
-    against: Against | None,
-    required: bool,
-) -> Ending:
-    """The outcome of one gate: by its limit or by regression, unless there is nothing to judge."""
+class _Gate(NamedTuple):
+    """A rule for one strategy, and the numbers to judge it by."""
+
+    rule: GateRule
+    strategy: str
+    compared: Compared
+    against: Against | None
+    required: bool
+
+    @property
+    def has_limit(self) -> bool:
+        return bool({*LIMITS} & self.rule.settings.keys())
+
+
+class _Obstacle(NamedTuple):
+    """A reason why a gate cannot compare its value, and the outcome instead."""
+
+    outcome: Outcome
+    reason: str
+    run: str | None = None
+
+
+def _result(gate: _Gate) -> GateResult:
+    """The outcome of a gate: of the first obstacle, else by its values."""
+    rule, name = gate.rule, gate.strategy
+    if obstacle := next(_obstacles(gate), None):
+        outcome, reason, run = obstacle
+        return GateResult(rule=rule, strategy=name, outcome=outcome, reason=reason, run=run)
+    results = list(_by_value(gate, gate.compared.metrics[rule.metric]))
+    return next((result for result in results if result.outcome != "pass"), results[0])
+
+
+def _obstacles(gate: _Gate) -> Iterator[_Obstacle]:
+    """Yield the reasons against judging a gate by its value, the strongest first."""
+    rule, name, compared, against, required = gate
     info = compared.metrics.get(rule.metric)
     if info is None:
-        return _undecided_ending(f"{rule.metric} was not measured")
+        yield _Obstacle("undecided", f"{rule.metric} was not measured")
+        return
     if name not in compared.everyone:
-        return _undecided_ending(f"no strategy is called {name!r}")
-    if failed := _not_replayed(name, runs):
-        return failed
-    if against is not None and (missing := _not_comparable(name, info, against, required)):
-        return missing
-    if {*LIMITS} & rule.settings.keys():
-        return _by_limit(rule, name, info, runs, against)
+        yield _Obstacle("undecided", f"no strategy is called {name!r}")
+    for run, finding, unstable in Runs(compared.runs).failures(name):
+        yield _Obstacle("undecided" if unstable else "fail", f"{name}: {finding.text}", run)
     if against is None:
-        return {"outcome": "skipped", "reason": _NO_BASELINE}
-    if why := stale(compared.signature, against.base.signature, info):
-        reason = f"the baseline was made otherwise ({why}) — accept a new one {_UPDATE}"
-        return {"outcome": "fail" if required else "undecided", "reason": reason}
-    return _by_regression(rule, name, info, against)
-
-
-def _undecided_ending(reason: str, **values: Any) -> Ending:
-    return {"outcome": "undecided", "reason": reason, **values}
-
-
-def _not_replayed(name: str, runs: Runs) -> Ending | None:
-    """The outcome for a strategy that failed or is unstable on some run; None if all is well."""
-    first = next(runs.failures(name), None)
-    if first is None:
-        return None
-    run, finding, unstable = first
-    outcome = "undecided" if unstable else "fail"
-    return {"outcome": outcome, "reason": f"{name}: {finding.text}", "run": run}
-
-
-def _by_limit(
-    rule: GateRule, name: str, info: MetricInfo, runs: Runs, against: Against | None
-) -> Ending:
-    """The outcome of the value over all runs against its limit.
-
-    New runs may not rescue it: it also has to hold on the runs of the baseline.
-    """
-    total, basis = runs.total(name, info), _BASIS[info.aggregate]
-    value, run = value_of(total), runs.worst(name, info.name, lowest=info.better == "higher")
-    if value is None:
-        return _undecided_ending(f"not measured: {total.reason}", basis=basis)
-    ending = {**_within(value, limit_of(rule.settings), rule), "basis": basis, "run": run}
-    known = value_of(against.shared_now.total(name, info)) if against else None
-    if known is not None and ending["outcome"] == "pass":
-        there = _within(known, limit_of(rule.settings), rule)
-        if there["outcome"] == "fail":
-            ending |= {**there, "basis": f"{basis} of the baseline"}
-    return ending
-
-
-def _by_regression(rule: GateRule, name: str, info: MetricInfo, against: Against) -> Ending:
-    """The outcome of the value before and now, on the runs that both sides have."""
-    old, new = against.shared_before.total(name, info), against.shared_now.total(name, info)
-    before, after = value_of(old), value_of(new)
-    if before is None or after is None:
-        return _undecided_ending(
-            f"not measured: {old.reason or new.reason}", before=before, value=after
-        )
-    moved = against.moved_runs(name, info)
-    worst = against.now.worst(name, info.name, lowest=info.better == "higher")
-    run = moved[0].run if moved else worst
-    ending = _within(after, limit_of(rule.settings, before), rule)
-    return {**ending, "before": before, "basis": _BASIS[info.aggregate], "run": run}
-
-
-def _within(value: float, end: float, rule: GateRule) -> Ending:
-    """The outcome of a value: it fails beyond the limit."""
-    outcome = "fail" if is_beyond_limit(value, end, rule.settings) else "pass"
-    return {"outcome": outcome, "value": value, "limit": end}
-
-
-def _not_comparable(name: str, info: MetricInfo, against: Against, required: bool) -> Ending | None:
-    """The outcome if a run of the baseline, or its number, is missing now; None if none is."""
-    here, there = against.shared_now, against.shared_before
+        if not gate.has_limit:
+            yield _Obstacle("skipped", _NO_BASELINE)
+        return
+    missing: Outcome = "fail" if required else "undecided"
     if lost := [run.id for run in against.baseline.all if run.id not in against.shared]:
         names = f"{', '.join(lost[:3])}{' and more' if len(lost) > 3 else ''}"
         reason = f"not here as in the baseline: {names} — restore, or accept {_UPDATE}"
-        return {"outcome": "fail" if required else "undecided", "reason": reason}
+        yield _Obstacle(missing, reason)
     if not against.shared:
-        return _undecided_ending("no run of the baseline is here")
-    for was, run in zip(there.all, here.all, strict=True):
-        if there.number(was, name, info.name) and not here.number(run, name, info.name):
-            return _undecided_ending(f"was measured on {run.id} and is not any more", run=run.id)
-    return None
+        yield _Obstacle("undecided", "no run of the baseline is here")
+    here, there = against.shared_now, against.shared_before
+    for was, run_now in zip(there.all, here.all, strict=True):
+        if there.number(was, name, info.name) and not here.number(run_now, name, info.name):
+            reason = f"was measured on {run_now.id} and is not any more"
+            yield _Obstacle("undecided", reason, run_now.id)
+    why = stale(compared.signature, against.base.signature, info)
+    if why and not gate.has_limit:
+        reason = f"the baseline was made otherwise ({why}) — accept a new one {_UPDATE}"
+        yield _Obstacle(missing, reason)
+
+
+def _by_value(gate: _Gate, info: MetricInfo) -> Iterator[GateResult]:
+    """Yield the outcome of a gate's value over all runs against its limit, or of the value before
+    and now on the runs that both sides have.
+
+    New runs may not rescue a value: a limit also has to hold on the runs of the baseline.
+    """
+    name, against, basis = gate.strategy, gate.against, _BASIS[info.aggregate]
+    runs = Runs(gate.compared.runs)
+    worst = runs.worst(name, info.name, lowest=info.better == "higher")
+    if gate.has_limit:
+        yield _within(gate, None, runs.total(name, info), basis, worst)
+        known = against.shared_now.total(name, info) if against else None
+        if value_of(known) is not None:
+            yield _within(gate, None, known, f"{basis} of the baseline", worst)
+    elif against is not None:
+        old, new = against.shared_before.total(name, info), against.shared_now.total(name, info)
+        moved = against.moved_runs(name, info)
+        yield _within(gate, old, new, basis, moved[0].run if moved else worst)
+
+
+def _within(
+    gate: _Gate, old: Number | None, new: Number | None, basis: str, run: str
+) -> GateResult:
+    """The outcome of a value, with the one before if the limit is relative to it."""
+    before, value, settings = value_of(old), value_of(new), gate.rule.settings
+    limit: float | None = None
+    outcome: Outcome = "undecided"
+    unknown = next((it for it in (old, new) if it is not None and value_of(it) is None), None)
+    reason = f"not measured: {unknown.reason}" if unknown else ""
+    if value is not None and not unknown:
+        limit = limit_of(settings, before or 0.0)
+        outcome = "fail" if is_beyond_limit(value, limit, settings) else "pass"
+    return GateResult(
+        rule=gate.rule, strategy=gate.strategy, outcome=outcome, reason=reason, before=before,
+        value=value, limit=limit, basis=basis, run=run,
+    )  # fmt: skip
 
 
 # ---------------------------------------------------------------- all gates
