@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -293,25 +293,28 @@ _LONGEST = 40  # letters of a task
 
 
 def short_names(ids: Sequence[str]) -> dict[str, str]:
-    """A short name for each id: without the folders that all ids share at their start and end.
+    """A short name for each id: the folders of its path by which it differs from every other one.
 
     >>> short_names(["tau/a/1.json", "tau/b/1.json"])
     {'tau/a/1.json': 'a', 'tau/b/1.json': 'b'}
-    >>> short_names(["tasks00-29#4", "tasks00-29#31"]).values()
-    dict_values(['#4', '#31'])
+    >>> short_names(["walls/model-1/r1/run", "walls/model-2/r2/run", "doors/model-1/r1/run"]).values()
+    dict_values(['walls/model-1', 'walls/model-2', 'doors/model-1'])
     >>> short_names(["tau/a/1.json"])
     {'tau/a/1.json': '1.json'}
     """
     if len(ids) < 2:
         return {name: name.rpartition("/")[2] or name for name in ids}
-    parts = [name.replace("#", "/#").split("/") for name in ids]
-    most = min(map(len, parts)) - 1
-    first = shared(parts, most)
-    last = shared([part[::-1] for part in parts], most - first)
-    joined = ["/".join(part[first : len(part) - last]).replace("/#", "#") for part in parts]
-    return dict(zip(ids, joined, strict=True))
+    parts = [dict(enumerate(name.replace("#", "/#").split("/"))) for name in ids]
 
+    def joined(kept: Iterable[int]) -> list[str]:
+        return [
+            "/".join(part[at] for at in kept if at in part).replace("/#", "#") for part in parts
+        ]
 
-def shared(parts: Sequence[Sequence[str]], most: int) -> int:
-    """The number of leading parts, at most `most`, that all have in common."""
-    return next((at for at in range(most) if len({part[at] for part in parts}) > 1), most)
+    kept: Sequence[int] = range(max(map(len, parts)))
+    for at in reversed(kept):
+        rest = [other for other in kept if other != at]
+        names = joined(rest)
+        if all(names) and len(set(names)) == len(set(ids)):
+            kept = rest
+    return dict(zip(ids, joined(kept), strict=True))
