@@ -199,14 +199,14 @@ class _Session(Steps):
         usage = max((dict_in(part, "usage") for part in parts), key=_output_tokens)
         early = bool(usage) and not any(part.get("stop_reason") for part in parts)
         self.unread.add("count of output tokens from before the answer ended", early)
-        whole = {
+        answer = {
             **parts[0],
             "role": "assistant",
             "content": [block for blocks in lists for block in blocks],
             "usage": usage,
         }
         self._compacted(line, thread)
-        turn, *results = message(whole, self.unread)
+        turn, *results = message(answer, self.unread)
         index = self._add_message(line, thread, turn)
         self.step_of |= {part["uuid"]: index for part in lines if "uuid" in part}
         for result in results:

@@ -51,8 +51,8 @@ class GeminiCLI:
         dated = "projectHash" in first or {"startTime", "lastUpdated"} <= first.keys()
         messages = objects if document.is_json_lines else dicts(first.get("messages"))
         session = "sessionId" in first and dated
-        spoken = session and any(item.get("type") in _TURNS for item in messages)
-        return certain_if(spoken or any(map(_begins, objects)))
+        has_turns = session and any(item.get("type") in _TURNS for item in messages)
+        return certain_if(has_turns or any(map(_begins, objects)))
 
     def read(self, document: Document) -> Traces:
         """The file's session."""

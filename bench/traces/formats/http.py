@@ -51,8 +51,8 @@ class Http:
 
 def _listed_in_json(document: Document) -> list[dict[str, Any]]:
     """The interactions of a cassette in JSON, or the entries of a HAR; `[]` for anything else."""
-    whole = {} if document.is_json_lines else as_dict(document.json)
-    listed = dicts(dict_in(whole, "log").get("entries") or whole.get("interactions"))
+    cassette = {} if document.is_json_lines else as_dict(document.json)
+    listed = dicts(dict_in(cassette, "log").get("entries") or cassette.get("interactions"))
     return [item for item in listed if "request" in item]
 
 

@@ -81,9 +81,9 @@ def _say(steps: Steps, value: Any) -> None:
     steps.unread.add("call or result of the simulated user's own", len(calls) or int(theirs))
     if theirs or (calls and not fields.get("content")):
         return
-    spoken = {key: fields[key] for key in fields if key not in _BESIDE} or value
+    fields_of_message = {key: fields[key] for key in fields if key not in _BESIDE} or value
     time = time_of(fields.get("timestamp"), steps.unread)
-    for message in messages([spoken], steps.unread):
+    for message in messages([fields_of_message], steps.unread):
         failed = fields.get("error") is True or message.content.startswith(_FAILED)
         if message.role == "tool":
             call_id, error = as_id(fields.get("id")), message.content or None

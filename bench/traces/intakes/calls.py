@@ -59,7 +59,7 @@ def runs_of(records: list[dict[str, Any]], unread: Unread) -> list[Steps]:
     for call, session in zip(calls, sessions, strict=True):
         name = session if shared[session] > 1 else ""
         runs.setdefault(name, _Session()).add_call(call, kept)
-    return [part for name, run in runs.items() for part in run.parts(whole=name != "")]
+    return [part for name, run in runs.items() for part in run.parts(as_one_run=name != "")]
 
 
 class _Session(Prompts):
@@ -95,13 +95,13 @@ class _Session(Prompts):
         # prompts repeat what was there before: the most of one call
         self._unread_in_call |= Counter(call.unread.counts)
 
-    def parts(self, *, whole: bool) -> list[Steps]:
+    def parts(self, *, as_one_run: bool) -> list[Steps]:
         """The session as one run, or one run per thread; what was left out is counted on the
         first."""
         for what, count in self._unread_in_call.items():
             self.unread.add(what, count)
         self.cost_usd = round(sum(self._usd.values()), 9)
-        if whole:
+        if as_one_run:
             return [self]
         parts = []
         for thread, own in grouped((step.thread, step) for step in self.steps).items():

@@ -53,8 +53,8 @@ def is_langchain(value: Any) -> bool:
     if "lc" in fields and as_list(fields.get("id")):
         return str(fields["id"][-1]).endswith(_ENDINGS) and isinstance(fields.get("kwargs"), dict)
     known = isinstance(kind, str) and (kind in ROLES or kind.endswith("MessageChunk"))
-    held = "content" in fields or isinstance(fields.get("data"), dict)
-    return known and held and "event" not in fields
+    has_content = "content" in fields or isinstance(fields.get("data"), dict)
+    return known and has_content and "event" not in fields
 
 
 def is_item(value: Any) -> bool:
@@ -108,8 +108,8 @@ def messages(values: Iterable[Any], unread: Unread) -> list[ReadMessage]:
 
 def _answer_of(blocks: Blocks) -> list[ReadMessage]:
     """The model turn that blocks make up, if any, and then the results among them."""
-    spoken = blocks.has_content or blocks.calls or blocks.thoughts
-    return [blocks.answer(), *blocks.results] if spoken else blocks.results
+    has_answer = blocks.has_content or blocks.calls or blocks.thoughts
+    return [blocks.answer(), *blocks.results] if has_answer else blocks.results
 
 
 def is_answers(item: dict[str, Any]) -> bool:
