@@ -153,7 +153,8 @@ class TraceMessages:
     def _fields_with_facts(self, step: int) -> dict[int, str]:
         """The facts of the fields of a step's result, by the places of the fields."""
         facts = {*self.contents.facts.get(step, ())}
-        of_fields = enumerate(fact_of_field(field.text) for field in self.table(step).fields)
+        pairs = self.table(step).fields.pairs()
+        of_fields = ((place, fact_of_field(text)) for _, text, place in pairs)
         return {place: fact for place, fact in of_fields if fact in facts}
 
     @memo

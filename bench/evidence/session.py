@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from itertools import chain
+from itertools import chain, filterfalse
 
 from ..model import ToolResult, Trace, grouped, memo
 from ..model.index import TraceIndex
@@ -106,8 +106,8 @@ class TraceSession:
         """The words of a result and of its call, and the parts of those words."""
         result, texts = self.messages.contents.results[step], self.messages.texts
         rows = map(texts.flat, {result.text, result.recorded_text, call_of(result)})
-        words = frozenset(word for row in rows for word in row.split())
-        return words.union(_PART.findall(" ".join(words)))
+        words = frozenset[str]().union(*map(str.split, rows))
+        return words.union(_PART.findall(" ".join(filterfalse(str.isalpha, words))))
 
     @cached_property
     def words_of_results(self) -> frozenset[str]:

@@ -60,7 +60,7 @@ def repeated(own: RewrittenResult) -> Iterator[Finding]:
             if count > times_there > 0:
                 text = line.strip()[:160]
                 yield Finding(own.step, f"{count} × {text}", f"{times_there} × {text}")
-    if own.text.lstrip()[:1] in ("{", "["):
+    if own.table.fields and own.text.lstrip()[:1] in ("{", "["):
         yield from _records(own)
 
 

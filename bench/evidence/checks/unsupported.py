@@ -88,6 +88,8 @@ def _in_result(own: RewrittenResult, purpose: Sequence[str]) -> Iterator[str]:
     Lines of an earlier message count as quotations.
     """
     text = _new_text(own, purpose)
+    if not text.strip():
+        return
     yield from _other_calls(own, text)
     yield from _names_of_others(own, text)
     for line in filterfalse(own.states_truly, text.split("\n") if own.table.fields else ()):
