@@ -1,16 +1,20 @@
 """Writing of files: completely or not at all, and only over plain files.
 
-A file is written under a temporary name in the same folder, then moved to its place. Only files of
-this process are removed.
+The contents are collected in a file without a name, which is gone where this process is killed.
+Then they get a temporary name in the same folder, and are moved to their place. Only files of this
+process are removed.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import stat
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import IO
 
 from ..model.errors import BenchError
 
@@ -45,26 +49,37 @@ def write_together(files: Mapping[Path, bytes | Iterable[bytes]]) -> None:
     where that is not possible, and as `require_place` does.
     """
     require_place(files)
-    temporary: dict[Path, str] = {}
     path = Path()
     try:
-        for path, data in files.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if path.is_dir():
-                raise IsADirectoryError(0, "is a folder")
-            prefix = f".{path.name[:_MOST_CHARS]}.bench-"
-            descriptor, temporary[path] = tempfile.mkstemp(dir=path.parent, prefix=prefix)
-            with os.fdopen(descriptor, "wb") as file:
-                file.writelines([data] if isinstance(data, bytes) else data)
-            os.chmod(temporary[path], _mode(path))
-        for path in files:
-            os.replace(temporary[path], path)
-            del temporary[path]
+        with contextlib.ExitStack() as temporary:
+            contents: dict[Path, IO[bytes]] = {}
+            for path, data in files.items():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                if path.is_dir():
+                    raise IsADirectoryError(0, "is a folder")
+                unnamed = tempfile.TemporaryFile(dir=path.parent)  # noqa: SIM115 - in the stack
+                contents[path] = temporary.enter_context(unnamed)
+                unnamed.writelines([data] if isinstance(data, bytes) else data)
+            names: dict[Path, str] = {}
+            for path, content in contents.items():
+                names[path] = _named_copy(path, content, temporary)
+            for path, name in names.items():
+                os.replace(name, path)
     except OSError as error:
         raise _refused(path, error) from None
-    finally:
-        for name in temporary.values():
-            Path(name).unlink(missing_ok=True)
+
+
+def _named_copy(path: Path, content: IO[bytes], temporary: contextlib.ExitStack) -> str:
+    """The temporary name of a complete file with some contents; what remains is removed with
+    `temporary`."""
+    prefix = f".{path.name[:_MOST_CHARS]}.bench-"
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=prefix)
+    temporary.callback(Path(name).unlink, missing_ok=True)
+    content.seek(0)
+    with os.fdopen(descriptor, "wb") as named:
+        shutil.copyfileobj(content, named)
+    os.chmod(name, _mode(path))
+    return name
 
 
 def _refused(path: Path, error: OSError) -> BenchError:
