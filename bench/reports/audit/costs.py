@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
-from ...model.audit import DearResult, PromptPart
+import msgspec
+
+from ...model.audit import PromptPart
 from ...model.base import grouped
 from ..blocks import (
     Block,
@@ -133,45 +134,19 @@ def turns(sessions: Sessions) -> Iterator[Block]:
     yield Drawing(chart, note=" ".join(notes))
 
 
-class _PartTotal(NamedTuple):
-    """The total of one part of the prompts over all sessions."""
-
-    name: str
-    messages: int
-    tokens: int
-    carried_tokens: int
-    usd: float
-
-    @classmethod
-    def of(cls, name: str, parts: Sequence[PromptPart]) -> _PartTotal:
-        return cls(
-            name,
-            messages=sum(part.messages for part in parts),
-            tokens=sum(part.tokens for part in parts),
-            carried_tokens=sum(part.carried_tokens for part in parts),
-            usd=sum(part.usd or 0.0 for part in parts),
-        )
-
-    def size(self, priced: bool) -> float:
-        return self.usd if priced else self.carried_tokens
-
-
 def parts(sessions: Sessions) -> Iterator[Block]:
     """Yield a table of the parts of prompts: the results of each tool, and messages by kind."""
-    groups = grouped(
-        (f"results of {part.name}" if part.tool else part.name, part)
-        for _, part in sessions.each("parts")
-    )
-    totals = [_PartTotal.of(name, parts) for name, parts in groups.items()]
-    size = sum(total.size(sessions.priced) for total in totals)
-    totals.sort(key=lambda total: (-total.size(sessions.priced), total.name))
+    groups = grouped(((part.name, part.tool), part) for _, part in sessions.each("parts"))
+    totals = [_total(of_one) for of_one in groups.values()]
+    totals.sort(key=lambda part: (-sessions.size_in_prompts(part), part.name))
+    size = sum(map(sessions.size_in_prompts, totals))
     rows = [
         (
-            total.name,
-            *map(count, (total.messages, total.tokens, total.carried_tokens)),
-            *_priced(sessions, total.carried_tokens, total.usd, size),
+            f"results of {part.name}" if part.tool else part.name,
+            *map(count, (part.messages, part.tokens, part.carried_tokens)),
+            *_priced(sessions, part.carried_tokens, part.usd or 0.0, size),
         )
-        for total in totals
+        for part in totals
     ]
     names = ("messages", "tokens once", "in all prompts", "price", "share")
     heads: Heads = ["part", *map(number, names)]
@@ -179,21 +154,28 @@ def parts(sessions: Sessions) -> Iterator[Block]:
         yield table("Parts of the prompts", heads, rows, most=_MOST, noun="part")
 
 
+def _total(parts: Sequence[PromptPart]) -> PromptPart:
+    """One part of the prompts over all sessions."""
+    return msgspec.structs.replace(
+        parts[0],
+        messages=sum(part.messages for part in parts),
+        tokens=sum(part.tokens for part in parts),
+        carried_tokens=sum(part.carried_tokens for part in parts),
+        usd=sum(part.usd or 0.0 for part in parts),
+    )
+
+
 def dearest(sessions: Sessions) -> Iterator[Block]:
     """Yield a table of the results that cost most over the rest of their run."""
-
-    def size_of(item: DearResult) -> float:
-        return (item.usd or 0.0) if sessions.priced else float(item.carried_tokens)
-
     results = sessions.each("dearest")
-    results.sort(key=lambda it: (-size_of(it.item), it.item.step, it.session.id))
+    results.sort(key=lambda it: (-sessions.size_in_prompts(it.item), it.item.step, it.session.id))
     rows = [
         (
             Cell(sessions.place(session, item.step), item.function),
             code(shortened(item.asked)),
             count(item.tokens),
             count(item.prompts),
-            sessions.words(size_of(item)),
+            sessions.words(sessions.size_in_prompts(item)),
         )
         for session, item in results[:_MOST]
     ]

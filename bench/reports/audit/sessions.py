@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from ...model.audit import CacheBreak, Charges, SessionAudit
+from ...model.audit import CacheBreak, Charges, DearResult, PromptPart, SessionAudit
 from ...model.compared import Skipped
 from ..numbers import change, count, counted, dollars
 from ..reading import short_names
@@ -95,6 +95,10 @@ class Sessions:
         if self.priced:
             return charges.usd or 0.0
         return float(charges.prompt_tokens + charges.output_tokens)
+
+    def size_in_prompts(self, item: PromptPart | DearResult) -> float:
+        """The size of messages over all prompts that have them."""
+        return (item.usd or 0.0) if self.priced else float(item.carried_tokens)
 
     def words(self, size: float) -> str:
         """A size in words."""
