@@ -35,7 +35,8 @@ class Axis:
 
 @dataclass(frozen=True)
 class Range:
-    """A change and its interval on a scale, drawn in a table cell, with a line at no change."""
+    """A value and an interval on a scale, drawn in a table cell, with a line at 0: no change, or a
+    limit."""
 
     alt: str
     value: float

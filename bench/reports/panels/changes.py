@@ -10,6 +10,7 @@ from ..blocks import (
     Block,
     Cell,
     Cells,
+    Column,
     Figure,
     Figures,
     Fold,
@@ -24,6 +25,7 @@ from ..blocks import (
     number,
     table,
 )
+from ..charts import Mark, Range
 from ..gates import condition, failed_sentence, name_of
 from ..numbers import BASES, count, counted, difference, listed, quantity
 from ..reading import Reading
@@ -102,7 +104,8 @@ def _figures(reading: Reading, first: GateResult) -> Iterator[Figure]:
 
 def _gate_table(reading: Reading, name: str, gates: Sequence[GateResult]) -> Table:
     """A table of gates, each with its value before, its value now, and its limit."""
-    heads: Heads = ["gate", "strategy", number("before"), number("now"), "limit"]
+    gauge = Column("change (limit dotted)", card="-")
+    heads: Heads = ["gate", "strategy", number("before"), number("now"), gauge, "limit"]
     rows = [_gate_row(reading, gate) for gate in gates]
     return table(name, heads, rows, most=_GATES, noun="gate")
 
@@ -123,7 +126,22 @@ def _gate_row(reading: Reading, gate: GateResult) -> Cells:
         gate.strategy or "–",
         before,
         Cell(now, moved, "bad" if bad else ""),
+        _gauge(gate, "rejected" if bad else "other"),
         Cell(asked, "; ".join(filter(None, notes))),
+    )
+
+
+def _gauge(gate: GateResult, mark: Mark) -> Cell:
+    """A cell that draws the way of a value from before to now, and its limit; empty without them."""
+    if gate.value is None or gate.limit is None:
+        return Cell()
+    before = gate.value if gate.before is None else gate.before
+    low, high = sorted((before - gate.limit, gate.value - gate.limit))
+    room = 0.1 * (max(high, 0.0) - min(low, 0.0)) or 1.0
+    scale = min(low, 0.0) - room, max(high, 0.0) + room
+    side = "at" if gate.value == gate.limit else "above" if gate.value > gate.limit else "below"
+    return Cell(
+        chart=Range(f"now {side} the limit", gate.value - gate.limit, (low, high), scale, mark)
     )
 
 
