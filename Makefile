@@ -46,8 +46,8 @@ fuzz: .venv/.installed-dev ## Mutate shipped files FUZZ times each, from SEED on
 
 SAMPLE ?= 40
 mutants: mutants/mutmut-stats.json ## Change SAMPLE places of the code (or those that MUTANTS names) one at a time; print which changes no fast test notices.
-	$(BIN)/mutmut run --max-children 2 $(or $(MUTANTS),$$($(BIN)/mutmut print-time-estimates | \
-		awk -v seed=$(SEED) 'BEGIN { srand(seed) } /bench\./ { print rand(), $$NF }' | sort | head -n $(SAMPLE) | cut -d ' ' -f 2))
+	$(BIN)/mutmut run --max-children 2 $(or $(MUTANTS),$$(grep -rhoE 'bench\.[^"]+__mutmut_[0-9]+' mutants/bench --include='*.meta' | sort -u | \
+		awk -v seed=$(SEED) 'BEGIN { srand(seed) } { print rand(), $$0 }' | sort | head -n $(SAMPLE) | cut -d ' ' -f 2))
 
 packages: .venv/.installed-dev ## Build wheel and source distribution, and try both in bare environments.
 	.ci/packages
