@@ -45,7 +45,7 @@ fuzz: .venv/.installed-dev ## Mutate shipped files FUZZ times each, from SEED on
 	BENCH_FUZZ=$(FUZZ) BENCH_FUZZ_SEED=$(SEED) $(BIN)/python -m pytest tests/fuzz
 
 SAMPLE ?= 40
-mutants: mutants/mutmut-stats.json ## Change SAMPLE places of the code (or those that MUTANTS names) one at a time; print which changes no fast test notices.
+mutants: mutants/mutmut-stats.json ## Change SAMPLE places of the code (or MUTANTS) one at a time; print the changes that no fast test notices.
 	$(BIN)/mutmut run --max-children 2 $(or $(MUTANTS),$$(grep -rhoE 'bench\.[^"]+__mutmut_[0-9]+' mutants/bench --include='*.meta' | sort -u | \
 		awk -v seed=$(SEED) 'BEGIN { srand(seed) } { print rand(), $$0 }' | sort | head -n $(SAMPLE) | cut -d ' ' -f 2))
 
