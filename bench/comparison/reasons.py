@@ -49,7 +49,7 @@ QUALITY = {
     "findings.agreement": "leads to the same judgement for {} of the results",
     "routing.accuracy": "takes the expected route in {} of the decisions",
     "routing.selection_top1": "ranks the expected script first for {} of the requests",
-    "routing.unreset_states": "leaves the task's state uncleared after {} replies a run",
+    "routing.unreset_states": "has {} replies a run that leave the task's state uncleared",
 }
 """The words for the measures of stores, evaluators, routers and consumers, after a strategy's name."""
 
@@ -64,7 +64,7 @@ def rule_failed(result: RuleResult) -> str:
     >>> rule_failed(RuleResult(rule="stored", passed=False, value=0.249, limit=1, metric="probes.recall"))
     'answers 24.9% of the questions, below 100%'
     >>> rule_failed(RuleResult(rule="routed", passed=False, value=2, limit=0, metric="routing.unreset_states"))
-    "leaves the task's state uncleared after 2 replies a run, above 0"
+    "has 2 replies a run that leave the task's state uncleared, above 0"
     >>> rule_failed(RuleResult(rule="changed", passed=False, value=3))
     '3 values changed'
     >>> rule_failed(RuleResult(rule="ran", passed=False, value=1))
@@ -91,7 +91,7 @@ def quality(result: RuleResult) -> str:
     """The measure of a store, an evaluator, routers or a consumer in words.
 
     >>> quality(RuleResult(rule="routed", passed=False, value=0.5, metric="routing.unreset_states"))
-    "leaves the task's state uncleared after 0.5 replies a run"
+    "has 0.5 replies a run that leave the task's state uncleared"
     """
     return QUALITY[result.metric].format(_amount(result.metric, result.value))
 
