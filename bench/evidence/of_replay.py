@@ -80,22 +80,21 @@ class ReplayEvidence:
 
     def own_about(self, step: int, call: int) -> list[int]:
         """Those in the prompt of a call that show the result of a step, or several messages."""
-        of_step = self._own_by_step.get(step, ())
+        of_step = self.own_by_step.get(step, ())
         return [
             *filter(self.in_prompt(call).__contains__, of_step),
             *self._of_several.get(call, ()),
         ]
 
     @cached_property
-    def _own_by_step(self) -> dict[int | None, list[int]]:
+    def own_by_step(self) -> dict[int | None, list[int]]:
+        """Those by the step of the result that they show; None for those that show several."""
         return grouped((self.messages.messages[number].step, number) for number in self.own)
 
     @cached_property
     def _of_several(self) -> dict[int, list[int]]:
         """By call the messages of the strategy's own in its prompt that show several."""
-        stays = (
-            (n, stay) for n in self._own_by_step.get(None, ()) for stay in self.walked.stays[n]
-        )
+        stays = ((n, stay) for n in self.own_by_step.get(None, ()) for stay in self.walked.stays[n])
         return grouped(
             (call, number) for number, stay in stays for call in self._calls_during(stay)
         )

@@ -13,8 +13,11 @@ from .dates import moment_of, with_plain_moments
 _NULL = frozenset({"null", "none", "nan"})
 _EMPTY = frozenset({"", "-", "n/a", "na", "[]", "{}"})
 _TRUE, _FALSE = frozenset({"true", "yes"}), frozenset({"false", "no"})
+_CURRENCIES = "aud|brl|cad|chf|cny|dkk|eur|gbp|hkd|inr|jpy|krw|mxn|nok|nzd|pln|sek|sgd|usd|zar"
+"""The codes of the currencies that are traded most (ISO 4217), in small letters."""
+
 _QUANTITY = re.compile(
-    r"([-\u2212+]?)\s*([$€£]|[a-z]{3}(?=\s))?\s*([-\u2212]?)([\d.,]*\d[\d,]*(?:[eE][-+]?\d+)?)\s*([^\d\s.,][^\d]*)?"
+    rf"([-\u2212+]?)\s*([$€£]|(?:{_CURRENCIES})(?=\s))?\s*([-\u2212]?)([\d.,]*\d[\d,]*(?:[eE][-+]?\d+)?)\s*([^\d\s.,][^\d]*)?"
 )
 _GAP = re.compile(r"\s*(?:(?:…|\.{3,})(?:\s?\([^()]{1,60}\))?|\[[^\]]*\])\s*")
 _KEPT_CHARS = 200
@@ -108,6 +111,28 @@ def plain_value(text: str) -> str:
 def is_quantity(text: str) -> bool:
     """True if a text is a number, perhaps with a unit."""
     return _quantity(_plain(text)) is not None
+
+
+@lru_cache(maxsize=1 << 14)
+def kind_of(text: str) -> str:
+    """The kind of a value: nothing, truth, moment, quantity; of any other its form, with `a` for
+    words and `0` for digits.
+
+    >>> [kind_of(text) for text in ("n/a", "No", "22 May 2024", "$5", "W12", "gift card", "@1", "max 5")]
+    ['nothing', 'truth', 'moment', 'quantity', 'a0', 'a', '@0', 'a 0']
+    """
+    plain = _plain(text)
+    if plain in _NULL or plain in _EMPTY:
+        return "nothing"
+    if plain in _TRUE or plain in _FALSE:
+        return "truth"
+    if moment_of(plain):
+        return "moment"
+    return "quantity" if _quantity(plain) else _DIGITS.sub("0", _WORDS.sub("a", plain))
+
+
+_WORDS = re.compile(r"[^\W\d_]+(?:[\s'’.-]+[^\W\d_]+)*")
+_DIGITS = re.compile(r"\d+")
 
 
 def _plain(text: str) -> str:

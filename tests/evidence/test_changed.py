@@ -86,3 +86,14 @@ def test_arguments_of_a_call_above_its_result_are_not_fields(storey: str, found:
     text = f"find({json.dumps({'storey': storey, 'length': 1})}) ->\n{json.dumps(ROWS[:1])}"
     mine = compose("mine", {"summarizer": lambda given: text}, "tests")
     assert [item.text for item in evidence_of(recording, mine).checks["changed"].findings] == found
+
+
+@pytest.mark.parametrize(
+    ("value", "is_change"),
+    [("L3", True), ("L7", True), ("n/a", True), ("W100", True), ("@1", False), ("max 12.5", False), ("12.5", False)],
+)
+def test_a_value_of_another_kind_than_its_column_is_not_checked(value: str, is_change: bool) -> None:
+    shown = "\n".join(f"id={row['id']} storey={value if not at else row['storey']}" for at, row in enumerate(ROWS))
+    strategy = compose("mine", {"summarizer": lambda result: shown}, "tests")
+    check = evidence_of(RECORDING, strategy).checks["changed"]
+    assert (check.hits > 0, check.unchecked > 0) == (is_change, not is_change)

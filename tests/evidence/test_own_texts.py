@@ -72,6 +72,24 @@ def test_a_notice_may_state_the_lines_that_it_shows_and_those_left_out(shown: in
     assert not any(counts.has(number) for number in (str(60 - shown - 10), str(60 - shown + 8), "0.5"))
 
 
+def test_a_mask_may_count_the_text_of_the_summary_that_it_replaces() -> None:
+    results = [f'[{{"id": {at}1, "mark": "A"}}, {{"id": {at}2, "mark": "B"}}]' for at in range(4)]
+    strategy = parse_strategy("x=summarizer=csv_table+compactor=mask_observations:keep_last=1")
+    turns = [
+        step
+        for at, text in enumerate(results)
+        for step in (
+            ModelTurn(index=1 + 2 * at, tool_calls=(ToolCall(id=f"c{at}", name="f", arguments={"at": at}),)),
+            ToolResult(index=2 + 2 * at, call_id=f"c{at}", function="f", seen=text),
+        )
+    ]
+    recording = trace(UserTurn(index=0, content="List."), *turns, ModelTurn(index=9, content="Listed."))
+    evidence = measured.evidence_of(recording, strategy)
+    masks = [own.text for own in evidence.own_texts if "left out" in own.text]
+    assert str(len(results[-1])) not in masks[-1]
+    assert evidence.checks["invented"].findings == ()
+
+
 @pytest.mark.parametrize(("call_id", "strange"), [("call_I5bNG8aF", []), ("call_Q9rTT2xZ", ["call_Q9rTT2xZ"])])
 def test_a_notice_may_name_a_recorded_call(call_id: str, strange: list[str]) -> None:
     recording = trace(

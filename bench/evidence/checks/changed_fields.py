@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import NamedTuple
 
 from ...model.scores import Finding
@@ -14,7 +15,7 @@ from ...text.decode import NothingParsed, parse_prefix
 from ...text.facts import occurs
 from ...text.fields import FieldTable
 from ...text.instructions import is_denied
-from ...text.quantities import is_quantity, same_value
+from ...text.quantities import is_quantity, kind_of, same_value
 from ...text.text_records import Pair, TextRecord, plain_key
 from ..own_text import RewrittenResult
 from .changed_lines import altered
@@ -119,7 +120,7 @@ class _Piece:
             if not table.has_key(key):
                 self._compare_unknown(key, text, known, pairs, best)
             else:
-                self._compare_known(key, text, self._expected(key, text, pairs, best))
+                self._compare_known(key, text, self._expected(key, text, pairs, best), best)
 
     def _compare_unknown(
         self, key: str, text: str, known: list[Pair], pairs: Sequence[Pair], best: Sequence[int]
@@ -151,18 +152,26 @@ class _Piece:
         is_all = len(pairs) == known and table.column(key).total() == 1
         return table.column(key) if best or known > 1 or is_all else ()
 
-    def _compare_known(self, key: str, text: str, values: Collection[str]) -> None:
-        """Compare a value with those expected under its key."""
+    def _compare_known(
+        self, key: str, text: str, values: Collection[str], best: Sequence[int]
+    ) -> None:
+        """Compare a value with those expected under its key in the records that agree most. One of
+        an unknown kind is not checked, unless it is the value of another key of the record.
+        """
         own = self._own
         if self._table.has_prose(values):
             lines = altered(own, text.split("\n"))
             self._found += [Finding(own.step, new, was) for new, was in lines]
         elif not values or (_is_one_of(self._text, text, values) and not _is_recased(text, values)):
             self._agreeing[plain_key(key)] += bool(values)
-        elif _is_of_kind(text, values):
+        elif _is_of_kind(text, values, self._table.column(key)):
             self._add(key, text, values)
         else:
             self._is_read = False
+
+    def _is_in(self, records: Sequence[int], text: str) -> bool:
+        """True if one of some records has a value that is not a single character."""
+        return len(text) > 1 and any(text in self._table.texts_of(number) for number in records)
 
     def _add(self, key: str, text: str, values: Collection[str]) -> None:
         """Add a changed field; one with words that its column lacks is judged with its column."""
@@ -189,19 +198,23 @@ def _without_call(own: RewrittenResult, text: str) -> str:
     return text
 
 
-def _is_of_kind(text: str, values: Collection[str]) -> bool:
-    """True if a shown value can be compared with the recorded ones: a quantity, a word, or a text
-    without any of them. A text with more words, or with one of them in it, is an unknown way of
-    writing.
+def _is_of_kind(text: str, values: Collection[str], column: Collection[str]) -> bool:
+    """True if a shown value is of the kind of the recorded ones or of their column, or says that
+    there is none. Any other, or one with a recorded value in it, is an unknown way of writing.
 
-    >>> [_is_of_kind(text, ["JFK"]) for text in ("SEA", "JFK → SEA", "not JFK", "as in the row above")]
-    [True, False, True, False]
+    >>> [_is_of_kind(text, ["JFK"], ["JFK", "SEA"]) for text in ("BOS", "n/a", "JFK → SEA", "@1", "row 2")]
+    [True, True, False, False, False]
     """
-    words = _WORDS.findall(text)
-    if is_quantity(text) or is_denied(text) or len(words) < 2:
+    kind = kind_of(text)
+    if text in column or kind == "nothing" or is_denied(text):
         return True
+    kinds = set(map(kind_of, chain(values, column)))
+    if kind == "quantity":
+        return kind in kinds or kinds <= {"nothing"}
+    words = len(_WORDS.findall(text))
     has_one = any(occurs(text, value) for value in values if value)
-    return not has_one and len(words) <= 2 * max(len(_WORDS.findall(value)) for value in values)
+    most = max((len(_WORDS.findall(value)) for value in values), default=0)
+    return kind in kinds and not has_one and words <= 2 * most
 
 
 def _is_of_any(table: FieldTable, key: str, text: str) -> bool:

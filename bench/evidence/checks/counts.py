@@ -54,6 +54,8 @@ class ShownCounts:
             exact |= counts_of(piece.strip("\n"))
             exact |= {piece.strip("\n").count("\n") + 2}  # the number of the next line
             exact |= {len(piece.rstrip("]}\"' \n"))}  # brackets were closed
+        for number in self._evidence.own_by_step.get(self._own.step, ()):  # a text that it replaces
+            exact |= counts_of(self._evidence.messages.messages[number].text)
         return exact
 
     def _rows_missing(self) -> set[int]:

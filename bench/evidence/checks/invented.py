@@ -94,7 +94,8 @@ def _first_strange(
     if not isinstance(own, RewrittenResult):
         return find()
     says = on_purpose(own.text, evidence.replay.says)
-    return own.once(("strange", wording, says), find)
+    versions = tuple(evidence.own_by_step.get(own.step, ()))
+    return own.once(("strange", wording, says, versions), find)
 
 
 def _strange(

@@ -35,6 +35,7 @@ _STATISTIC = re.compile(
     rf"\b({'|'.join(STATISTICS)})s?\b[^\d\n,;|{{}}\[\]]{{0,60}}?(?<![\w.])(\d[\d,]*(?:\.\d+)?)(?![\w.])",
     re.IGNORECASE,
 )
+_IN_FRONT = re.compile(r"\W{0,20}(\d+)\b")
 _FEWEST_DIGITS = 2
 
 
@@ -144,9 +145,17 @@ class _OfResult:
 
     def counts(self, stated: _Stated) -> bool:
         """True if a number is a count of what is shown or left out, or a statistic."""
-        return self._shown.has(stated.value) or self._full.is_statistic(
-            stated.value, stated.sentence
+        return (
+            self._is_row_number(stated)
+            or self._shown.has(stated.value)
+            or self._full.is_statistic(stated.value, stated.sentence)
         )
+
+    def _is_row_number(self, stated: _Stated) -> bool:
+        """True if a number in front of a line may be that of a row or line of the result."""
+        begins = _IN_FRONT.match(stated.sentence)
+        is_in_front = begins is not None and begins[1] == stated.value
+        return is_in_front and int(stated.value[:18]) <= max(self._full.rows, default=0)
 
     def _counts_others(self, stated: _Stated) -> bool:
         """True if a number in a notice counts something that cannot be checked (`14 frames left
