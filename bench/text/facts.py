@@ -373,8 +373,13 @@ def is_free(plain: str, start: int, end: int) -> bool:
     (False, False, True, False)
     """
     # most facts stand between two of these, which never belong to a word or number
-    if (plain[start - 1 : start] or " ") in _BREAKS and plain[end : end + 1] in _BREAKS:
+    before, after = plain[start - 1 : start], plain[end : end + 1]
+    if before in _BREAKS and after in _BREAKS:
         return True
+    if (before.isalnum() and plain[start].isalnum()) or (
+        after.isalnum() and plain[end - 1].isalnum()
+    ):
+        return False
     return _ends(plain[start], plain[max(0, start - 2) : start][::-1]) and _ends(
         plain[end - 1], plain[end : end + 2]
     )

@@ -111,6 +111,7 @@ def is_command(sentence: str) -> bool:
     return adverb or bool(_COMMANDS.search(text))
 
 
+@lru_cache(1 << 12)
 def is_rule(sentence: str) -> bool:
     """True if a sentence is a standing instruction: a command, or a statement that something can,
     may or needs to be done.
