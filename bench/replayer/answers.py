@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -19,6 +19,7 @@ from ..strategies.messages import OpenAIMessages
 from .cassettes import require_answered
 from .plain import plain_data
 
+_Struct = TypeVar("_Struct", bound=msgspec.Struct)
 Decision = tuple[str, dict[str, Any]]
 """A route, and its detail."""
 
@@ -135,7 +136,9 @@ def slot_function(plugin: Plugin) -> Callable[..., Any]:
             answer = code()(*given)
         finally:
             require_answered()
-        answer = plain_data(answer) if is_own and kind != "compactor" else answer
+        if is_own and kind != "compactor":
+            is_record = isinstance(answer, Record)
+            answer = _checked(answer, Record) if is_record else plain_data(answer)
         value = _READ[kind](answer, given[0])
         if is_own and kind == "compactor":
             _require_messages(value, given[0])
@@ -148,15 +151,20 @@ def _require_messages(history: NewHistory | None, window: Window) -> None:
     """Raise StrategyError for a new message that is not a Message, or has values of wrong types."""
     known = set(window.messages)  # by identity
     for message in () if history is None else history.messages:
-        if isinstance(message, Message) and message in known:
-            continue
         if not isinstance(message, Message):
             kind = type(message).__name__
             raise StrategyError(f"a compactor's messages must be Message values, got {kind}")
-        try:
-            msgspec.convert(plain_data(message), Message)
-        except msgspec.ValidationError as error:
-            raise StrategyError(f"its Message cannot be read: {error}") from None
+        if message not in known:
+            _checked(message, Message)
+
+
+def _checked(value: Any, kind: type[_Struct]) -> _Struct:
+    """A value of the bench that user code made, as plain data. Raises StrategyError for fields of
+    wrong types."""
+    try:
+        return msgspec.convert(plain_data(value), kind)
+    except msgspec.ValidationError as error:
+        raise StrategyError(f"its {kind.__name__} cannot be read: {error}") from None
 
 
 # ---------------------------------------------------------------- errors

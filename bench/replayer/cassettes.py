@@ -32,7 +32,7 @@ def go_offline(base: Path, charge: Charge) -> None:
     `charge` gets the tokens that a model read and wrote, as reported in each answer. A request that
     the cassette does not have, and any other connection, raises where it is made.
     """
-    if os.path.isfile(os.path.join(base, CASSETTE)):
+    if os.access(f"{base}/{CASSETTE}", os.R_OK):
         _play(base / CASSETTE, charge)
     sys.addaudithook(_refuse)
 

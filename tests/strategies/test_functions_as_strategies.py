@@ -15,7 +15,7 @@ from theirs import write
 
 from bench.model import ToolResult
 from bench.model.errors import SpecError
-from bench.strategies import parse_strategy
+from bench.strategies import parse_strategy, untruncated_record
 from bench.strategies.declaring import declaration
 
 GENERATE_SUMMARY = '''
@@ -228,6 +228,13 @@ def test_the_plain_answer_of_a_store_is_judged_by_its_type(kept, kind):
             compose_of(store=lambda raw: kept, evaluator=lambda record: {"kind": record.result_type}),
         )
         assert (run.results[0].record.value, run.results[0].evaluation["kind"]) == (kept, kind)
+
+
+def test_the_record_of_a_store_stays_a_record():
+    record = untruncated_record(given := result(data={"b": 2}, index=2))
+    kept = msgspec.structs.replace(record, value={"a": Path("p")}, summary="short")
+    run = replayed_or_failed(conversation_of([given]), compose_of(store=lambda result: kept))
+    assert (run.results[0].record.value, run.results[0].record.summary) == ({"a": "p"}, "short")
 
 
 EVALUATORS = {
