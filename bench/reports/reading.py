@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..comparison.prices import METRICS, price_of
+from ..comparison.reasons import unit_of
 from ..comparison.rules import TABLE
 from ..comparison.totals import Runs, value_of
 from ..comparison.wording import money, price_basis
@@ -92,26 +93,18 @@ class Reading:
         return self.known.all
 
     @property
-    def tasks(self) -> int:
-        """The number of tasks; a run without a task counts as one."""
-        return len(self.known.tasks) or self.advice.tasks
-
-    @property
     def size(self) -> str:
         """The number of runs, tasks and copies in words; copies of a run do not count as runs."""
-        runs = len(self.runs) or self.advice.runs
+        runs, tasks = self.advice.runs, self.advice.tasks
         copies = len(self.compared.runs) - len(self.runs)
-        tasks = f" of {counted(self.tasks, 'task')}" if 0 < self.tasks < runs else ""
-        return (
-            counted(runs, "run")
-            + tasks
-            + (f" and {counted(copies, 'copy', 'copies')}" if copies else "")
-        )
+        of_tasks = f" of {counted(tasks, 'task')}" if 0 < tasks < runs else ""
+        others = f" and {counted(copies, 'copy', 'copies')}" if copies else ""
+        return f"{counted(runs, 'run')}{of_tasks}{others}"
 
     @property
     def sample(self) -> str:
         """The number of tasks in words, or of runs if each run is its own task."""
-        return counted(self.tasks, "task" if self.tasks < len(self.runs) else "run")
+        return counted(self.advice.tasks, unit_of(self.advice))
 
     def limit(self, rule: Rule) -> float | None:
         """The limit of a rule, which is the same for every strategy; None if the rule was not
@@ -170,15 +163,9 @@ class Reading:
 
     @cached_property
     def candidate(self) -> Ranked | None:
-        """The advised strategy, else the cheapest one that no rule except the last refuses."""
-        prices = {
-            item.strategy: price.per_run
-            for item in self.ranked
-            if item.strategy != TODAY and item.verdict not in REFUSED
-            if (price := self.price(item)) and math.isfinite(price.per_run)
-        }
-        cheapest = min(prices, key=lambda name: prices[name], default="")
-        return self.by_name.get(self.advice.advised or "") or self.by_name.get(cheapest)
+        """The first strategy in the order of the advice that no rule except the last refuses."""
+        others = (item for item in self.ranked if item.strategy != TODAY)
+        return next((item for item in others if item.verdict not in REFUSED), None)
 
     def value(self, strategy: str, metric: str) -> float | None:
         """The value of one number over all runs; None if it was not measured."""

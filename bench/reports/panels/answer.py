@@ -96,7 +96,7 @@ def _scenario_line(reading: Reading, strategy: str) -> str:
 
 def _bounds(reading: Reading, price: Price | None) -> tuple[float, float] | None:
     """The 95% interval of the change against today; None for too few tasks."""
-    if price is None or not price.ratio or not price.high or reading.tasks < FEWEST:
+    if price is None or not price.ratio or not price.high or reading.advice.tasks < FEWEST:
         return None
     low, high = sorted((price.ratio * price.ratio / price.high, price.high))
     return low - 1, high - 1
