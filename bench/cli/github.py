@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..model.errors import BenchError, visible
-from .saying import obey
 
 if TYPE_CHECKING:
     from ..model.compared import Compared
@@ -19,20 +16,6 @@ if TYPE_CHECKING:
 def inside_actions() -> bool:
     """True if this process is a step of GitHub Actions."""
     return os.environ.get("GITHUB_ACTIONS") == "true"
-
-
-@contextmanager
-def quoted_output() -> Iterator[None]:
-    """A context in which GitHub Actions obeys no printed line, such as one from a trace."""
-    if not inside_actions():
-        yield
-        return
-    token = secrets.token_hex(16)
-    obey(f"::stop-commands::{token}")
-    try:
-        yield
-    finally:
-        obey(f"::{token}::")
 
 
 def workflow_commands(

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .github import append_summary, inside_actions, quoted_output, workflow_commands
+from .github import append_summary, inside_actions, workflow_commands
 from .saying import obey, say
 
 if TYPE_CHECKING:
@@ -44,8 +44,7 @@ def print_outcome(
     """
     for note in dict.fromkeys(note for item in comparisons for note in item.notes):
         say(f"note: {note}", err=True)
-    with quoted_output():
-        say(text.rstrip("\n"), coloured=True)
+    say(text.rstrip("\n"), coloured=True)
     if inside_actions():
         for line in workflow_commands(comparisons, files):
             obey(line)

@@ -9,7 +9,7 @@ import pytest
 from cli_folder import SCENARIO
 from repository import bench
 
-from bench.cli.github import inside_actions, quoted_output
+from bench.cli.github import inside_actions
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -48,12 +48,7 @@ def test_failed_gates_are_errors_and_waiting_gates_are_warnings_on_their_scenari
     assert Path("summary.md").read_text().startswith(first), "a job's summary is added to"
 
 
-def test_quoted_text_is_never_run_as_a_github_command(capsys, monkeypatch):
-    with quoted_output():
-        print("::error::injected")
-    first, injected, last = capsys.readouterr().out.splitlines()
-    token = first.removeprefix("::stop-commands::")
-    assert (injected, last, len(token) >= 32) == ("::error::injected", f"::{token}::", True)
+def test_outside_of_actions_nothing_is_annotated(capsys, monkeypatch):
     monkeypatch.delenv("GITHUB_ACTIONS")
     assert not inside_actions()
     assert bench("run", scenario(FAILS)) == 1
