@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 import msgspec
@@ -122,6 +122,7 @@ def slot_function(plugin: Plugin) -> Callable[..., Any]:
     """A function from the values of a slot to the plug-in's answer; the plug-in starts at the first
     call."""
     kind, is_own = plugin.entry.kind, plugin.user_code
+    seen: set[Message] = set()  # by a compactor
 
     @functools.cache
     def code() -> Callable[..., Any]:
@@ -141,21 +142,25 @@ def slot_function(plugin: Plugin) -> Callable[..., Any]:
             answer = _checked(answer, Record) if is_record else plain_data(answer)
         value = _READ[kind](answer, given[0])
         if is_own and kind == "compactor":
-            _require_messages(value, given[0])
+            seen.update(given[0].messages)
+            _require_messages(() if value is None else value.messages, seen)
         return value
 
     return answer_of
 
 
-def _require_messages(history: NewHistory | None, window: Window) -> None:
-    """Raise StrategyError for a new message that is not a Message, or has values of wrong types."""
-    known = set(window.messages)  # by identity
-    for message in () if history is None else history.messages:
+def _require_messages(messages: Iterable[Any], seen: set[Message]) -> None:
+    """Raise StrategyError for a new message that is not a Message, or has values of wrong types.
+
+    Each is looked at once, and then among those `seen`, by identity.
+    """
+    for message in messages:
         if not isinstance(message, Message):
             kind = type(message).__name__
             raise StrategyError(f"a compactor's messages must be Message values, got {kind}")
-        if message not in known:
+        if message not in seen:
             _checked(message, Message)
+            seen.add(message)
 
 
 def _checked(value: Any, kind: type[_Struct]) -> _Struct:
