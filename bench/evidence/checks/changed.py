@@ -82,7 +82,8 @@ def _find_changes(own: RewrittenResult) -> Changes:
         is_read = is_read and fields.is_read
         findings += changed_lines(own)
         findings += _changed_exit_codes(own)
-    return Changes([*findings, *repeated(own), *dropped(own)], is_read)
+    missing = dropped(own)
+    return Changes([*findings, *repeated(own), *missing.findings], is_read and missing.is_read)
 
 
 def _changed_calls(own: OwnText) -> list[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from ...model import grouped
@@ -14,6 +14,7 @@ from ...text.decode import NothingParsed, decode_strings, parse_json
 from ...text.fields import FieldTable
 from ...text.text_records import TextReading, plain_key
 from ..own_text import RewrittenResult
+from .changed_fields import Changes
 from .form import is_about_form
 
 _DENYING = frozenset({"false", "0", "0.0"})
@@ -24,17 +25,28 @@ _NOTE = re.compile(r"[<\[(⟨]([^<>\[\]()⟨⟩{}\n]{3,120})[>\])⟩]")
 _FEWEST_PAIRS, _FEWEST_WORDS = 2, 2
 
 
-def dropped(own: RewrittenResult) -> Iterator[Finding]:
-    """Yield the rows, and false or zero values, that a text with the result as data leaves out
-    without a notice.
+def dropped(own: RewrittenResult) -> Changes:
+    """The rows, and false or zero values, that a text with the result as data leaves out without a
+    notice. Not checked beside words of its own about rows or values, which may be a notice.
 
     Missing rows make a false statement: a reader of three flights believes that there are three.
     Missing columns do not, unless only false or zero values are missing.
     In data an empty text, list or mapping says that there is nothing, and a shorter list of values
     that there are no others.
     """
-    if own.says_omission or any(is_about_form(own, note) for note in _NOTE.findall(own.text)):
-        return
+    findings = [] if own.shows_all or own.says_omission else [*_left_out(own)]
+    notes = chain(_NOTE.findall(own.text), _rest_of(own)) if findings else ()
+    is_noted = any(is_about_form(own, note) for note in notes)
+    return Changes([] if is_noted else findings, is_read=not is_noted)
+
+
+def _rest_of(own: RewrittenResult) -> list[str]:
+    """The lines of a text outside its data and tables."""
+    return own.session.messages.reading(own.text).rest.split("\n")
+
+
+def _left_out(own: RewrittenResult) -> Iterator[Finding]:
+    """Yield the values and rows that a text with the result as data leaves out."""
     if own.table.fields:
         with suppress(NothingParsed):
             value = own.session.messages.contents.value(own.result.index)

@@ -14,6 +14,7 @@ from ...text.reading import is_path
 from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult
 from .findings import check_of
+from .form import is_about_form
 from .stated_numbers import StatedNumbers
 from .support import on_purpose, without
 from .unsupported import unsupported
@@ -55,6 +56,7 @@ def invented(evidence: ReplayEvidence, wording: frozenset[str]) -> Check:
     says = evidence.replay.says
     findings: list[Finding] = []
     of = summaries = 0
+    statements: list[str] = []
     for own in evidence.own_texts:
         if isinstance(own, RewrittenResult) and own.is_encoded:
             continue
@@ -62,7 +64,8 @@ def invented(evidence: ReplayEvidence, wording: frozenset[str]) -> Check:
         lines = [without(line, says) for line in own.new_lines]
         of += bool(lines)
         summaries += bool(lines) and is_summary
-        strange = _first_strange(evidence, own, lines, wording) if lines else ""
+        strange, notice = _first_strange(evidence, own, lines, wording) if lines else ("", "")
+        statements += [notice] if notice else []
         if not strange and (
             signs := _currencies(own.message.text) - evidence.session.mentions.currencies
         ):
@@ -70,7 +73,7 @@ def invented(evidence: ReplayEvidence, wording: frozenset[str]) -> Check:
             strange = f"{min(signs)} in: {own.text[:160]}"
         if strange:
             findings.append(Finding(own.step, strange))
-    statements = [unsupported(evidence, own) for own in evidence.own_texts]
+    statements += [unsupported(evidence, own) for own in evidence.own_texts]
     return check_of(findings, of, summaries, [*filter(None, statements)])
 
 
@@ -84,12 +87,19 @@ def _first_strange(
     own: OwnText,
     lines: list[str],
     wording: frozenset[str],
-) -> str:
-    """The first invention of an own text; "" without one. A text that shows a result is read once."""
+) -> tuple[str, str]:
+    """The first invention of an own text, and the first number of unknown meaning before it; ""
+    without one. A text that shows a result is read once.
+    """
     wording = wording.intersection(map(str.strip, lines))
 
-    def find() -> str:
-        return next(_strange(evidence, own, lines, wording), "")
+    def find() -> tuple[str, str]:
+        unknown = ""
+        for words, is_invented in _strange(evidence, own, lines, wording):
+            if is_invented:
+                return words, unknown
+            unknown = unknown or words
+        return "", unknown
 
     if not isinstance(own, RewrittenResult):
         return find()
@@ -103,8 +113,10 @@ def _strange(
     own: OwnText,
     lines: list[str],
     wording: frozenset[str],
-) -> Iterator[str]:
-    """Yield the inventions of an own text."""
+) -> Iterator[tuple[str, bool]]:
+    """Yield the inventions of an own text, each with False for a number in a notice, which may
+    count anything.
+    """
     mentions = evidence.session.mentions
     shown = own if isinstance(own, RewrittenResult) else None
     near: list[str] = []
@@ -129,25 +141,30 @@ def _strange(
                 ordered = is_command(text) or is_order(text) or is_consent(text)
                 ordered = ordered and not repeats(shown.result.text, text)
             if ordered:
-                yield text[:200]
+                yield text[:200], True
             constant = line.strip() in wording
             text = _IDENTIFIER.sub(lambda match: " " if mentions.name(match[0]) else match[0], text)
             for find in (dates_in, times_in):
                 for moment, (start, end) in list(find(text)):
                     if not mentions.moment(moment) and not constant:
-                        yield _quoted(text[start:end], sentence)
+                        yield _quoted(text[start:end], sentence), True
                     text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
             identifiers = _IDENTIFIER.findall(text)
             for name in identifiers:
                 if not _is_known(own, name, sentence):
-                    yield _quoted(name, sentence)
+                    yield _quoted(name, sentence), True
             text = _IDENTIFIER.sub(" ", text) if identifiers else text
             states_all = bool(_ALL.search(sentence)) or own.text.strip() == line.strip()
             for number in numbers.unsupported(text, sentence, near, states_all):
-                yield _quoted(number, sentence)
+                yield _quoted(number, sentence), not (shown and _is_notice(shown, sentence))
             for name in () if constant or _is_title(text) else _NAME.findall(text):
                 if not _is_known(own, name, sentence):
-                    yield _quoted(name, sentence)
+                    yield _quoted(name, sentence), True
+
+
+def _is_notice(own: RewrittenResult, sentence: str) -> bool:
+    """True if a sentence says that something was left out, or what the text consists of."""
+    return own.notices.omits(sentence) or is_about_form(own, sentence)
 
 
 def _quoted(words: str, sentence: str) -> str:
