@@ -50,9 +50,9 @@ OBJECT = "object"
 """The kind of any object in a file, such as a graph; it is only found by path."""
 
 _SLOTS = ("summarizer", "compactor", "store", "evaluator", "router", "consumer")
-_SETTABLE = {"compactor": ("mode", "form"), "router": ("at", "loop", "form")}
-"""The settings that a spec may declare for a user's function, by kind; other kinds have only
-`form`."""
+ATTRIBUTES = {"compactor": ("mode",), "router": ("at", "loop")}
+"""The attributes, by kind, that a replay asks for; a spec may declare them for a user's
+function."""
 
 _entries: dict[str, dict[str, Entry]] = {kind: {} for kind in KINDS}
 
@@ -262,7 +262,7 @@ def build(kind: str, spec: Spec | str, base: Path | None = None) -> Plugin:
     target = _resolve(kind, parsed, base)
     meta, params = dict(target.meta), list(parsed.params)
     if target.user_code:  # a declaration of the function itself, such as its form, is not a setting
-        declared = {*_SETTABLE.get(kind, ("form",))} - target.parameters.keys()
+        declared = {"form", *ATTRIBUTES.get(kind, ())} - target.parameters.keys()
         meta |= {key: raw for key, raw in params if key in declared}
         params = [(key, raw) for key, raw in params if key not in declared]
     plugin = Plugin(parsed, replace(target, meta=meta), _arguments(target, params, base))

@@ -17,14 +17,11 @@ import msgspec
 from ..model.errors import BenchError, EndedError, one_line
 from ..plugins.frames import Answer
 from ..plugins.loader import compile_from_source, import_from, is_installed
-from ..plugins.registry import Plugin
+from ..plugins.registry import ATTRIBUTES, Plugin
 from . import SandboxedPlugin, Strategy, build_strategy
 
 if TYPE_CHECKING:
     from ..plugins.child import Link
-
-_ASKED = {"compactor": ("mode",), "router": ("at", "loop")}
-"""The attributes of plug-ins that a replay asks for."""
 
 
 @dataclass(frozen=True)
@@ -130,6 +127,6 @@ def _description(made: Strategy | BaseException) -> Loaded:
 def _outline(slot: str, place: int, plugin: Plugin) -> SandboxedPlugin:
     """A plug-in as the process that measures needs to know it."""
     kind, name = plugin.entry.kind, plugin.entry.name
-    values = {name: plugin.attribute(name) for name in _ASKED.get(kind, ())}
+    values = {name: plugin.attribute(name) for name in ATTRIBUTES.get(kind, ())}
     given = {name: value for name, value in values.items() if value is not None}
     return SandboxedPlugin(kind, slot, place, name, given)

@@ -14,7 +14,7 @@ import functools
 import itertools
 import lzma
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -80,8 +80,7 @@ def encoding_for(model: str | None) -> tuple[str, bool]:
 class TokenCounter:
     """Counts tokens under one encoding, each distinct text once; there is one per trace.
 
-    `counting` converts the encoding's numbers to the provider's. `elsewhere`, if given, counts
-    texts in another process, so that no vocabulary is read here.
+    `counting` converts the encoding's numbers to the provider's.
 
     >>> TokenCounter().text("hello world"), TokenCounter("cl100k_base").text("")
     (2, 0)
@@ -89,17 +88,10 @@ class TokenCounter:
     3
     """
 
-    def __init__(
-        self,
-        encoding: str = DEFAULT_ENCODING,
-        counting: Counting | None = None,
-        elsewhere: Callable[[str], int] | None = None,
-    ) -> None:
+    def __init__(self, encoding: str = DEFAULT_ENCODING, counting: Counting | None = None) -> None:
         self.encoding = encoding
         self.counting = counting or Counting()
-        self._elsewhere = elsewhere
-        if elsewhere is None:
-            self._encode = _encoding(encoding).encode_ordinary
+        self._encode = _encoding(encoding).encode_ordinary
         self._memo: dict[str, int] = {"": 0}
 
     def calibrated(self, counting: Counting) -> TokenCounter:
@@ -122,7 +114,7 @@ class TokenCounter:
         """Tokens of a text in the encoding itself."""
         known = self._memo.get(text)
         if known is None:
-            known = self._memo[text] = (self._elsewhere or self._counted)(text)
+            known = self._memo[text] = self._counted(text)
         return known
 
     def _counted(self, text: str) -> int:
