@@ -36,14 +36,15 @@ def silent_results(evidence: ReplayEvidence) -> dict[int, tuple[Place, ...]]:
 
 
 def _texts_about(evidence: ReplayEvidence, step: int, call: int) -> list[str]:
-    """The texts that show a result in a prompt; if there are none, the strategy's texts about no
-    single step.
+    """The texts that show a result in a prompt; if there are none, those of the strategy's texts
+    about no single step that say that something was left out.
     """
     messages, in_prompt = evidence.messages.messages, evidence.in_prompt(call)
     seen = evidence.index.seen[step]
     numbers = [*evidence.own_about(step, call), *([seen] if seen in in_prompt else [])]
     shown = [messages[number] for number in numbers]
-    return [item.text for item in shown if item.step is not None] or [item.text for item in shown]
+    of_step = [item.text for item in shown if item.step is not None]
+    return of_step or [i.text for i in shown if evidence.session.names_omission(i.text)]
 
 
 def picked_out(evidence: ReplayEvidence) -> Iterator[int]:

@@ -167,6 +167,11 @@ class TraceSession:
         return self._says_omission(text, result.index)
 
     @memo
+    def names_omission(self, text: str) -> bool:
+        """False for a text that says of no result that something was left out."""
+        return bool(says_omission(text, ""))
+
+    @memo
     def _says_omission(self, text: str, step: int) -> bool:
         return bool(says_omission(text, self.messages.contents.results[step].text))
 
