@@ -27,8 +27,8 @@ FEWEST_TOKENS = 1024
 """A smaller shortfall is a block or two that was not read, and not a break."""
 
 
-class _Left(NamedTuple):
-    """A turn with the tokens that it left in the cache, and later events of its thread."""
+class _Earlier(NamedTuple):
+    """An earlier turn of a thread with its usage, and what has changed the prompt since then."""
 
     turn: ModelTurn
     usage: Usage
@@ -82,11 +82,11 @@ def cache_report(trace: Trace, model: str | None = None) -> CacheReport:
     return CacheReport(judged=judged, explained=explained, breaks=tuple(breaks))
 
 
-def _pairs(trace: Trace, model: str | None) -> Iterator[tuple[int, _Left, ModelTurn, Usage]]:
-    """Yield each turn whose cache reads are reported, after another of its thread, with its number
-    from 1.
+def _pairs(trace: Trace, model: str | None) -> Iterator[tuple[int, _Earlier, ModelTurn, Usage]]:
+    """Yield each turn that reports its cache reads, with its number from 1 and the turn before it
+    in its thread that reports them too.
     """
-    last: dict[str, _Left] = {}
+    last: dict[str, _Earlier] = {}
     number = 0
     for step in trace.steps:
         before = last.get(step.thread)
@@ -97,7 +97,7 @@ def _pairs(trace: Trace, model: str | None) -> Iterator[tuple[int, _Left, ModelT
                 continue
             if before is not None:
                 yield number, before, step, usage
-            last[step.thread] = _Left(step, usage)
+            last[step.thread] = _Earlier(step, usage)
         elif before is not None:
             changed = _changed_by(step)
             if changed is not None and before.changed is None:
@@ -112,7 +112,7 @@ def _changed_by(step: object) -> BreakCause | None:
     return "tools or system prompt changed" if isinstance(step, ToolsChanged | SystemTurn) else None
 
 
-def _left_by(left: _Left, rule: CacheRule) -> int:
+def _left_by(left: _Earlier, rule: CacheRule) -> int:
     """The tokens that a turn left in the cache: its reported reads and writes, else its prompt by
     the cache rule.
     """
@@ -123,7 +123,7 @@ def _left_by(left: _Left, rule: CacheRule) -> int:
 
 
 def _cause(
-    left: _Left, turn: ModelTurn, rule: CacheRule, idle_s: float | None, model: str | None
+    left: _Earlier, turn: ModelTurn, rule: CacheRule, idle_s: float | None, model: str | None
 ) -> BreakCause:
     """The reason why a turn read less than the turn before it left in the cache."""
     if left.changed is not None:

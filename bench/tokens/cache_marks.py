@@ -17,10 +17,14 @@ class MarkedStarts:
     """
 
     def __init__(self) -> None:
-        self._next: dict[tuple[int | None, Hashable], int] = {}
-        self._path: list[int] = []
-        """The starts of the last prompt, of 0, 1, 2 … messages, each as a number; equal starts have
-        the same one.
+        self._numbers: dict[tuple[int | None, Hashable], int] = {}
+        """The number of each start, by the number of the start that is one message shorter, and
+        that message.
+        """
+
+        self._starts: list[int] = []
+        """The numbers of the last prompt's starts: the one without messages, that of its first
+        message, that of its first two, and so on.
         """
 
         self._used: dict[int, int] = {}
@@ -48,19 +52,21 @@ class MarkedStarts:
         marks = len(keys), _system_count(keys, messages)
         ends = (self._back(mark, keys, messages, look_back, kept) for mark in marks)
         cached = next((end for end in ends if end is not None), None)
-        used = None if cached is None else (cached, self._used[self._path[cached]])
+        used = None if cached is None else (cached, self._used[self._starts[cached]])
         for end in (*marks, *(() if cached is None else (cached,))):
-            self._used[self._path[end]] = step
+            self._used[self._starts[end]] = step
         return used
 
     def _follow(self, begins: Hashable, keys: Sequence[Hashable], at: int) -> None:
-        """Update the path to a prompt's; the first `at` messages are the same as before."""
-        root = self._next.setdefault((None, begins), len(self._next))
-        if root not in self._path:
-            self._path, at = [root], 0
-        del self._path[at + 1 :]
+        """Number the starts of a prompt; the first `at` messages are the same as before."""
+        root = self._numbers.setdefault((None, begins), len(self._numbers))
+        if root not in self._starts:
+            self._starts, at = [root], 0
+        del self._starts[at + 1 :]
         for key in keys[at:]:
-            self._path.append(self._next.setdefault((self._path[-1], key), len(self._next)))
+            self._starts.append(
+                self._numbers.setdefault((self._starts[-1], key), len(self._numbers))
+            )
 
     def _back(
         self,
@@ -74,7 +80,7 @@ class MarkedStarts:
         None without one."""
         position, end = 1, mark
         while position <= look_back:
-            used = self._used.get(self._path[end])
+            used = self._used.get(self._starts[end])
             if used is not None and kept(used):
                 return end
             if end == 0:
