@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
 from ..model import grouped, memo
 from .decode import LONG_CHARS, decoded
 from .escapes import unescape
-from .facts import anchor, facts_of_line, flat, occurs, words_of
+from .facts import anchor, facts_of_line, flat
 from .numbers import is_number, numbers_in
 from .search import Strings
 
@@ -19,8 +19,8 @@ class Texts:
     `lower` are the words that the trace writes in small letters: capitalised, they are not names.
 
     >>> texts = Texts()
-    >>> texts.facts('{"rows": 471}'), texts.missing("total 471", ["471", "36.5"])
-    ({'471': 'number'}, ['36.5'])
+    >>> texts.facts('{"rows": 471}')
+    {'471': 'number'}
     >>> texts.flat("Bottom of the\\nTrench.\\n\\nMarianas")
     ' bottom of the trench \\n marianas '
     """
@@ -32,16 +32,6 @@ class Texts:
     def plain(self, text: str) -> str:
         """A text decoded for searching facts."""
         return decoded(text)
-
-    @memo
-    def words(self, text: str) -> frozenset[str]:
-        """The runs of word characters of a text, decoded first."""
-        return words_of(self.plain(text))
-
-    @memo
-    def numbers(self, text: str) -> frozenset[str]:
-        """The numbers of a text by value, decoded first."""
-        return frozenset(numbers_in(self.plain(text)))
 
     @memo
     def line_numbers(self, line: str) -> frozenset[str]:
@@ -87,8 +77,6 @@ class Texts:
         >>> texts = Texts()
         >>> texts.unescaped("log: start\\\\nW-104 failed"), texts.unescaped("log: W-104 failed")
         ('log: start\\nW-104 failed', '')
-        >>> texts.holds("log: start\\\\nW-104 failed", "W-104"), texts.holds("log: startW-104", "W-104")
-        (True, False)
         """
         plain = self.plain(text)
         if "\\" not in plain:
@@ -96,24 +84,6 @@ class Texts:
         lines = [line for line in plain.split("\n") if "\\" in line]
         resolved = list(map(unescape, lines))
         return "\n".join(resolved) if resolved != lines else ""
-
-    def holds(self, text: str, fact: str) -> bool:
-        """True if a fact is present in a text; the text is decoded first."""
-        return self._holds(text, fact) or (
-            bool(other := self.unescaped(text)) and self.holds(other, fact)
-        )
-
-    def _holds(self, text: str, fact: str) -> bool:
-        if is_number(fact):
-            return fact in self.numbers(text)
-        if " " in fact:
-            return flat(fact) in self.flat(text)
-        return anchor(fact) in self.words(text) and occurs(self.plain(text), fact)
-
-    def missing(self, text: str, facts: Collection[str]) -> list[str]:
-        """The facts that a text does not have, in the order given."""
-        present = FactsHeld(facts, self).in_text(text) if facts else frozenset()
-        return [fact for fact in facts if fact not in present]
 
 
 class FactsHeld:
