@@ -32,7 +32,7 @@ _COUNTED = re.compile(
 _ROWS = re.compile(r"(?<![\w.,])(\d{1,9}) (?:rows|records)\b", re.IGNORECASE)
 _NOUN = re.compile(r" ([A-Za-z]+)")
 _STATISTIC = re.compile(
-    rf"\b({'|'.join(STATISTICS)})s?\b[^\d\n,;|{{}}\[\]]{{0,60}}?(?<![\w.])(\d[\d,]*(?:\.\d+)?)(?![\w.])",
+    rf"\b({'|'.join(STATISTICS)})s?\b[^\d\n\\,;|{{}}\[\]]{{0,60}}?(?<![\w.])(\d[\d,]*(?:\.\d+)?)(?![\w.])",
     re.IGNORECASE,
 )
 _IN_FRONT = re.compile(r"\W{0,20}(\d+)\b")
