@@ -109,31 +109,38 @@ def _today(reading: Reading) -> Price | None:
 
 def _savings(reading: Reading) -> Figures:
     """The figures on the best strategy's saving and misses and on the cheapest rejected one, with
-    the chart."""
-    item = reading.candidate or reading.by_name.get(TODAY) or reading.ranked[0]
+    the chart.
+
+    Where every strategy is rejected, the misses are those of the cheapest.
+    """
+    others = [item for item in reading.ranked if item.strategy != TODAY]
+    rejected = reading.by_name.get(reading.advice.cheapest_rejected or "")
+    item = reading.candidate or rejected or (others or list(reading.ranked))[0]
     price, today = reading.price(item), _today(reading)
-    advised = item.strategy == reading.advice.advised
-    acts = reading.candidate is not None and "inactive" not in item.marks
-    if acts and price is not None and price.ratio is not None:
+    name = f"Change with {item.strategy}"
+    if reading.candidate is not None:
+        advised = item.strategy == reading.advice.advised
         name = f"{'Saving with' if advised else 'Cheapest within limits:'} {item.strategy}"
+    if item is rejected or "inactive" in item.marks or price is None or price.ratio is None:
+        name = "Tokens today" if reading.counts_tokens else "Price today"
+        money, words = reading.money(today or price), reading.price_basis.words
+        first = Figure(name, money, "", words, reading.economy)
+    else:
         start = f"{reading.money(today)} → " if today is not None else ""
         line = f"{start}{reading.money(price)} {reading.price_basis.words}"
         bounds = _bounds(reading, price)
         note = f"95% interval {_in_words(bounds)}" if bounds else ""
-        first = Figure(name, change(price.ratio), "good" if advised else "", line, note)
-    else:
-        name = "Tokens today" if reading.counts_tokens else "Price today"
-        first = Figure(name, reading.money(price), "", reading.price_basis.words, reading.economy)
-    return Figures(
-        (first, _missed_figure(reading, item), _rejected_figure(reading)), scatter(reading)
-    )
+        first = Figure(name, change(price.ratio), TONE_OF[reading.mark(item.strategy)], line, note)
+    missed = _missed_figure(reading, item)
+    return Figures((first, missed, _rejected_figure(reading)), scatter(reading))
 
 
 def _missed_figure(reading: Reading, item: Ranked) -> Figure:
     """The missed turns of a strategy, with the limit, and the loss that cannot be ruled out."""
     limit, share = reading.limit("needed"), reading.advice.cannot_rule_out
     limit_text = "" if limit is None else f"limit {percent(limit)}"
-    line = ", ".join(filter(None, [reading.counts(item.strategy, RATE), limit_text]))
+    counts = ", ".join(filter(None, [reading.counts(item.strategy, RATE), limit_text]))
+    line = f"{reading.title(item.strategy)}: {counts}" if counts else reading.title(item.strategy)
     note = rule_out(reading.sample, share) if share else ""
     bad = limit is not None and item.missed_turns is not None and item.missed_turns > limit
     tone: Tone = "good" if item.strategy == reading.advice.advised else ""
