@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Literal, NamedTuple, Protocol
 
@@ -90,6 +90,12 @@ class PromptMessages(Protocol):
     def steps_of_calls(self) -> list[tuple[int, str]]:
         """The step and the thread of each call."""
 
+    def calls_between(self, thread: str, first: int, last: int | None) -> list[int]:
+        """The calls of a thread from a step on, up to another (None: all later ones)."""
+
+    def calls_with(self, numbers: Iterable[int]) -> set[int]:
+        """The calls whose prompts have one of some messages."""
+
     def in_prompt(self, call: int) -> MessagesInPrompt:
         """The messages in the prompt of a call."""
 
@@ -153,20 +159,15 @@ def missing_instructions(
     An unchanged recorded message has its own instructions; a text of the strategy has those that it
     repeats.
     """
-    by_call: list[MissingInstructions] = []
-    of_thread: dict[str, list[tuple[int, Instruction]]] = {}
+    missing: dict[int, list[int]] = {}
     for place, item in enumerate(reader.given):
-        of_thread.setdefault(item.thread, []).append((place, item))
-    for call, (step, thread) in enumerate(prompts.steps_of_calls):
-        in_prompt = prompts.in_prompt(call)
-        missing = [
-            place
-            for place, item in of_thread.get(thread, ())
-            if item.step <= step
-            and (item.last is None or step <= item.last)
-            and reader.full[item.step] not in in_prompt
-            and not any(number in in_prompt for number in reader.elsewhere(place))
-            and not any(reader.holds(number, place) for number in in_prompt.own)
-        ]
-        by_call.append(MissingInstructions(step, tuple(missing)))
-    return by_call
+        calls = {*prompts.calls_between(item.thread, item.step, item.last)}
+        calls -= prompts.calls_with([reader.full[item.step]])
+        calls -= prompts.calls_with(reader.elsewhere(place)) if calls else set()
+        for call in calls:
+            if not any(reader.holds(number, place) for number in prompts.in_prompt(call).own):
+                missing.setdefault(call, []).append(place)
+    return [
+        MissingInstructions(step, tuple(missing.get(call, ())))
+        for call, (step, _) in enumerate(prompts.steps_of_calls)
+    ]

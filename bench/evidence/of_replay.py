@@ -5,8 +5,9 @@ demand.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
+from itertools import chain
 
 from ..model import Step, ToolResult, grouped
 from ..model.replay import Replay, StepOutcome
@@ -99,6 +100,17 @@ class ReplayEvidence:
             (call, number) for number, stay in stays for call in self._calls_during(stay)
         )
 
+    def calls_with(self, numbers: Iterable[int]) -> set[int]:
+        """The calls whose prompts have one of some messages."""
+        stays = chain.from_iterable(self.walked.stays.get(number, ()) for number in numbers)
+        return set[int]().union(*map(self._calls_during, stays))
+
+    def calls_between(self, thread: str, first: int, last: int | None) -> list[int]:
+        """The calls of a thread from a step on, up to another (None: all later ones)."""
+        steps = self._steps_of_calls.get(thread, [])
+        end = len(steps) if last is None else bisect_right(steps, last)
+        return self.thread_calls.get(thread, [])[bisect_left(steps, first) : end]
+
     def _calls_during(self, stay: Stay) -> list[int]:
         """The calls during one stay of a message in prompts."""
         numbers = self.thread_calls[stay.thread]
@@ -162,19 +174,12 @@ class ReplayEvidence:
     @cached_property
     def thread_calls(self) -> dict[str, list[int]]:
         """The calls of each thread, by number."""
-        by_thread: dict[str, list[int]] = {}
-        for number, call in enumerate(self.walked.calls):
-            by_thread.setdefault(call.thread, []).append(number)
-        return by_thread
+        return grouped((call.thread, number) for number, call in enumerate(self.walked.calls))
 
     @cached_property
     def _steps_of_calls(self) -> dict[str, list[int]]:
         """The steps of the calls of each thread."""
-        calls = self.walked.calls
-        return {
-            thread: [calls[number].step for number in numbers]
-            for thread, numbers in self.thread_calls.items()
-        }
+        return grouped((call.thread, call.step) for call in self.walked.calls)
 
     def call_after(self, step: Step) -> int | None:
         """The first call of a step's thread after it; None without one."""
