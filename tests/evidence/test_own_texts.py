@@ -55,6 +55,13 @@ def test_a_line_in_half_of_the_texts_of_a_kind_is_wording() -> None:
     assert template_lines(one_of_each) == frozenset()
 
 
+def test_data_add_what_is_no_line_of_the_result() -> None:
+    session = evidence_of('note\nsaid "ok"\nC:\\tmp').session
+    text = '{"note": ["said \\"ok\\"", "C:\\\\tmp", "note", "new"], "n": 3}'
+    assert own_text(session, text, is_result=True).added == '{"note": ["", "", "", "new"], "n": 3}'
+    assert own_text(session, f"as {text}", is_result=True).added == f"as {text}"
+
+
 def evidence_of(*results: str):
     steps = [ToolResult(index=at, call_id=f"c{at}", function="f", seen=text) for at, text in enumerate(results)]
     last = ModelTurn(index=len(steps), content="Done.")
