@@ -54,8 +54,8 @@ QUALITY = {
 """The words for the measures of stores, evaluators, routers and consumers, after a strategy's name."""
 
 
-def rule_failed(result: RuleResult) -> str:
-    """The reason of a refusal in a few words, with the first text or value that failed.
+def rule_failed(result: RuleResult, *, quoting: bool = True) -> str:
+    """The reason of a refusal in a few words; if `quoting`, with the first text that failed.
 
     >>> rule_failed(RuleResult(rule="needed", passed=False, value=0.148, limit=0.05))
     'missed turns 14.8%, above 5%'
@@ -72,12 +72,13 @@ def rule_failed(result: RuleResult) -> str:
     """
     words = RULES[result.rule]
     value, limit = (_amount(result.metric, size) for size in (result.value, result.limit))
+    example = _example(result) if quoting else ""
     if words.noun:
         # A failed run has a finding.
         noun = "gate" if result.rule == "ran" and not result.findings else words.noun
-        return f"{counted(result.value or 0, noun)} {words.refusal}{_example(result)}"
+        return f"{counted(result.value or 0, noun)} {words.refusal}{example}"
     if words.refusal:
-        return f"{value} {words.refusal}{_example(result)}"
+        return f"{value} {words.refusal}{example}"
     if result.value is None:
         why = "; ".join(item.text for item in result.findings) or "not measured"
         return f"{words.measure}: {why}"

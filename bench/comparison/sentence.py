@@ -94,7 +94,7 @@ def _why_none(advice: Advice, others: Sequence[Ranked], assumed: bool) -> str:
         return _why_unsure(advice, unsure, assumed)
     other = _cheapest_in_other_economy(advice, acting)
     if cheaper:
-        return f"{_all_refused(cheaper)}.{other}"
+        return f"{_all_refused(advice, cheaper)}.{other}"
     if all(item.verdict == "invalid" for item in acting):
         return "no strategy is valid."
     price = price_of(acting[0], advice.basis)
@@ -117,18 +117,23 @@ def _why_unsure(advice: Advice, item: Ranked, assumed: bool) -> str:
     return f"{cost}, but {unsure}: it {item.reason}.{other}"
 
 
-def _all_refused(cheaper: Sequence[Ranked]) -> str:
-    """The clause on cheaper strategies that are all refused."""
-    counts = Counter(item.verdict for item in cheaper)
-    one, several = _LOSES[cheaper[0].verdict]
+def _all_refused(advice: Advice, cheaper: Sequence[Ranked]) -> str:
+    """The clause on cheaper strategies that are all refused, with the saving and the loss of the
+    cheapest."""
+    prices = [(price, item) for item in cheaper if (price := price_of(item, advice.basis))]
+    price, least = min(prices, key=lambda one: (one[0].per_run, one[1].strategy))
+    failed = next(rule for rule in least.rules if not rule.passed)
+    loss = f"{less_or_more(price)}; {rule_failed(failed, quoting=False)}"
+    one, several = _LOSES[least.verdict]
     if len(cheaper) == 1:
-        reason = rule_failed(next(rule for rule in cheaper[0].rules if not rule.passed))
-        return f"the only cheaper strategy, {cheaper[0].strategy}, {one} ({reason})"
+        return f"the only cheaper strategy, {least.strategy}, {one} ({loss})"
+    counts = Counter(item.verdict for item in cheaper)
+    parts = [f"{many} {_LOSES[verdict][many > 1]}" for verdict, many in sorted(counts.items())]
+    refused = f"of {len(cheaper)} cheaper strategies, {listed(parts)}"
     if len(counts) == 1:
         every = "both" if len(cheaper) == 2 else f"all {len(cheaper)}"
-        return f"{every} cheaper strategies {several}"
-    parts = [f"{many} {_LOSES[verdict][many > 1]}" for verdict, many in sorted(counts.items())]
-    return f"of {len(cheaper)} cheaper strategies, {listed(parts)}"
+        refused = f"{every} cheaper strategies {several}"
+    return f"{refused} (the cheapest: {loss})"
 
 
 def _economy(advice: Advice, assumed: bool) -> str:
