@@ -298,10 +298,10 @@ class Mentions:
 
 
 def _behind_data(line: str) -> str:
-    """A line without a JSON value at its beginning, which another rule checks.
+    """A line without a complete JSON value at its beginning, which another rule checks.
 
-    >>> _behind_data(' {"a": 1} of 3'), _behind_data("[x] of 3"), _behind_data("of 3")
-    (' of 3', '[x] of 3', 'of 3')
+    >>> [_behind_data(line) for line in (' {"a": 1} of 3', "[x] of 3", "[1 line left out]", "of 3")]
+    [' of 3', '[x] of 3', '[1 line left out]', 'of 3']
     """
     if line.lstrip()[:1] not in ("{", "["):
         return line
@@ -309,4 +309,4 @@ def _behind_data(line: str) -> str:
         _, end = parse_prefix(line)
     except NothingParsed:
         return line
-    return line[end:]
+    return line[end:] if line[:end].rstrip()[-1:] in ("]", "}") else line

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Any
@@ -237,6 +237,17 @@ class FieldTable:
             return False
         candidates = chain(records, *(self._within.get(number, ()) for number in records))
         return not any(words <= {*map(str.casefold, self.texts_of(at))} for at in candidates)
+
+    def near(self, record: int) -> Iterator[tuple[Pair, ...]]:
+        """Yield the keys and values of a record, of those around it, of those within it, and of
+        those of other kinds beside it.
+        """
+        own = self._records[record]
+        beside = {at for outer in own.around for at in self._within.get(outer, ())}
+        numbers = chain([record], own.around, self._within.get(record, ()))
+        yield from (tuple(self._records[at].pairs) for at in numbers)
+        others = (self._records[at] for at in sorted(beside))
+        yield from (tuple(other.pairs) for other in others if not {*own.keys} & {*other.keys})
 
     @cached_property
     def _within(self) -> dict[int, list[int]]:

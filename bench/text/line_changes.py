@@ -13,7 +13,7 @@ from html import unescape
 from ..model import grouped
 from .dates import with_plain_moments
 from .omissions import omission_in
-from .quantities import same_value
+from .quantities import kind_of, same_value
 
 _TOKEN = re.compile(
     r"(?:(?<![\w.)\]])[-+\u2212]?[$€£¥]?)?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+\b|[%‰°]|(?=[A-Za-z]{1,3}\b))"
@@ -209,7 +209,8 @@ def _ends_of(words: Sequence[str], size: int) -> list[Sequence[str]]:
 
 def _differs(shown: Sequence[str], original: Sequence[str], fewest: float) -> bool | None:
     """True if some of equally many words differ, False if none does, None if fewer than `fewest`
-    are the same; the words at both ends may be truncated.
+    are the same, or all that differ are of another kind, such as an alias for a path; the words at
+    both ends may be truncated.
     """
     differing = [
         at
@@ -219,7 +220,8 @@ def _differs(shown: Sequence[str], original: Sequence[str], fewest: float) -> bo
     ends = 0, len(shown) - 1
     if all(at in ends and _is_cut(shown[at], original[at]) for at in differing):
         return False
-    return True if len(shown) - len(differing) >= fewest else None
+    is_like = any(kind_of(shown[at]) == kind_of(original[at]) for at in differing)
+    return True if is_like and len(shown) - len(differing) >= fewest else None
 
 
 def _is_cut(new: str, old: str) -> bool:

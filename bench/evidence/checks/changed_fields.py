@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from itertools import chain
@@ -88,6 +88,8 @@ class _Piece:
         self._own, self._text, self._table = own, text, own.table
         self._found: list[Finding] = []
         self._other_words: dict[str, list[Finding]] = {}
+        self._unknown = Counter[str]()
+        self._renamed: defaultdict[str, list[Finding]] = defaultdict(list)
         self._agreeing = Counter[str]()
         self._is_read = True
 
@@ -96,6 +98,11 @@ class _Piece:
         for record in self._own.session.messages.reading(self._text).records:
             self._compare(record)
         is_data = self._text.lstrip()[:1] in ("{", "[")
+        for key, renamed in self._renamed.items():
+            if 2 * len(renamed) > self._unknown[key]:
+                self._found += renamed
+            else:
+                self._is_read = False
         for key, new in self._other_words.items():
             if is_data or len(new) <= max(1, self._agreeing[key]):
                 self._found += new
@@ -132,9 +139,12 @@ class _Piece:
                 self._is_read = False
                 return
             text = number
-        if _is_renamed(self._own, text, known, pairs) or self._table.joins_records(best, text):
+        self._unknown[key] += 1
+        is_other = is_quantity(text) and best and not self._is_near(best, text)
+        is_renamed = not is_other and _is_renamed(self._own, text, known, pairs)
+        if is_renamed or self._table.joins_records(best, text):
             was = _origin(self._table, text)
-            self._found.append(Finding(self._own.step, f"{key}: {text}", was))
+            self._renamed[key].append(Finding(self._own.step, f"{key}: {text}", was))
 
     def _expected(
         self, key: str, text: str, pairs: Sequence[Pair], best: Sequence[int]
@@ -149,6 +159,9 @@ class _Piece:
         if table.is_of_another_list(best, key, text):
             return [_NO_VALUE]
         known = sum(table.has_key(other) for other, _ in pairs)
+        if len(best) == 1 and known > 1 and not self._may_have(best[0], key):
+            self._is_read = False  # a value that its record lacks
+            return ()
         is_all = len(pairs) == known and table.column(key).total() == 1
         return table.column(key) if best or known > 1 or is_all else ()
 
@@ -169,9 +182,15 @@ class _Piece:
         else:
             self._is_read = False
 
-    def _is_in(self, records: Sequence[int], text: str) -> bool:
-        """True if one of some records has a value that is not a single character."""
-        return len(text) > 1 and any(text in self._table.texts_of(number) for number in records)
+    def _may_have(self, record: int, key: str) -> bool:
+        """True if a record, or one near it, has a value or a container under a key."""
+        keys = (other for pairs in self._table.near(record) for other, _ in pairs)
+        return self._table.has_container(key) or plain_key(key) in map(plain_key, keys)
+
+    def _is_near(self, records: Sequence[int], text: str) -> bool:
+        """True if one of some records, or one near it, has a value."""
+        near = (pairs for record in records for pairs in self._table.near(record))
+        return any(text == value for pairs in near for _, value in pairs)
 
     def _add(self, key: str, text: str, values: Collection[str]) -> None:
         """Add a changed field; one with words that its column lacks is judged with its column."""
