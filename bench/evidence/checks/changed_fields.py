@@ -177,7 +177,7 @@ class _Piece:
             self._found += [Finding(own.step, new, was) for new, was in lines]
         elif not values or (_is_one_of(self._text, text, values) and not _is_recased(text, values)):
             self._agreeing[plain_key(key)] += bool(values)
-        elif _is_of_kind(text, values, self._table.column(key)):
+        elif _is_of_kind(text, values, self._table.column(key)) or self._is_near(best, text):
             self._add(key, text, values)
         else:
             self._is_read = False
@@ -188,9 +188,9 @@ class _Piece:
         return self._table.has_container(key) or plain_key(key) in map(plain_key, keys)
 
     def _is_near(self, records: Sequence[int], text: str) -> bool:
-        """True if one of some records, or one near it, has a value."""
+        """True if one of some records, or one near it, has a value that is no single character."""
         near = (pairs for record in records for pairs in self._table.near(record))
-        return any(text == value for pairs in near for _, value in pairs)
+        return len(text) > 1 and any(text == value for pairs in near for _, value in pairs)
 
     def _add(self, key: str, text: str, values: Collection[str]) -> None:
         """Add a changed field; one with words that its column lacks is judged with its column."""
