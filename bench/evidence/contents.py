@@ -110,7 +110,7 @@ class TraceContents:
         replaces it.
         """
         text, result = message.text, self.results.get(-1 if message.step is None else message.step)
-        return text if result is None or text == result.text else self._in_place(text, result.index)
+        return text if result is None or text == result.text else self.in_place(text, result.index)
 
     def is_encoded(self, message: Message) -> bool:
         """True if a message shows its result in an encoding that a reader has to undo first."""
@@ -125,8 +125,8 @@ class TraceContents:
         return decoded_runs(text, self.results[step].text)
 
     @memo
-    def _in_place(self, text: str, step: int) -> str:
-        """A text decoded as far as possible, with its result in place of the same data."""
+    def in_place(self, text: str, step: int) -> str:
+        """A text decoded as far as possible, with its step's result in place of the same data."""
         result, proof = self.results[step], None
         text = expanded(self._decoded(text, step)[0], result.text)
         text = in_known_units(text, self.table(step).names)

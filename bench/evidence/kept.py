@@ -123,4 +123,5 @@ def _stored_texts(evidence: ReplayEvidence) -> Iterator[tuple[ToolResult, str | 
         if stored is result.value or as_text(stored) == as_text(result.value):
             yield result, None
         else:
-            yield result, "" if stored is None else as_text(stored)
+            text = "" if stored is None else as_text(stored)
+            yield result, evidence.messages.contents.in_place(text, result.index)
