@@ -105,6 +105,8 @@ def expanded(text: str, known: str = "") -> str:
     '{"note": "", "tag": ""}'
     >>> expanded("Columns: a = id, b = level\\na|b\\n1|2", "id level"), expanded("PY = lib\\nPY/a", "lib/a")
     ('id|level\\n1|2', 'lib/a')
+    >>> expanded("D=/usr/lib\\n$D/a", "/usr/lib/a"), expanded("[~D/ stands for /usr/lib/]\\n~D/a", "/usr/lib/a")
+    ('/usr/lib/a', '/usr/lib/a')
     """
     known = _unescaped(known)
     if text[:1] == "{" and "\\n" in text:
@@ -166,6 +168,13 @@ def _legends(lines: Sequence[str], known: str) -> dict[int, dict[str, str]]:
     outer = {*range(_MOST_LINES), *range(len(lines) - _MOST_LINES, len(lines))}
     candidates = (at for at, line in enumerate(lines) if at in outer or _LEGEND.match(line))
     legends = {at: meanings for at in candidates if (meanings := _meanings(lines[at], known))}
+    text = "\n".join(lines) if legends else ""
+    legends = {
+        at: {
+            f"${name}" if f"${name}" in text else name: meaning for name, meaning in of_line.items()
+        }
+        for at, of_line in legends.items()
+    }
     counts = Counter(name for meanings in legends.values() for name in meanings)
     return {
         at: meanings
@@ -242,7 +251,7 @@ def _meanings(line: str, known: str) -> dict[str, str]:
     label, by names that are not words, or by meanings with words of that text.
     """
     bare = line.strip()
-    bare = bare[1:-1] if bare[:1] == "(" and bare[-1:] == ")" else bare
+    bare = bare[1:-1] if bare[:1] + bare[-1:] in ("()", "[]") else bare
     label = _LEGEND.match(bare)
     heading = _HEADING.match(bare)
     if label:
