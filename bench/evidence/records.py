@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from ..model import grouped, memo
 from ..text.common_words import COMMON_WORDS
-from ..text.facts import occurs
 from ..text.field_list import Numbers, listed, numbers_by_text
 from ..text.fields import FieldTable
 from ..text.numbers import is_number, number_value
+from ..text.places import occurs
 from ..text.quantities import same_value
 from .contents import Once, made_now
 

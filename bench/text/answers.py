@@ -9,8 +9,9 @@ from typing import Any
 
 from ..model import AnswerType, compact_json
 from .decode import NothingParsed, parse_json
-from .facts import flat, occurs, places_of
+from .facts import flat
 from .numbers import number_value
+from .places import occurs, places_of
 
 _SPACE_AND_SIGNS = " \t\n$€£"
 

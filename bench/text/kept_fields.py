@@ -12,7 +12,6 @@ from functools import cached_property, lru_cache
 from itertools import chain
 
 from ..model import grouped, memo
-from .facts import occurs
 from .field_list import (
     Field,
     Numbers,
@@ -24,6 +23,7 @@ from .field_list import (
 )
 from .fields import FieldTable
 from .numbers import is_number, numbers_in
+from .places import occurs
 from .scripts import FUNCTION_WORDS
 from .text_records import TextReading, TextRecord, plain_key, says, words_in
 

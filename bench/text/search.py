@@ -9,7 +9,7 @@ from itertools import accumulate, islice
 from ahocorasick_rs import AhoCorasick, Implementation
 
 from ..model.base import encodable
-from .facts import is_free
+from .places import is_free
 
 _LINES_AT_A_TIME = 10_000
 

@@ -12,9 +12,9 @@ from typing import NamedTuple
 from ...model.scores import Finding
 from ...text.dates import moment_of
 from ...text.decode import NothingParsed, parse_prefix
-from ...text.facts import occurs
 from ...text.fields import FieldTable
 from ...text.instructions import is_denied
+from ...text.places import occurs
 from ...text.quantities import is_quantity, kind_of, same_value
 from ...text.text_records import Pair, TextRecord, plain_key
 from ..own_text import RewrittenResult

@@ -1,0 +1,80 @@
+"""The places of facts in a text: as whole words and numbers, not inside longer ones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .numbers import is_number, numbers_at
+
+_RUN = re.compile(r"\w+")
+
+
+def places_of(plain: str, fact: str) -> Iterator[tuple[int, int]]:
+    """Yield the places of a fact in a text as (start, end), in order.
+
+    >>> list(places_of("a 1,250.0 b", "1250")), list(places_of("The Marianas\\nTrench", "marianas trench"))
+    ([(2, 9)], [(4, 19)])
+    """
+    if is_number(fact):
+        yield from dict.fromkeys(span for value, span in numbers_at(plain) if value == fact)
+    elif " " in fact:
+        words = map(re.escape, _RUN.findall(fact))
+        for match in re.finditer(
+            r"(?<!\w)" + r"(?:(?!\n\n)\W)+".join(words) + r"(?!\w)", plain, re.IGNORECASE
+        ):
+            yield match.span()
+    else:
+        start = plain.find(fact)
+        while start >= 0:
+            if is_free(plain, start, start + len(fact)):
+                yield start, start + len(fact)
+            start = plain.find(fact, start + 1)
+
+
+def occurs(plain: str, fact: str) -> bool:
+    """True if a fact of one word, or a part of a text, occurs as written, not inside a longer word
+    or number.
+    """
+    start = plain.find(fact)
+    while start >= 0 and not is_free(plain, start, start + len(fact)):
+        start = plain.find(fact, start + 1)
+    return start >= 0
+
+
+def is_free(plain: str, start: int, end: int) -> bool:
+    """True if the part of a text from `start` to `end` is not inside a longer word or number.
+
+    >>> is_free("v0.5", 3, 4), is_free("5.25", 0, 1), is_free("of 5.", 3, 4), is_free("a_5", 2, 3)
+    (False, False, True, False)
+    """
+    # most facts stand between two of these, which never belong to a word or number
+    before, after = plain[start - 1 : start], plain[end : end + 1]
+    if before in _BREAKS and after in _BREAKS:
+        return True
+    if (before.isalnum() and plain[start].isalnum()) or (
+        after.isalnum() and plain[end - 1].isalnum()
+    ):
+        return False
+    return _ends(plain[start], plain[max(0, start - 2) : start][::-1]) and _ends(
+        plain[end - 1], plain[end : end + 2]
+    )
+
+
+_BREAKS = frozenset("\n\t ,;:()[]{}'\"=<>|`") | {""}
+
+
+def _ends(edge: str, beyond: str) -> bool:
+    """True if a word or number ends at an edge; `beyond` are the two characters after it, the
+    nearer one first.
+    """
+    if not beyond or not _is_word(edge):
+        return True
+    if _is_word(beyond[0]):
+        return False
+    # .5 of 0.5 is half a number.
+    return not (edge.isdigit() and beyond[0] == "." and beyond[1:].isdigit())
+
+
+def _is_word(char: str) -> bool:
+    return char == "_" or char.isalnum()
