@@ -168,19 +168,21 @@ def _legends(lines: Sequence[str], known: str) -> dict[int, dict[str, str]]:
     outer = {*range(_MOST_LINES), *range(len(lines) - _MOST_LINES, len(lines))}
     candidates = (at for at, line in enumerate(lines) if at in outer or _LEGEND.match(line))
     legends = {at: meanings for at in candidates if (meanings := _meanings(lines[at], known))}
-    text = "\n".join(lines) if legends else ""
-    legends = {
-        at: {
-            f"${name}" if f"${name}" in text else name: meaning for name, meaning in of_line.items()
-        }
-        for at, of_line in legends.items()
-    }
+    for at, meanings in legends.items():
+        legends[at] = {_as_used(name, lines): meaning for name, meaning in meanings.items()}
     counts = Counter(name for meanings in legends.values() for name in meanings)
     return {
         at: meanings
         for at, meanings in legends.items()
         if not any(counts[name] > 1 and _NUMBER_ALONE.fullmatch(name) for name in meanings)
     }
+
+
+def _as_used(name: str, lines: Iterable[str]) -> str:
+    """A name as some lines write it: with a dollar in front, like a variable of a shell, or as it
+    is."""
+    variable = f"${name}"
+    return variable if any(variable in line for line in lines) else name
 
 
 def _scope(

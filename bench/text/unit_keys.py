@@ -12,10 +12,11 @@ _KINDS = (
     {"mm2": "0.000001", "cm2": "0.0001", "m2": "1", "km2": "1000000"},
     {"mm3": "0.000000001", "cm3": "0.000001", "l": "0.001", "m3": "1"},
     {"g": "0.001", "kg": "1", "t": "1000"},
-    {"ms": "0.001", "s": "1", "min": "60", "h": "3600"},
+    {"ms": "0.001", "s": "1"},
     {"cents": "0.01", "": "1"},
 )
-"""The units of each kind with their sizes; an amount of money without a unit is in whole units."""
+"""The units of each kind with their sizes, which differ by powers of ten, so that no digit is lost;
+an amount of money without a unit is in whole units."""
 
 
 _UNITS = "|".join(sorted({unit for sizes in _KINDS for unit in sizes if unit}))

@@ -81,7 +81,7 @@ class _Piece:
 
     Outside of data a column most of whose values are words that the result does not have there is
     written in another way, and a layout of which fewer than half of the fields agree was not
-    understood: neither is checked.
+    understood: neither is checked. A new key is a renamed one only if most of its values say so.
     """
 
     def __init__(self, own: RewrittenResult, text: str) -> None:
@@ -140,8 +140,8 @@ class _Piece:
                 return
             text = number
         self._unknown[key] += 1
-        is_other = is_quantity(text) and best and not self._is_near(best, text)
-        is_renamed = not is_other and _is_renamed(self._own, text, known, pairs)
+        is_of_others = is_quantity(text) and best and not self._is_near(best, text)
+        is_renamed = not is_of_others and _is_renamed(self._own, text, known, pairs)
         if is_renamed or self._table.joins_records(best, text):
             was = _origin(self._table, text)
             self._renamed[key].append(Finding(self._own.step, f"{key}: {text}", was))

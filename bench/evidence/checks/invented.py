@@ -49,7 +49,8 @@ def invented(evidence: ReplayEvidence, wording: frozenset[str]) -> Check:
     numbers computed from others in the same paragraph or record. A text that shows a result may not
     give an order or state a consent; any other may not give a standing instruction that nobody
     gave. Names in the strategy's own `wording` (lines in half of its texts) are quoted in the
-    report instead, and so are sentences that it `says` on purpose.
+    report instead, and so are sentences that it `says` on purpose. An unknown number in a notice
+    may count anything: it is not checked.
 
     Source: https://arxiv.org/abs/2005.00661 (extrinsic hallucinations)
     """

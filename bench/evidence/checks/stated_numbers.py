@@ -13,7 +13,6 @@ from ...text.facts import flat
 from ...text.instructions import sentences_of
 from ...text.numbers import number_value
 from ...text.omissions import says_omission
-from ...text.small_words import is_small
 from ...text.text_records import plain_key
 from ...text.worked_out import worked_out
 from ..column_statistics import STATISTICS
@@ -30,7 +29,6 @@ _COUNTED = re.compile(
     re.IGNORECASE,
 )
 _ROWS = re.compile(r"(?<![\w.,])(\d{1,9}) (?:rows|records)\b", re.IGNORECASE)
-_NOUN = re.compile(r" ([A-Za-z]+)")
 _STATISTIC = re.compile(
     rf"\b({'|'.join(STATISTICS)})s?\b[^\d\n\\,;|{{}}\[\]]{{0,60}}?(?<![\w.])(\d[\d,]*(?:\.\d+)?)(?![\w.])",
     re.IGNORECASE,
@@ -125,15 +123,15 @@ class _OfResult:
         self._full = own.session.result_counts(own.result)
 
     def is_right(self, stated: _Stated, states_all: bool) -> bool | None:
-        """True or False for a count of all rows, True for a rounded number of the result or one
-        that cannot be checked; None for any other.
+        """True or False for a count of all rows, True for a rounded number of the result;
+        None for any other.
         """
         counted = _COUNTED.match(stated.after)
         if counted and self.is_count(stated):
             of_rows = not counted["chars"] and states_all
             is_all = of_rows and not says_omission(stated.sentence, "")
             return self._full.is_all(stated.value) if is_all else None
-        return True if self._full.is_rounded(stated.value) or self._counts_others(stated) else None
+        return True if self._full.is_rounded(stated.value) else None
 
     def is_count(self, stated: _Stated) -> bool:
         """True if a number counts rows, lines or characters, in words that the result does not
@@ -156,16 +154,6 @@ class _OfResult:
         begins = _IN_FRONT.match(stated.sentence)
         is_in_front = begins is not None and begins[1] == stated.value
         return is_in_front and int(stated.value[:18]) <= max(self._full.rows, default=0)
-
-    def _counts_others(self, stated: _Stated) -> bool:
-        """True if a number in a notice counts something that cannot be checked (`14 frames left
-        out`), which is not an invention but unsupported.
-        """
-        noun = _NOUN.match(stated.after)
-        if noun is None or not says_omission(stated.after, ""):
-            return False
-        word = noun[1].casefold()
-        return word not in self._own.session.words_of(self._own.result.index) and not is_small(word)
 
 
 def statistics_of_none(own: RewrittenResult, line: str) -> Iterator[str]:
