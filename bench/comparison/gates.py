@@ -149,14 +149,23 @@ def _by_value(gate: _Gate, info: MetricInfo) -> Iterator[GateResult]:
     runs = Runs(gate.compared.runs)
     worst = runs.worst(name, info.name, lowest=info.better == "higher")
     if gate.has_limit:
-        yield _within(gate, None, runs.total(name, info), basis, worst)
         known = against.shared_now.total(name, info) if against else None
+        yield _within(gate, _before(gate, runs, info), runs.total(name, info), basis, worst)
         if value_of(known) is not None:
             yield _within(gate, None, known, f"{basis} of the baseline", worst)
     elif against is not None:
         old, new = against.shared_before.total(name, info), against.shared_now.total(name, info)
         moved = against.moved_runs(name, info)
         yield _within(gate, old, new, basis, moved[0].run if moved else worst)
+
+
+def _before(gate: _Gate, runs: Runs, info: MetricInfo) -> Number | None:
+    """The value in the baseline to show beside a limit; None if it is of other runs."""
+    against = gate.against
+    if against is None or not len(runs.all) == len(against.shared) == len(against.baseline.all):
+        return None
+    before = against.baseline.total(gate.strategy, info)
+    return None if value_of(before) is None else before
 
 
 def _within(

@@ -39,6 +39,7 @@ RULES: dict[Rule, RuleWords] = {
     "stored": RuleWords("fields kept in the store, questions answered"),
     "judged": RuleWords("evaluations and extractions that stay the same"),
     "routed": RuleWords("routes and selections as expected"),
+    "cheaper": RuleWords("upper end of the 95% interval of the price, as a share of today's"),
 }
 """The words of each rule, in order. Rules with a noun count things."""
 
@@ -95,6 +96,19 @@ def quality(result: RuleResult) -> str:
     "has 0.5 replies a run that leave the task's state uncleared"
     """
     return QUALITY[result.metric].format(_amount(result.metric, result.value))
+
+
+def limit_in_words(result: RuleResult) -> str:
+    """The limit of a rule in words.
+
+    >>> limit_in_words(RuleResult(rule="far", passed=True, limit=0.9)), limit_in_words(RuleResult(rule="valid", passed=True, limit=0))
+    ('at least 90%', '0')
+    """
+    if RULES[result.rule].noun:
+        return count(result.limit)
+    is_least = result.rule in ("far", "stored", "judged", "routed")
+    is_least = is_least and result.metric != "routing.unreset_states"
+    return f"{'at least ' if is_least else ''}{_amount(result.metric, result.limit)}"
 
 
 def _amount(metric: str, value: float | None) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from .charts import Chart, Mark, Range
+from .charts import Chart, Mark, Range, Split
 from .numbers import counted
 
 Tone = Literal["", "good", "bad", "muted"]
@@ -150,7 +150,7 @@ class Cell:
     note: str = ""
     tone: Tone = ""
     mark: Mark | None = None
-    chart: Range | None = None
+    chart: Range | Split | None = None
     heat: int | None = None
 
     @property

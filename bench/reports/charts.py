@@ -50,6 +50,21 @@ class Range:
 
 
 @dataclass(frozen=True)
+class Split:
+    """The numbers of runs that are better, unchanged and worse, drawn as parts of a bar in a
+    cell."""
+
+    better: int
+    same: int
+    worse: int
+
+    @property
+    def alt(self) -> str:
+        """The numbers in words."""
+        return f"{self.better} better, {self.same} unchanged, {self.worse} worse"
+
+
+@dataclass(frozen=True)
 class Histogram:
     """Counts (or values of `unit`) by bin.
 
@@ -136,7 +151,7 @@ class Plot:
             yield f"M{start:.4g},100C{start:.4g},{top:.4g} {end:.4g},{top:.4g} {end:.4g},100", width
 
 
-Chart = Range | Histogram | Plot
+Chart = Range | Split | Histogram | Plot
 
 
 def spaced(labels: Sequence[tuple[float, str]], wide: int) -> tuple[tuple[float, str], ...]:

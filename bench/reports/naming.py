@@ -1,10 +1,10 @@
-"""Names beside the marks of a plot: none covers another, a mark, the limit or today's line."""
+"""Labels beside the marks of a plot: none covers another, a mark, the limit or today's line."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 from typing import NamedTuple
 
 from .charts import Anchor, Mark, Name
@@ -18,22 +18,29 @@ class Box(NamedTuple):
     right: float
     bottom: float
 
+    def overlaps(self, other: Box) -> bool:
+        """True if two boxes have an area in common that is more than two pixels high."""
+        across = self.left < other.right and other.left < self.right
+        return across and self.top < other.bottom - 2 and other.top < self.bottom - 2
+
 
 _ORDER: tuple[Mark, ...] = ("advised", "today", "other", "rejected")
 _BESIDE: tuple[tuple[float, float, Anchor], ...] = (
     (9, -9, "start"), (-9, -9, "end"), (0, -26, "middle"), (0, 9, "middle"), (2, -26, "start"),
     (-2, -26, "end"), (-8, 9, "start"), (8, 9, "end"), (-8, -43, "start"),
 )  # fmt: skip
-"""The places to try for a name: pixels from the mark to its anchor, and to its top."""
+"""The places to try for a label: pixels from the mark to its anchor, and to its top."""
 _AT_THE_LIMIT: tuple[tuple[float, float, float, Anchor], ...] = (
     (0, 6, -20, "start"), (100, -6, -20, "end"), (0, 6, 3, "start"), (100, -6, 3, "end"),
 )  # fmt: skip
 """The places to try for the name of the limit: percent from the left, then as for a mark."""
+_REACHES = (14, 24, 40, 70)
+"""The distances in pixels up to which marks share a label, each tried where the last had no room."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """A mark that needs a name: its place in percent, and the number of its row."""
+    """A mark that needs a label: its place in percent, and the number of its row (0: none)."""
 
     name: str
     x: float
@@ -55,21 +62,25 @@ class Field:
         x, y = point.x * self.width / 100, point.y * self.height / 100
         return Box(x - 7, y - 7, x + 7, y + 7)
 
+    def distance(self, one: Point, other: Point) -> float:
+        """The distance of two marks, across or down, whichever is larger."""
+        across, down = one.x - other.x, one.y - other.y
+        return max(abs(across) * self.width, abs(down) * self.height) / 100
+
     def beside(self, name: Name) -> Box:
-        """The box of a name."""
+        """The box of a label."""
         wide = width_of(name.text)
         left = name.x * self.width / 100 + name.dx
         left -= {"start": 0.0, "middle": wide / 2, "end": wide}[name.anchor]
         top = name.y * self.height / 100 + name.dy
         return Box(left, top, left + wide, top + 17)
 
-    def has_room(self, name: Name, taken: Sequence[Box]) -> bool:
-        """True if a name overlaps nothing, and lies in the field or only a little to the right of it
-        or below."""
+    def has_room(self, name: Name, taken: Iterable[Box]) -> bool:
+        """True if a label overlaps nothing, and lies in the field or only a little to the right of
+        it or below."""
         box = self.beside(name)
         within = box.right < self.width + 14 and box.bottom <= self.height + 22
-        inside = box.left >= 0 and box.top >= 0 and within
-        return inside and not any(_overlap(box, other) for other in taken)
+        return box.left >= 0 and box.top >= 0 and within and not any(map(box.overlaps, taken))
 
 
 ON_PHONES = Field(284, 290, wide=False)
@@ -80,10 +91,11 @@ FIELDS = Field(634, 320, wide=True), ON_PHONES
 def names(
     points: Sequence[Point], field: Field, today: float | None, limit: tuple[float, str] | None
 ) -> list[Name]:
-    """The names placed beside marks, the advised one first; a row number where the name has no room.
+    """The labels of all marks. Marks that are close together share one, which has the numbers of
+    their rows; the advised strategy and today's keep their names.
 
-    A mark without room for either gets none. `today` is the place of today's line, `limit` that of
-    the limit with its name, which has its place first, above or below its line.
+    `today` is the place of today's line, `limit` that of the limit with its name, which has its
+    place first, above or below its line.
     """
     taken = [field.around(point) for point in points]
     if today is not None:
@@ -99,28 +111,72 @@ def names(
         ]
         placed.append(next((name for name in ways if field.has_room(name, taken)), ways[0]))
         taken += [Box(0, y - 2, field.width, y + 2), field.beside(placed[0])]
-    for point in sorted(points, key=lambda point: (_ORDER.index(point.mark), point.row)):
-        others = [box for box in taken if box != field.around(point)]
-        for text, (dx, dy, anchor) in product(_texts(point, field.width // 12), _BESIDE):
-            name = Name(text, point.x, point.y, dx, dy, anchor, point.mark, field.wide)
-            if field.has_room(name, others):
-                placed.append(name)
-                taken.append(field.beside(name))
+    labels: list[Name] = []
+    for reach in _REACHES:
+        groups = _groups(points, field, reach)
+        labels = list(_placed(groups, field, taken))
+        if len(labels) == len(groups):
+            break
+    return placed + labels
+
+
+def _groups(points: Sequence[Point], field: Field, reach: float) -> list[list[Point]]:
+    """The marks in groups: each is within a distance of another of its group. The advised one
+    comes first."""
+    groups: list[list[Point]] = []
+    for point in points:
+        near = [group for group in groups if any(field.distance(point, it) < reach for it in group)]
+        far = [group for group in groups if group not in near]
+        groups = [*far, [point, *chain.from_iterable(near)]]
+    ordered = [sorted(group, key=_rank) for group in groups]
+    return sorted(ordered, key=lambda group: _rank(group[0]))
+
+
+def _rank(point: Point) -> tuple[int, int]:
+    return _ORDER.index(point.mark), point.row
+
+
+def _placed(groups: Iterable[list[Point]], field: Field, taken: Sequence[Box]) -> Iterator[Name]:
+    """Yield the labels that have room beside their groups."""
+    full = list(taken)
+    for group in groups:
+        xs, ys = [point.x for point in group], [point.y for point in group]
+        sides = {"start": max(xs), "middle": (min(xs) + max(xs)) / 2, "end": min(xs)}
+        for text, (dx, dy, anchor) in product(_texts(group, field.width // 12), _BESIDE):
+            y = min(ys) if dy < -9 else max(ys) if dy > 0 else (min(ys) + max(ys)) / 2
+            name = Name(text, sides[anchor], y, dx, dy, anchor, group[0].mark, field.wide)
+            if field.has_room(name, full):
+                full.append(field.beside(name))
+                yield name
                 break
-    return placed
 
 
-def _texts(point: Point, most: int) -> list[str]:
-    """The labels to try for a mark: its name in at most `most` letters, then its row number."""
-    name = point.name if len(point.name) <= most else point.name[: most - 1] + "…"
-    texts = [f"{name}: ship", name] if point.mark == "advised" else [name]
-    return [*texts, str(point.row)] if point.row else texts
+def _texts(group: Sequence[Point], most: int) -> Iterator[str]:
+    """Yield the labels to try for a group: names in at most `most` letters, row numbers instead of
+    names, numbers alone."""
+    key = [point for point in group if len(group) == 1 or point.mark in ("advised", "today")]
+    named = [
+        point.name if len(point.name) <= most else f"{point.name[: most - 1]}…"
+        for point in (key if all(point.row for point in group) else group)
+    ]
+    rest = numbers([point.row for point in group if point.row and point not in key])
+    if group[0].mark == "advised":
+        yield ", ".join(filter(None, [f"{named[0]}: ship", *named[1:], rest]))
+    yield ", ".join(filter(None, [*named, rest]))
+    yield from filter(None, [numbers([point.row for point in group if point.row])])
 
 
-def _overlap(one: Box, other: Box) -> bool:
-    """True if two boxes have an area in common that is more than two pixels high."""
-    across = one.left < other.right and other.left < one.right
-    return across and one.top < other.bottom - 2 and other.top < one.bottom - 2
+def numbers(rows: Iterable[int]) -> str:
+    """Row numbers in a few letters.
+
+    >>> numbers([9, 2, 3, 4, 12])
+    '2–4, 9, 12'
+    """
+    spans: list[tuple[int, int]] = []
+    for row in sorted(rows):
+        follows = bool(spans) and spans[-1][1] == row - 1
+        spans[-1:] = [(spans[-1][0], row)] if follows else [*spans[-1:], (row, row)]
+    return ", ".join(str(a) if a == b else f"{a}–{b}" for a, b in spans)
 
 
 def width_of(text: str) -> float:

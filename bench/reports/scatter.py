@@ -52,7 +52,9 @@ def scatter(reading: Reading) -> Drawing | None:
     )
     plot = _with_names(reading, plot, list(at))
     measure = "Tokens" if reading.counts_tokens else "Price"
-    return Drawing(plot, f"{measure} against missed turns", " ".join(_notes(plot, setting)))
+    return Drawing(
+        plot, f"{measure} against missed turns", " ".join(_notes(reading, plot, setting))
+    )
 
 
 def _title(reading: Reading, name: str) -> str:
@@ -87,13 +89,13 @@ def _with_names(reading: Reading, plot: Plot, strategies: Sequence[str]) -> Plot
     )
 
 
-def _notes(plot: Plot, setting: str) -> Iterator[str]:
+def _notes(reading: Reading, plot: Plot, setting: str) -> Iterator[str]:
     """Yield sentences that explain the chart."""
     yield "Further left is cheaper, lower is safer."
     if len(plot.curve) > 2:
         yield f"The line joins the values of {setting}."
-    if any(name.text.isdigit() for name in plot.names):
-        yield "Numbers refer to rows of the table."
+    if reading.row_numbers:
+        yield "Numbers are rows of the table."
 
 
 # ---------------------------------------------------------------- sweeps

@@ -25,12 +25,12 @@ from ..blocks import (
     number,
     table,
 )
-from ..charts import Mark, Range
+from ..charts import Mark, Range, Split
 from ..gates import condition, failed_sentence, name_of
 from ..numbers import BASES, count, counted, difference, listed, quantity
 from ..reading import Reading
 
-_MOVES, _GATES = 20, 30
+_MOVES, _GATES, _WORST = 20, 30, 10
 _SIGNS: dict[str, Span] = {
     "pass": Span("✓ ", "good", strong=True),
     "skipped": Span("– not judged: ", "muted"),
@@ -45,6 +45,8 @@ def sections(reading: Reading) -> Iterator[Section]:
     yield Section("gates", "Gates", "Gates", tuple(_gates(reading)))
     if reading.compared.moves:
         yield Section("moved", "Changes", "Everything that moved", tuple(_moves_blocks(reading)))
+    for worst in _worst_runs(reading):
+        yield Section("worst", "Runs", worst.name, (worst,))
     if reading.failed_gates:
         yield Section("next", "Next", "Next", tuple(_next(reading)))
 
@@ -177,8 +179,8 @@ def _moves_blocks(reading: Reading) -> Iterator[Block]:
         moves,
         key=lambda move: (rank[move.better], -move.regressed_runs, names.index(move.strategy)),
     )
-    titles = ("before", "now", "change", "runs better", "runs unchanged", "runs worse")
-    heads: Heads = ["number", *map(number, titles)]
+    titles = ("before", "now", "change", "runs better", "unchanged", "worse")
+    heads: Heads = ["number", *map(number, titles), Column("better · unchanged · worse", card="-")]
     rows = [_move_row(reading, move, len(names) > 1) for move in ordered]
     name = "Everything that moved"
     yield table(name, heads, rows, most=_MOVES, noun="number", note=BASES)
@@ -197,7 +199,31 @@ def _move_row(reading: Reading, move: Move, several: bool) -> Cells:
         Cell(count(better), tone="good" if better else ""),
         count(same),
         Cell(count(worse), tone="bad" if worse else ""),
+        Cell(chart=Split(better, same, worse)),
     )
+
+
+def _worst_runs(reading: Reading) -> Iterator[Table]:
+    """Yield a table of the runs where the number of the first failed gate fell or rose most; none
+    where it moved in no run."""
+    for gate in reading.failed_gates:
+        move = reading.move(gate.strategy, gate.rule.metric)
+        if move is None or not move.regressed_runs or not move.runs:
+            continue
+        unit = reading.unit(move.metric)
+        rows = [
+            (
+                reading.name(run.run),
+                quantity(run.before, unit),
+                quantity(run.after, unit),
+                Cell(difference(run.before, run.after, unit), tone="bad"),
+            )
+            for run in move.runs[: move.regressed_runs]
+        ]
+        heads: Heads = ["run", *map(number, ("before", "now", "change"))]
+        name = f"Runs that got worse: {reading.label(move.metric)}, {move.strategy}"
+        yield table(name, heads, rows, most=_WORST, noun="run")
+        return
 
 
 def _tone(better: bool | None) -> Tone:

@@ -5,9 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from ...comparison.reasons import RULES, limit_in_words
+from ...model.advice import TODAY
 from ...model.compared import Skipped
 from ...model.scores import RunFacts
-from ..blocks import Block, Fold, Heads, Prose, Section, Table, code, table
+from ..blocks import (
+    Block,
+    Cell,
+    Cells,
+    Fold,
+    Heads,
+    Prose,
+    Section,
+    Table,
+    code,
+    headed,
+    table,
+)
 from ..numbers import count, counted, listed, percent, sentence_case
 from ..reading import Reading
 
@@ -27,6 +41,8 @@ def sections(reading: Reading) -> Iterator[Section]:
     if files := reading.compared.skipped:
         blocks.append(Fold(f"{counted(len(files), 'file')} not read", (files_not_read(files),)))
     blocks += [Prose("Measured with", "heading"), Prose(_measured_with(reading))]
+    if rules := _rules(reading):
+        blocks += headed(rules)
     blocks += _constant_texts(reading)
     yield Section("trust", "Trust", "Trust", tuple(blocks))
 
@@ -98,6 +114,30 @@ def _difference_of_counts(facts: Sequence[RunFacts]) -> str:
         return ""
     side = "above" if ours > reported else "below"
     return f"Counted prompt tokens are {percent(abs(ours / reported - 1))} {side} what providers reported."
+
+
+def _rules(reading: Reading) -> Table | None:
+    """The table of the rules that were applied, in order: the limit of each, and the strategies
+    that it refuses; None if nothing was compared."""
+    rows: list[Cells] = []
+    for rule, words in RULES.items():
+        results = [
+            (item.strategy, result)
+            for item in reading.ranked
+            for result in item.rules
+            if result.rule == rule and item.strategy != TODAY
+        ]
+        limits = sorted(
+            (one.limit, limit_in_words(one)) for _, one in results if one.limit is not None
+        )
+        if limits:
+            ends = " to ".join(dict.fromkeys(text for _, text in (limits[0], limits[-1])))
+            error = any(one.low is not None for _, one in results)
+            refused = [name for name, one in results if not one.passed]
+            limit = Cell(ends, "measured error of the rule" if error else "")
+            rows.append((rule, words.measure, limit, listed(refused) or "none"))
+    heads: Heads = ["rule", "counts", "limit", "refuses"]
+    return table("How it was decided", heads, rows) if rows else None
 
 
 def _constant_texts(reading: Reading) -> Iterator[Block]:
