@@ -24,7 +24,7 @@ sys.path.insert(0, str(FOLDER.parent))
 from bench.cli import cli  # noqa: E402
 from bench.cli.listing import SLOTS as LISTED_SLOTS, default_text, type_name  # noqa: E402
 from bench.model import SCHEMA_VERSION, AnyStep, Approval, ContextReset, RouteDecision, ToolsChanged  # noqa: E402
-from bench.plugins.registry import Entry, entries  # noqa: E402
+from bench.plugins.registry import Plugin, entries  # noqa: E402
 from bench.strategies.portfolio import REFERENCES  # noqa: E402
 from bench.traces import load  # noqa: E402
 from bench.traces.lines import KEY, Header  # noqa: E402
@@ -100,7 +100,7 @@ def table(head: tuple[str, ...], rows: list[tuple[object, ...]]) -> Iterator[str
     yield ""
 
 
-def settings(entry: Entry) -> str:
+def settings(entry: Plugin) -> str:
     """The settings of a plug-in, each with its default as it is written in a spec, else with its type."""
     return ", ".join(
         f"`{item.name}`: {type_name(item.annotation)}"
@@ -113,14 +113,14 @@ def settings(entry: Entry) -> str:
 # ---------------------------------------------------------------- parts
 
 
-def known(kind: str, written: str | None) -> list[Entry]:
+def known(kind: str, written: str | None) -> list[Plugin]:
     """The plug-ins of a kind. `written`: only those that this part of a page has already, so that a newcomer does not make it old."""
     return [
         entry for entry in entries(kind).values() if written is None or f"`{entry.name}`" in written
     ]
 
 
-def is_policy(entry: Entry) -> bool:
+def is_policy(entry: Plugin) -> bool:
     """True for a strategy that is the rule of an agent or library of today."""
     return ".policies." in f"{getattr(entry.target, '__module__', '')}."
 

@@ -16,7 +16,7 @@ from ..model import Message, ModelTurn, Record, Source, ToolCall, ToolResult, Tr
 from ..model.metric import Aggregate, MetricInfo
 from ..model.replay import Call, Replay, StepOutcome
 from ..model.scores import Number
-from ..plugins.registry import Entry, entries, register
+from ..plugins.registry import Plugin, entries, register
 
 if TYPE_CHECKING:
     from ..evidence.checks import CheckedReplay
@@ -106,7 +106,7 @@ class Metric:
     """One metric: its declaration, and the function that computes its number for a replay."""
 
     info: MetricInfo
-    entry: Entry
+    entry: Plugin
     places: tuple[str, ...] = ()
 
     def number(self, evidence: CheckedReplay) -> Number:
@@ -141,7 +141,7 @@ def _family(name: str) -> str:
     return family
 
 
-def _at_place(entry: Entry, place: str | None) -> Metric:
+def _at_place(entry: Plugin, place: str | None) -> Metric:
     """The metric of a family at one place, or a metric without places."""
     name = entry.name if place is None else entry.name.format(place)
     label = LABELS.get(name) or entry.doc.partition("\n")[0].rstrip(".")

@@ -13,44 +13,12 @@ import os
 import sys
 import sysconfig
 from collections.abc import Callable, Iterator
-from contextvars import ContextVar
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
 from ..model.errors import BenchError, EndedError, SpecError, nearest, one_line, raised_at
 from .spec import Spec
-
-_ONLY_IN_CHILD: ContextVar[bool] = ContextVar("_ONLY_IN_CHILD", default=False)
-
-
-class NeedsChild(BenchError):
-    """A spec names user code, which must not run in this process.
-
-    `code` is its file (resolved), module or command line: strategies with the same one share a
-    child.
-    """
-
-    def __init__(self, code: str) -> None:
-        super().__init__("code of somebody else runs in a process of its own")
-        self.code = code
-
-
-@contextlib.contextmanager
-def only_in_child() -> Iterator[None]:
-    """A context in which loading user code raises NeedsChild."""
-    outer = _ONLY_IN_CHILD.set(True)
-    try:
-        yield
-    finally:
-        _ONLY_IN_CHILD.reset(outer)
-
-
-def require_child(code: str) -> None:
-    """Raise NeedsChild inside the context `only_in_child`."""
-    if _ONLY_IN_CHILD.get():
-        raise NeedsChild(code)
-
 
 # ---------------------------------------------------------------- imports in a child
 
@@ -127,7 +95,6 @@ def load_file(path: str, written: str) -> ModuleType:
 
     Raises SpecError where it cannot be imported.
     """
-    require_child(path)
     try:
         Path(path).read_bytes()
     except OSError as error:
@@ -207,8 +174,6 @@ def load_target(spec: Spec, base: Path, *, callables: bool = True) -> tuple[Any,
     For a method it is the class and the method's name. With `callables=False` it may be any object.
     Raises SpecError for an unknown name, with the nearest.
     """
-    is_file = spec.target.endswith(".py")
-    require_child(str((base / spec.target).resolve()) if is_file else spec.target)
     with contextlib.redirect_stdout(sys.stderr):  # what it prints is no part of a report
         module = _module_of(spec, base)
     if spec.attribute is None:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 
 from ..model.errors import SpecError, misfit, nearest, one_line
-from .loader import load_module, load_target, method_of, require_child, spec_error_for
+from .loader import load_module, load_target, method_of, spec_error_for
 from .spec import COMMAND, RawValue, Spec, parse_spec
 
 _Target = TypeVar("_Target")
@@ -54,7 +54,10 @@ ATTRIBUTES = {"compactor": ("mode",), "router": ("at", "loop")}
 """The attributes, by kind, that a replay asks for; a spec may declare them for a user's
 function."""
 
-_entries: dict[str, dict[str, Entry]] = {kind: {} for kind in KINDS}
+_entries: dict[str, dict[str, Plugin]] = {kind: {} for kind in KINDS}
+
+
+_NO_SPEC = Spec("")
 
 
 @dataclass(frozen=True)
@@ -65,19 +68,22 @@ class OfKind:
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One plug-in: a function or class (None in another process), and its declarations.
+class Plugin:
+    """One plug-in: a function or class (None if it is in another process), and its declarations.
 
-    `user_code` is True for a user's function, which is not registered. `method` is the method to
-    call of a class that does not have its slot's method.
+    As registered it has no `arguments`; those of a spec may be plug-ins themselves. `is_user` is
+    True for a user's function, which is not registered. `method` is the method to call of a class
+    that does not have its slot's method.
     """
 
     kind: str
     name: str
     target: Any
     meta: dict[str, Any] = field(default_factory=dict)
-    user_code: bool = False
+    is_user: bool = False
     method: str | None = None
+    spec: Spec = _NO_SPEC
+    arguments: dict[str, Any] = field(default_factory=dict)
 
     @property
     def doc(self) -> str:
@@ -95,17 +101,50 @@ class Entry:
     def parameters(self) -> dict[str, inspect.Parameter]:
         """The settings by name, typed: keyword-only parameters of the function or constructor.
 
-        For user code also parameters with a default, and all parameters of a constructor.
+        For a user's code also parameters with a default, and all parameters of a constructor.
         """
         is_class = inspect.isclass(self.target)
         settings = {}
         for place, item in enumerate(declared_parameters(self.target) or ()):
             is_setting = item.kind is item.KEYWORD_ONLY
-            if self.user_code and item.kind is item.POSITIONAL_OR_KEYWORD:
+            if self.is_user and item.kind is item.POSITIONAL_OR_KEYWORD:
                 is_setting = is_class or (place > 0 and item.default is not item.empty)
             if is_setting:
                 settings[item.name] = item.replace(annotation=_type_of(item))
         return settings
+
+    @property
+    def has_user_code(self) -> bool:
+        """True if it is a user's, or a setting names a plug-in that is."""
+        inner = (value for value in self.arguments.values() if isinstance(value, Plugin))
+        return self.is_user or any(plugin.has_user_code for plugin in inner)
+
+    @property
+    def shipped(self) -> bool:
+        """True if all of its code is the bench's."""
+        module = str(getattr(self.target, "__module__", ""))
+        return module.startswith(f"{__name__.partition('.')[0]}.") and not self.has_user_code
+
+    def start(self) -> tuple[Any, Callable[..., Any]]:
+        """A new instance (or the function itself) and the callable that does its work.
+
+        State lasts for one run only.
+        """
+        if not inspect.isclass(self.target):
+            return self.target, functools.partial(self.target, **self.arguments)
+        instance: Any = self.target(**self.arguments)
+        method = self.method or KINDS[self.kind].method
+        return instance, getattr(instance, method) if method else instance
+
+    def attribute(self, name: str, default: Any = None) -> Any:
+        """The value declared at registration, or as an attribute of the function or class."""
+        return self.meta.get(name, getattr(self.target, name, default))
+
+    @property
+    def declared(self) -> dict[str, Any]:
+        """The attributes that a replay asks for, as far as they are declared."""
+        values = {name: self.attribute(name) for name in ATTRIBUTES.get(self.kind, ())}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 def _type_of(item: inspect.Parameter) -> Any:
@@ -165,7 +204,7 @@ def register(kind: str, name: str, **meta: Any) -> Callable[[_Target], _Target]:
         if known is not None and _origin(known.target) != _origin(target):
             both = f"{_origin(known.target)} and {_origin(target)}"
             raise SpecError(f"{kind} {name!r} is registered twice: {both}")
-        _entries[kind][name] = Entry(kind, name, target, meta)
+        _entries[kind][name] = Plugin(kind, name, target, meta, spec=Spec(name))
         return target
 
     return add
@@ -184,7 +223,7 @@ def _scan(package_name: str) -> None:
             load_module(f"{package_name}.{module}")
 
 
-def entries(kind: str) -> dict[str, Entry]:
+def entries(kind: str) -> dict[str, Plugin]:
     """Every registered plug-in of a kind, by name, sorted; the packages are scanned on first
     use."""
     for package in KINDS[kind].packages:
@@ -192,7 +231,7 @@ def entries(kind: str) -> dict[str, Entry]:
     return dict(sorted(_entries[kind].items()))
 
 
-def entry(kind: str, name: str) -> Entry:
+def entry(kind: str, name: str) -> Plugin:
     """The plug-in with a kind and name. Raises SpecError with the nearest names for an unknown
     one."""
     known = _entries[kind] if name in _entries[kind] else entries(kind)
@@ -207,48 +246,6 @@ def entry(kind: str, name: str) -> Entry:
 # ---------------------------------------------------------------- building
 
 
-@dataclass(frozen=True)
-class Plugin:
-    """A plug-in with its arguments, which may be plug-ins themselves.
-
-    `start()` returns a fresh callable, since state lasts for one run only.
-    """
-
-    spec: Spec
-    entry: Entry
-    arguments: dict[str, Any]
-
-    @property
-    def name(self) -> str:
-        """The name of its entry."""
-        return self.entry.name
-
-    @property
-    def user_code(self) -> bool:
-        """True if it is user code, or a setting names a plug-in that is."""
-        inner = (value for value in self.arguments.values() if isinstance(value, Plugin))
-        return self.entry.user_code or any(plugin.user_code for plugin in inner)
-
-    @property
-    def shipped(self) -> bool:
-        """True if all of its code is the bench's."""
-        module = str(getattr(self.entry.target, "__module__", ""))
-        return module.startswith(f"{__name__.partition('.')[0]}.") and not self.user_code
-
-    def start(self) -> tuple[Any, Callable[..., Any]]:
-        """A new instance (or the function itself) and the callable that does its work."""
-        target = self.entry.target
-        if not inspect.isclass(target):
-            return target, functools.partial(target, **self.arguments)
-        instance: Any = target(**self.arguments)
-        method = self.entry.method or KINDS[self.entry.kind].method
-        return instance, getattr(instance, method) if method else instance
-
-    def attribute(self, name: str, default: Any = None) -> Any:
-        """The value declared at registration, or as an attribute of the function or class."""
-        return self.entry.meta.get(name, getattr(self.entry.target, name, default))
-
-
 def build(kind: str, spec: Spec | str, base: Path | None = None) -> Plugin:
     """The plug-in of a spec, with its parameters converted to their declared types.
 
@@ -258,25 +255,28 @@ def build(kind: str, spec: Spec | str, base: Path | None = None) -> Plugin:
     parsed, base = parse_spec(spec) if isinstance(spec, str) else spec, base or Path()
     if kind == OBJECT:
         value, _ = load_target(parsed, base, callables=False)
-        return Plugin(parsed, Entry(kind, str(parsed), value, user_code=True), {})
-    target = _resolve(kind, parsed, base)
-    meta, params = dict(target.meta), list(parsed.params)
-    if target.user_code:  # a declaration of the function itself, such as its form, is not a setting
-        declared = {"form", *ATTRIBUTES.get(kind, ())} - target.parameters.keys()
+        return Plugin(kind, str(parsed), value, is_user=True, spec=parsed)
+    known = _resolve(kind, parsed, base)
+    meta, params = dict(known.meta), list(parsed.params)
+    if known.is_user:  # a declaration of the function itself, such as its form, is not a setting
+        declared = {"form", *ATTRIBUTES.get(kind, ())} - known.parameters.keys()
         meta |= {key: raw for key, raw in params if key in declared}
         params = [(key, raw) for key, raw in params if key not in declared]
-    plugin = Plugin(parsed, replace(target, meta=meta), _arguments(target, params, base))
-    if inspect.isclass(target.target):
+    arguments = _arguments(known, params, base)
+    plugin = replace(known, meta=meta, spec=parsed, arguments=arguments)
+    if inspect.isclass(known.target):
         _require_constructed(plugin)
     return plugin
 
 
-def _arguments(target: Entry, params: Sequence[tuple[str, RawValue]], base: Path) -> dict[str, Any]:
+def _arguments(
+    plugin: Plugin, params: Sequence[tuple[str, RawValue]], base: Path
+) -> dict[str, Any]:
     """The parameters of a spec as arguments, converted to their declared types.
 
     Raises SpecError for an unknown, wrong or missing parameter.
     """
-    name, known = f"{target.kind} {target.name!r}", target.parameters
+    name, known = f"{plugin.kind} {plugin.name!r}", plugin.parameters
     arguments: dict[str, Any] = {}
     for key, raw in params:
         if key not in known:
@@ -313,26 +313,54 @@ def _kind_of(wanted: Any) -> str:
 
 def _require_constructed(plugin: Plugin) -> None:
     """Raise SpecError if a constructor refuses its values, before any replay begins."""
-    what = f"{plugin.entry.kind} {str(plugin.spec)!r}"
+    what = f"{plugin.kind} {str(plugin.spec)!r}"
     with spec_error_for(lambda error: f"{what}: {one_line(error) or type(error).__name__}"):
         plugin.start()
 
 
-def _resolve(kind: str, spec: Spec, base: Path) -> Entry:
-    """The entry of a spec, which names a command line, a registered plug-in, or a name in a file or
-    module."""
+# ---------------------------------------------------------------- user code
+
+
+def user_code(kind: str, spec: Spec | str, base: Path) -> str:
+    """The file (resolved), module or command line of user code that a spec or one of its settings
+    names; `""` for none.
+
+    Nothing of it is loaded. Strategies with the same one share a child process.
+    """
+    parsed = parse_spec(spec) if isinstance(spec, str) else spec
+    if parsed.target == COMMAND:
+        return str(parsed)
+    if not _is_registered(kind, parsed):
+        is_file = parsed.target.endswith(".py")
+        return str((base / parsed.target).resolve()) if is_file else parsed.target
+    known = entry(kind, parsed.target).parameters
+    kinds = ((_kind_of(known[key].annotation), raw) for key, raw in parsed.params if key in known)
+    inner = (user_code(kind, str(raw), base) for kind, raw in kinds if kind)
+    return next(filter(None, inner), "")
+
+
+def _is_registered(kind: str, spec: Spec) -> bool:
+    """True if a spec names a plug-in of the registry, False if it names one in a file or module."""
+    if kind == OBJECT or spec.target.endswith(".py"):
+        return False
+    # a dotted name may be a module too
+    return spec.attribute is None or ("." not in spec.target and spec.target in entries(kind))
+
+
+def _resolve(kind: str, spec: Spec, base: Path) -> Plugin:
+    """The plug-in that a spec names, without arguments."""
     method, name = KINDS[kind].method, f"{spec.target}:{spec.attribute}"
     if spec.target == COMMAND:
-        require_child(str(spec))
         from .command import program_class  # what starts programs makes each fork larger
 
         program = program_class(spec.attribute or "", base, method or "ask")
-        return Entry(kind, name, program, user_code=True)
-    if spec.attribute is None and not spec.target.endswith(".py"):
-        return entry(kind, spec.target)
-    if "." not in spec.target and spec.target in entries(kind):  # a dotted one may be a module too
+        return Plugin(kind, name, program, is_user=True)
+    if not _is_registered(kind, spec):
+        target, named = load_target(spec, base)
+        return Plugin(
+            kind, name, target, is_user=True, method=named or method_of(target, method, name)
+        )
+    if spec.attribute is not None:
         what = f"{kind} {spec.target!r}: {spec.attribute!r} has no value"
         raise SpecError(f"{what} — write {spec.target}:{spec.attribute}=VALUE")
-    target, named = load_target(spec, base)
-    method_name = named or method_of(target, method, name)
-    return Entry(kind, name, target, user_code=True, method=method_name)
+    return entry(kind, spec.target)

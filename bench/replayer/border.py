@@ -1,4 +1,4 @@
-"""Plug-ins of user code during a replay: each call is sent to the child, and its answer checked."""
+"""Calls of user code during a replay: each is sent as data, and its answer is checked."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import functools
 import itertools
 import json
 import pickle
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -14,48 +14,52 @@ import msgspec
 
 from ..model import Message, Record, Reply, too_deep
 from ..model.errors import StrategyError, one_line
-from ..plugins.worker import NoAnswer, Session
-from ..strategies import NewHistory, SandboxedPlugin, Window, Written
+from ..plugins.worker import NoAnswer
+from ..strategies import NewHistory, Window, Written
+from ..strategies.functions import Route
 from ..strategies.offloading import offload
-from .answers import Decision
-from .loop import Loop, Start
+from .ledger import Ledger
 from .numbering import shared_length
-from .serving import Answered, Edit, HistoryAnswer, Messages, Plan, Request
+from .serving import SAME, Answered, Count, Edit, HistoryAnswer, Messages
 
 _TYPES: dict[str, Any] = {
     "store": Record,
     "consumer": Reply,
     "evaluator": dict[str, Any] | None,
-    "router": Decision | None,
+    "routers": Route | None,
     "compactor": HistoryAnswer | None,
 }
-"""The type of an answer for each kind of plug-in; a summarizer may give any value."""
+"""The type of an answer for each slot; a summarizer may give any value."""
+
+Ask = Callable[[bytes, Count], bytes]
+"""`ask(request, count)`: the answer of `serving.Plugins`, in a child process or in this one.
+
+`count` counts the tokens of something for it."""
 
 
-class SandboxedPlugins:
-    """The plug-ins of a strategy in its child process, during one replay by a loop."""
+class Border:
+    """The plug-ins of a strategy with user code, during one replay."""
 
-    def __init__(self, session: Session, plans: Mapping[str, Any], loop: Loop) -> None:
-        self._session, self._plans, self._loop = session, plans, loop
+    def __init__(self, ask: Ask, ledger: Ledger) -> None:
+        self._ask, self._ledger = ask, ledger
         self._messages = Messages()
-        self._lists: dict[tuple[int, str], list[Any]] = {}
+        self._sent: dict[tuple[int, str], Any] = {}
         self._instances = itertools.count()
 
-    def start(self, plugin: SandboxedPlugin) -> Callable[..., Any]:
+    def start(self, slot: str, place: int) -> Callable[..., Any]:
         """A function from the values of a slot to the answer of a new instance of a plug-in.
 
-        It raises StrategyError where the child gives no answer, or one that cannot be read.
+        It raises StrategyError where there is no answer, or one that cannot be read.
         """
-        return functools.partial(self._call, plugin, next(self._instances))
+        return functools.partial(self._call, slot, place, next(self._instances))
 
-    def _call(self, plugin: SandboxedPlugin, instance: int, *given: Any) -> Any:
+    def _call(self, slot: str, place: int, instance: int, *given: Any) -> Any:
         """The answer of one instance."""
         known = len(self._messages.all)
-        parts = tuple(self._argument(instance, part) for part in given)
-        new = self._messages.all[known:]
-        request = Request(plugin.slot, plugin.place, instance, new, parts)
+        parts = [self._argument(instance, at, part) for at, part in enumerate(given)]
+        request = slot, place, instance, self._messages.all[known:], parts
         try:
-            body = self._session.ask(pickle.dumps(request, pickle.HIGHEST_PROTOCOL), self._count)
+            body = self._ask(pickle.dumps(request, pickle.HIGHEST_PROTOCOL), self._count)
         except NoAnswer as why:
             hint = " — a strategy returns or raises" if why.ended else ""
             raise StrategyError(f"{why}{hint}") from None
@@ -63,44 +67,44 @@ class SandboxedPlugins:
         for handle, value in answer.offloaded:
             offload(handle, value)
         for read, written, model in answer.charged:
-            self._loop.charge(read, written, model)
+            self._ledger.charge(read, written, model)
         if too_deep(answer.value):
             raise StrategyError("its answer cannot be read: it is nested too deep")
-        value = _read(lambda data: data, answer.value, _TYPES.get(plugin.kind, Any))
+        value = _read(lambda data: data, answer.value, _TYPES.get(slot, Any))
         return self._new_history(value) if isinstance(value, HistoryAnswer) else value
 
-    # ------------------------------------------------------------ to the child
+    # ------------------------------------------------------------ what is sent
 
-    def _argument(self, instance: int, part: Any) -> Any:
-        """An argument as it is sent: its lists as edits, and plans by name."""
+    def _argument(self, instance: int, at: int, part: Any) -> Any:
+        """An argument as it is sent; of a window and of a router's state only what has changed."""
         if isinstance(part, Window):
-            changed: dict[str, Any] = {"count": len}  # the child has a function of its own
+            changed: dict[str, Any] = {"count": len}  # the other side has a function of its own
             for name in ("messages", "added"):
                 changed[name] = self._part(instance, name, getattr(part, name))
             return replace(part, **changed)
-        if type(part) is dict:  # a router's state
+        if type(part) is dict:
             return {key: self._part(instance, key, value) for key, value in part.items()}
-        return self._part(instance, "", part)
+        return self._part(instance, str(at), part)
 
     def _part(self, instance: int, name: str, value: Any) -> Any:
-        """A list as a change of the last one with its name, a plan as its name; else the value."""
-        if value is self._plans.get(name, self):
-            return Plan(name)
+        """A part as a change of the one before with its name, if it is a list or the same."""
+        before = self._sent.get((instance, name), self)
+        self._sent[instance, name] = value
+        if value is before:
+            return SAME
         if not isinstance(value, list | tuple):
             return value
-        items = list(value)
-        keep = shared_length(self._lists.get((instance, name), []), items)
-        self._lists[instance, name] = items
-        if items and isinstance(items[0], Message):
-            return Edit(name, keep, [*map(self._messages.add, items[keep:])], has_messages=True)
-        return Edit(name, keep, items[keep:], has_messages=False)
+        keep = shared_length(before, value) if isinstance(before, list | tuple) else 0
+        tail: list[Any] = list(value[keep:])
+        has_messages = bool(tail) and isinstance(tail[0], Message)
+        return Edit(keep, [*map(self._messages.add, tail)] if has_messages else tail, has_messages)
 
-    # ------------------------------------------------------------ from the child
+    # ------------------------------------------------------------ what comes back
 
     def _count(self, body: bytes) -> int:
-        """The tokens of a text, or of a message or its number, that the child asks for."""
+        """The tokens of a text, or of a message or its number."""
         item: Any = _read(json.loads, body, int | str | Message)
-        return self._loop.count(self._message(item) if isinstance(item, int) else item)
+        return self._ledger.numbers.count(self._message(item) if isinstance(item, int) else item)
 
     def _message(self, number: int) -> Message:
         """The message with a number. Raises StrategyError for one that does not exist."""
@@ -112,24 +116,18 @@ class SandboxedPlugins:
         """A compactor's answer with the messages of this side; new ones get their numbers."""
 
         def received(items: Iterable[int | Message]) -> list[Message]:
-            messages: list[Message] = []
-            for item in items:
-                number = item if isinstance(item, int) else self._messages.add(item)
-                messages.append(self._message(number))
-            return messages
+            numbers = (
+                item if isinstance(item, int) else self._messages.add(item) for item in items
+            )
+            return [*map(self._message, numbers)]
 
         messages = received(answer.messages)
         written = [Written(received(read), text) for read, text in answer.written]
         return NewHistory(messages, written, answer.parts)
 
 
-def starts_in_child(session: Session, plans: Mapping[str, Any], loop: Loop) -> Start:
-    """The function that starts the plug-ins of a loop in the child process of a session."""
-    return SandboxedPlugins(session, plans, loop).start
-
-
 def _read(decode: Callable[[Any], Any], data: Any, wanted: Any) -> Any:
-    """Data from the child as a value of a type. Raises StrategyError."""
+    """Data from user code as a value of a type. Raises StrategyError."""
     try:
         return msgspec.convert(decode(data), wanted)
     except (ValueError, RecursionError) as error:

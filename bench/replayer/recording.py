@@ -1,86 +1,75 @@
-"""A recording as the input of replays, moment by moment."""
+"""A recording with everything that its replays share."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+import functools
+from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
-from ..model import AnyStep, Message, ModelTurn, RouteDecision, ToolsChanged, Trace
+from ..evidence.contents import TraceContents
+from ..evidence.future import Future, future_of
+from ..model import Decision, Record, RouteDecision, ToolResult, Trace
 from ..model.index import TraceIndex
 from ..model.messages import recorded_messages
-from ..tokens.counting import DEFAULT_WINDOW_TOKENS
+from ..plugins.registry import build, entries
+from ..strategies import untruncated_record
+from ..text.scripts import expected_scripts
+from ..tokens.counting import DEFAULT_WINDOW_TOKENS, TokenCounter
+from .routing import labelled_route
 
 _PLANS = ("execution_plan", "manifest")
 """The parts of a trace's `meta` that routers may see; the rest may reveal how the run ended."""
 
 
-class Frame(NamedTuple):
-    """The part of a replay's input that is the same at every moment.
+class Recording:
+    """One trace, and what every replay asks about it.
 
-    `framing` are the tokens of an empty prompt, `window_tokens` those of the model's window,
-    `plans` the plan and the manifest that routers choose from, `points` the decision points (with
-    the router, where known) at which decisions were recorded, `messages` the number of recorded
-    messages. `future` is for a reference that reads it.
+    `messages` are those of the trace, and `full` and `seen` the numbers of each step's untruncated
+    message and of the one that the recorded model saw. `plans` are the plan and the manifest that
+    routers choose from, `points` the decision points (with the router, where known) at which
+    decisions were recorded.
     """
 
-    framing: int
-    window_tokens: int
-    plans: dict[str, Any] = {}
-    points: frozenset[tuple[str, str | None]] = frozenset()
-    messages: int = 0
-    future: Any = None
+    def __init__(
+        self, trace: Trace, index: TraceIndex, counter: TokenCounter, contents: TraceContents
+    ) -> None:
+        self.trace, self.index, self.counter = trace, index, counter
+        self._contents = contents
+        self.messages, self.full, self.seen = recorded_messages(trace, index.reasoning_tokens)
+        self.max_tokens = index.window_tokens or DEFAULT_WINDOW_TOKENS
+        self.plans = {name: trace.meta[name] for name in _PLANS if name in trace.meta}
+        self._routes = {step.index: step for step in trace.steps if isinstance(step, RouteDecision)}
+        self.points = frozenset((step.at, step.router) for step in self._routes.values())
+        self._scripts = expected_scripts(trace.labels.get("scripts"), trace.meta.get("manifest"))
+        self._extractors: dict[str, Callable[..., Any]] = {
+            name: build("extractor", name).start()[1] for name in entries("extractor")
+        }
+        self._extracted: dict[int, dict[str, Any] | None] = {}
 
+    @functools.cached_property
+    def future(self) -> Future:
+        """The needs of the whole recording, for a reference that reads them."""
+        return future_of(self.trace, self.index, self._contents)
 
-class Moment(NamedTuple):
-    """A recorded step; with `asks` the moment before its answer, which is then left out.
+    def findings(self, record: Record) -> dict[str, Any] | None:
+        """The findings that the extractors read back from a record; None where none applies."""
+        found = {name: extract(record) for name, extract in self._extractors.items()}
+        return {name: value for name, value in found.items() if value is not None} or None
 
-    `message` is the untruncated message of the step, `seen` the one that the recorded model saw,
-    each with its tokens; both are None for steps that are not in prompts. `tools_tokens` are the
-    tokens of the tools in a model turn's prompt.
-    """
+    def full_findings(self, result: ToolResult) -> dict[str, Any] | None:
+        """The findings in the untruncated record of a result."""
+        if result.index not in self._extracted:
+            self._extracted[result.index] = self.findings(untruncated_record(result))
+        return self._extracted[result.index]
 
-    step: AnyStep
-    asks: bool = False
-    message: Message | None = None
-    seen: Message | None = None
-    tokens: tuple[int, int] = (0, 0)
-    tools_tokens: int = 0
-    tools_changed: bool = False
-
-
-def frame_of(trace: Trace, index: TraceIndex) -> Frame:
-    """The frame of every replay of a trace."""
-    decisions = [step for step in trace.steps if isinstance(step, RouteDecision)]
-    return Frame(
-        index.counting.prompt_tokens,
-        index.window_tokens or DEFAULT_WINDOW_TOKENS,
-        {name: trace.meta[name] for name in _PLANS if name in trace.meta},
-        frozenset((step.at, step.router) for step in decisions),
-        len(index.tokens),
-    )
-
-
-def moments_of(trace: Trace, index: TraceIndex) -> Iterator[Moment]:
-    """Yield the moments of a trace: a model turn and a routing decision ask before they are taken."""
-    messages, full, seen = recorded_messages(trace, index.reasoning_tokens)
-    tools: dict[str, int] = {}
-    changed: set[str] = set()
-    for step in trace.steps:
-        if isinstance(step, ToolsChanged):
-            tools[step.thread] = index.tools_tokens.get(step.index, 0)
-            changed.add(step.thread)
-        elif isinstance(step, ModelTurn):
-            unanswered = ModelTurn(index=step.index, thread=step.thread, model=step.model)
-            tokens, is_other = tools.get(step.thread, 0), step.thread in changed
-            yield Moment(unanswered, asks=True, tools_tokens=tokens, tools_changed=is_other)
-            changed.discard(step.thread)
-        elif isinstance(step, RouteDecision):
-            yield Moment(msgspec.structs.replace(step, taken=""), asks=True)
-        if step.index in full:
-            one, other = full[step.index], seen[step.index]
-            both = index.tokens[one], index.tokens[other]
-            yield Moment(step, message=messages[one], seen=messages[other], tokens=both)
-        else:
-            yield Moment(step)
+    def labelled(self, decision: Decision) -> Decision:
+        """A decision with the recorded route, and the route that the labels expect."""
+        step = self._routes.get(decision.step)
+        label = labelled_route(
+            self.trace.labels, self._scripts, str(decision.step), decision.route, decision.detail
+        )
+        return msgspec.structs.replace(
+            decision, recorded=None if step is None else step.taken, labelled=label
+        )

@@ -1,58 +1,46 @@
-"""The child's side of a replay: calls of plug-ins come in as data, answers go out as data."""
+"""The other side of the border: calls of user code come in as data, answers go out as data."""
 
 from __future__ import annotations
 
+import functools
 import pickle
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from ..model import Message
+from ..model.errors import StrategyError
 from ..model.outcome import Amount
 from ..plugins.frames import Answer
 from ..strategies import NewHistory, Strategy, Window
+from ..strategies.functions import slot_function
 from ..strategies.offloading import offloaded_to
-from .answers import slot_function
-from .cassettes import go_offline
-from .plain import encoded, plain_data
+from ..strategies.plain import encoded, plain_data
+from .cassettes import go_offline, require_answered
 
 if TYPE_CHECKING:
     from ..plugins.child import Link
     from ..strategies.loaded import LoadedStrategies
 
+Count = Callable[[bytes], int]
+"""The tokens of something, as the process that measures counts them."""
+
+
+SAME: Any = ...
+"""A part of an argument that is what it was at the call before."""
+
 
 class Edit(NamedTuple):
-    """A list as a change of the last one with its name: the first `keep` items, then `tail`.
+    """A list as a change of what it was at the call before: its first `keep` items, then `tail`.
 
     Messages in it are numbers.
     """
 
-    name: str
     keep: int
     tail: list[Any]
     has_messages: bool
-
-
-class Plan(NamedTuple):
-    """The name of a part of the frame's plans, which is sent once."""
-
-    name: str
-
-
-class Request(NamedTuple):
-    """One call of a plug-in, the one at a `place` of a slot.
-
-    Each `instance` of it has a state of its own. `messages` are those that the child does not have
-    yet, numbered after the others; `given` are the arguments.
-    """
-
-    slot: str
-    place: int
-    instance: int
-    messages: list[Message]
-    given: tuple[Any, ...]
 
 
 class HistoryAnswer(msgspec.Struct):
@@ -95,69 +83,79 @@ class Messages:
 
 
 class Plugins:
-    """The plug-ins of a strategy during one replay, and the lists that they were given last."""
+    """The plug-ins of a strategy during one replay, and the parts that they were given last."""
 
-    def __init__(self, link: Link, strategy: Strategy, plans: Mapping[str, Any]) -> None:
-        self._link, self._strategy, self._plans = link, strategy, plans
+    def __init__(self, strategy: Strategy) -> None:
+        self._strategy = strategy
         self._started: dict[int, Callable[..., Any]] = {}
         self._messages = Messages()
-        self._lists: dict[tuple[int, str], list[Any]] = {}
+        self._given: dict[tuple[int, str], Any] = {}
         self._counts: dict[Any, int] = {}
         self._out = Answered()
 
-    def answer(self, request: bytes) -> bytes:
-        """The answer to a request, as JSON."""
+    def answer(self, request: bytes, count: Count) -> bytes:
+        """The answer to a request, as JSON.
+
+        A request is the slot and the place of a plug-in, the number of its instance (each has a
+        state of its own), the messages that are new here, and the arguments.
+        """
         slot, place, instance, messages, given = pickle.loads(request)
         for message in messages:
             self._messages.add(message)
-        self._out = Answered()
         if instance not in self._started:
             self._started[instance] = slot_function(self._strategy.plugins[slot][place])
-        arguments = [self._argument(instance, part) for part in given]
-        with offloaded_to(self._offload):
-            value = self._started[instance](*arguments)
-        self._out.value = self._history(value) if isinstance(value, NewHistory) else value
-        return encoded(self._out)
+        out = self._out = Answered()
+        arguments = [self._argument(instance, at, part, count) for at, part in enumerate(given)]
+        try:
+            with offloaded_to(lambda name, value: out.offloaded.append((name, plain_data(value)))):
+                value = self._started[instance](*arguments)
+        finally:
+            require_answered()
+        out.value = self._history(value) if isinstance(value, NewHistory) else value
+        return encoded(out)
 
     def charge(self, read: int, written: int, model: str | None) -> None:
         """Charge a model call to the request that is being answered."""
         self._out.charged.append((read, written, model))
 
-    def _offload(self, handle: str, value: Any) -> None:
-        self._out.offloaded.append((handle, plain_data(value)))
-
-    def _argument(self, instance: int, part: Any) -> Any:
-        """An argument with its lists, messages and plans in their places."""
+    def _argument(self, instance: int, at: int, part: Any, count: Count) -> Any:
+        """An argument with all of its parts."""
         if isinstance(part, Window):
-            messages, added = (self._part(instance, each) for each in (part.messages, part.added))
-            return replace(part, messages=messages, added=added, count=self._count)
+            names = ("messages", "added")
+            lists = {name: self._part(instance, name, getattr(part, name)) for name in names}
+            return replace(part, **lists, count=functools.partial(self._tokens, count))
         if type(part) is dict:
-            return {key: self._part(instance, value) for key, value in part.items()}
-        return self._part(instance, part)
+            return {name: self._part(instance, name, value) for name, value in part.items()}
+        return self._part(instance, str(at), part)
 
-    def _part(self, instance: int, part: Any) -> Any:
-        """The list of an edit, or the plan with a name; any other value as it is."""
+    def _part(self, instance: int, name: str, part: Any) -> Any:
+        """The part with a name, where it is sent as a change of the one before."""
+        before = self._given.get((instance, name), ())
+        if part is SAME:
+            return before
         if isinstance(part, Edit):
-            items = self._lists.setdefault((instance, part.name), [])
             known = self._messages.all
             tail = [known[number] for number in part.tail] if part.has_messages else part.tail
-            items[part.keep :] = tail
-            return list(items)
-        return self._plans[part.name] if isinstance(part, Plan) else part
+            part = [*before[: part.keep], *tail]
+        self._given[instance, name] = part
+        return list(part) if isinstance(part, list) else part  # the code may change what it gets
 
-    def _count(self, item: Message | str) -> int:
-        """The tokens of a text or a message, as the process that measures counts them."""
+    def _tokens(self, count: Count, item: Message | str) -> int:
+        """The tokens of a text or a message; each is counted once."""
         if item not in self._counts:
             known = self._messages.reference(item) if isinstance(item, Message) else item
-            self._counts[item] = self._link.count(encoded(known))
+            self._counts[item] = count(encoded(known))
         return self._counts[item]
 
     def _history(self, answer: NewHistory) -> HistoryAnswer:
         """A compactor's answer as data; from here on both sides have its messages."""
 
-        def sent(messages: Iterable[Message]) -> list[int | Message]:
+        def sent(messages: Iterable[Any]) -> list[int | Message]:
             references: list[int | Message] = []
             for message in messages:
+                if not isinstance(message, Message):
+                    what = "a compactor's messages must be Message values"
+                    raise StrategyError(f"{what}, got {type(message).__name__}")
                 references.append(self._messages.reference(message))
                 self._messages.add(message)
             return references
@@ -167,10 +165,8 @@ class Plugins:
         return HistoryAnswer(messages, written, dict(answer.parts))
 
 
-def open_replay(
-    link: Link, ready: LoadedStrategies, number: int, plans: Mapping[str, Any]
-) -> Answer:
+def open_replay(link: Link, ready: LoadedStrategies, number: int) -> Answer:
     """A function that answers the calls of a strategy's plug-ins during one replay."""
-    plugins = Plugins(link, ready.strategy(number), plans)
+    plugins = Plugins(ready.strategy(number))
     go_offline(ready.place.base, plugins.charge)
-    return plugins.answer
+    return lambda request: plugins.answer(request, link.count)

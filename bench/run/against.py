@@ -134,7 +134,8 @@ def _scenario_in(files: Path, inside: Path, revision: str) -> Scenario:
 def _imported_files(strategies: Sequence[Strategy], top: Path) -> set[str]:
     """The files that strategies import and that are not empty, relative to the top of their
     repository."""
-    files = {Path(file) for item in strategies for file in item.imported}
+    sandboxes = (item.sandbox for item in strategies if item.sandbox is not None)
+    files = {Path(file) for sandbox in sandboxes for file in sandbox.imported}
     inside = {file for file in files if file.is_relative_to(top) and file.stat().st_size}
     return {file.relative_to(top).as_posix() for file in inside}
 

@@ -23,15 +23,13 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-import msgspec
+from typing import TYPE_CHECKING, Any
 
 from ..model.errors import SpecError
 from ..plugins.loader import method_of
-from ..plugins.registry import KINDS, Entry, Plugin, build
+from ..plugins.registry import KINDS, Plugin, build
 from .declaring import Declaration, declaration, name_of, spec_of
-from .functions import with_form
+from .forms import with_form
 from .slots import (
     Execution as Execution,
     NewHistory as NewHistory,
@@ -40,6 +38,9 @@ from .slots import (
     Written as Written,
     untruncated_record as untruncated_record,
 )
+
+if TYPE_CHECKING:
+    from ..plugins.worker import Child
 
 MODES = ("history", "per_call")
 """The meanings of a compactor's answer: the history from then on, or only this prompt."""
@@ -62,41 +63,29 @@ DECISION_POINTS = (
 )
 
 
-class SandboxedPlugin(msgspec.Struct, frozen=True):
-    """A plug-in that runs in a child process: the one at a `place` of a slot.
+@dataclass(frozen=True)
+class Sandbox:
+    """The child process of a strategy, the strategy's number in it, and the user's files that it
+    imported."""
 
-    `attributes` are those that a replay asks for: `mode`, `at` and `loop`.
-    """
-
-    kind: str
-    slot: str
-    place: int
-    name: str
-    attributes: dict[str, str | None] = {}
-
-    def attribute(self, name: str, default: Any = None) -> Any:
-        """The value that was declared in the child."""
-        return self.attributes.get(name, default)
-
-
-AnyPlugin = Plugin | SandboxedPlugin
+    child: Child
+    number: int
+    imported: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Strategy:
     """A declaration with the plug-ins in its slots; an empty slot does what the recording did.
 
-    So `recorded` is the empty strategy. `broken` is the reason why it cannot run at all. `sandbox`
-    is the child process of user code: then all plug-ins are there. `in_process_reason` says why
-    user code runs in this process instead; `imported` are the user's files that a child imported.
+    So `recorded` is the empty strategy. `broken` is the reason why it cannot run at all. With user
+    code all plug-ins run in a `sandbox`, or `in_process_reason` says why they run in this process.
     """
 
     declaration: Declaration
-    plugins: Mapping[str, tuple[AnyPlugin, ...]] = field(default_factory=dict)
+    plugins: Mapping[str, tuple[Plugin, ...]] = field(default_factory=dict)
     broken: str = ""
-    sandbox: Any = field(default=None, compare=False, repr=False)
+    sandbox: Sandbox | None = field(default=None, compare=False, repr=False)
     in_process_reason: str = field(default="", compare=False)
-    imported: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def name(self) -> str:
@@ -110,14 +99,18 @@ class Strategy:
 
     @property
     def everything(self) -> tuple[Plugin, ...]:
-        """The plug-ins of all slots that run in this process."""
-        filled = itertools.chain.from_iterable(self.plugins.values())
-        return tuple(plugin for plugin in filled if isinstance(plugin, Plugin))
+        """The plug-ins of all slots."""
+        return tuple(itertools.chain.from_iterable(self.plugins.values()))
 
     @property
     def has_user_code(self) -> bool:
         """True if a slot runs user code."""
-        return self.sandbox is not None or any(plugin.user_code for plugin in self.everything)
+        return self.sandbox is not None or any(plugin.has_user_code for plugin in self.everything)
+
+    @property
+    def reads_future(self) -> bool:
+        """True if a plug-in is given what later steps need."""
+        return any(plugin.attribute("needs_future", False) for plugin in self.everything)
 
     @property
     def shipped(self) -> bool:
@@ -129,6 +122,11 @@ class Strategy:
         return str(self.declaration)
 
 
+def kind_of(slot: str) -> str:
+    """The kind of the plug-ins that fill a slot."""
+    return "router" if slot == "routers" else slot
+
+
 def build_strategy(declared: Declaration, base: Path | None = None) -> Strategy:
     """The strategy of a declaration. Relative paths start from `base`, by default this folder.
 
@@ -136,11 +134,11 @@ def build_strategy(declared: Declaration, base: Path | None = None) -> Strategy:
     whole recording together with user code, which must not.
     """
     plugins = {
-        slot: tuple(_plugin("router" if slot == "routers" else slot, item, base) for item in items)
+        slot: tuple(_plugin(kind_of(slot), item, base) for item in items)
         for slot, items in declared.slots.items()
     }
     strategy = Strategy(declared, plugins)
-    for plugin in itertools.chain.from_iterable(plugins.values()):
+    for plugin in strategy.everything:
         _require_declared(plugin)
         if strategy.has_user_code and plugin.attribute("needs_future", False):
             what = f"{plugin.spec} reads the whole recording, and no code of yours may"
@@ -150,16 +148,13 @@ def build_strategy(declared: Declaration, base: Path | None = None) -> Strategy:
 
 def _require_declared(plugin: Plugin) -> None:
     """Raise SpecError for a wrong `at`, `loop` or `mode` of a router or compactor."""
-    kind, loop = plugin.entry.kind, plugin.attribute("loop")
+    kind, loop = plugin.kind, plugin.attribute("loop")
     if kind == "compactor" and plugin.attribute("mode", "history") not in MODES:
         what = f"compactor {plugin.spec}: its `mode` must be one of {', '.join(MODES)}"
         raise SpecError(what)
     if kind != "router":
         return
-    if (
-        plugin.attribute("at", AT_DEFAULT if plugin.entry.user_code else None)
-        not in DECISION_POINTS
-    ):
+    if plugin.attribute("at", AT_DEFAULT if plugin.is_user else None) not in DECISION_POINTS:
         what = f"router {plugin.spec}: its `at` must be one of {', '.join(DECISION_POINTS)}"
         raise SpecError(f"{what} — write {plugin.spec}:at=after_result")
     if loop is not None and not (isinstance(loop, str) and loop):
@@ -182,5 +177,5 @@ def _plugin(kind: str, given: Any, base: Path | None) -> Plugin:
     else:
         spec = spec_of(given)
         method = method_of(given, KINDS[kind].method, name_of(given))
-        plugin = Plugin(spec, Entry(kind, str(spec), given, user_code=True, method=method), {})
-    return with_form(plugin) if plugin.entry.user_code else plugin
+        plugin = Plugin(kind, str(spec), given, is_user=True, method=method, spec=spec)
+    return with_form(plugin) if plugin.is_user else plugin

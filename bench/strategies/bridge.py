@@ -15,33 +15,6 @@ from ..model.errors import StrategyError
 from .messages import OpenAIMessages, own_calls, role_of
 
 
-class Items:
-    """The items of one function in an interface, each built when its messages are first shown.
-
-    Items are reused, since building all items of a history at every prompt would take quadratic
-    time.
-    """
-
-    def __init__(self, dialect: OpenAIMessages) -> None:
-        self.dialect = dialect
-        self._known: dict[tuple[Message, ...], tuple[int, Any, Any]] = {}
-
-    def item_for(self, group: tuple[Message, ...]) -> tuple[Any, Any]:
-        """The item to hand out for some messages, and an equal one to compare it with.
-
-        It is the same item as before, unless the function changed that.
-        """
-        write = self.dialect.write
-        if group not in self._known:
-            number = len(self._known)
-            self._known[group] = number, write(group, number), write(group, number)
-        number, item, same = self._known[group]
-        if item != same:
-            item = write(group, number)
-            self._known[group] = number, item, same
-        return item, same
-
-
 class _Beside(NamedTuple):
     """A message outside the list of an interface, and the number of messages before it."""
 
@@ -63,9 +36,7 @@ class Bridge:
     True
     """
 
-    def __init__(
-        self, dialect: OpenAIMessages, messages: Sequence[Message], items: Items | None = None
-    ) -> None:
+    def __init__(self, dialect: OpenAIMessages, messages: Sequence[Message]) -> None:
         self._dialect = dialect
         self._history: list[Message] = []
         self._beside: list[_Beside] = []
@@ -79,11 +50,10 @@ class Bridge:
             else:
                 self._groups.append([len(self._history)])
             self._history.append(message)
-        items = items or Items(dialect)
         self.given: list[Any] = []
         self._unchanged: list[Any] = []
         for group in self._groups:
-            item, same = items.item_for(tuple(self._history[place] for place in group))
+            item, same = dialect.item_for(tuple(self._history[place] for place in group))
             self.given.append(item)
             self._unchanged.append(same)
         self._handed_out = list(self.given)  # the function may empty the list that it was handed

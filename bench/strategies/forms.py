@@ -9,18 +9,15 @@ from __future__ import annotations
 import inspect
 import re
 import typing
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
-from operator import attrgetter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from types import UnionType
 from typing import Any, NamedTuple
 
 from ..model import Message, Record, ToolResult
 from ..model.errors import SpecError, nearest
-from ..plugins.registry import declared_parameters
-from .bridge import Bridge, Items
-from .messages import AnthropicMessages, LangChainMessages, OpenAIMessages
+from ..plugins.registry import Plugin, declared_parameters
+from ..plugins.spec import COMMAND
 from .slots import Execution, Window
 
 
@@ -88,118 +85,40 @@ def execution_mapping(record: Record) -> dict[str, Any]:
     }
 
 
-@dataclass
-class SlotCall:
-    """The values of a slot at one call. `records` and `items` are those of this run so far."""
-
-    given: tuple[Any, ...]
-    records: Sequence[Record] = ()
-    items: dict[Any, Items] = field(default_factory=dict)
-    bridge: Bridge | None = None
-
-    @property
-    def first(self) -> Any:
-        return self.given[0]
-
-    def messages(self, dialect: Callable[[], OpenAIMessages]) -> list[Any]:
-        """The history as messages of a dialect; the answer is read as that dialect too."""
-        if self.bridge is None:
-            is_window = isinstance(self.first, Window)
-            history = self.first.messages if is_window else self.first.get("prompt", ())
-            if dialect not in self.items:
-                self.items[dialect] = Items(dialect())
-            items = self.items[dialect]
-            self.bridge = Bridge(items.dialect, history, items)
-        return self.bridge.given
-
-    @property
-    def graph_state(self) -> dict[str, Any]:
-        """A graph's state, with the history as its `messages`, without the system prompt.
-
-        A router's messages are built only when its function asks for them.
-        """
-        if isinstance(self.first, Window):
-            return {"messages": self.messages(_state_messages)}
-
-        def messages(key: str) -> Any:
-            if key != "messages":
-                raise KeyError(key)
-            return self.messages(_state_messages)
-
-        return Lookup(self.first, messages)
-
-    @property
-    def execution(self) -> dict[str, Any]:
-        """The entry of an execution history, with the step that it executed beside it."""
-        step = {"function_name": self.first.function, "parameters": self.first.arguments}
-        return {**execution_mapping(self.first), "step": step}
-
-    @property
-    def execution_state(self) -> dict[str, Any]:
-        """The state of document 004 at an evaluation."""
-        return {
-            "execution_history": [execution_mapping(item) for item in self.records],
-            "current_step_index": len(self.records),
-            "step_evaluation_history": self.evaluations,
-        }
-
-    @property
-    def evaluations(self) -> list[Any]:
-        """The earlier evaluations, which an evaluator gets beside the record."""
-        _, history = self.given
-        return list(history)
-
-
-Build = Callable[[SlotCall], Any]
-_state_messages = partial(LangChainMessages, beside=("system",))
-
-_CHAT: dict[str, Build] = {
-    "openai": lambda call: call.messages(OpenAIMessages),
-    "langchain": lambda call: call.messages(LangChainMessages),
-    "anthropic": lambda call: call.messages(AnthropicMessages),
-}
-_STATE: dict[str, Build] = {"state": attrgetter("graph_state")}
-_RESULT: dict[str, Build] = {
-    "ToolResult": attrgetter("first"),
-    "str": attrgetter("first.text"),
-    "dict": lambda call: raw_mapping(call.first),
-    "value": attrgetter("first.value"),
-}
-FORMS: dict[str, dict[str, Build]] = {
+_RESULT = {"ToolResult": "first", "str": "first.text", "dict": "raw", "value": "first.value"}
+_CHAT = {name: name for name in ("openai", "langchain", "anthropic")}
+FORMS: dict[str, dict[str, str]] = {
     "summarizer": _RESULT,
     "store": _RESULT,
-    "compactor": {
-        **_CHAT,
-        **_STATE,
-        "Window": attrgetter("first"),
-        "Message": lambda call: list(call.first.messages),
-    },
-    "evaluator": {
-        "Record": attrgetter("first"),
-        "dict": attrgetter("execution"),
-        "state": attrgetter("execution_state"),
-    },
-    "router": {**_STATE, **_CHAT},
-    "consumer": {"Execution": attrgetter("first")},
+    "compactor": {**_CHAT, "state": "graph_state", "Window": "first", "Message": "messages"},
+    "evaluator": {"Record": "first", "dict": "execution", "state": "execution_state"},
+    "router": {"state": "graph_state", **_CHAT},
+    "consumer": {"Execution": "first"},
 }
-"""The forms of each slot by name, its default first, each with the function that builds it."""
+"""The forms of each slot by name, its default first, each with the attribute of `UserFunction` that
+builds it."""
 
-_STORE_004: tuple[Build, ...] = (
-    lambda call: {"function_name": call.first.function, "parameters": call.first.arguments},
-    *map(attrgetter, ("first.value", "first.success", "first.function")),
-)
-"""The builders of the parameters of document 004's store: step, result, success, name of the
-function."""
-
-
-_EVALUATIONS: Build = attrgetter("evaluations")
+_STORE_004 = ("step", "first.value", "first.success", "first.function")
+"""The parameters of document 004's store: step, result, success, name of the function."""
 
 
 class Form(NamedTuple):
-    """The form of one function: its name, and a builder for each positional argument."""
+    """The form of one function: its name, and the attribute that builds each argument."""
 
     name: str
-    builds: tuple[Build, ...]
+    arguments: tuple[str, ...]
+
+
+def with_form(plugin: Plugin) -> Plugin:
+    """A user's plug-in with the form of its values, determined once for all replays.
+
+    Raises SpecError for a form that its slot does not have.
+    """
+    if plugin.spec.target == COMMAND:
+        return plugin
+    _, call = plugin.start()
+    form = form_of(plugin.kind, call, plugin.name, plugin.attribute("form"))
+    return replace(plugin, meta={**plugin.meta, "form": form})
 
 
 def form_of(kind: str, function: Callable[..., Any], name: str, written: Any = None) -> Form:
@@ -238,13 +157,13 @@ def form_of(kind: str, function: Callable[..., Any], name: str, written: Any = N
     if kind == "evaluator" and len(needed) == 2:
         second = _form_named(kind, _type_of(needed[1]))
         wants_state = second in ("dict", "state")
-        return Form(form, (known[form], known["state"] if wants_state else _EVALUATIONS))
+        return Form(form, (known[form], known["state"] if wants_state else "evaluations"))
     names = ", ".join(item.name for item in needed)
     hint = "wrap it, or give the others defaults"
     raise SpecError(f"{what}: it takes {names}, and a slot gives one value — {hint}")
 
 
-def _require_given(annotation: Any, known: Mapping[str, Build], what: str) -> None:
+def _require_given(annotation: Any, known: Mapping[str, str], what: str) -> None:
     """Raise SpecError for a type of the bench that is not among a slot's forms."""
     for item in (annotation, *typing.get_args(annotation)):
         is_ours = isinstance(item, type) and item.__module__.startswith("bench.")
@@ -281,7 +200,7 @@ def _form_named(kind: str, annotation: Any) -> str | None:
     return _form_of_list(known, annotation) if is_list else None
 
 
-def _form_of_list(known: Mapping[str, Build], annotation: Any) -> str | None:
+def _form_of_list(known: Mapping[str, str], annotation: Any) -> str | None:
     """The form for a list annotation: messages if the slot has a history, else the value."""
     if "openai" not in known:
         return "value" if "value" in known else None

@@ -1,63 +1,77 @@
-"""Users' functions and programs in a slot: their arguments, their answers, their errors."""
+"""The call of one plug-in in a slot: its arguments, its answer as the value of the slot."""
 
 from __future__ import annotations
 
 import functools
 import inspect
 import itertools
-from collections.abc import Callable
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from operator import attrgetter
+from typing import Any
 
-from ..model import Record, ToolResult
+import msgspec
+
+from ..model import Message, Record, Reply, ToolResult
+from ..model.errors import StrategyError
 from ..plugins.registry import Plugin
 from ..plugins.spec import COMMAND
-from .bridge import Bridge, Items
-from .forms import FORMS, Form, SlotCall, execution_mapping, form_of
-from .messages import OpenAIMessages
+from .bridge import Bridge
+from .forms import FORMS, Form, Lookup, execution_mapping, raw_mapping
+from .messages import AnthropicMessages, LangChainMessages, OpenAIMessages
 from .offloading import offload
-from .slots import Execution, NewHistory
+from .plain import plain_data
+from .slots import Execution, NewHistory, Window, untruncated_record
 
-if TYPE_CHECKING:
-    from ..plugins.command import Program
-
-
-def with_form(plugin: Plugin) -> Plugin:
-    """A user's plug-in with the form of its values, determined once for all replays.
-
-    Raises SpecError for a form that its slot does not have.
-    """
-    if plugin.spec.target == COMMAND:
-        return plugin
-    _, call = plugin.start()
-    form = form_of(plugin.entry.kind, call, plugin.entry.name, plugin.attribute("form"))
-    return replace(plugin, entry=replace(plugin.entry, meta={**plugin.entry.meta, "form": form}))
+Route = tuple[str, dict[str, Any]]
+"""A route, and its detail."""
 
 
-def user_function(plugin: Plugin) -> Callable[..., Any]:
-    """A function that passes the values of a slot to a new instance of a user's plug-in."""
-    instance, call = plugin.start()
-    if plugin.spec.target == COMMAND:
-        return functools.partial(_of_program, instance, plugin.entry.kind)
-    return UserFunction(plugin.entry.kind, plugin.entry.meta["form"], call)
+def slot_function(plugin: Plugin) -> Callable[..., Any]:
+    """A function from the values of a slot to the plug-in's answer; the plug-in starts at the first
+    call."""
+    kind = plugin.kind
+
+    @functools.cache
+    def code() -> Callable[..., Any]:
+        instance, call = plugin.start()
+        if plugin.spec.target == COMMAND:
+            return functools.partial(_of_program, instance, kind)
+        return UserFunction(plugin, call) if plugin.is_user else call
+
+    def answer_of(*given: Any) -> Any:
+        answer = code()(*given)
+        if plugin.has_user_code and kind != "compactor" and not isinstance(answer, Record):
+            answer = plain_data(answer)
+        return _READ[kind](answer, given[0])
+
+    return answer_of
+
+
+# ---------------------------------------------------------------- functions
 
 
 class UserFunction:
-    """A user's function in one slot, for one run; calling it converts the values and the answer."""
+    """A user's function in one slot, for one run; calling it converts the values and the answer.
 
-    def __init__(self, kind: str, form: Form, call: Callable[..., Any]) -> None:
-        self._kind, self._form, self._call = kind, form, call
-        self._records: list[Record] = []
-        self._items: dict[Any, Items] = {}
+    Its properties are the arguments that a form may have, made of the values `given` to the slot.
+    """
+
+    def __init__(self, plugin: Plugin, call: Callable[..., Any]) -> None:
+        self._kind, self._call = plugin.kind, call
+        self._form: Form = plugin.meta["form"]
+        self._dialects: dict[type, OpenAIMessages] = {}
+        self._bridge: Bridge | None = None
+        self.records: list[Record] = []
+        self.given: tuple[Any, ...] = ()
 
     def __call__(self, *given: Any) -> Any:
+        self.given, self._bridge = given, None
         if self._kind == "evaluator":
-            self._records.append(given[0])
-        slot = SlotCall(given, self._records, self._items)
-        answer = self._answer([build(slot) for build in self._form.builds])
-        if slot.bridge is None or self._kind == "router" or isinstance(answer, NewHistory):
+            self.records.append(given[0])
+        answer = self._answer([attrgetter(path)(self) for path in self._form.arguments])
+        if self._bridge is None or self._kind == "router" or isinstance(answer, NewHistory):
             return answer
-        return slot.bridge.back(answer)
+        return self._bridge.back(answer)
 
     def _answer(self, arguments: list[Any]) -> Any:
         """The answer of the function. An error about its arguments gets a note that lists the other
@@ -71,6 +85,91 @@ class UserFunction:
                 others = ", ".join(form for form in FORMS[self._kind] if form != self._form.name)
                 error.add_note(f"it got form={self._form.name}; other forms: {others}")
             raise
+
+    @property
+    def first(self) -> Any:
+        """The value of the slot itself."""
+        return self.given[0]
+
+    @property
+    def raw(self) -> dict[str, Any]:
+        """A result as the recorded mapping."""
+        return raw_mapping(self.first)
+
+    # ------------------------------------------------------------ histories
+
+    def _messages(self, dialect: type[OpenAIMessages], *beside: str) -> list[Any]:
+        """The history as messages of a dialect; the answer is read as that dialect too."""
+        if self._bridge is None:
+            is_window = isinstance(self.first, Window)
+            history = self.first.messages if is_window else self.first.get("prompt", ())
+            if dialect not in self._dialects:
+                self._dialects[dialect] = dialect(*beside)
+            self._bridge = Bridge(self._dialects[dialect], history)
+        return self._bridge.given
+
+    @property
+    def messages(self) -> list[Message]:
+        """The history as it is."""
+        return list(self.first.messages)
+
+    @property
+    def openai(self) -> list[Any]:
+        """The history as OpenAI's messages."""
+        return self._messages(OpenAIMessages)
+
+    @property
+    def anthropic(self) -> list[Any]:
+        """The history as Anthropic's messages."""
+        return self._messages(AnthropicMessages)
+
+    @property
+    def langchain(self) -> list[Any]:
+        """The history as LangChain's messages."""
+        return self._messages(LangChainMessages)
+
+    @property
+    def graph_state(self) -> dict[str, Any]:
+        """A graph's state, with the history as its `messages`, without the system prompt.
+
+        A router's messages are built only when its function asks for them.
+        """
+
+        def messages(key: str) -> Any:
+            if key != "messages":
+                raise KeyError(key)
+            return self._messages(LangChainMessages, "system")
+
+        if isinstance(self.first, Window):
+            return {"messages": messages("messages")}
+        return Lookup(self.first, messages)
+
+    # ------------------------------------------------------------ document 004
+
+    @property
+    def step(self) -> dict[str, Any]:
+        """The step of a plan that was executed."""
+        return {"function_name": self.first.function, "parameters": self.first.arguments}
+
+    @property
+    def execution(self) -> dict[str, Any]:
+        """The entry of an execution history, with its step beside it."""
+        return {**execution_mapping(self.first), "step": self.step}
+
+    @property
+    def execution_state(self) -> dict[str, Any]:
+        """The state at an evaluation."""
+        return {
+            "execution_history": [execution_mapping(item) for item in self.records],
+            "current_step_index": len(self.records),
+            "step_evaluation_history": self.evaluations,
+        }
+
+    @property
+    def evaluations(self) -> list[Any]:
+        """The earlier evaluations, which an evaluator gets beside the record."""
+        _, history = self.given
+        return list(history)
 
 
 def awaited(answer: Any) -> Any:
@@ -94,7 +193,7 @@ def awaited(answer: Any) -> Any:
 # ---------------------------------------------------------------- programs
 
 
-def _of_program(program: Program, kind: str, *given: Any) -> Any:
+def _of_program(program: Any, kind: str, *given: Any) -> Any:
     """A program's answer; the values of its handles are offloaded."""
     answer = program.ask({"slot": kind, **_request(kind, *given)})
     for name, value in program.handles.items():
@@ -122,3 +221,100 @@ def _request(kind: str, first: Any, *rest: Any) -> dict[str, Any]:
 def _result(result: ToolResult) -> dict[str, Any]:
     names = ("call_id", "function", "arguments", "success", "error", "text", "data")
     return {"step": result.index, **{name: getattr(result, name) for name in names}}
+
+
+# ---------------------------------------------------------------- answers
+
+
+def record_of(answer: Any, given: ToolResult) -> Record:
+    """A store's answer as a record: a Record as it is, any other value in a new record.
+
+    A mapping with document 004's keys (`result_type`, `result`, `result_summary`) is read as a
+    record.
+
+    >>> kept = {"result_type": "text", "result": "abc", "result_summary": "ab"}
+    >>> record = record_of(kept, ToolResult(index=0, call_id="c", function="f", seen="abcdef"))
+    >>> record.value, record.summary
+    ('abc', 'ab')
+    """
+    if isinstance(answer, Record):
+        return answer
+    record, value = untruncated_record(given), answer
+    match value:
+        case {
+            "result_type": "structured" | "visualization" | "text" as kind,
+            "result": kept,
+            "result_summary": str(summary),
+        }:
+            return msgspec.structs.replace(record, value=kept, result_type=kind, summary=summary)
+    kind = "structured" if isinstance(value, dict | list) else "text"
+    return msgspec.structs.replace(record, value=value, result_type=kind)
+
+
+def reply_of(answer: Any, given: Any) -> Reply:
+    """A consumer's answer as a Reply; it may be a mapping of a Reply's fields. Raises StrategyError
+    for anything else."""
+    if isinstance(answer, Reply):
+        return answer
+    if not isinstance(answer, Mapping) or not {"text", "state", "route"} <= answer.keys():
+        what = f"a consumer gives a Reply, got {type(answer).__name__}"
+        raise StrategyError(f"{what} — or return a mapping with text, state and route")
+    text, route = str(answer["text"]), str(answer["route"])
+    path = str(answer.get("path", "function"))
+    return Reply(text, path, answer["state"], route)
+
+
+def findings_of(answer: Any, given: Any) -> dict[str, Any] | None:
+    """The findings in an evaluator's answer, a mapping or None; the last ones in a state of
+    document 004."""
+    findings = dict(answer) if isinstance(answer, Mapping) else answer
+    if isinstance(findings, dict):
+        findings = findings.get("last_step_evaluation", findings)
+    if findings is not None and not isinstance(findings, dict):
+        what = "an evaluator gives a mapping of findings, or None"
+        raise StrategyError(f"{what}, got {type(findings).__name__}")
+    return findings
+
+
+def decision_of(answer: Any, given: Any) -> Route | None:
+    """A router's answer, a route or (route, detail), as (route, detail); None if it does not decide
+    here.
+
+    Raises StrategyError for anything else.
+    """
+    match answer:
+        case None:
+            return None
+        case str():
+            return answer, {}
+        case [str() as route, Mapping() as detail]:
+            return route, dict(detail)
+        case Mapping():
+            what = "a router gives a route's name, and this one gave a mapping"
+            hint = (
+                "a function that rewrites the messages is a compactor: write compactor= before it"
+            )
+            raise StrategyError(f"{what} — {hint}")
+    what = "a router gives a route's name or (name, detail), the detail a mapping"
+    raise StrategyError(f"{what}, got {answer!r:.80}")
+
+
+def history_of(answer: Any, given: Window) -> NewHistory | None:
+    """A compactor's answer as a NewHistory; it may be messages, ours or OpenAI's. Raises
+    StrategyError."""
+    if answer is None or isinstance(answer, NewHistory):
+        return answer
+    if isinstance(answer, list | tuple) and (not answer or isinstance(answer[0], Message)):
+        return NewHistory(answer)
+    return NewHistory(Bridge(OpenAIMessages(), given.messages).back(answer))
+
+
+_READ: dict[str, Callable[[Any, Any], Any]] = {
+    "summarizer": lambda answer, given: answer,
+    "store": record_of,
+    "consumer": reply_of,
+    "evaluator": findings_of,
+    "router": decision_of,
+    "compactor": history_of,
+}
+"""For each kind of plug-in the function from an answer and its input to the value of the slot."""

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import functools
-import itertools
 import os
 import pickle
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from ..model.errors import BenchError, EndedError, one_line
 from ..plugins.frames import Answer
 from ..plugins.loader import compile_from_source, import_from, is_installed
-from ..plugins.registry import ATTRIBUTES, Plugin
-from . import SandboxedPlugin, Strategy, build_strategy
+from . import Strategy, build_strategy
 
 if TYPE_CHECKING:
     from ..plugins.child import Link
@@ -62,12 +59,13 @@ class Place:
 
 
 class Loaded(msgspec.Struct, frozen=True):
-    """The description of a strategy in a child: its plug-ins by slot, or the error.
+    """The description of a strategy in a child: by slot the name of each plug-in and the attributes
+    that a replay asks for; or the error.
 
     `ended` is True if its code would end the process.
     """
 
-    plugins: dict[str, tuple[SandboxedPlugin, ...]] = {}
+    plugins: dict[str, list[tuple[str, dict[str, Any]]]] = {}
     error: str = ""
     ended: bool = False
 
@@ -89,10 +87,10 @@ class LoadedStrategies:
 
     def strategy(self, number: int) -> Strategy:
         """The strategy with a number; raises the error if it could not be loaded."""
-        made = self.loaded[number]
-        if isinstance(made, Strategy):
-            return made
-        raise made
+        one = self.loaded[number]
+        if isinstance(one, Strategy):
+            return one
+        raise one
 
 
 def open_description(link: Link, ready: LoadedStrategies) -> Answer:
@@ -110,23 +108,14 @@ def _imported_files() -> tuple[str, ...]:
     return tuple(sorted(os.path.realpath(file) for file in files if not is_installed(file)))
 
 
-def _description(made: Strategy | BaseException) -> Loaded:
+def _description(one: Strategy | BaseException) -> Loaded:
     """The description of a strategy, or of the error of loading it."""
-    if isinstance(made, BenchError):
-        return Loaded(error=one_line(made), ended=isinstance(made, EndedError))
-    if not isinstance(made, Strategy):
-        raise made
-    return Loaded(
-        {
-            slot: tuple(itertools.starmap(functools.partial(_outline, slot), enumerate(plugins)))
-            for slot, plugins in made.plugins.items()
-        }
-    )
-
-
-def _outline(slot: str, place: int, plugin: Plugin) -> SandboxedPlugin:
-    """A plug-in as the process that measures needs to know it."""
-    kind, name = plugin.entry.kind, plugin.entry.name
-    values = {name: plugin.attribute(name) for name in ATTRIBUTES.get(kind, ())}
-    given = {name: value for name, value in values.items() if value is not None}
-    return SandboxedPlugin(kind, slot, place, name, given)
+    if isinstance(one, BenchError):
+        return Loaded(error=one_line(one), ended=isinstance(one, EndedError))
+    if not isinstance(one, Strategy):
+        raise one
+    plugins = {
+        slot: [(plugin.name, plugin.declared) for plugin in each]
+        for slot, each in one.plugins.items()
+    }
+    return Loaded(plugins)

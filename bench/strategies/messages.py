@@ -63,10 +63,30 @@ class OpenAIMessages:
 
     `beside` are the roles that an interface keeps outside the list of messages.
 
+    An object of this class writes the messages of one function's histories. Items are reused, since
+    building all items of a history at every prompt would take quadratic time.
+
     Source: OpenAI API reference, "Create chat completion" (messages, tool_calls)
     """
 
     beside: tuple[str, ...] = ()
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Message, ...], tuple[int, Any, Any]] = {}
+
+    def item_for(self, group: tuple[Message, ...]) -> tuple[Any, Any]:
+        """The item to hand out for some messages, and an equal one to compare it with.
+
+        It is the same item as before, unless the function changed that.
+        """
+        if group not in self._known:
+            number = len(self._known)
+            self._known[group] = number, self.write(group, number), self.write(group, number)
+        number, item, same = self._known[group]
+        if item != same:
+            item = self.write(group, number)
+            self._known[group] = number, item, same
+        return item, same
 
     def joins(self, last: Message, message: Message) -> bool:
         """True if a message is written as one with the message before it."""
@@ -197,7 +217,8 @@ class LangChainMessages(OpenAIMessages):
     reference, `langgraph.graph.message.add_messages`
     """
 
-    def __init__(self, beside: tuple[str, ...] = ()) -> None:
+    def __init__(self, *beside: str) -> None:
+        super().__init__()
         self.beside = beside
         try:
             self._library = importlib.import_module("langchain_core.messages")

@@ -6,28 +6,20 @@ import contextlib
 import functools
 import pickle
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 
 from ..model.errors import EndedError, SpecError, one_line
-from ..plugins.loader import NeedsChild, only_in_child
+from ..plugins.registry import Plugin, user_code
 from ..plugins.worker import Child, NoAnswer
-from . import Strategy, build_strategy
+from . import Sandbox, Strategy, build_strategy, kind_of
 from .declaring import Declaration
 from .loaded import Loaded, LoadedStrategies, Place as Place, open_description
 
 _EACH_REPLAY = ("bench.replayer.serving",)
 """Modules to import once in a child, instead of in each fork."""
-
-
-@dataclass(frozen=True)
-class Sandbox:
-    """The child of a strategy, and the strategy's number in that child."""
-
-    child: Child
-    number: int
 
 
 def load_strategies(
@@ -49,9 +41,12 @@ def load_strategies(
     groups: dict[str, list[int]] = {}
     for number, declared in enumerate(given):
         try:
-            strategies[number] = _in_this_process(declared, place.base, debug)
-        except NeedsChild as needs:
-            groups.setdefault(needs.code, []).append(number)
+            code, reason = _code_in(declared, place.base, debug)
+            if code:
+                groups.setdefault(code, []).append(number)
+            else:
+                strategy = build_strategy(declared, place.base)
+                strategies[number] = replace(strategy, in_process_reason=reason)
         except SpecError as error:
             strategies[number] = _broken_strategy(declared, error, tolerant)
     for numbers in groups.values():
@@ -60,28 +55,25 @@ def load_strategies(
     return [strategies[number] for number in range(len(given))]
 
 
-def _in_this_process(declared: Declaration, base: Path, debug: bool) -> Strategy:
-    """A strategy that runs in this process. Raises NeedsChild for one that needs a child."""
-    with only_in_child():
-        strategy = build_strategy(declared, base)
-    function = next(
-        (item.entry.target for item in strategy.everything if item.entry.user_code), None
-    )
-    if function is None:
-        return strategy
+def _code_in(declared: Declaration, base: Path, debug: bool) -> tuple[str, str]:
+    """The user code of a strategy that runs in a child process, `""` for none; and the reason why
+    its functions run in this one."""
+    items = [(kind_of(slot), item) for slot, each in declared.slots.items() for item in each]
+    named = (user_code(kind, item, base) for kind, item in items if isinstance(item, str))
+    code = next(filter(None, named), "")
+    functions = [item for _, item in items if not isinstance(item, str)]
+    if code or not functions:
+        return code, ""
     reason = "debug=True" if debug else _cannot_be_sent(declared)
-    if reason:
-        return replace(strategy, in_process_reason=reason)
-    raise NeedsChild(f"functions of {getattr(function, '__module__', '')}")
+    return "" if reason else f"functions of {getattr(functions[0], '__module__', '')}", reason
 
 
 def _in_child(given: Sequence[Declaration], place: Place, tolerant: bool) -> list[Strategy]:
     """Strategies loaded in one child, or each in its own child if loading all together fails."""
-    child = Child(
-        functools.partial(LoadedStrategies, tuple(map(_sent, given)), place), _EACH_REPLAY
-    )
+    prepare = functools.partial(LoadedStrategies, tuple(map(_sent, given)), place)
+    child = Child(prepare, _EACH_REPLAY)
     try:
-        files, made = _descriptions_from(child, len(given))
+        files, loaded = _descriptions_from(child, len(given))
     except NoAnswer as why:
         child.stop()
         if len(given) > 1:
@@ -89,13 +81,18 @@ def _in_child(given: Sequence[Declaration], place: Place, tolerant: bool) -> lis
         hint = " — code that is imported must not exit" if why.ended else ""
         return [_broken_strategy(given[0], f"{why}{hint}", tolerant)]
     strategies: list[Strategy] = []
-    for number, (declared, one) in enumerate(zip(given, made, strict=True)):
+    for number, (declared, one) in enumerate(zip(given, loaded, strict=True)):
         if one.error:
             error = (EndedError if one.ended else SpecError)(one.error)
             strategies.append(_broken_strategy(declared, error, tolerant))
         else:
-            sandbox = Sandbox(child, number)
-            strategies.append(Strategy(declared, one.plugins, sandbox=sandbox, imported=files))
+            plugins = {
+                slot: tuple(
+                    Plugin(kind_of(slot), name, None, meta, is_user=True) for name, meta in each
+                )
+                for slot, each in one.plugins.items()
+            }
+            strategies.append(Strategy(declared, plugins, sandbox=Sandbox(child, number, files)))
     return strategies
 
 
@@ -107,9 +104,9 @@ def _descriptions_from(child: Child, number: int) -> tuple[tuple[str, ...], tupl
     with child.session(open_description) as session:
         body = session.ask(b"")
     with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
-        files, made = msgspec.json.decode(body, type=tuple[tuple[str, ...], tuple[Loaded, ...]])
-        if len(made) == number:
-            return files, made
+        files, loaded = msgspec.json.decode(body, type=tuple[tuple[str, ...], tuple[Loaded, ...]])
+        if len(loaded) == number:
+            return files, loaded
     raise NoAnswer("it left its process unable to answer")
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from bench.model.errors import SpecError
 from bench.plugins import registry
-from bench.plugins.registry import KINDS, Entry, Kind, build, entries, entry, register
+from bench.plugins.registry import KINDS, Kind, Plugin, build, entries, entry, register
 
 
 @pytest.fixture(autouse=True)
@@ -49,14 +49,14 @@ def test_the_description_of_an_entry_is_its_docstring():
         Source: 000 §3
         """
 
-    item = Entry("store", "documented", documented)
+    item = Plugin("store", "documented", documented)
     assert item.doc.splitlines()[0] == "First sentence."
     assert item.source == "000 §3"
     settings = [(each.name, each.annotation, each.default) for each in item.parameters.values()]
     assert settings == [("limit", int, 3), ("name", str, inspect.Parameter.empty)]
-    assert Entry("store", "bare", lambda result: None).doc == ""
-    assert Entry("store", "bare", lambda result: None).source == ""
-    assert Entry("store", "bare", object).parameters == {}
+    assert Plugin("store", "bare", lambda result: None).doc == ""
+    assert Plugin("store", "bare", lambda result: None).source == ""
+    assert Plugin("store", "bare", object).parameters == {}
 
 
 # ---------------------------------------------------------------- the folder scan

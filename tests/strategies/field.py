@@ -8,14 +8,13 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from bench.model import Message, ModelTurn, ToolCall
+from bench.model import Message, ToolCall
 from bench.plugins import registry
 from bench.plugins.registry import build, entries, register
-from bench.replayer.answers import slot_function
 from bench.replayer.numbering import Numbers
-from bench.replayer.recording import Frame, Moment
-from bench.replayer.thread import Thread
+from bench.replayer.threads import Thread
 from bench.strategies import NewHistory, Window
+from bench.strategies.functions import slot_function
 from bench.tokens.counting import TokenCounter
 
 
@@ -105,11 +104,12 @@ def prompts(spec: str, messages: Sequence[Message], max_tokens: int = 128_000) -
     plugin = build("compactor", spec)
     per_call = plugin.attribute("mode", "history") == "per_call"
     compact = slot_function(plugin)
-    history = Thread(Numbers(counted), compact, compact, Frame(3, max_tokens), per_call=per_call)
+    numbers = Numbers(counted)
+    history = Thread("main", numbers, compact, framing=3, max_tokens=max_tokens, per_call=per_call)
     found: list[list[Message]] = []
     for message in [*messages, None]:
         if message is None or message.kind == "model":
-            history.call(Moment(ModelTurn(index=len(messages) if message is None else message.step or 0)))
+            history.call(len(messages) if message is None else message.step or 0)
             found.append(list(history.messages))
         if message is not None:
             history.join(message, message)

@@ -201,7 +201,7 @@ def test_an_edit_persists_in_mode_history_and_not_in_mode_per_call(tmp_path):
             3,
             3,
         ]
-        seen[mode] = strategy.plugins["compactor"][0].entry.target.__globals__["SEEN"][:4]  # a replay is made twice
+        seen[mode] = strategy.plugins["compactor"][0].target.__globals__["SEEN"][:4]  # a replay is made twice
     assert seen == {"history": [2, 4, 5, 5], "per_call": [2, 4, 6, 8]}
 
 

@@ -19,7 +19,7 @@ from reference import second_reading
 
 from bench.model import ModelTurn, SystemTurn, ToolResult, Trace, UserTurn
 from bench.model.errors import TraceError
-from bench.plugins.registry import Entry, entries
+from bench.plugins.registry import Plugin, entries
 from bench.traces import Confidence, load
 from bench.traces.documents import Document
 from bench.traces.formats.native import encode_trace, write_traces
@@ -65,7 +65,7 @@ def counted(traces: list[Trace] | tuple[Trace, ...]) -> Counter[str]:
 
 
 @every
-def test_every_reader_is_documented_and_has_a_sample(entry: Entry) -> None:
+def test_every_reader_is_documented_and_has_a_sample(entry: Plugin) -> None:
     assert entry.source
     assert "Not kept: " in entry.doc
     assert samples(entry.name)

@@ -22,14 +22,15 @@ class Clairvoyant:
 
     Source: the clairvoyant optimum of cache research (Belady 1966), by facts
 
+    >>> from bench.evidence.contents import TraceContents
+    >>> from bench.evidence.future import future_of
     >>> from bench.evidence.index import index_trace
-    >>> from bench.replayer.replaying import Replayer
     >>> from bench.model import ModelTurn, Source, ToolResult, Trace
     >>> result = ToolResult(index=0, call_id="a", function="f", seen="total 471 of 36.5 in all")
     >>> steps = (result, ModelTurn(index=1, content="36.5 makes 471."))
     >>> trace = Trace(id="t", source=Source(format="native"), steps=steps)
     >>> history = [Message(role="tool", text=result.text, kind="result", step=0)]
-    >>> future = Replayer(trace, index_trace(trace), len).future
+    >>> future = future_of(trace, index_trace(trace), TraceContents(trace))
     >>> window = Window(1, "main", history, history, 9, 100, len, future=future)
     >>> [message.text for message in Clairvoyant().compact(window)]
     ['36.5 471']

@@ -36,7 +36,7 @@ class LangGraphRouter:
     """
 
     def __init__(self, *, graph: Annotated[Any, OfKind(OBJECT)]) -> None:
-        given = graph.entry.target
+        given = graph.target
         compiled = given() if callable(given) else given
         if not hasattr(compiled, "builder"):
             what = f"{graph.spec}: is no compiled StateGraph"

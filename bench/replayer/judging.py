@@ -1,0 +1,137 @@
+"""The evaluator and the routers of a replay, on the stored and on the untruncated records."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..model import AnyStep, Decision, Record, RouteDecision
+from ..plugins.registry import Plugin
+from ..strategies import AT_DEFAULT, RECORDED, Strategy
+from ..strategies.forms import execution_mapping
+from .ledger import Ledger, in_slot
+from .recording import Recording
+from .routing import decides_here
+from .threads import Start, Threads
+
+
+class Side:
+    """One side: an evaluator and routers of its own, and the history that they see."""
+
+    def __init__(self, strategy: Strategy, start: Start) -> None:
+        routers = range(len(strategy.plugins.get("routers", ())))
+        self.evaluate = start("evaluator", 0) if strategy.plugins.get("evaluator") else None
+        self.decide = [start("routers", place) for place in routers]
+        self.executions: list[dict[str, Any]] = []
+        self.evaluations: list[dict[str, Any]] = []
+
+
+class Judges:
+    """The evaluator and the routers of a replay, on both sides, and the `decisions` so far."""
+
+    def __init__(
+        self,
+        strategy: Strategy,
+        recording: Recording,
+        ledger: Ledger,
+        start: Start,
+        threads: Threads,
+    ) -> None:
+        self._recording, self._ledger, self._threads = recording, ledger, threads
+        self._routers = strategy.plugins.get("routers", ())
+        self._stored, self._full = Side(strategy, start), Side(strategy, start)
+        self.decisions: list[Decision] = []
+        self._results = 0
+        self._last_result: dict[str, Any] = {}  # its summary, and its untruncated value
+        self._state: dict[str, Any] = {}  # as the last decision was recorded
+        self._taken: dict[str | None, str] = {}  # the last recorded route of each router
+
+    def evaluated(self, record: Record, full: Record, shown: dict[str, Any]) -> tuple[Any, Any]:
+        """The findings about a result by its stored and by its untruncated record.
+
+        `shown` is what a router's state has of the result.
+        """
+        self._results += 1
+        self._last_result = shown
+        return self._findings(self._stored, record), self._findings(self._full, full)
+
+    def _findings(self, side: Side, record: Record) -> Any:
+        """The findings on one side; they and the record are added to its history."""
+        self._work_on(side)
+        if self._routers:  # who alone are shown them
+            execution = execution_mapping(record)
+            side.executions.append({key: execution[key] for key in execution if key != "arguments"})
+        if side.evaluate is None:
+            return None
+        with in_slot("evaluator"):
+            findings = side.evaluate(record, tuple(side.evaluations))
+        if findings is not None:
+            side.evaluations.append(findings)
+        return findings
+
+    def _work_on(self, side: Side) -> None:
+        """Let model calls be charged for the stored side alone."""
+        self._ledger.is_free = side is self._full
+
+    # ------------------------------------------------------------ routes
+
+    def decide_as_recorded(self, unanswered: RouteDecision, taken: str) -> None:
+        """Let the routers decide where a decision was recorded; they do not know what was taken."""
+        self._state = unanswered.state
+        self.decide(unanswered.at, unanswered, unanswered)
+        self._taken[unanswered.router] = taken
+
+    def decide(
+        self, point: str, step: AnyStep | None, recorded: RouteDecision | None = None
+    ) -> None:
+        """Let the routers that decide at a point do so; `step` is None before the first one."""
+        for place, router in enumerate(self._routers):
+            at = router.attribute("at", AT_DEFAULT)
+            if decides_here(router.name, at, point, recorded, self._recording.points):
+                with in_slot(f"router {router.name}"):
+                    self._decide(place, router, point, step)
+
+    def _decide(self, place: int, router: Plugin, point: str, step: AnyStep | None) -> None:
+        """Let one router decide, once on each side."""
+        answer, other = (
+            side.decide[place](self._state_at(side, step)) for side in (self._stored, self._full)
+        )
+        if router.attribute("at") == RECORDED and None in (answer, other):
+            return
+        (route, detail), (untruncated, _) = answer, other
+        decision = Decision(
+            step=-1 if step is None else step.index,
+            router=router.name,
+            at=point,
+            route=route,
+            untruncated=untruncated,
+            loop=router.attribute("loop"),
+            detail=detail,
+        )
+        self.decisions.append(self._recording.labelled(decision))
+
+    def _state_at(self, side: Side, step: AnyStep | None) -> dict[str, Any]:
+        """The recorded state with the records of one side in it.
+
+        It has the keys that documents 003 and 004 name.
+        """
+        self._work_on(side)
+        plans = self._recording.plans
+        state: dict[str, Any] = {
+            "current_step_index": self._results,
+            "execution_plan": plans.get("execution_plan", {}),
+            **self._state,
+            "execution_history": list(side.executions),
+            "step": step,
+            **self._last_result,
+        }
+        if "manifest" in plans:
+            state["manifest"] = plans["manifest"]
+        if side.evaluate is not None:
+            state["last_step_evaluation"] = side.evaluations[-1] if side.evaluations else {}
+            state["step_evaluation_history"] = list(side.evaluations)
+        if step is not None:
+            thread = self._threads[step.thread]
+            state["prompt"] = list(thread.recording if side is self._full else thread.messages)
+        if isinstance(step, RouteDecision) and step.router in self._taken:
+            state["recorded_route"] = self._taken[step.router]
+        return state
