@@ -15,9 +15,7 @@ from .prices import (
     METRICS,
     Economy,
     economies_of,
-    is_saving,
     preference,
-    price_of,
     prices_of,
     with_leave_one_out_price,
 )
@@ -173,7 +171,7 @@ def _verdict(
         return "no saving"
     if refused not in ("not certain", None):
         return refused
-    if question.saves and (price is None or not is_saving(price)):
+    if question.saves and (price is None or not price.saves):
         return "no saving"
     return "not certain" if refused or "not checked" in marks else "ship"
 
@@ -187,7 +185,7 @@ def _strategy_to_advise(ordered: Sequence[Ranked], question: _Question) -> str |
     ratios = {
         item.strategy: price.ratio
         for item in ships
-        if (price := price_of(item, question.deciding)) is not None
+        if (price := item.price(question.deciding)) is not None
     }
     least = ratios.get(ships[0].strategy) if ships else None
     if question.answers != "savings" or least is None:
@@ -201,7 +199,7 @@ def _strategy_to_advise(ordered: Sequence[Ranked], question: _Question) -> str |
 def _place(item: Ranked, question: _Question) -> tuple[float | str, ...]:
     """The sort key of a strategy in the table: verdict, then quality where that is asked, then
     price."""
-    price = price_of(item, question.deciding)
+    price = item.price(question.deciding)
     quality = next((rule.value for rule in item.rules if rule.rule == question.answers), None)
     return (
         get_args(Verdict).index(item.verdict),
@@ -240,6 +238,6 @@ def _cheapest_rejected(ordered: tuple[Ranked, ...], deciding: Economy) -> str | 
         item.strategy: price.per_run
         for item in ordered
         if item.verdict in ("invalid", "unfaithful", "loses too much")
-        if (price := price_of(item, deciding)) and is_saving(price)
+        if (price := item.price(deciding)) and price.saves
     }
     return min(prices, key=lambda name: (prices[name], name), default=None)

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import Literal, NamedTuple
 
+from msgspec.structs import replace
+
 from ..model.compared import Compared, GateResult
 from ..model.metric import MetricInfo
 from ..model.scores import Number
@@ -25,7 +27,6 @@ JUDGE = GateRule(metric="")
 
 _UPDATE = "with `bench run --update-baseline`"
 _NO_BASELINE = f"there is no baseline yet — accept one {_UPDATE}"
-_BASIS = {"mean over tasks": "mean over tasks", "total": "total over all runs"}
 Outcome = Literal["pass", "fail", "undecided", "skipped"]
 
 
@@ -87,56 +88,51 @@ class _Gate(NamedTuple):
     def has_limit(self) -> bool:
         return bool({*LIMITS} & self.rule.settings.keys())
 
-
-class _Obstacle(NamedTuple):
-    """A reason why a gate cannot compare its value, and the outcome instead."""
-
-    outcome: Outcome
-    reason: str
-    run: str | None = None
+    def result(self, outcome: Outcome, reason: str, run: str | None = None) -> GateResult:
+        rule, name = self.rule, self.strategy
+        return GateResult(rule=rule, strategy=name, outcome=outcome, reason=reason, run=run)
 
 
 def _result(gate: _Gate) -> GateResult:
-    """The outcome of a gate: of the first obstacle, else by its values."""
-    rule, name = gate.rule, gate.strategy
-    if obstacle := next(_obstacles(gate), None):
-        outcome, reason, run = obstacle
-        return GateResult(rule=rule, strategy=name, outcome=outcome, reason=reason, run=run)
-    results = list(_by_value(gate, gate.compared.metrics[rule.metric]))
+    """The outcome of a gate: of the first reason against judging it, else by its values."""
+    if (obstacle := next(_obstacles(gate), None)) is not None:
+        return obstacle
+    results = list(_by_value(gate, gate.compared.metrics[gate.rule.metric]))
     return next((result for result in results if result.outcome != "pass"), results[0])
 
 
-def _obstacles(gate: _Gate) -> Iterator[_Obstacle]:
-    """Yield the reasons against judging a gate by its value, the strongest first."""
+def _obstacles(gate: _Gate) -> Iterator[GateResult]:
+    """Yield the results without a value, each for a reason against judging a gate by its value, the
+    strongest first."""
     rule, name, compared, against, required = gate
     info = compared.metrics.get(rule.metric)
     if info is None:
-        yield _Obstacle("undecided", f"{rule.metric} was not measured")
+        yield gate.result("undecided", f"{rule.metric} was not measured")
         return
     if name not in compared.everyone:
-        yield _Obstacle("undecided", f"no strategy is called {name!r}")
+        yield gate.result("undecided", f"no strategy is called {name!r}")
     for run, finding, unstable in Runs(compared.runs).failures(name):
-        yield _Obstacle("undecided" if unstable else "fail", f"{name}: {finding.text}", run)
+        yield gate.result("undecided" if unstable else "fail", f"{name}: {finding.text}", run)
     if against is None:
         if not gate.has_limit:
-            yield _Obstacle("skipped", _NO_BASELINE)
+            yield gate.result("skipped", _NO_BASELINE)
         return
     missing: Outcome = "fail" if required else "undecided"
     if lost := [run.id for run in against.baseline.all if run.id not in against.shared]:
         names = f"{', '.join(lost[:3])}{' and more' if len(lost) > 3 else ''}"
         reason = f"not here as in the baseline: {names} — restore, or accept {_UPDATE}"
-        yield _Obstacle(missing, reason)
+        yield gate.result(missing, reason)
     if not against.shared:
-        yield _Obstacle("undecided", "no run of the baseline is here")
+        yield gate.result("undecided", "no run of the baseline is here")
     here, there = against.shared_now, against.shared_before
     for was, run_now in zip(there.all, here.all, strict=True):
         if there.number(was, name, info.name) and not here.number(run_now, name, info.name):
             reason = f"was measured on {run_now.id} and is not any more"
-            yield _Obstacle("undecided", reason, run_now.id)
+            yield gate.result("undecided", reason, run_now.id)
     why = stale(compared.signature, against.base.signature, info)
     if why and not gate.has_limit:
         reason = f"the baseline was made otherwise ({why}) — accept a new one {_UPDATE}"
-        yield _Obstacle(missing, reason)
+        yield gate.result(missing, reason)
 
 
 def _by_value(gate: _Gate, info: MetricInfo) -> Iterator[GateResult]:
@@ -145,45 +141,36 @@ def _by_value(gate: _Gate, info: MetricInfo) -> Iterator[GateResult]:
 
     New runs may not rescue a value: a limit also has to hold on the runs of the baseline.
     """
-    name, against, basis = gate.strategy, gate.against, _BASIS[info.aggregate]
+    name, against = gate.strategy, gate.against
+    basis = "total over all runs" if info.aggregate == "total" else info.aggregate
     runs = Runs(gate.compared.runs)
     worst = runs.worst(name, info.name, lowest=info.better == "higher")
-    if gate.has_limit:
-        known = against.shared_now.total(name, info) if against else None
-        yield _within(gate, _before(gate, runs, info), runs.total(name, info), basis, worst)
-        if value_of(known) is not None:
-            yield _within(gate, None, known, f"{basis} of the baseline", worst)
-    elif against is not None:
-        old, new = against.shared_before.total(name, info), against.shared_now.total(name, info)
-        moved = against.moved_runs(name, info)
-        yield _within(gate, old, new, basis, moved[0].run if moved else worst)
-
-
-def _before(gate: _Gate, runs: Runs, info: MetricInfo) -> Number | None:
-    """The value in the baseline to show beside a limit; None if it is of other runs."""
-    against = gate.against
-    if against is None or not len(runs.all) == len(against.shared) == len(against.baseline.all):
-        return None
-    before = against.baseline.total(gate.strategy, info)
-    return None if value_of(before) is None else before
+    before = against.shared_before.total(name, info) if against else None
+    known = against.shared_now.total(name, info) if against else None
+    if not gate.has_limit:
+        moved = against.moved_runs(name, info) if against else ()
+        yield _within(gate, before, known, basis, moved[0].run if moved else worst)
+        return
+    # The value in the baseline stands beside a limit only if it is of the same runs.
+    same = against is not None and len(runs.all) == len(against.shared)
+    beside = before if same and value_of(before) is not None else None
+    yield _within(gate, beside, runs.total(name, info), basis, worst)
+    if value_of(known) is not None:
+        yield _within(gate, None, known, f"{basis} of the baseline", worst)
 
 
 def _within(
     gate: _Gate, old: Number | None, new: Number | None, basis: str, run: str
 ) -> GateResult:
-    """The outcome of a value, with the one before if the limit is relative to it."""
+    """The outcome of a value, with the one before if it is known."""
     before, value, settings = value_of(old), value_of(new), gate.rule.settings
-    limit: float | None = None
-    outcome: Outcome = "undecided"
     unknown = next((it for it in (old, new) if it is not None and value_of(it) is None), None)
-    reason = f"not measured: {unknown.reason}" if unknown else ""
-    if value is not None and not unknown:
-        limit = limit_of(settings, before or 0.0)
+    limit = None if value is None or unknown else limit_of(settings, before or 0.0)
+    outcome: Outcome = "undecided"
+    if value is not None and limit is not None:
         outcome = "fail" if is_beyond_limit(value, limit, settings) else "pass"
-    return GateResult(
-        rule=gate.rule, strategy=gate.strategy, outcome=outcome, reason=reason, before=before,
-        value=value, limit=limit, basis=basis, run=run,
-    )  # fmt: skip
+    result = gate.result(outcome, f"not measured: {unknown.reason}" if unknown else "", run)
+    return replace(result, before=before, value=value, limit=limit, basis=basis)
 
 
 # ---------------------------------------------------------------- all gates

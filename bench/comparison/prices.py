@@ -8,11 +8,10 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from ..model.advice import TODAY, Price, Ranked
-from .certainty import Ratio, certain, holm, leave_one_out, ratio_of_totals
+from ..model.advice import NOISE, TODAY, Price, Ranked
+from .certainty import FEWEST, Ratio, certain, holm, leave_one_out, ratio_of_totals
 from .rules import slots_in_spec
 from .totals import Runs
-from .wording import NOISE
 
 Economy = Literal["cached", "uncached", "tokens"]
 
@@ -22,16 +21,6 @@ METRICS: Mapping[Economy, str] = {
     "tokens": "cost.prompt_tokens",
 }
 """The metric of each economy."""
-
-
-def price_of(item: Ranked, economy: str) -> Price | None:
-    """The price of a ranked strategy with or without the cache."""
-    return item.uncached if economy == "uncached" else item.cached
-
-
-def is_saving(price: Price) -> bool:
-    """True if a price is lower than today's by more than noise, certain or not."""
-    return price.ratio is not None and price.ratio < 1 - NOISE
 
 
 def economies_of(runs: Runs) -> tuple[Economy, ...]:
@@ -56,12 +45,13 @@ def prices_of(runs: Runs, names: Sequence[str], economy: Economy) -> dict[str, P
             prices[name] = Price(unit=unit, per_run=math.fsum(costs) / count)
             if name != TODAY and today and (ratio := ratio_of_totals(today, costs)):
                 ratios[name] = ratio
+    enough = len(runs.tasks) >= FEWEST
     corrected = holm({name: ratios.get(name, Ratio(1.0)).p for name in names})
     for name, ratio in ratios.items():
         prices[name] = replace(
             prices[name],
             ratio=ratio.ratio,
-            high=ratio.high if math.isfinite(ratio.high) else None,
+            high=ratio.high if math.isfinite(ratio.high) and enough else None,
             p=corrected[name],
             certain=ratio.ratio < 1 - NOISE and certain(corrected[name], len(runs.tasks)),
         )
@@ -89,7 +79,7 @@ def with_leave_one_out_price(
         totals = [runs.by_task(name, METRICS[economy]) for name in names]
         costs = [values for values in totals if values is not None]
         ratio = None if today is None else leave_one_out(costs, today)
-        price, base = price_of(by_name[advised], economy), price_of(by_name[TODAY], economy)
+        price, base = by_name[advised].price(economy), by_name[TODAY].price(economy)
         if ratio is not None and price is not None and price.ratio and base is not None:
             high = None if price.high is None else price.high * ratio / price.ratio
             stated = replace(price, ratio=ratio, high=high, per_run=base.per_run * ratio)

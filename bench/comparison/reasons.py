@@ -8,8 +8,7 @@ from ..model.advice import Advice, Ranked, RuleResult
 from ..model.scores import Rule
 from ..text.wording import count, counted, percent
 from .certainty import FEWEST
-from .prices import is_saving, price_of
-from .wording import change, less_or_more, quoted
+from .wording import change, less_or_more, quoted, sample
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,9 @@ def rule_failed(result: RuleResult, *, quoting: bool = True) -> str:
     """
     words = RULES[result.rule]
     value, limit = (_amount(result.metric, size) for size in (result.value, result.limit))
-    example = _example(result) if quoting else ""
+    texts = (item.text.partition(" — ")[0] for item in result.findings)
+    text = next(filter(str.strip, texts), "")
+    example = f", such as {quoted(text)}" if text and quoting else ""
     if words.noun:
         # A failed run has a finding.
         noun = "gate" if result.rule == "ran" and not result.findings else words.noun
@@ -116,13 +117,6 @@ def _amount(metric: str, value: float | None) -> str:
     return count(value) if metric == "routing.unreset_states" else percent(value)
 
 
-def _example(result: RuleResult) -> str:
-    """The first finding of a rule, quoted; `""` where it has none."""
-    texts = (item.text.partition(" — ")[0] for item in result.findings)
-    text = next(filter(str.strip, texts), "")
-    return f", such as {quoted(text)}" if text else ""
-
-
 def reason_of(item: Ranked, advice: Advice) -> str:
     """The reason of a strategy's verdict; "" if it may be shipped, and for what runs today."""
     if "inactive" in item.marks:
@@ -132,29 +126,17 @@ def reason_of(item: Ranked, advice: Advice) -> str:
         return rule_failed(failed[0])  # the others are of the runs that did not fail
     if refusals := [rule_failed(rule) for rule in failed if rule.rule != "cheaper"]:
         return "; ".join(refusals)
-    if failed:
-        return _too_dear(item, failed[0], advice)
-    if "not checked" in item.marks:
-        words = item.unchecked_text
-        return f"not checked: {quoted(words)}" if words else "not checked"
-    return ""
-
-
-def _too_dear(item: Ranked, cheaper: RuleResult, advice: Advice) -> str:
-    """The reason why there is no saving, or why it is not certain."""
-    price = price_of(item, advice.basis)
-    if price is not None and price.ratio is not None and not is_saving(price):
+    if not failed:
+        words = f": {quoted(item.unchecked_text)}" if item.unchecked_text else ""
+        return f"not checked{words}" if "not checked" in item.marks else ""
+    price, high = item.price(advice.basis), failed[0].value
+    if price is not None and price.ratio is not None and not price.saves:
         return f"costs {less_or_more(price)}"
     if advice.tasks < FEWEST:
-        return f"needs {counted(FEWEST, unit_of(advice))}"
-    if price is None or cheaper.value is None:
+        return f"needs {sample(advice, FEWEST)}"
+    if price is None or high is None:
         return "not priced"
-    if cheaper.value > 1:
-        more = change(cheaper.value).lstrip("+")
+    if high > 1:
+        more = change(high).lstrip("+")
         return "may cost as much" if more == "≈0%" else f"may cost up to {more} more"
     return f"may be chance, as one of {count(len(advice.ranked) - 1)} tried"
-
-
-def unit_of(advice: Advice) -> str:
-    """The unit of certainty: a task, or a run if each run is its own task."""
-    return "task" if advice.tasks != advice.runs else "run"

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from ..model.advice import TODAY, Advice, Ranked, RuleResult, Verdict
+from ..model.advice import TODAY, Advice, Ranked
 from ..model.compared import Answers
-from ..text.wording import counted, listed, percent
-from .prices import is_saving, price_of
-from .reasons import quality, reason_of, rule_failed, unit_of
-from .wording import less_or_more, money, price_basis
+from ..text.wording import listed, percent
+from .reasons import quality, reason_of, rule_failed
+from .wording import less_or_more, pricing_of, sample
 
 _ECONOMY = {"cached": " with the provider's cache", "uncached": " without a cache"}
-_LOSES: dict[Verdict, tuple[str, str]] = {
-    "invalid": ("is invalid", "are invalid"),
-    "unfaithful": ("is unfaithful", "are unfaithful"),
-    "loses too much": ("loses too much", "lose too much"),
+_LOSES = {
+    "invalid": "is invalid",
+    "unfaithful": "is unfaithful",
+    "loses too much": "loses too much",
 }
 
 
@@ -41,166 +38,126 @@ def with_sentence(advice: Advice, answers: Answers, assumed: bool, asks: str = "
 
 def _answer(item: Ranked) -> str:
     """The answer to a question about one strategy."""
-    name = item.strategy
-    if item.verdict in _LOSES:
-        return f"No: {name} {_LOSES[item.verdict][0]}."
-    if item.verdict == "no saving":
-        return f"No: {name} {item.reason}."
-    unsure = item.verdict == "not certain"
-    return f"Not certain: {name} may cost less." if unsure else f"Yes: {name} is within all limits."
+    if item.verdict in _LOSES or item.verdict == "no saving":
+        return f"No: {item.strategy} {_LOSES.get(item.verdict, item.reason)}."
+    if item.verdict == "not certain":
+        return f"Not certain: {item.strategy} may cost less."
+    return f"Yes: {item.strategy} is within all limits."
 
 
 def _savings(advice: Advice, assumed: bool) -> str:
     """The sentence that advises a strategy, with its price, or says why none is advised."""
-    by_name = {item.strategy: item for item in advice.ranked}
-    best, today = by_name.get(advice.advised or ""), by_name.get(TODAY)
+    best = next((item for item in advice.ranked if item.strategy == advice.advised), None)
     if best is None:
         return _keep(advice, assumed)
-    price = price_of(best, advice.basis)
+    price, pricing = best.price(advice.basis), pricing_of(advice)
     if price is None or price.ratio is None:
         return f"Ship {best.strategy}: what runs today is not valid."
-    runs, unit = price_basis((price_of(today, advice.basis) if today else None) or price)
-    certain = f"certain on {counted(advice.tasks, unit_of(advice))}{_missed_clause(best)}"
-    cost = f"a run costs {less_or_more(price)} ({money(price, runs)} {unit}{_economy(advice, assumed)})"
-    return f"Ship {best.strategy}: {cost}, {certain}.{_other_economy(advice, best)}"
-
-
-def _missed_clause(best: Ranked) -> str:
-    """The clause on the turns that would have missed something; "" where none was measured."""
-    if best.missed_turns is None:
-        return ""
-    share = f"{percent(best.missed_turns)} of turns would have missed something they used"
-    return f"; {share if best.missed_turns else 'no turn would have missed anything it used'}"
+    missed = ""
+    if best.missed_turns is not None:
+        share = f"{percent(best.missed_turns)} of turns would have missed something they used"
+        missed = f"; {share if best.missed_turns else 'no turn would have missed anything it used'}"
+    economy = _ECONOMY.get(advice.basis, "")
+    if assumed and advice.basis == "cached":
+        economy = " with an assumed cache"
+    cost = f"a run costs {less_or_more(price)} ({pricing.in_words(price)}{economy})"
+    rest = _other_economy(advice, [best])
+    return f"Ship {best.strategy}: {cost}, certain on {sample(advice)}{missed}.{rest}"
 
 
 def _keep(advice: Advice, assumed: bool) -> str:
-    """The sentence that advises no strategy, with the reason."""
+    """The sentence that advises no strategy, with the reason against all that were tried."""
     others = [item for item in advice.ranked if item.strategy != TODAY]
     if any(item.verdict == "invalid" for item in advice.ranked if item.strategy == TODAY):
         return "What runs today is not valid, and no strategy can be used."
-    return f"Keep what runs today: {_why_none(advice, others, assumed)}"
-
-
-def _why_none(advice: Advice, others: Sequence[Ranked], assumed: bool) -> str:
-    """The reason against all strategies that were tried."""
     acting = [item for item in others if "inactive" not in item.marks]
-    if not acting:
-        names = listed([item.strategy for item in others], 3)
-        return f"{names} changed nothing." if others else "nothing was tried."
-    tried = [item for item in acting if item.verdict != "no saving"]
-    cheaper = [it for it in tried if (price := price_of(it, advice.basis)) and is_saving(price)]
-    unsure = next((item for item in cheaper if item.verdict == "not certain"), None)
-    if unsure is not None:
-        return _why_unsure(advice, unsure, assumed)
-    other = _cheapest_in_other_economy(advice, acting)
+    prices = {item.strategy: price for item in acting if (price := item.price(advice.basis))}
+    cheaper = sorted(
+        (it for it in acting if it.strategy in prices and prices[it.strategy].saves),
+        key=lambda item: (item.verdict in _LOSES, prices[item.strategy].per_run, item.strategy),
+    )
     if cheaper:
-        return f"{_all_refused(advice, cheaper)}.{other}"
-    if all(item.verdict == "invalid" for item in acting):
-        return "no strategy is valid."
-    price = price_of(acting[0], advice.basis)
-    if len(acting) > 1 or price is None or price.ratio is None:
-        return f"no strategy costs less{_economy(advice, False)}.{other}"
-    return f"{acting[0].strategy} costs {less_or_more(price)}{_economy(advice, False)}.{other}"
+        reason = _why_not(advice, cheaper, acting, assumed)
+    elif not acting:
+        names = listed([item.strategy for item in others], 3)
+        reason = f"{names} changed nothing." if others else "nothing was tried."
+    elif all(item.verdict == "invalid" for item in acting):
+        reason = "no strategy is valid."
+    else:
+        (first, *more), costs = acting, "no strategy costs less"
+        if not more and (price := prices.get(first.strategy)) and price.ratio is not None:
+            costs = f"{first.strategy} costs {less_or_more(price)}"
+        reason = f"{costs}{_ECONOMY.get(advice.basis, '')}.{_other_economy(advice, acting)}"
+    return f"Keep what runs today: {reason}"
 
 
-def _why_unsure(advice: Advice, item: Ranked, assumed: bool) -> str:
-    """The clauses on a strategy that costs less, but not certainly so."""
-    price = price_of(item, advice.basis)
-    less = less_or_more(price) if price else "less"
-    cost = f"{item.strategy} costs {less}{_economy(advice, False)}"
-    other = _other_economy(advice, item)
-    if all(rule.passed for rule in item.rules):
-        return f"{cost}, but some of its texts could not be checked.{other}"
-    if assumed and price is not None and price.certain:
-        return f"{cost}, but the cache is assumed, and without it that is not certain.{other}"
-    unsure = f"that is not certain on {counted(advice.tasks, unit_of(advice))}"
-    return f"{cost}, but {unsure}: it {item.reason}.{other}"
+def _why_not(
+    advice: Advice, cheaper: Sequence[Ranked], acting: Sequence[Ranked], assumed: bool
+) -> str:
+    """The clauses on the cheapest strategy that costs less, and why it is not advised.
+
+    One that is not certain to save comes before those that a rule refuses.
+    """
+    item, price = cheaper[0], cheaper[0].price(advice.basis)
+    cost = f"costs {less_or_more(price) if price else 'less'}{_ECONOMY.get(advice.basis, '')}"
+    failed = next((rule for rule in item.rules if not rule.passed), None)
+    if item.verdict in _LOSES and failed:
+        start = item.strategy
+        if len(cheaper) > 1:
+            every = "both" if len(cheaper) == 2 else f"all {len(cheaper)}"
+            start = f"{every} cheaper strategies are rejected; the cheapest, {start},"
+        why = f"{_LOSES[item.verdict]}: {rule_failed(failed, quoting=False)}"
+        return f"{start} {cost}, but {why}.{_other_economy(advice, acting)}"
+    if failed is None:
+        why = "some of its texts could not be checked"
+    elif assumed and price is not None and price.certain:
+        why = "the cache is assumed, and without it that is not certain"
+    else:
+        why = f"that is not certain on {sample(advice)}: it {item.reason}"
+    return f"{item.strategy} {cost}, but {why}.{_other_economy(advice, [item])}"
 
 
-def _all_refused(advice: Advice, cheaper: Sequence[Ranked]) -> str:
-    """The clause on cheaper strategies that are all refused, with the saving and the loss of the
-    cheapest."""
-    prices = [(price, item) for item in cheaper if (price := price_of(item, advice.basis))]
-    price, least = min(prices, key=lambda one: (one[0].per_run, one[1].strategy))
-    failed = next(rule for rule in least.rules if not rule.passed)
-    loss = f"{less_or_more(price)}; {rule_failed(failed, quoting=False)}"
-    one, several = _LOSES[least.verdict]
-    if len(cheaper) == 1:
-        return f"the only cheaper strategy, {least.strategy}, {one} ({loss})"
-    counts = Counter(item.verdict for item in cheaper)
-    parts = [f"{many} {_LOSES[verdict][many > 1]}" for verdict, many in sorted(counts.items())]
-    refused = f"of {len(cheaper)} cheaper strategies, {listed(parts)}"
-    if len(counts) == 1:
-        every = "both" if len(cheaper) == 2 else f"all {len(cheaper)}"
-        refused = f"{every} cheaper strategies {several}"
-    return f"{refused} (the cheapest: {loss})"
-
-
-def _economy(advice: Advice, assumed: bool) -> str:
-    """The words for the price that decides, with a blank before them."""
-    if assumed and advice.basis == "cached":
-        return " with an assumed cache"
-    return _ECONOMY.get(advice.basis, "")
-
-
-def _cheapest_in_other_economy(advice: Advice, items: Sequence[Ranked]) -> str:
-    """The second sentence on the strategy that costs least with (or without) the cache; one that a
-    rule refuses only where all are refused."""
-    ratios = [
-        (item.verdict in _LOSES, price.ratio, item.strategy, item)
+def _other_economy(advice: Advice, items: Sequence[Ranked]) -> str:
+    """A second sentence if the price without (or with) the cache of the cheapest strategy there
+    says the opposite; else "". One that a rule refuses counts only where all are refused."""
+    other = "uncached" if advice.basis == "cached" else "cached"
+    prices = {
+        item.strategy: price
         for item in items
-        if (price := price_of(item, _other(advice))) and price.ratio is not None
-    ]
-    return _other_economy(advice, min(ratios)[-1]) if ratios else ""
-
-
-def _other_economy(advice: Advice, item: Ranked) -> str:
-    """A second sentence if the price with (or without) the cache says the opposite; else ""."""
-    price, here = price_of(item, _other(advice)), price_of(item, advice.basis)
-    if price is None or price.ratio is None or here is None or is_saving(price) == is_saving(here):
+        if (price := item.price(other)) and price.ratio is not None
+    }
+    item = min(
+        (item for item in items if item.strategy in prices),
+        key=lambda item: (item.verdict in _LOSES, prices[item.strategy].ratio, item.strategy),
+        default=None,
+    )
+    here = item.price(advice.basis) if item else None
+    if item is None or here is None or prices[item.strategy].saves == here.saves:
         return ""
-    costs = "may cost" if is_saving(price) and not price.certain else "costs"
-    but = f", but {_LOSES[item.verdict][0]}" if item.verdict in _LOSES else ""
-    economy = _ECONOMY[_other(advice)].strip().capitalize()
+    price = prices[item.strategy]
+    costs = "may cost" if price.saves and not price.certain else "costs"
+    but = f", but {_LOSES[item.verdict]}" if item.verdict in _LOSES else ""
+    economy = _ECONOMY[other].strip().capitalize()
     return f" {economy} {item.strategy} {costs} {less_or_more(price)}{but}."
 
 
-def _other(advice: Advice) -> str:
-    """The economy that does not decide."""
-    return "uncached" if advice.basis == "cached" else "cached"
-
-
-def _of_quality(advice: Advice, answers: str) -> str:
+def _of_quality(advice: Advice, answers: Answers) -> str:
     """The sentence on stores, evaluators or routers: the best strategy, then the worst."""
-    measured = []
-    for item in advice.ranked:
-        known = [rule for rule in item.rules if rule.rule == answers and rule.value is not None]
-        if known and item.strategy != TODAY:
-            measured.append(_Measured(item, known[0]))
+    measured = [
+        (item, result)
+        for item in advice.ranked
+        for result in [result for result in item.rules if result.rule == answers][:1]
+        if result.value is not None and item.strategy != TODAY
+    ]
     if not measured:
         return "Nothing that these strategies fill could be measured."
-    measured.sort(key=_Measured.rank)
-    passed = [one for one in measured if one.item.verdict == "ship"]
-    named = [one for one in passed if one.item.strategy == advice.advised]
-    best, worst = (named or passed or measured)[0], measured[-1]
-    sample = f"on {counted(advice.tasks, unit_of(advice))}"
-    head = f"Ship {best.item.strategy}: {sample} it {quality(best.result)}"
+    measured.sort(key=lambda it: (not it[1].passed, -(it[1].value or 0.0), it[0].strategy))
+    passed = [pair for pair in measured if pair[0].verdict == "ship"]
+    named = [pair for pair in passed if pair[0].strategy == advice.advised]
+    (best, result), (worst, lowest) = (named or passed or measured)[0], measured[-1]
+    head = f"Ship {best.strategy}: on {sample(advice)} it {quality(result)}"
     if not passed:
-        why = f" ({best.item.reason})" if best.result.passed else ", which is too little"
-        head = f"Keep what runs today: {sample} {best.words}{why}"
-    tail = "" if worst.result.value == best.result.value else f"; {worst.words}"
+        why = f" ({best.reason})" if result.passed else ", which is too little"
+        head = f"Keep what runs today: on {sample(advice)} {best.strategy} {quality(result)}{why}"
+    tail = "" if lowest.value == result.value else f"; {worst.strategy} {quality(lowest)}"
     return f"{head}{tail}."
-
-
-class _Measured(NamedTuple):
-    """A strategy with the result of the rule that answers the question."""
-
-    item: Ranked
-    result: RuleResult
-
-    @property
-    def words(self) -> str:
-        return f"{self.item.strategy} {quality(self.result)}"
-
-    def rank(self) -> tuple[bool, float, str]:
-        return not self.result.passed, -(self.result.value or 0.0), self.item.strategy

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
-from ..model.advice import Price
-from ..text.wording import MINUS, PriceBasis, count, dollars, per_run, percent
-
-NOISE = 0.001
-"""A ratio that differs from 1 by less than this is not a saving."""
+from ..model.advice import NOISE, TODAY, Advice, Price
+from ..text.wording import MINUS, count, counted, dollars, per_run, percent
 
 
 def change(ratio: float | None) -> str:
@@ -33,30 +31,53 @@ def less_or_more(price: Price) -> str:
     >>> less_or_more(Price(unit="usd", per_run=1, ratio=0.64)), less_or_more(Price(unit="usd", per_run=1, ratio=1.03))
     ('36% less', '3% more')
     """
-    ratio = 1.0 if price.ratio is None else price.ratio
-    if abs(ratio - 1) < NOISE:
-        return "as much"
-    return f"{percent(abs(1 - ratio))} {'less' if ratio < 1 else 'more'}"
+    if price.saves:
+        return f"{percent(1 - (price.ratio or 0))} less"
+    return (
+        f"{percent(price.ratio - 1)} more" if price.ratio and price.ratio > 1 + NOISE else "as much"
+    )
 
 
-def price_basis(today: Price) -> PriceBasis:
-    """The basis to state prices on, by the price of a run today.
+class Pricing(NamedTuple):
+    """The way in which a comparison states prices: for a number of runs, in a unit ("a run", "per
+    1,000 runs", "tokens a run"), with or without the cache ("" if nothing is priced)."""
 
-    >>> price_basis(Price(unit="usd", per_run=0.0042)).words, price_basis(Price(unit="tokens", per_run=9)).words
-    ('per 1,000 runs', 'tokens a run')
-    """
-    return PriceBasis(1, "tokens a run") if today.unit == "tokens" else per_run(today.per_run)
+    runs: int
+    unit: str
+    economy: str
+
+    def money(self, price: Price | None) -> str:
+        """A price without its unit.
+
+        >>> Pricing(1000, "per 1,000 runs", "").money(Price(unit="usd", per_run=0.0042))
+        '$4.20'
+        """
+        if price is None:
+            return "not priced"
+        if price.unit == "usd":
+            return dollars(price.per_run * self.runs)
+        return count(round(price.per_run) if math.isfinite(price.per_run) else None)
+
+    def in_words(self, price: Price | None) -> str:
+        """A price with its unit."""
+        return f"{self.money(price)} {self.unit}"
 
 
-def money(price: Price, runs: int) -> str:
-    """The price of a number of runs; without the unit where that is tokens.
+def pricing_of(advice: Advice) -> Pricing:
+    """The way to state the prices of an advice: by today's price, else by the first price."""
+    items = sorted(advice.ranked, key=lambda item: item.strategy != TODAY)
+    prices = [price for item in items if (price := item.price(advice.basis))]
+    first = next((price for price in prices if math.isfinite(price.per_run)), None)
+    words = {"cached": "with cache", "uncached": "without cache"}.get(advice.basis, "")
+    if first is not None and first.unit == "tokens":
+        return Pricing(1, "tokens a run", "")
+    return Pricing(*per_run(first.per_run if first else math.inf), words)
 
-    >>> money(Price(unit="usd", per_run=0.0042), 1000), money(Price(unit="tokens", per_run=18250.4), 1)
-    ('$4.20', '18,250')
-    """
-    if price.unit == "usd":
-        return dollars(price.per_run * runs)
-    return count(round(price.per_run) if math.isfinite(price.per_run) else None)
+
+def sample(advice: Advice, many: int | None = None) -> str:
+    """A number of tasks, or of runs if each run is its own task; by default those of the advice."""
+    unit = "task" if advice.tasks != advice.runs else "run"
+    return counted(advice.tasks if many is None else many, unit)
 
 
 def shortened(text: str, most: int = 70) -> str:

@@ -42,8 +42,8 @@ class Price(Value, frozen=True, kw_only=True):
     """The price of a run under a strategy, and its ratio to today's (0.8: a fifth less).
 
     `unit` is usd, or tokens if nothing is priced. `high` is the upper end of the one-sided 97.5 %
-    interval of the ratio; the saving is certain if it is below 1 after Holm's correction over all
-    settings.
+    interval of the ratio (None for too few tasks); the saving is certain if it is below 1 after
+    Holm's correction over all settings.
     """
 
     unit: Literal["usd", "tokens"]
@@ -52,6 +52,26 @@ class Price(Value, frozen=True, kw_only=True):
     high: float | None = None
     p: float | None = None
     certain: bool = False
+
+    @property
+    def saves(self) -> bool:
+        """True if it is lower than today's by more than noise, certain or not."""
+        return self.ratio is not None and self.ratio < 1 - NOISE
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of the ratio; None where it is not known.
+
+        >>> Price(unit="usd", per_run=1, ratio=0.9, high=0.93).interval
+        (0.8709677419354839, 0.93)
+        """
+        if not self.ratio or not self.high:
+            return None
+        return min(self.high, self.ratio**2 / self.high), max(self.high, self.ratio**2 / self.high)
+
+
+NOISE = 0.001
+"""A ratio that differs from 1 by less than this is not a saving."""
 
 
 class Ranked(Value, frozen=True, kw_only=True):
@@ -71,6 +91,10 @@ class Ranked(Value, frozen=True, kw_only=True):
     far_recall: float | None = None
     rules: tuple[RuleResult, ...] = ()
     spec: str = ""
+
+    def price(self, economy: str) -> Price | None:
+        """The price with the cache, or without for "uncached"; None where it is not known."""
+        return self.uncached if economy == "uncached" else self.cached
 
 
 class Advice(Value, frozen=True, kw_only=True):

@@ -3,6 +3,7 @@ them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -128,18 +129,6 @@ class Fold:
 
 
 @dataclass(frozen=True)
-class Column:
-    """A column of a table; `number` is True for a column of numbers.
-
-    `card` is its name on a phone's card ("": the title; "-": only a wide page shows the column).
-    """
-
-    title: str
-    number: bool = False
-    card: str = ""
-
-
-@dataclass(frozen=True)
 class Cell:
     """A cell: a text, a smaller note under it, a mark before it, a chart in its place.
 
@@ -158,9 +147,37 @@ class Cell:
         """True if there is nothing to see, or only a dash."""
         return not self.chart and not self.note and plain(self.text) in ("", "–")
 
+    @property
+    def is_number(self) -> bool:
+        """True for an amount, or a dash or words in its place; False for code.
+
+        >>> Cell("−7.9%").is_number, Cell("not measured").is_number, Cell("step 3").is_number
+        (True, True, False)
+        """
+        if not isinstance(self.text, str) and any(
+            isinstance(it, Span) and it.code for it in self.text
+        ):
+            return False
+        return not self.chart and bool(_NUMBER.match(plain(self.text)))
+
+
+_NUMBER = re.compile(r"[−+≈<>$✓✕ ]*\d|–|none$|not |unchanged|$")
 
 Row = tuple[Cell, ...] | str
 """The cells of a row; a text alone is the heading of the rows below it."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: of numbers, of charts (which only wide pages show), or of words.
+
+    `card` is its name on a phone's card.
+    """
+
+    title: str
+    card: str
+    number: bool
+    drawn: bool
 
 
 @dataclass(frozen=True)
@@ -177,28 +194,14 @@ class Table:
     look: Look = "plain"
     caption: str = ""
 
-    @property
-    def in_texts(self) -> list[int]:
-        """The numbers of the columns to show in a text; some are only for a page."""
-        return [place for place, column in enumerate(self.columns) if column.card != "-"]
-
 
 Cells = Sequence[Cell | Text] | str
 """A row before it is built: a text becomes a cell; a text alone is a heading."""
 
 
-Heads = list[Column | str]
-"""The columns of a table before it is built; a title alone is a column of words."""
-
-
-def number(title: str, card: str = "") -> Column:
-    """A column of numbers."""
-    return Column(title, True, card)
-
-
 def table(
     name: str,
-    heads: Heads,
+    heads: Sequence[str | tuple[str, str]],
     rows: Iterable[Cells],
     *,
     look: Look = "cards",
@@ -206,30 +209,35 @@ def table(
     noun: str = "row",
     note: str = "",
 ) -> Table:
-    """A table of texts and cells, without empty columns.
+    """A table of texts and cells, without empty columns. A head is a title, or a title and a short
+    one for phones.
 
     Rows above `most` are counted in the caption, before the note.
 
-    >>> table("Sizes", ["run", number("size")], [["a", "1"], ["b", "2"]], most=1, noun="run").caption
-    '1 more run.'
+    >>> sizes = table("Sizes", ["run", "size"], [["a", "1"], ["b", "2"]], most=1, noun="run")
+    >>> sizes.caption, [column.number for column in sizes.columns]
+    ('1 more run.', [False, True])
     """
-    columns = [Column(head) if isinstance(head, str) else head for head in heads]
-    built = list(map(_built, rows))
-    of_cells = [row for row in built if not isinstance(row, str)]
-    keep = [
-        at for at in range(len(columns)) if at == 0 or not all(row[at].is_empty for row in of_cells)
+    built: list[Row] = [
+        row
+        if isinstance(row, str)
+        else tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in row)
+        for row in rows
     ]
-    kept = [row if isinstance(row, str) else tuple(row[at] for at in keep) for row in built[:most]]
+    of_cells = [row for row in built if not isinstance(row, str)]
+    columns: dict[int, Column] = {}
+    for at, head in enumerate(heads):
+        title, card = (head, head) if isinstance(head, str) else head
+        cells = [row[at] for row in of_cells]
+        if at == 0 or not all(cell.is_empty for cell in cells):
+            is_number = at > 0 and all(cell.is_number for cell in cells)
+            columns[at] = Column(title, card, is_number, any(cell.chart for cell in cells))
+    kept = [
+        row if isinstance(row, str) else tuple(row[at] for at in columns) for row in built[:most]
+    ]
     rest = sum(not isinstance(row, str) for row in built[most:])
     caption = " ".join(filter(None, [f"{counted(rest, f'more {noun}')}." if rest else "", note]))
-    return Table(name, tuple(columns[at] for at in keep), tuple(kept), look, caption)
-
-
-def _built(row: Cells) -> Row:
-    """A row with each text as a cell; a heading as it is."""
-    if isinstance(row, str):
-        return row
-    return tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in row)
+    return Table(name, tuple(columns.values()), tuple(kept), look, caption)
 
 
 Block = Prose | Figures | Table | Drawing | Gallery | Fold

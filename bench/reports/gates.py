@@ -9,12 +9,12 @@ from .numbers import count, counted, difference, quantity, sentence_case
 from .reading import Reading
 
 _SETTINGS = {
-    "min": "at least",
-    "max": "at most",
-    "max_drop": "a drop of at most",
-    "max_increase": "an increase of at most",
+    "min": ("at least", ""),
+    "max": ("at most", ""),
+    "max_drop": ("a drop of at most", "no less than before"),
+    "max_increase": ("an increase of at most", "no more than before"),
 }
-_SAME = {"max_drop": "no less than before", "max_increase": "no more than before"}
+"""The words for the limit of a gate, and those for a limit of 0 that is relative."""
 
 
 def name_of(reading: Reading, metric: str) -> str:
@@ -25,9 +25,9 @@ def name_of(reading: Reading, metric: str) -> str:
 
 def failed_sentence(reading: Reading) -> tuple[str, str]:
     """Two sentences: how many gates did not pass, and the first of them."""
-    head = not_passed(reading.failed_gates, len(reading.judged_gates))
     first = reading.failed_gates[0]
     words = gate_in_words(reading, first)
+    head = not_passed(reading.failed_gates, len(reading.judged_gates))
     return head, f"{words if first.strategy else sentence_case(words)}."
 
 
@@ -41,10 +41,11 @@ def not_passed(gates: Sequence[GateResult], many: int) -> str:
     ('1 of 9 gates failed, 1 could not decide.', '1 of 1 gate could not decide.')
     """
     failed = sum(gate.outcome == "fail" for gate in gates)
-    numbers = {"failed": failed, "could not decide": len(gates) - failed}
-    (number, verb), *others = ((number, verb) for verb, number in numbers.items() if number)
-    more = "".join(f", {count(number)} {verb}" for number, verb in others)
-    return f"{count(number)} of {counted(many, 'gate')} {verb}{more}."
+    undecided = len(gates) - failed
+    if not failed:
+        return f"{count(undecided)} of {counted(many, 'gate')} could not decide."
+    more = f", {count(undecided)} could not decide" if undecided else ""
+    return f"{count(failed)} of {counted(many, 'gate')} failed{more}."
 
 
 def gates_in_words(compared: Compared, *outcomes: str) -> list[str]:
@@ -85,11 +86,12 @@ def condition(gate: GateResult, unit: str) -> str:
     'at least 90%'
     """
     for name, value in gate.rule.settings.items():
-        if name in _SAME and value == 0:
-            return _SAME[name]
+        words, unchanged = _SETTINGS[name]
+        if unchanged and value == 0:
+            return unchanged
         if isinstance(value, str):
-            return f"{_SETTINGS[name]} {value}"
-        if name in _SAME and unit == "share":
-            return f"{_SETTINGS[name]} {difference(0.0, float(value), unit).lstrip('+')}"
-        return f"{_SETTINGS[name]} {quantity(float(value), unit)}"
+            return f"{words} {value}"
+        if unchanged and unit == "share":
+            return f"{words} {difference(0.0, float(value), unit).lstrip('+')}"
+        return f"{words} {quantity(float(value), unit)}"
     return ""

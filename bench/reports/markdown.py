@@ -100,16 +100,15 @@ def _block(block: Block) -> str:
 
 
 def _table(table: Table) -> str:
-    """A table as Markdown."""
-    keep = table.in_texts
-    columns = [table.columns[place] for place in keep]
-    lines = [[escape(column.title) or " " for column in columns]]
-    lines.append(["---:" if column.number else "---" for column in columns])
+    """A table as Markdown, without the columns of charts."""
+    columns = [(at, column) for at, column in enumerate(table.columns) if not column.drawn]
+    lines = [[escape(column.title) or " " for _, column in columns]]
+    lines.append(["---:" if column.number else "---" for _, column in columns])
     for row in table.rows:
         if isinstance(row, str):
             lines.append([f"**{escape(row)}**", *[" "] * (len(columns) - 1)])
         else:
-            lines.append([_cell(row[place]) for place in keep])
+            lines.append([_cell(row[at]) for at, _ in columns])
     caption = f"\n\n{escape(table.caption)}" if table.caption else ""
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines) + caption
 

@@ -7,7 +7,6 @@ import math
 from ..comparison.wording import change as change, shortened as shortened
 from ..text.wording import (
     MINUS as MINUS,
-    PriceBasis as PriceBasis,
     count as count,
     counted as counted,
     dollars as dollars,

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..comparison.prices import METRICS, price_of
-from ..comparison.reasons import unit_of
+from ..comparison.prices import METRICS
 from ..comparison.rules import TABLE
 from ..comparison.totals import Runs, value_of
-from ..comparison.wording import money, price_basis
+from ..comparison.wording import Pricing, pricing_of, sample
 from ..model.advice import TODAY, Advice, Price, Ranked
 from ..model.compared import Compared, GateResult, Move
 from ..model.metric import MetricInfo
 from ..model.scores import MeasuredRun, Rule
 from .charts import Mark
-from .numbers import PriceBasis, count, counted, shortened
+from .numbers import count, counted, shortened
 
 REFUSED = ("loses too much", "unfaithful", "invalid")
 """The verdicts of strategies that a rule refuses."""
 
 _UNNUMBERED = 5  # rows of a table without numbers
 _INACTIVE = 3  # of more strategies that changed nothing a line names them
+_NO_NAME = "asks "  # a task without a name is the digest of its question
+_LONGEST = 40  # letters of a task
 MISSED, RATE = "needed.missed_turns", "needed.missed_turn_rate"
 
 
@@ -32,6 +33,8 @@ class Reading:
     """A comparison with what panels look up in it. Nothing here decides anything."""
 
     compared: Compared
+
+    # ------------------------------------------------------------ strategies
 
     @property
     def advice(self) -> Advice:
@@ -49,6 +52,21 @@ class Reading:
         return {item.strategy: item for item in self.ranked}
 
     @cached_property
+    def tried(self) -> tuple[Ranked, ...]:
+        """The ranked strategies without today's."""
+        return tuple(item for item in self.ranked if item.strategy != TODAY)
+
+    @cached_property
+    def candidate(self) -> Ranked | None:
+        """The first strategy in the order of the advice that no rule except the last refuses."""
+        return next((item for item in self.tried if item.verdict not in REFUSED), None)
+
+    @cached_property
+    def rejected(self) -> Ranked | None:
+        """The cheapest strategy that a rule refuses; None if no cheaper one is refused."""
+        return self.by_name.get(self.advice.cheapest_rejected or "")
+
+    @cached_property
     def inactive(self) -> tuple[str, ...]:
         """The strategies that changed nothing, if they are so many that tables leave them out; else
         ()."""
@@ -59,9 +77,8 @@ class Reading:
     def row_numbers(self) -> dict[str, int]:
         """The number of each strategy's row, for charts without room for names; {} for few rows."""
         names = [item.strategy for item in self.ranked if item.strategy not in self.inactive]
-        if len(names) <= _UNNUMBERED:
-            return {}
-        return {name: place for place, name in enumerate(names, 1)}
+        numbered = names if len(names) > _UNNUMBERED else []
+        return {name: place for place, name in enumerate(numbered, 1)}
 
     def mark(self, strategy: str) -> Mark:
         """The sign of a strategy."""
@@ -81,6 +98,40 @@ class Reading:
         item = self.by_name.get(strategy)
         spec = self.compared.specs.get(strategy) or (item.spec if item else "")
         return "" if spec == strategy else spec.removeprefix(f"{strategy}=")
+
+    # ------------------------------------------------------------ prices
+
+    @cached_property
+    def pricing(self) -> Pricing:
+        """The way in which all prices are stated."""
+        return pricing_of(self.advice)
+
+    def price(self, item: Ranked | None) -> Price | None:
+        """The price of a strategy that decides, with or without the cache."""
+        return item.price(self.advice.basis) if item else None
+
+    @property
+    def today(self) -> Price | None:
+        """Today's price."""
+        return self.price(self.by_name.get(TODAY))
+
+    @property
+    def price_metric(self) -> str:
+        """The metric of the price that decides."""
+        return METRICS["tokens" if self.advice.basis == "quality" else self.advice.basis]
+
+    @cached_property
+    def counts_tokens(self) -> bool:
+        """True if nothing is priced, so that tokens are compared."""
+        return {price.unit for item in self.ranked if (price := self.price(item))} == {"tokens"}
+
+    @property
+    def price_axis(self) -> str:
+        """The words for the prices that decide: price per 1,000 runs, with cache."""
+        price = "" if self.counts_tokens else "price "
+        return ", ".join(filter(None, [price + self.pricing.unit, self.pricing.economy]))
+
+    # ------------------------------------------------------------ numbers
 
     @cached_property
     def known(self) -> Runs:
@@ -104,76 +155,22 @@ class Reading:
     @property
     def sample(self) -> str:
         """The number of tasks in words, or of runs if each run is its own task."""
-        return counted(self.advice.tasks, unit_of(self.advice))
+        return sample(self.advice)
 
     def limit(self, rule: Rule) -> float | None:
         """The limit of a rule, which is the same for every strategy; None if the rule was not
         applied."""
-        limits = (
-            result.limit for item in self.ranked for result in item.rules if result.rule == rule
-        )
+        results = (result for item in self.ranked for result in item.rules)
+        limits = (result.limit for result in results if result.rule == rule)
         return next((limit for limit in limits if limit is not None), None)
-
-    def price(self, item: Ranked) -> Price | None:
-        """The price of a strategy that decides, with or without the cache."""
-        return price_of(item, self.advice.basis)
-
-    @property
-    def price_metric(self) -> str:
-        """The metric of the price that decides."""
-        return METRICS["tokens" if self.advice.basis == "quality" else self.advice.basis]
-
-    @cached_property
-    def counts_tokens(self) -> bool:
-        """True if nothing is priced, so that tokens are compared."""
-        return {price.unit for item in self.ranked if (price := self.price(item))} == {"tokens"}
-
-    @cached_property
-    def price_basis(self) -> PriceBasis:
-        """The basis that all prices are stated on: by today's price, else by the first price."""
-        items = sorted(self.ranked, key=lambda item: item.strategy != TODAY)
-        prices = [price for item in items if (price := self.price(item))]
-        finite = [price for price in prices if math.isfinite(price.per_run)]
-        return price_basis(finite[0]) if finite else PriceBasis(1, "a run")
-
-    def money(self, price: Price | None) -> str:
-        """A price without its unit."""
-        return "not priced" if price is None else money(price, self.price_basis.runs)
-
-    @property
-    def economy(self) -> str:
-        """The words for the price that decides, with or without the cache; "" where no price
-        does."""
-        words = {"cached": "with cache", "uncached": "without cache"}
-        return words.get(self.advice.basis, "")
-
-    @property
-    def price_axis(self) -> str:
-        """The words for the prices that decide: price per 1,000 runs, with cache."""
-        if self.counts_tokens:
-            return self.price_basis.words
-        return ", ".join(filter(None, [f"price {self.price_basis.words}", self.economy]))
-
-    def move(self, strategy: str, metric: str) -> Move | None:
-        """The move of one number of a strategy against the baseline; None if it did not move."""
-        wanted = (strategy, metric)
-        return next(
-            (one for one in self.compared.moves if (one.strategy, one.metric) == wanted), None
-        )
-
-    @cached_property
-    def candidate(self) -> Ranked | None:
-        """The first strategy in the order of the advice that no rule except the last refuses."""
-        others = (item for item in self.ranked if item.strategy != TODAY)
-        return next((item for item in others if item.verdict not in REFUSED), None)
 
     def value(self, strategy: str, metric: str) -> float | None:
         """The value of one number over all runs; None if it was not measured."""
         return value_of(self.compared.totals.get(strategy, {}).get(metric))
 
-    def values(self, metric: str) -> set[float]:
-        """The distinct values of one number over all strategies."""
-        return {value for name in self.everyone if (value := self.value(name, metric)) is not None}
+    def at(self, run: MeasuredRun, strategy: str, metric: str) -> float | None:
+        """The value of one metric of a strategy on a run; None if it was not measured."""
+        return value_of(self.known.number(run, strategy, metric))
 
     def counts(self, strategy: str, metric: str) -> str:
         """A share as a count over all runs, "251 of 364"; "" where the metric does not count
@@ -185,58 +182,53 @@ class Reading:
         even = self.unit(metric) == "share" and abs(hits - round(hits)) < 1e-6
         return f"{count(round(hits))} of {count(size)}" if even and size > 1 else ""
 
-    def info(self, metric: str) -> MetricInfo:
-        """The declaration of a metric; an unknown one is declared as a count where less is
-        better."""
-        unknown = MetricInfo(
-            name=metric, unit="count", better="lower", aggregate="total", label=metric
-        )
-        return self.compared.metrics.get(metric, unknown)
-
     def unit(self, metric: str) -> str:
-        """The unit of a metric."""
-        return self.info(metric).unit
+        """The unit of a metric; "count" for an unknown one."""
+        return self.compared.metrics[metric].unit if metric in self.compared.metrics else "count"
 
     def label(self, metric: str) -> str:
         """The short name of a metric."""
-        return self.info(metric).label or metric
+        info: MetricInfo | None = self.compared.metrics.get(metric)
+        return (info.label if info else "") or metric
 
     @cached_property
-    def measure(self) -> str:
-        """The metric that answers a scenario that is not about savings; "" if none was measured."""
-        names = [
-            name for asked in TABLE if asked.rule == self.compared.answers for name in asked.metrics
-        ]
-        tried = [item.strategy for item in self.ranked]
-        known = (name for name in names if any(self.value(one, name) is not None for one in tried))
-        return next(known, "")
-
-    @cached_property
-    def measured(self) -> list[tuple[str, float]]:
-        """Each strategy's value of the measure, best first; among equals the advised one first."""
+    def measured(self) -> tuple[str, list[tuple[str, float]]]:
+        """The metric that answers a scenario that is not about savings, and each strategy's value
+        of it, best first, among equals the advised one; "" and [] if none was measured."""
         order = ("advised", "other", "rejected", "today")
-        names = sorted(
+        tried = sorted(
             (item.strategy for item in self.ranked), key=lambda name: order.index(self.mark(name))
         )
-        values = [
-            (name, value) for name in names if (value := self.value(name, self.measure)) is not None
-        ]
-        sign = 1 if self.info(self.measure).better == "lower" else -1
+        asked = [rule for rule in TABLE if rule.rule == self.compared.answers]
+        better = {metric: rule.better for rule in asked for metric in rule.metrics}
+        for metric in better:
+            known = [(name, it) for name in tried if (it := self.value(name, metric)) is not None]
+            if known:
+                sign = 1 if better[metric] == "lower" else -1
+                return metric, sorted(known, key=lambda named: sign * named[1])
+        return "", []
 
-        def rank(named: tuple[str, float]) -> float:
-            _, value = named
-            return sign * value
+    # ------------------------------------------------------------ the baseline
 
-        return sorted(values, key=rank)
+    def move(self, strategy: str, metric: str) -> Move | None:
+        """The move of one number of a strategy against the baseline; None if it did not move."""
+        wanted = (strategy, metric)
+        moves = self.compared.moves
+        return next((one for one in moves if (one.strategy, one.metric) == wanted), None)
 
-    @property
-    def everyone(self) -> tuple[str, ...]:
-        """Today, the declared strategies, the references, each once."""
-        return tuple(dict.fromkeys((TODAY, *self.compared.everyone)))
+    @cached_property
+    def judged_gates(self) -> tuple[GateResult, ...]:
+        """The gates that were judged."""
+        return tuple(gate for gate in self.compared.gates if gate.outcome != "skipped")
 
-    def at(self, run: MeasuredRun, strategy: str, metric: str) -> float | None:
-        """The value of one metric of a strategy on a run; None if it was not measured."""
-        return value_of(self.known.number(run, strategy, metric))
+    @cached_property
+    def failed_gates(self) -> tuple[GateResult, ...]:
+        """The gates that did not pass: first those that failed, then those that could not
+        decide."""
+        others = (gate for gate in self.judged_gates if gate.outcome != "pass")
+        return tuple(sorted(others, key=lambda gate: gate.outcome != "fail"))
+
+    # ------------------------------------------------------------ names of runs
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -252,31 +244,13 @@ class Reading:
                 tasks.setdefault(run.facts.task, []).append(run.id)
         for task, ids in tasks.items():
             name = f"task {task}" if task.isdigit() else shortened(task, _LONGEST)
-            names |= {
-                run: f"{name}, run {place}" if len(ids) > 1 else name
-                for place, run in enumerate(ids, 1)
-            }
+            for place, run_id in enumerate(ids, 1):
+                names[run_id] = f"{name}, run {place}" if len(ids) > 1 else name
         return names
 
     def name(self, run: str) -> str:
         """The name of a run."""
         return self.names.get(run, run)
-
-    @cached_property
-    def judged_gates(self) -> tuple[GateResult, ...]:
-        """The gates that were judged."""
-        return tuple(gate for gate in self.compared.gates if gate.outcome != "skipped")
-
-    @cached_property
-    def failed_gates(self) -> tuple[GateResult, ...]:
-        """The gates that did not pass: first those that failed, then those that could not
-        decide."""
-        others = (gate for gate in self.judged_gates if gate.outcome != "pass")
-        return tuple(sorted(others, key=lambda gate: gate.outcome != "fail"))
-
-
-_NO_NAME = "asks "  # a task without a name is the digest of its question
-_LONGEST = 40  # letters of a task
 
 
 def short_names(ids: Sequence[str]) -> dict[str, str]:
@@ -291,17 +265,12 @@ def short_names(ids: Sequence[str]) -> dict[str, str]:
     """
     if len(ids) < 2:
         return {name: name.rpartition("/")[2] or name for name in ids}
-    parts = [dict(enumerate(name.replace("#", "/#").split("/"))) for name in ids]
-
-    def joined(kept: Iterable[int]) -> list[str]:
-        return [
-            "/".join(part[at] for at in kept if at in part).replace("/#", "#") for part in parts
-        ]
-
-    kept: Sequence[int] = range(max(map(len, parts)))
-    for at in reversed(kept):
-        rest = [other for other in kept if other != at]
-        names = joined(rest)
-        if all(names) and len(set(names)) == len(set(ids)):
-            kept = rest
-    return dict(zip(ids, joined(kept), strict=True))
+    parts = [name.replace("#", "/#").split("/") for name in ids]
+    kept = list(range(max(map(len, parts))))
+    names = list(ids)
+    for left_out in [None, *reversed(kept)]:
+        places = [at for at in kept if at != left_out]
+        shorter = ["/".join(part[at] for at in places if at < len(part)) for part in parts]
+        if left_out is None or (all(shorter) and len(set(shorter)) == len(set(ids))):
+            kept, names = places, [name.replace("/#", "#") for name in shorter]
+    return dict(zip(ids, names, strict=True))

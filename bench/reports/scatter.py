@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from ..model.advice import TODAY
 from .blocks import Drawing
@@ -25,7 +23,7 @@ _SETTING = re.compile(r"(\w+)=(-?\d+(?:\.\d+)?)(?=$|[^\w.])")
 def scatter(reading: Reading) -> Drawing | None:
     """The chart; None for fewer than two strategies with a price and a share of missed turns."""
     places = {
-        item.strategy: (price.per_run * reading.price_basis.runs, item.missed_turns)
+        item.strategy: (price.per_run * reading.pricing.runs, item.missed_turns)
         for item in reading.ranked
         if (price := reading.price(item)) and item.missed_turns is not None
         if "inactive" not in item.marks and math.isfinite(price.per_run + item.missed_turns)
@@ -37,31 +35,43 @@ def scatter(reading: Reading) -> Drawing | None:
     room = (max(prices) - min(prices)) * 0.09 or abs(prices[0]) * 0.1 or 1.0
     across = Axis(min(prices) - room, max(prices) + room)
     down = Axis(max(max(shares) * 1.08, (limit or 0.0) * 1.3, 0.01), 0.0)
-    at = {name: (across.at(price), down.at(missed)) for name, (price, missed) in places.items()}
-    setting, strategies = swept(reading)
+    points = [
+        Point(
+            reading.title(name),
+            across.at(price),
+            down.at(missed),
+            reading.mark(name),
+            reading.row_numbers.get(name, 0),
+        )
+        for name, (price, missed) in places.items()
+    ]
+    titles = [
+        f"{point.name}: {reading.pricing.money(reading.price(reading.by_name[name]))}, {percent(missed)} missed"
+        for point, (name, (_, missed)) in zip(points, places.items(), strict=True)
+    ]
+    by_name = dict(zip(places, points, strict=True))
+    today = by_name[TODAY].x if TODAY in by_name else None
+    forbidden = (down.at(limit), f"above {percent(limit)}: loses too much") if limit else None
+    setting, strategies = _swept(reading)
+    curve = tuple((by_name[name].x, by_name[name].y) for name in strategies if name in by_name)
+    axis = reading.price_axis
     plot = Plot(
-        "",
-        marks=tuple((*at[name], reading.mark(name), _title(reading, name)) for name in at),
+        f"{sentence_case(axis)}, against the share of {MISSED_TURNS}. {'; '.join(titles[:8])}.",
+        marks=tuple((it.x, it.y, it.mark, title) for it, title in zip(points, titles, strict=True)),
         axis=_costs(reading, across),
-        axis_title=reading.price_axis,
+        axis_title=axis,
         scale=tuple((down.at(share), percent(share)) for share in ticks(0.0, down.first, 4)),
         scale_title=MISSED_TURNS,
-        limit=down.at(limit) if limit else None,
-        today=at[TODAY][0] if TODAY in at else None,
-        curve=tuple(at[name] for name in strategies if name in at),
+        limit=forbidden[0] if forbidden else None,
+        today=today,
+        curve=curve,
+        names=tuple(name for field in FIELDS for name in names(points, field, today, forbidden)),
     )
-    plot = _with_names(reading, plot, list(at))
+    notes = ["Further left is cheaper, lower is safer."]
+    notes += [f"The line joins the values of {setting}."] if len(curve) > 2 else []
+    notes += ["Numbers are rows of the table."] if reading.row_numbers else []
     measure = "Tokens" if reading.counts_tokens else "Price"
-    return Drawing(
-        plot, f"{measure} against missed turns", " ".join(_notes(reading, plot, setting))
-    )
-
-
-def _title(reading: Reading, name: str) -> str:
-    """The text of a strategy's mark: its name, price and missed turns."""
-    item = reading.by_name[name]
-    price = reading.money(reading.price(item))
-    return f"{reading.title(name)}: {price}, {percent(item.missed_turns)} missed"
+    return Drawing(plot, f"{measure} against missed turns", " ".join(notes))
 
 
 def _costs(reading: Reading, across: Axis) -> tuple[tuple[float, str], ...]:
@@ -73,35 +83,7 @@ def _costs(reading: Reading, across: Axis) -> tuple[tuple[float, str], ...]:
     return spaced(costs, ON_PHONES.width)
 
 
-def _with_names(reading: Reading, plot: Plot, strategies: Sequence[str]) -> Plot:
-    """The plot with names beside its marks and its limit, and with its description."""
-    points = [
-        Point(reading.title(name), x, y, mark, reading.row_numbers.get(name, 0))
-        for name, (x, y, mark, _) in zip(strategies, plot.marks, strict=True)
-    ]
-    titles = "; ".join(title for *_, title in plot.marks[:8])
-    share = percent(reading.limit("needed"))
-    limit = None if plot.limit is None else (plot.limit, f"above {share}: loses too much")
-    return replace(
-        plot,
-        alt=f"{sentence_case(plot.axis_title)}, against the share of {MISSED_TURNS}. {titles}.",
-        names=tuple(name for field in FIELDS for name in names(points, field, plot.today, limit)),
-    )
-
-
-def _notes(reading: Reading, plot: Plot, setting: str) -> Iterator[str]:
-    """Yield sentences that explain the chart."""
-    yield "Further left is cheaper, lower is safer."
-    if len(plot.curve) > 2:
-        yield f"The line joins the values of {setting}."
-    if reading.row_numbers:
-        yield "Numbers are rows of the table."
-
-
-# ---------------------------------------------------------------- sweeps
-
-
-def swept(reading: Reading) -> tuple[str, list[str]]:
+def _swept(reading: Reading) -> tuple[str, list[str]]:
     """The setting of the largest sweep, and its strategies in the order of their values.
 
     A sweep is three or more strategies that differ in nothing but the value of one setting.

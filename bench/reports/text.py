@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal
 
 from ..model.compared import Compared
 from ..model.errors import visible
@@ -24,13 +23,12 @@ def in_full(reports: Sequence[Report]) -> Iterator[str]:
     """Yield every section in order, 100 columns wide."""
     for report in reports:
         rule = "=" * min(WIDTH, max(3, len(visible(report.title))))
-        yield "\n".join(
-            [*_wrapped(report.title, WIDTH), rule, *_wrapped(report.about, WIDTH), "", ""]
-        )
+        about = _wrapped(report.about, WIDTH)
+        yield "\n".join([*_wrapped(report.title, WIDTH), rule, *about, "", ""])
         for section in report.sections:
             is_first = section is report.sections[0]
             head = [] if is_first else [section.heading, "-" * len(section.heading), ""]
-            yield "\n".join([*head, *lines_of(section.blocks, WIDTH), ""])
+            yield "\n".join([*head, *_lines(section.blocks, WIDTH), ""])
 
 
 def terminal_text(
@@ -46,27 +44,21 @@ def terminal_text(
     """
     from . import reports
 
-    all_reports = reports(comparisons)
-    lines = [*"".join(in_full(all_reports)).splitlines(), ""] if verbose else []
-    if len(comparisons) > 1:
-        for compared, report in zip(comparisons, all_reports[1:], strict=True):
-            sign = "✕" if _failed(compared) else "·"
-            colon = "" if report.title.endswith("?") else ":"
-            lines += _wrapped(f"{sign} {report.title}{colon} {report.verdict}", width, "  ")
+    first, *others = reports(comparisons)
+    lines = [*"".join(in_full([first, *others])).splitlines(), ""] if verbose else []
+    failed = [any(it.outcome in ("fail", "undecided") for it in one.gates) for one in comparisons]
+    for report, bad in zip(others, failed, strict=False):
+        colon = "" if report.title.endswith("?") else ":"
+        text = f"{'✕' if bad else '·'} {report.title}{colon} {report.verdict}"
+        lines += _wrapped(text, width, "  ")
+    if others:
         lines.append("")
     elif not verbose:
-        lines += short_lines(all_reports[0], width)
-    if len(comparisons) == 1 and _failed(comparisons[0]):
+        lines += short_lines(first, width)
+    if failed == [True]:
         lines += _wrapped(comparisons[0].advice.sentence, width)
-    answer = _wrapped(all_reports[0].verdict, width)
-    return (
-        "\n".join([*lines, *(f"\x1b[1m{line}\x1b[0m" if colour else line for line in answer)])
-        + "\n"
-    )
-
-
-def _failed(compared: Compared) -> bool:
-    return any(gate.outcome in ("fail", "undecided") for gate in compared.gates)
+    style = "\x1b[1m{}\x1b[0m" if colour else "{}"
+    return "\n".join([*lines, *map(style.format, _wrapped(first.verdict, width))]) + "\n"
 
 
 def short_lines(report: Report, width: int) -> list[str]:
@@ -81,10 +73,10 @@ def short_lines(report: Report, width: int) -> list[str]:
     ]
     blocks += sections.get("trust", ()) if "cost" in sections else ()
     title = f"{report.title} ({report.about})" if report.about else report.title
-    return [*_wrapped(title, width), "", *lines_of(blocks, width)]
+    return [*_wrapped(title, width), "", *_lines(blocks, width)]
 
 
-def lines_of(blocks: Iterable[Block], width: int) -> list[str]:
+def _lines(blocks: Iterable[Block], width: int) -> list[str]:
     """Blocks as lines, with an empty line after each block."""
     out: list[str] = []
     for block in blocks:
@@ -106,18 +98,13 @@ def _block(block: Block, width: int) -> Iterator[str]:
         case Drawing(Histogram(alt)):  # of any other chart a table has the values
             yield from _wrapped(alt, width)
         case Fold(title, blocks):
-            yield from [*_wrapped(title, width), *lines_of(blocks, width)[:-1]]
+            yield from [*_wrapped(title, width), *_lines(blocks, width)[:-1]]
 
 
 def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
     """The lines of a text, wrapped to the width."""
     flat = " ".join(visible(text).split())
-    return (
-        textwrap.wrap(flat, width, subsequent_indent=indent, break_on_hyphens=False) if flat else []
-    )
-
-
-# ---------------------------------------------------------------- tables
+    return textwrap.wrap(flat, width, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def _table(table: Table, width: int) -> Iterator[str]:
@@ -125,49 +112,44 @@ def _table(table: Table, width: int) -> Iterator[str]:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table as RichTable
-    from rich.text import Text as RichText
+    from rich.text import Text
 
     drawn = RichTable(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    columns: list[list[str]] = []
-    room = width
-    for at in table.in_texts:
-        column, texts = table.columns[at], _texts(table, at)
-        widest = max(map(len, [*texts, *textwrap.wrap(column.title, _HEAD)]), default=0)
+    texts: list[list[str]] = []
+    left_out, room = 0, width
+    for at, column in enumerate(table.columns):
+        if column.drawn:
+            continue
+        cells = [
+            _cell(it[at], column.number, at == 0) if isinstance(it, tuple) else "" if at else it
+            for it in table.rows
+        ]
+        widest = max(map(len, [*cells, *textwrap.wrap(column.title, _HEAD)]), default=0)
         is_kept = (at == 0 or column.number) and widest <= _NAME  # else its words may be broken
         fixed = widest if is_kept else None
         room -= (fixed or (_NAME if at == 0 else _FEWEST)) + _GAP
-        if len(columns) >= 2 and room < -_GAP:
-            break
-        justify: Literal["left", "right"] = "right" if column.number else "left"
-        drawn.add_column(RichText(column.title), justify=justify, overflow="fold", width=fixed)
-        columns.append(texts)
-    for cells in zip(*columns, strict=True):
-        drawn.add_row(*map(RichText, cells))
+        if len(texts) >= 2 and (left_out or room < -_GAP):
+            left_out += 1
+            continue
+        justify = "right" if column.number else "left"
+        drawn.add_column(Text(column.title), justify=justify, overflow="fold", width=fixed)  # type: ignore[arg-type]
+        texts.append(cells)
+    for row in zip(*texts, strict=True):
+        drawn.add_row(*map(Text, row))
     console = Console(
         file=io.StringIO(), width=width, color_system=None, legacy_windows=False, _environ={}
     )
     with console.capture() as capture:
         console.print(drawn)
     yield from (line.rstrip() for line in capture.get().splitlines())
-    more = len(table.in_texts) - len(columns)
-    note = f"{counted(more, 'more column')} on the page (-o report.html). " if more else ""
+    note = f"{counted(left_out, 'more column')} on the page (-o report.html). " if left_out else ""
     yield from _wrapped(note + table.caption, width)
-
-
-def _texts(table: Table, at: int) -> list[str]:
-    """The cells of a column as texts; the first column also has the headings of groups of rows."""
-    first, number = at == 0, table.columns[at].number
-    return [
-        (row if first else "") if isinstance(row, str) else _cell(row[at], number, first)
-        for row in table.rows
-    ]
 
 
 def _cell(cell: Cell, number: bool, first: bool) -> str:
     """A cell as one line of text."""
     sign = f"{DOTS[cell.mark]} " if cell.mark else ""
-    text = plain(cell.text)
-    note = "" if first else cell.note
+    text, note = plain(cell.text), "" if first else cell.note
     if text and note:
         note = f" {note}" if number else f": {note}"
     return sign + " ".join(visible(text + note).split())

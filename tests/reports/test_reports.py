@@ -171,7 +171,7 @@ def test_a_number_has_one_value_on_every_screen() -> None:
 
 
 def test_prices_below_ten_cents_are_given_for_a_thousand_runs() -> None:
-    runs = [Reading(comparison(3, 6, usd=usd)).price_basis.runs for usd in (0.0645, 0.0999, 0.1, 2.0)]
+    runs = [Reading(comparison(3, 6, usd=usd)).pricing.runs for usd in (0.0645, 0.0999, 0.1, 2.0)]
     assert runs == [1000, 1000, 1, 1]
 
 

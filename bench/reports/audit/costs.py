@@ -2,27 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
-import msgspec
+from collections.abc import Iterator
 
 from ...model.audit import PromptPart
 from ...model.base import grouped
-from ..blocks import (
-    Block,
-    Cell,
-    Cells,
-    Drawing,
-    Figure,
-    Figures,
-    Heads,
-    Prose,
-    Span,
-    Table,
-    code,
-    number,
-    table,
-)
+from ..blocks import Block, Cell, Cells, Drawing, Figure, Figures, Prose, Span, code, table
 from ..charts import Histogram, Mark
 from ..numbers import change, count, counted, dollars, listed, percent, shortened
 from .sessions import Sessions
@@ -34,55 +18,47 @@ _BARS = 100  # turns; of more, several share a bar
 def cost(sessions: Sessions) -> Iterator[Block]:
     """Yield the answer, three figures, the cost by use, the sessions."""
     head, _, rest = sessions.verdict.partition(". ")
-    yield Prose(
-        (Span(f"{head}." if rest else head, strong=True), f" {rest}" if rest else ""), "lead"
-    )
-    if sessions.all:
-        yield from (Figures(tuple(_figures(sessions))), _uses(sessions))
-    if len(sessions.all) > 1:
-        yield _by_session(sessions)
-
-
-def _figures(sessions: Sessions) -> Iterator[Figure]:
-    """The price of all sessions, the theoretical minimum, the cache breaks."""
-    name = "Price" if sessions.priced else "Tokens"
-    each = f"{sessions.words(sessions.size / (sessions.calls or 1))} a model call"
-    yield Figure(name, sessions.words(sessions.size).removesuffix(" tokens"), line=each)
-    if sessions.minimum:
-        now, least = sessions.minimum
-        line = f"{sessions.words(now).removesuffix(' tokens')} → {sessions.words(least)} by replay"
-        note = "requests that stand and what later turns used, nothing else"
-        yield Figure("Theoretical minimum", change(least / now), "", line, note)
-    else:
-        yield Figure("Theoretical minimum", "not known", "", "nothing to replay")
-    items = [item for _, item in sessions.breaks]
-    line = f"{count(sum(item.tokens_again for item in items))} tokens billed again"
-    usd = dollars(sum(item.usd or 0.0 for item in items)) if sessions.priced and items else ""
-    yield Figure("Cache breaks", count(len(items)), "bad" if items else "", line, usd)
-
-
-def _uses(sessions: Sessions) -> Table:
-    """A table with a row for each way in which tokens were billed."""
-
-    def total(field: str) -> float:
-        return float(sum(getattr(one.charges, field) for one in sessions.all))
-
-    cached, written, hour = (total(f"{use}_tokens") for use in ("cached", "written", "written_1h"))
-    hours = f", {percent(hour / written)} for an hour" if hour else ""
-    new = max(0.0, total("prompt_tokens") - cached - written)
+    answer = (Span(f"{head}." if rest else head, strong=True), f" {rest}" if rest else "")
+    yield Prose(answer, "lead")
+    if not sessions.all:
+        return
+    yield Figures(tuple(_figures(sessions)))
+    charges = [one.charges for one in sessions.all]
+    tokens = {
+        use: sum(getattr(one, f"{use}_tokens") for one in charges)
+        for use in ("prompt", "output", "written", "written_1h", "cached")
+    }
+    hour = tokens["written_1h"] / (tokens["written"] or 1)
     uses = (
-        ("output", total("output_tokens"), total("output_usd")),
-        ("new prompt", new, total("new_usd")),
-        (f"written to the cache{hours}", written, total("written_usd")),
-        ("read from the cache", cached, total("cached_usd")),
+        ("output", "output", tokens["output"]),
+        ("new prompt", "new", max(0, tokens["prompt"] - tokens["cached"] - tokens["written"])),
+        (
+            f"written to the cache{f', {percent(hour)} for an hour' if hour else ''}",
+            "written",
+            tokens["written"],
+        ),
+        ("read from the cache", "cached", tokens["cached"]),
     )
     rows = [
-        (name, count(tokens), *_priced(sessions, tokens, usd, sessions.size))
-        for name, tokens, usd in uses
-        if tokens
+        (name, count(of_use), *_priced(sessions, of_use, usd, sessions.size))
+        for name, use, of_use in uses
+        if of_use
+        for usd in [sum(getattr(one, f"{use}_usd") for one in charges)]
     ]
-    heads: Heads = ["billed as", *map(number, ("tokens", "price", "share"))]
-    return table("Cost by use", heads, rows)
+    yield table("Cost by use", ["billed as", "tokens", "price", "share"], rows)
+    if len(sessions.all) > 1:
+        size = "price" if sessions.priced else "tokens"
+        heads = ["session", "calls", size, "cache breaks", "shortened", "cut results", "read twice"]
+        by_session: list[Cells] = [
+            (
+                Cell(sessions.names[one.id], one.model or ""),
+                count(len(one.turns)),
+                sessions.words(sessions.size_of(one.charges), unit=False),
+                *map(count, map(len, (one.cache.breaks, one.shortenings, one.cuts, one.rereads))),
+            )
+            for one in sorted(sessions.all, key=lambda one: -sessions.size_of(one.charges))
+        ]
+        yield table("Sessions", heads, by_session, most=_MOST * 3, noun="session")
 
 
 def _priced(sessions: Sessions, tokens: float, usd: float, size: float) -> tuple[str, str]:
@@ -92,21 +68,22 @@ def _priced(sessions: Sessions, tokens: float, usd: float, size: float) -> tuple
     return price, percent(part / size) if size else "–"
 
 
-def _by_session(sessions: Sessions) -> Table:
-    """A row by session, the dearest first."""
-    rows: list[Cells] = [
-        (
-            Cell(sessions.names[one.id], one.model or ""),
-            count(len(one.turns)),
-            sessions.words(sessions.size_of(one.charges)).removesuffix(" tokens"),
-            *map(count, map(len, (one.cache.breaks, one.shortenings, one.cuts, one.rereads))),
-        )
-        for one in sorted(sessions.all, key=lambda one: -sessions.size_of(one.charges))
-    ]
-    size = "price" if sessions.priced else "tokens"
-    names = ("calls", size, "cache breaks", "shortened", "cut results", "read twice")
-    heads: Heads = ["session", *map(number, names)]
-    return table("Sessions", heads, rows, most=_MOST * 3, noun="session")
+def _figures(sessions: Sessions) -> Iterator[Figure]:
+    """The price of all sessions, the theoretical minimum, the cache breaks."""
+    name = "Price" if sessions.priced else "Tokens"
+    each = f"{sessions.words(sessions.size / (sessions.calls or 1))} a model call"
+    yield Figure(name, sessions.words(sessions.size, unit=False), line=each)
+    if sessions.minimum:
+        now, least = sessions.minimum
+        line = f"{sessions.words(now, unit=False)} → {sessions.words(least)} by replay"
+        note = "requests that stand and what later turns used, nothing else"
+        yield Figure("Theoretical minimum", change(least / now), "", line, note)
+    else:
+        yield Figure("Theoretical minimum", "not known", "", "nothing to replay")
+    items = [item for _, item in sessions.each("cache.breaks")]
+    line = f"{count(sum(item.tokens_again for item in items))} tokens billed again"
+    usd = dollars(sum(item.usd or 0.0 for item in items)) if sessions.priced and items else ""
+    yield Figure("Cache breaks", count(len(items)), "bad" if items else "", line, usd)
 
 
 def turns(sessions: Sessions) -> Iterator[Block]:
@@ -137,7 +114,17 @@ def turns(sessions: Sessions) -> Iterator[Block]:
 def parts(sessions: Sessions) -> Iterator[Block]:
     """Yield a table of the parts of prompts: the results of each tool, and messages by kind."""
     groups = grouped(((part.name, part.tool), part) for _, part in sessions.each("parts"))
-    totals = [_total(of_one) for of_one in groups.values()]
+    totals = [
+        PromptPart(
+            name=name,
+            tool=tool,
+            messages=sum(part.messages for part in group),
+            tokens=sum(part.tokens for part in group),
+            carried_tokens=sum(part.carried_tokens for part in group),
+            usd=sum(part.usd or 0.0 for part in group),
+        )
+        for (name, tool), group in groups.items()
+    ]
     totals.sort(key=lambda part: (-sessions.size_in_prompts(part), part.name))
     size = sum(map(sessions.size_in_prompts, totals))
     rows = [
@@ -148,27 +135,13 @@ def parts(sessions: Sessions) -> Iterator[Block]:
         )
         for part in totals
     ]
-    names = ("messages", "tokens once", "in all prompts", "price", "share")
-    heads: Heads = ["part", *map(number, names)]
+    heads = ["part", "messages", "tokens once", "in all prompts", "price", "share"]
     if rows:
         yield table("Parts of the prompts", heads, rows, most=_MOST, noun="part")
 
 
-def _total(parts: Sequence[PromptPart]) -> PromptPart:
-    """One part of the prompts over all sessions."""
-    return msgspec.structs.replace(
-        parts[0],
-        messages=sum(part.messages for part in parts),
-        tokens=sum(part.tokens for part in parts),
-        carried_tokens=sum(part.carried_tokens for part in parts),
-        usd=sum(part.usd or 0.0 for part in parts),
-    )
-
-
 def dearest(sessions: Sessions) -> Iterator[Block]:
     """Yield a table of the results that cost most over the rest of their run."""
-    results = sessions.each("dearest")
-    results.sort(key=lambda it: (-sessions.size_in_prompts(it.item), it.item.step, it.session.id))
     rows = [
         (
             Cell(sessions.place(session, item.step), item.function),
@@ -177,10 +150,10 @@ def dearest(sessions: Sessions) -> Iterator[Block]:
             count(item.prompts),
             sessions.words(sessions.size_in_prompts(item)),
         )
-        for session, item in results[:_MOST]
+        for session, item in sessions.each("dearest", sessions.size_in_prompts)[:_MOST]
     ]
     price = "price" if sessions.priced else "in all prompts"
-    heads: Heads = ["result", "asked", *map(number, ("tokens", "prompts", price))]
     if rows:
+        heads = ["result", "asked", "tokens", "prompts", price]
         note = "The price of a result counts every prompt that held it."
         yield table("The ten dearest results", heads, rows, note=note)

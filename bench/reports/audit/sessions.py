@@ -3,30 +3,16 @@ line."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, NamedTuple, TypeVar
+from operator import attrgetter
+from typing import Any
 
-from ...model.audit import CacheBreak, Charges, DearResult, PromptPart, SessionAudit
+from ...model.audit import Charges, DearResult, PromptPart, SessionAudit
 from ...model.compared import Skipped
 from ..numbers import change, count, counted, dollars
 from ..reading import short_names
-
-_T = TypeVar("_T")
-
-
-class OfSession(NamedTuple, Generic[_T]):
-    """Something found in a session, with that session."""
-
-    session: SessionAudit
-    item: _T
-
-
-class Minimum(NamedTuple):
-    """The size of sessions by replay: today's, and the theoretical minimum."""
-
-    now: float
-    least: float
 
 
 @dataclass(frozen=True)
@@ -54,24 +40,19 @@ class Sessions:
         """The number of model calls."""
         return sum(len(one.turns) for one in self.all)
 
-    @cached_property
-    def breaks(self) -> list[OfSession[CacheBreak]]:
-        """The cache breaks, each with its session, the dearest first."""
-        found = [OfSession(one, item) for one in self.all for item in one.cache.breaks]
-        return sorted(found, key=lambda it: (-it.item.tokens_again, it.item.turn))
-
     @property
     def size(self) -> float:
         """The size of all sessions."""
         return sum(self.size_of(one.charges) for one in self.all)
 
     @cached_property
-    def minimum(self) -> Minimum | None:
-        """The sizes of the sessions that were replayed; None if nothing is known."""
+    def minimum(self) -> tuple[float, float] | None:
+        """The size of the sessions that were replayed, and with perfect foresight; None if nothing
+        is known."""
         both = [(one.replayed, one.minimum) for one in self.all if one.replayed and one.minimum]
         now = sum(self.size_of(replayed) for replayed, _ in both)
         least = sum(self.size_of(minimum) for _, minimum in both)
-        return Minimum(now, min(least, now)) if now else None
+        return (now, min(least, now)) if now else None
 
     @property
     def verdict(self) -> str:
@@ -80,14 +61,12 @@ class Sessions:
             return "No session could be read."
         results = counted(sum(one.results for one in self.all), "tool result")
         text = f"{self.words(self.size)} for {counted(self.calls, 'model call')} and {results}."
-        if self.breaks:
-            again = sum(item.tokens_again for _, item in self.breaks)
-            text += (
-                f" {counted(len(self.breaks), 'cache break')} billed {count(again)} tokens again."
-            )
+        if breaks := self.each("cache.breaks"):
+            again = count(sum(item.tokens_again for _, item in breaks))
+            text += f" {counted(len(breaks), 'cache break')} billed {again} tokens again."
         if self.minimum:
-            less = change(self.minimum.least / self.minimum.now).lstrip("−")
-            text += f" Theoretical minimum: {less} less."
+            now, least = self.minimum
+            text += f" Theoretical minimum: {change(least / now).lstrip('−')} less."
         return text
 
     def size_of(self, charges: Charges) -> float:
@@ -100,14 +79,17 @@ class Sessions:
         """The size of messages over all prompts that have them."""
         return (item.usd or 0.0) if self.priced else float(item.carried_tokens)
 
-    def words(self, size: float) -> str:
-        """A size in words."""
-        return dollars(size) if self.priced else f"{count(round(size))} tokens"
+    def words(self, size: float, *, unit: bool = True) -> str:
+        """A size in words, with or without the unit of tokens."""
+        return dollars(size) if self.priced else f"{count(round(size))}{' tokens' * unit}"
 
     def place(self, one: SessionAudit, step: int) -> str:
         """A step in words, with its session where there are several."""
         return f"step {step}" if len(self.all) == 1 else f"{self.names[one.id]}, step {step}"
 
-    def each(self, field: str) -> list[OfSession[Any]]:
-        """The items of one field of every session, each with its session."""
-        return [OfSession(one, item) for one in self.all for item in getattr(one, field)]
+    def each(
+        self, field: str, key: Callable[[Any], float] | None = None
+    ) -> list[tuple[SessionAudit, Any]]:
+        """The items of one field of every session, each with its session; by `key`, largest first."""
+        pairs = [(one, item) for one in self.all for item in attrgetter(field)(one)]
+        return sorted(pairs, key=lambda pair: -key(pair[1])) if key else pairs

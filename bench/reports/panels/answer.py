@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
-from ...comparison.certainty import FEWEST
-from ...comparison.prices import price_of
 from ...comparison.rules import slots_in_spec
 from ...model.advice import TODAY, Price, Ranked
 from ...model.errors import SpecError
@@ -16,10 +14,8 @@ from ..blocks import (
     TONE_OF,
     Block,
     Cell,
-    Column,
     Figure,
     Figures,
-    Heads,
     Prose,
     Section,
     Span,
@@ -27,14 +23,13 @@ from ..blocks import (
     Text,
     Tone,
     muted,
-    number,
+    table,
 )
-from ..charts import Range
-from ..numbers import change, count, percent, quantity, rule_out, sentence_case
+from ..charts import Mark, Range
+from ..numbers import change, count, counted, listed, percent, quantity, rule_out, sentence_case
 from ..reading import RATE, REFUSED, Reading
 from ..scatter import MISSED_TURNS, scatter
 from ..spread import per_run_section
-from ..strategies import strategies
 
 _VERDICT = re.compile(r"(Ship .+?|Keep what runs today)[.:](?=\s|$)", re.DOTALL)
 _FIRST_CLAUSE = re.compile(r".+?[.:;?](?=\s|$)", re.DOTALL)
@@ -52,13 +47,16 @@ def _blocks(reading: Reading) -> Iterator[Block]:
     yield Prose(answer_sentence(reading), "lead")
     if not reading.ranked:
         return
-    savings = reading.compared.answers == "savings" or not reading.measure
-    yield _savings(reading) if savings else Figures(tuple(_quality_figures(reading)))
+    metric, values = reading.measured
+    savings = reading.compared.answers == "savings" or not metric
+    if savings:
+        yield Figures(tuple(_savings(reading)), scatter(reading))
+    else:
+        yield Figures(tuple(_measures(reading, metric, values)))
     if reading.advice.advised and (line := _scenario_line(reading, reading.advice.advised)):
         yield Prose(("In a scenario: ", Span(line, code=True)), "use")
-    yield _prices_and_losses(reading) if savings else _measures(reading)
-    if note := _note(reading):
-        yield muted(note)
+    yield _prices_and_losses(reading) if savings else _measures_table(reading, metric)
+    yield muted(" ".join(_notes(reading, savings)))
 
 
 def answer_sentence(reading: Reading) -> Text:
@@ -94,94 +92,64 @@ def _scenario_line(reading: Reading, strategy: str) -> str:
 # ---------------------------------------------------------------- figures
 
 
-def _bounds(reading: Reading, price: Price | None) -> tuple[float, float] | None:
-    """The 95% interval of the change against today; None for too few tasks."""
-    if price is None or not price.ratio or not price.high or reading.advice.tasks < FEWEST:
-        return None
-    low, high = sorted((price.ratio * price.ratio / price.high, price.high))
-    return low - 1, high - 1
-
-
-def _today(reading: Reading) -> Price | None:
-    today = reading.by_name.get(TODAY)
-    return reading.price(today) if today else None
-
-
-def _savings(reading: Reading) -> Figures:
-    """The figures on the best strategy's saving and misses and on the cheapest rejected one, with
-    the chart.
+def _savings(reading: Reading) -> Iterator[Figure]:
+    """Yield the figures on the best strategy's saving and misses and on the cheapest rejected one.
 
     Where every strategy is rejected, the misses are those of the cheapest.
     """
-    others = [item for item in reading.ranked if item.strategy != TODAY]
-    rejected = reading.by_name.get(reading.advice.cheapest_rejected or "")
-    item = reading.candidate or rejected or (others or list(reading.ranked))[0]
-    price, today = reading.price(item), _today(reading)
-    name = f"Change with {item.strategy}"
-    if reading.candidate is not None:
-        advised = item.strategy == reading.advice.advised
-        name = f"{'Saving with' if advised else 'Cheapest within limits:'} {item.strategy}"
+    pricing, today, rejected = reading.pricing, reading.today, reading.rejected
+    item = reading.candidate or rejected or (reading.tried or reading.ranked)[0]
+    price, is_advised = reading.price(item), item.strategy == reading.advice.advised
     if item is rejected or "inactive" in item.marks or price is None or price.ratio is None:
         name = "Tokens today" if reading.counts_tokens else "Price today"
-        money, words = reading.money(today or price), reading.price_basis.words
-        first = Figure(name, money, "", words, reading.economy)
+        yield Figure(name, pricing.money(today or price), "", pricing.unit, pricing.economy)
     else:
-        start = f"{reading.money(today)} → " if today is not None else ""
-        line = f"{start}{reading.money(price)} {reading.price_basis.words}"
-        bounds = _bounds(reading, price)
-        note = f"95% interval {_in_words(bounds)}" if bounds else ""
-        first = Figure(name, change(price.ratio), TONE_OF[reading.mark(item.strategy)], line, note)
-    missed = _missed_figure(reading, item)
-    return Figures((first, missed, _rejected_figure(reading)), scatter(reading))
+        kind = "Saving with" if is_advised else "Cheapest within limits:"
+        kind = kind if reading.candidate else "Change with"
+        line = f"{pricing.money(today)} → {pricing.in_words(price)}"
+        line = line if today else pricing.in_words(price)
+        note = f"95% interval {_in_words(price.interval)}" if price.interval else ""
+        tone = TONE_OF[reading.mark(item.strategy)]
+        yield Figure(f"{kind} {item.strategy}", change(price.ratio), tone, line, note)
 
-
-def _missed_figure(reading: Reading, item: Ranked) -> Figure:
-    """The missed turns of a strategy, with the limit, and the loss that cannot be ruled out."""
     limit, share = reading.limit("needed"), reading.advice.cannot_rule_out
     limit_text = "" if limit is None else f"limit {percent(limit)}"
     counts = ", ".join(filter(None, [reading.counts(item.strategy, RATE), limit_text]))
-    line = f"{reading.title(item.strategy)}: {counts}" if counts else reading.title(item.strategy)
+    line = ": ".join(filter(None, [reading.title(item.strategy), counts]))
     note = rule_out(reading.sample, share) if share else ""
     bad = limit is not None and item.missed_turns is not None and item.missed_turns > limit
-    tone: Tone = "good" if item.strategy == reading.advice.advised else ""
-    tone = "bad" if bad else tone
-    return Figure(sentence_case(MISSED_TURNS), percent(item.missed_turns), tone, line, note)
+    tone = "bad" if bad else "good" if is_advised else ""
+    yield Figure(sentence_case(MISSED_TURNS), percent(item.missed_turns), tone, line, note)
 
-
-def _rejected_figure(reading: Reading) -> Figure:
-    """The cheapest rejected strategy, with the theoretical minimum beside it."""
-    least, today = reading.advice.theoretical_minimum, _today(reading)
-    item = reading.by_name.get(reading.advice.cheapest_rejected or "")
-    note = ""
+    least, note = reading.advice.theoretical_minimum, ""
     if least is not None and today is not None and today.per_run:
-        floor = (
-            f"{reading.money(Price(unit=today.unit, per_run=least))} {reading.price_basis.words}"
-        )
+        floor = pricing.in_words(Price(unit=today.unit, per_run=least))
         note = f"theoretical minimum: {floor} ({change(least / today.per_run)})"
-    if item is None:
-        tried = sum(entry.strategy != TODAY for entry in reading.ranked)
-        return Figure("Cheaper ones rejected", "none", "", f"of {count(tried)} tried", note)
-    price = reading.price(item)
-    value = change(price.ratio) if price and price.ratio is not None else item.verdict
-    why = item.reason or item.verdict
-    return Figure(f"Cheapest rejected: {item.strategy}", value, "bad", why, note)
+    if rejected is None:
+        tried = f"of {count(len(reading.tried))} tried"
+        yield Figure("Cheaper ones rejected", "none", "", tried, note)
+    else:
+        price, name = reading.price(rejected), f"Cheapest rejected: {rejected.strategy}"
+        value = change(price.ratio) if price and price.ratio is not None else rejected.verdict
+        yield Figure(name, value, "bad", rejected.reason or rejected.verdict, note)
 
 
-def _quality_figures(reading: Reading) -> Iterator[Figure]:
+def _measures(
+    reading: Reading, metric: str, measured: Sequence[tuple[str, float]]
+) -> Iterator[Figure]:
     """The figures of a scenario about stores, evaluators or routers: best, today, lowest."""
-    metric, values = reading.measure, dict(reading.measured)
-    line, unit = sentence_case(reading.label(metric)), reading.unit(metric)
-    best, lowest = (reading.measured[at][0] for at in (0, -1))
+    line, values = sentence_case(reading.label(metric)), dict(measured)
+    (best, _), (lowest, _) = measured[0], measured[-1]
     titles = {best: f"Best: {reading.title(best)}", lowest: f"Lowest: {reading.title(lowest)}"}
     if TODAY in values:
         titles.setdefault(TODAY, "Today")
     for name, title in titles.items():
-        tone, size = TONE_OF[reading.mark(name)], reading.counts(name, metric)
-        yield Figure(title, quantity(values[name], unit), tone, line, size)
+        value, tone = quantity(values[name], reading.unit(metric)), TONE_OF[reading.mark(name)]
+        yield Figure(title, value, tone, line, reading.counts(name, metric))
     if len(titles) < 3:
-        tried = [item for item in reading.ranked if item.strategy != TODAY]
-        kept = sum(item.verdict not in REFUSED for item in tried)
-        yield Figure("Within limits", f"{count(kept)} of {count(len(tried))}", "", "strategies")
+        kept = sum(item.verdict not in REFUSED for item in reading.tried)
+        within = f"{count(kept)} of {count(len(reading.tried))}"
+        yield Figure("Within limits", within, "", "strategies")
 
 
 # ---------------------------------------------------------------- table
@@ -189,91 +157,98 @@ def _quality_figures(reading: Reading) -> Iterator[Figure]:
 
 def _prices_and_losses(reading: Reading) -> Table:
     """The table of strategies with prices, the interval of the deciding price, and missed turns."""
-    scale = _scale(reading)
     uncached = reading.advice.basis == "uncached"
     other = "cached" if uncached else "uncached"
-    titles = ("with cache", "cache") if uncached else ("without cache", "no cache")
-    heads: Heads = [
-        number(reading.price_axis, "tokens" if reading.counts_tokens else "price"),
-        Column("change, 95% interval", card="-"),
-        number(*titles),
-        number("missed turns", "missed"),
-        number("old facts kept", "old facts"),
+    prices = [price for item in reading.ranked if (price := reading.price(item))]
+    ends = [end - 1 for price in prices for end in price.interval or ()]
+    scale = (min(-0.02, *ends), max(0.02, *ends)) if ends else None
+    heads: list[str | tuple[str, str]] = [
+        (reading.price_axis, "tokens" if reading.counts_tokens else "price"),
+        "change, 95% interval",
+        ("with cache", "cache") if uncached else ("without cache", "no cache"),
+        ("missed turns", "missed"),
+        ("old facts kept", "old facts"),
     ]
 
     def cells(item: Ranked) -> list[Cell]:
-        shares = [item.missed_turns, item.far_recall]
+        price = reading.price(item)
+        mark, beside = reading.mark(item.strategy), item.price(other)
+        chart = None
+        if scale and mark == "today":
+            chart = Range("today", 0.0, (0.0, 0.0), scale, mark)
+        elif scale and price and price.interval and price.ratio:
+            low, high = price.interval
+            around, alt = (low - 1, high - 1), _in_words(price.interval)
+            chart = Range(alt, price.ratio - 1, around, scale, mark)
+        shares = (item.missed_turns, item.far_recall)
         return [
-            _price_cell(reading, item, reading.price(item)),
-            _interval_cell(reading, item, scale),
-            _price_cell(reading, item, None if reading.counts_tokens else price_of(item, other)),
+            _price_cell(reading, price, mark, TONE_OF[mark]),
+            Cell(chart=chart),
+            _price_cell(reading, None if reading.counts_tokens else beside, mark, ""),
             *(Cell("–" if share is None else percent(share)) for share in shares),
         ]
 
-    return strategies(reading, heads, cells)
+    return _strategies(reading, heads, cells)
 
 
-def _measures(reading: Reading) -> Table:
+def _price_cell(reading: Reading, price: Price | None, mark: Mark, tone: Tone) -> Cell:
+    """A cell with a price and its change against today."""
+    if price is None:
+        return Cell("–")
+    return Cell(reading.pricing.money(price), "" if mark == "today" else change(price.ratio), tone)
+
+
+def _in_words(interval: tuple[float, float]) -> str:
+    return " to ".join(map(change, interval))
+
+
+def _measures_table(reading: Reading, metric: str) -> Table:
     """The table of strategies with the measure that answers a scenario not about savings.
 
     A share also shows its count over all runs.
     """
-    metric, unit = reading.measure, reading.unit(reading.measure)
 
     def cells(item: Ranked) -> list[Cell]:
-        value = quantity(reading.value(item.strategy, metric), unit)
+        value = quantity(reading.value(item.strategy, metric), reading.unit(metric))
         return [Cell(value, reading.counts(item.strategy, metric))]
 
-    return strategies(reading, [number(reading.label(metric))], cells)
+    return _strategies(reading, [reading.label(metric)], cells)
 
 
-def _price_cell(reading: Reading, item: Ranked, price: Price | None) -> Cell:
-    """A cell with a price and its change; the deciding price has the colour of the verdict."""
-    mark = reading.mark(item.strategy)
-    if price is None:
-        return Cell("–")
-    tone: Tone = TONE_OF[mark] if price is reading.price(item) else ""
-    return Cell(reading.money(price), "" if mark == "today" else change(price.ratio), tone)
+def _strategies(
+    reading: Reading,
+    heads: Sequence[str | tuple[str, str]],
+    cells: Callable[[Ranked], Sequence[Cell]],
+) -> Table:
+    """The table of strategies: mark, name, spec, columns of numbers, verdict.
+
+    Where many strategies changed nothing, its caption names them.
+    """
+    rows = []
+    for item in reading.ranked:
+        if item.strategy in reading.inactive:
+            continue
+        mark, place = reading.mark(item.strategy), reading.row_numbers.get(item.strategy)
+        about = "what runs today" if mark == "today" else reading.spec(item.strategy)
+        title = reading.title(item.strategy)
+        name = Cell(f"{place} {title}" if place else title, about, mark=mark)
+        verdict = Cell((Span(item.verdict, TONE_OF[mark], strong=True),), item.reason)
+        rows.append([name, *cells(item), verdict])
+    note = ""
+    if names := reading.inactive:
+        many = counted(len(names), "more strategy", "more strategies")
+        note = f"{many} changed nothing on these runs: {listed(names)}."
+    return table("All strategies", ["strategy", *heads, ("verdict", "")], rows, note=note)
 
 
-def _scale(reading: Reading) -> tuple[float, float] | None:
-    """The lowest and the highest change of all intervals; None without intervals."""
-    bounds = [pair for item in reading.ranked if (pair := _bounds(reading, reading.price(item)))]
-    if not bounds:
-        return None
-    return min(-0.02, *(low for low, _ in bounds)), max(0.02, *(high for _, high in bounds))
-
-
-def _interval_cell(reading: Reading, item: Ranked, scale: tuple[float, float] | None) -> Cell:
-    """A cell that draws the change of the price and its interval; empty without an interval."""
-    mark, price = reading.mark(item.strategy), reading.price(item)
-    if scale is None:
-        return Cell()
-    if mark == "today":
-        return Cell(chart=Range("today", 0.0, (0.0, 0.0), scale, mark))
-    bounds = _bounds(reading, price)
-    if bounds is None or price is None or price.ratio is None:
-        return Cell()
-    return Cell(chart=Range(_in_words(bounds), price.ratio - 1, bounds, scale, mark))
-
-
-def _in_words(bounds: tuple[float, float]) -> str:
-    low, high = bounds
-    return f"{change(1 + low)} to {change(1 + high)}"
-
-
-def _note(reading: Reading) -> str:
-    """The note under the table: the source of the cache shares, and the bases of the numbers."""
-    notes = []
+def _notes(reading: Reading, savings: bool) -> Iterator[str]:
+    """Yield sentences on the source of the cache shares, and on the bases of the numbers."""
     shares = {run.facts.cache_shares for run in reading.runs}
-    priced = reading.advice.basis in ("cached", "uncached")
-    if priced and "assumed" in shares:
-        notes.append(
-            "Cache shares are assumed from the provider's rules, since these recordings hold no usage."
-        )
-    elif priced and "recorded" in shares:
-        notes.append("Cache shares are as recorded.")
-    notes.append("Shares are means over tasks, counts are over all runs.")
-    if not reading.measure and any(item.far_recall is not None for item in reading.ranked):
-        notes.append("Old facts came six or more turns before the turn that needed them.")
-    return " ".join(notes)
+    if reading.advice.basis in ("cached", "uncached"):
+        if "assumed" in shares:
+            yield "Cache shares are assumed from the provider's rules, since these recordings hold no usage."
+        elif "recorded" in shares:
+            yield "Cache shares are as recorded."
+    yield "Shares are means over tasks, counts are over all runs."
+    if savings and any(item.far_recall is not None for item in reading.ranked):
+        yield "Old facts came six or more turns before the turn that needed them."

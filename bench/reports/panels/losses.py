@@ -2,44 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ...comparison.reasons import RULES
-from ...model.advice import TODAY
-from ...model.detail import MissedFact, ReplayDetail
-from ...model.scores import Rule
+from ...model.base import grouped
+from ...model.detail import Excerpt, MissedFact, ReplayDetail
 from ..blocks import (
     Block,
     Cell,
     Cells,
     Drawing,
     Fold,
-    Heads,
     Prose,
     Section,
     Span,
     Table,
     Text,
-    Tone,
     code,
     headed,
     muted,
-    number,
     table,
 )
 from ..charts import Mark, Plot, spaced
 from ..numbers import count, counted, listed, sentence_case
-from ..prompts import prompts_of
 from ..reading import MISSED, Reading
 
 _RUNS, _STRATEGIES, _ROWS, _VALUES, _EACH = 12, 6, 10, 8, 2
 _PHONE = 340  # pixels of the arcs on a phone
 _HEAT = (0.0, 0.15, 0.35)
-_TEXTS: tuple[Rule, ...] = (
-    "ran", "valid", "instructed", "changed", "misattributed", "invented", "hidden",
-)  # fmt: skip
-"""The rules whose findings are texts; the heat table shows the other losses."""
 
 
 def sections(reading: Reading) -> Iterator[Section]:
@@ -56,8 +48,7 @@ def sections(reading: Reading) -> Iterator[Section]:
 
 def _heat(reading: Reading) -> Iterator[Block]:
     """Yield the table of missed turns by run and strategy, the worst runs first."""
-    acting = [item.strategy for item in reading.ranked if "inactive" not in item.marks]
-    names = [name for name in acting if name != TODAY]
+    names = [item.strategy for item in reading.tried if "inactive" not in item.marks]
     missed = {
         run.id: {name: reading.at(run, name, MISSED) for name in names} for run in reading.runs
     }
@@ -75,9 +66,8 @@ def _heat(reading: Reading) -> Iterator[Block]:
             turns = run.facts.turns
             cells = [_heat_cell(missed[run.id][name], turns) for name in shown]
             rows.append((reading.name(run.id), *cells, count(turns)))
-    heads: Heads = ["run", *map(number, (*shown, "turns"))]
     note = "Darker: above 15% and above 35% of the turns of the run."
-    title = "Turns that would have missed something"
+    title, heads = "Turns that would have missed something", ["run", *shown, "turns"]
     yield from headed(table(title, heads, rows, look="grid", most=_RUNS + 1, noun="run", note=note))
 
 
@@ -89,13 +79,11 @@ def _heat_cell(value: float | None, turns: int) -> Cell:
     return Cell(count(value), heat=sum(share > edge for edge in _HEAT))
 
 
-# ---------------------------------------------------------------- findings
-
-
 def _findings(reading: Reading) -> Iterator[Block]:
-    """Yield the table of texts that made rules refuse strategies, by rule."""
+    """Yield the table of texts that made rules refuse strategies, by rule; the heat table shows the
+    other losses."""
     rows: list[Cells] = []
-    for rule in _TEXTS:
+    for rule, words in RULES.items():
         examples = dict.fromkeys(
             (
                 Cell(item.strategy, reading.name(result.worst_run)),
@@ -104,12 +92,12 @@ def _findings(reading: Reading) -> Iterator[Block]:
             )
             for item in reading.ranked
             for result in item.rules
-            if result.rule == rule and not result.passed
+            if result.rule == rule and not result.passed and words.refusal
             for finding in result.findings[:3]
         )
-        rows += [sentence_case(RULES[rule].measure), *examples] if examples else []
+        rows += [sentence_case(words.measure), *examples] if examples else []
     if rows:
-        heads: Heads = ["strategy", "before", "with the strategy"]
+        heads = ["strategy", "before", "with the strategy"]
         yield from headed(table("Refused by a rule", heads, rows, most=_ROWS, noun="example"))
 
 
@@ -156,8 +144,8 @@ def _detail(item: ReplayDetail) -> Iterator[Block]:
             "Each arc leads from a result (square) to the turn that needed a value of it (circle)."
         )
         yield Drawing(_arcs(item), note=note)
-    if prompts := prompts_of(item):
-        yield from headed(prompts)
+    if item.step is not None and item.changed:
+        yield from headed(_prompts(item))
     if item.missed:
         yield from headed(_missing(item.missed))
     if item.compactions:
@@ -176,11 +164,11 @@ def _arcs(item: ReplayDetail) -> Plot:
     for step in steps:
         missing = f"step {step} would miss {counted(needed[step], 'value')}"
         mark: Mark = "rejected" if needed[step] else "today"
-        marks.append(
-            (across[step], 100.0, mark, missing if needed[step] else f"result of step {step}")
-        )
-    ends = [(across[origin], across[turn], many) for (origin, turn), many in sorted(pairs.items())]
-    arcs = tuple((start, end, min(many, 3)) for start, end, many in ends)
+        title = missing if needed[step] else f"result of step {step}"
+        marks.append((across[step], 100.0, mark, title))
+    arcs = tuple(
+        (across[start], across[end], min(many, 3)) for (start, end), many in sorted(pairs.items())
+    )
     axis = spaced([(across[step], str(step)) for step in steps], _PHONE)
     alt = f"Arcs from results to {counted(len(needed), 'turn')}; the table has each value."
     return Plot(alt, tuple(marks), axis, "step", arcs=arcs)
@@ -188,26 +176,54 @@ def _arcs(item: ReplayDetail) -> Plot:
 
 def _missing(missed: Sequence[MissedFact]) -> Table:
     """The table of missed values, with a row per turn and origin."""
-    groups: dict[tuple[int, int, str, str], list[MissedFact]] = {}
-    for fact in missed:
-        groups.setdefault((fact.turn, fact.origin_step, fact.origin, fact.handle), []).append(fact)
+    groups = grouped(
+        ((fact.turn, fact.origin_step, fact.origin, fact.handle), fact) for fact in missed
+    )
     rows = []
     for (turn, step, origin, handle), facts in sorted(groups.items()):
         place = f"step {step}" if origin == "result" else f"step {step}, {origin}"
         turns = max(fact.distance for fact in facts)
         earlier = f"{counted(turns, 'turn')} earlier" if turns else "just before"
+        values: list[str | Span] = []
+        for fact in facts[:_VALUES]:
+            values += [", " if values else "", Span(fact.fact[:120], "bad", code=True)]
+        more = len(facts) - _VALUES
+        values += [f" and {count(more)} more"] if more > 0 else []
         note = f"behind the handle {handle}" if handle else earlier
-        rows.append(
-            (f"step {turn}", _listed_code([fact.fact for fact in facts], "bad"), Cell(place, note))
-        )
-    heads: Heads = ["needed at", "missing values", "returned at"]
+        rows.append((f"step {turn}", tuple(values), Cell(place, note)))
+    heads = ["needed at", "missing values", "returned at"]
     return table("Missing values", heads, rows, most=_ROWS, noun="row")
 
 
-def _listed_code(values: Sequence[str], tone: Tone = "") -> Text:
-    """The first values styled as code, then the number of the others."""
-    parts: list[str | Span] = []
-    for value in values[:_VALUES]:
-        parts += [", " if parts else "", Span(value[:120], tone, code=True)]
-    more = len(values) - _VALUES
-    return (*parts, f" and {count(more)} more") if more > 0 else tuple(parts)
+# ---------------------------------------------------------------- two prompts
+
+
+def _prompts(detail: ReplayDetail) -> Table:
+    """The messages in which today's prompt of a step and the strategy's differ, side by side."""
+    rows = [
+        (
+            message.role if message.step is None else f"step {message.step}, {message.role}",
+            Cell(_excerpt(message.before, message.lost), tone="bad"),
+            Cell(_excerpt(message.after, ()), tone="muted"),
+        )
+        for message in detail.changed
+    ]
+    more, same = detail.more_changed, detail.unchanged
+    rest = [f"{counted(more, 'more message differs', 'more messages differ')}."] if more else []
+    rest += [f"{counted(same, 'message is', 'messages are')} the same."] if same else []
+    heads = ["message", "today", detail.strategy]
+    return table(f"Prompt of step {detail.step}", heads, rows, look="texts", note=" ".join(rest))
+
+
+def _excerpt(part: Excerpt | None, lost: Sequence[str]) -> Text:
+    """An excerpt of a message on one line, with lost values marked."""
+    text = "" if part is None else " ".join(part.text.split())
+    if part is None or not text:
+        return (Span("not in the prompt" if part is None else "empty", "muted"),)
+    spans: list[str | Span] = ["… "] if part.start else []
+    values = "|".join(map(re.escape, sorted(lost, key=len, reverse=True)))  # the longest first
+    outside_words = rf"(?:(?<!\w)|(?<=\\[nrt])|(?<=\\u[0-9a-f]{{4}}))({values})(?!\w)"
+    for number, piece in enumerate(re.split(outside_words, text) if lost else [text]):
+        spans += [Span(piece, code=True, lost=number % 2 == 1)] if piece else []
+    rest = part.left_out
+    return (*spans, Span(f" … {count(rest)} characters more", "muted")) if rest else tuple(spans)

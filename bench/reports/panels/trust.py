@@ -8,13 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ...comparison.reasons import RULES, limit_in_words
 from ...model.advice import TODAY
 from ...model.compared import Skipped
-from ...model.scores import RunFacts
 from ..blocks import (
     Block,
     Cell,
     Cells,
     Fold,
-    Heads,
     Prose,
     Section,
     Table,
@@ -48,30 +46,26 @@ def sections(reading: Reading) -> Iterator[Section]:
 
 
 def _read(reading: Reading) -> str:
-    """The size of the data, and what is missing from it."""
-    facts = [run.facts for run in reading.runs]
+    """The size of the data, and what of it was not read or is not known."""
+    facts, files = [run.facts for run in reading.runs], reading.compared.skipped
     if not facts:
         return "No recording."
-    turns, results = sum(item.turns for item in facts), sum(item.results for item in facts)
-    size = f"{reading.size}, {counted(turns, 'model call')}, {counted(results, 'tool result')}."
-    return " ".join([size, *_left_out(facts, reading.compared.skipped)])
-
-
-def _left_out(facts: Sequence[RunFacts], files: Sequence[Skipped]) -> Iterator[str]:
-    """Yield a sentence on each kind of data that was not read or is not known."""
-    kinds = [*not_understood(item.skipped for item in facts)]
-    cut, unknown = sum(item.cut for item in facts), sum(not item.prompts_known for item in facts)
-    yield from kinds
+    turns, results, cut = (
+        sum(getattr(item, name) for item in facts) for name in ("turns", "results", "cut")
+    )
+    left_out = [*not_understood(item.skipped for item in facts)]
     if files:
         damaged = sum(item.damaged for item in files)
         some = f", {count(damaged)} of them damaged" if damaged else ""
-        yield f"{counted(len(files), 'file')} {'was' if len(files) == 1 else 'were'} not read{some}."
+        verb = "was" if len(files) == 1 else "were"
+        left_out.append(f"{counted(len(files), 'file')} {verb} not read{some}.")
     if cut:
-        yield f"{counted(cut, 'result')} had been cut in the recording; the missing parts are not known."
-    if unknown:
-        yield f"Of {counted(unknown, 'run')} the recorded prompts are not known."
-    if not (kinds or files or cut or unknown):
-        yield "Nothing was left out."
+        missing = "the missing parts are not known"
+        left_out.append(f"{counted(cut, 'result')} had been cut in the recording; {missing}.")
+    if unknown := sum(not item.prompts_known for item in facts):
+        left_out.append(f"Of {counted(unknown, 'run')} the recorded prompts are not known.")
+    size = f"{reading.size}, {counted(turns, 'model call')}, {counted(results, 'tool result')}."
+    return " ".join([size, *(left_out or ["Nothing was left out."])])
 
 
 def not_understood(skipped: Iterable[Mapping[str, int]]) -> Iterator[str]:
@@ -87,12 +81,13 @@ def not_understood(skipped: Iterable[Mapping[str, int]]) -> Iterator[str]:
 def files_not_read(files: Sequence[Skipped]) -> Table:
     """The files that were not read, with the reasons."""
     rows = [(code(item.path), item.reason) for item in files]
-    heads: Heads = ["file not read", "reason"]
+    heads = ["file not read", "reason"]
     return table("Files not read", heads, rows, look="plain", most=_FILES, noun="file")
 
 
 def _measured_with(reading: Reading) -> str:
-    """The versions of bench, token counts and prices, and the error of the counts."""
+    """The versions of bench, token counts and prices, and the error of the counts against what
+    providers reported."""
     facts, signature = [run.facts for run in reading.runs], reading.compared.signature
     encodings = listed(sorted({*signature.encodings.values()}))
     assumed = any(item.encoding_assumed for item in facts)
@@ -102,18 +97,13 @@ def _measured_with(reading: Reading) -> str:
         f"tokens by {encodings}{guessed}" if encodings else "",
         f"prices of {signature.prices_date}" if signature.prices_date else "",
     ]
-    text = sentence_case("; ".join(filter(None, parts)))
-    return " ".join(filter(None, [f"{text}.", _difference_of_counts(facts)]))
-
-
-def _difference_of_counts(facts: Sequence[RunFacts]) -> str:
-    """A sentence on counted against reported prompt tokens; "" where none were reported."""
+    text = f"{sentence_case('; '.join(filter(None, parts)))}."
     ours = sum(item.counted_tokens for item in facts if item.reported_tokens)
     reported = sum(item.reported_tokens for item in facts)
     if not reported:
-        return ""
-    side = "above" if ours > reported else "below"
-    return f"Counted prompt tokens are {percent(abs(ours / reported - 1))} {side} what providers reported."
+        return text
+    off = f"{percent(abs(ours / reported - 1))} {'above' if ours > reported else 'below'}"
+    return f"{text} Counted prompt tokens are {off} what providers reported."
 
 
 def _rules(reading: Reading) -> Table | None:
@@ -136,7 +126,7 @@ def _rules(reading: Reading) -> Table | None:
             refused = [name for name, one in results if not one.passed]
             limit = Cell(ends, "measured error of the rule" if error else "")
             rows.append((rule, words.measure, limit, listed(refused) or "none"))
-    heads: Heads = ["rule", "counts", "limit", "refuses"]
+    heads = ["rule", "counts", "limit", "refuses"]
     return table("How it was decided", heads, rows) if rows else None
 
 
@@ -152,5 +142,5 @@ def _constant_texts(reading: Reading) -> Iterator[Block]:
         title = "Texts that a strategy always writes, word for word"
         ordered = sorted(writers.items(), key=lambda item: (-item[1].total(), item[0]))
         rows = [(listed([*names]), code(text[:500])) for text, names in ordered]
-        heads: Heads = ["strategies", "text"]
+        heads = ["strategies", "text"]
         yield Fold(title, (table(title, heads, rows, look="plain", most=_TEXTS, noun="text"),))
