@@ -109,7 +109,7 @@ def test_one_more_strategy(
         parsed = parse_strategy(strategy.format(next(settings)))
         for trace in traces:
             with rare_collection():
-                RunSession(trace, Measuring((parsed,)), cache).score(parsed)
+                RunSession(trace, Measuring((parsed,), cache=cache)).score(parsed)
 
     again()
     times_floor(again, accepted)

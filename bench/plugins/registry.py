@@ -19,7 +19,7 @@ import msgspec
 
 from ..model.errors import SpecError, misfit, nearest, one_line
 from .loader import load_module, load_target, method_of, spec_error_for
-from .spec import COMMAND, RawValue, Spec, parse_spec
+from .spec import COMMAND, RawValue, Spec, Sweep, format_value, parse_spec
 
 _Target = TypeVar("_Target")
 _DOCUMENTS, _POLICIES = "bench.strategies.documents", "bench.strategies.policies"
@@ -292,6 +292,9 @@ def _arguments(
 
 def _converted(what: str, raw: RawValue, wanted: Any, base: Path) -> Any:
     """The value of a setting, converted to its declared type, or the plug-in that it names."""
+    if isinstance(raw, Sweep):
+        problem = f"{format_value(raw)} is several settings, and one is asked for"
+        raise SpecError(f"{what}: {problem} — quote a value that is meant as it is")
     if kind := _kind_of(wanted):
         return build(kind, str(raw), base)
     value = list(raw) if isinstance(raw, tuple) else raw

@@ -2,8 +2,8 @@
 
 `SPEC` is `name`, `path/to/file.py:function` (or `:Class.method`), `package.module:name` or
 `command:"a command line"`, each with optional parameters after a further colon. A value with `, + :
-= [ ] | "` or white space is quoted with `"`; lists are `[a,b]`. `5|10` are several values of one
-setting, which only comparisons of strategies accept.
+= [ ] | "` or white space is quoted with `"`; lists are `[a,b]`. `5|10` is a sweep: several values of
+one setting, which only comparisons of strategies accept.
 """
 
 from __future__ import annotations
@@ -15,6 +15,11 @@ from ..model.errors import SpecError
 
 COMMAND = "command"
 """The beginning of a spec that names a program: `command:"node strategy.js"`."""
+
+
+class Sweep(tuple[str, ...]):
+    """The values of a setting that is to be tried with each."""
+
 
 RawValue = str | tuple[str, ...]
 _QUOTED = r'"(?:\\.|[^"\\])*"'  # a backslash keeps the character behind it
@@ -42,6 +47,8 @@ class Spec:
 
 def format_value(value: RawValue) -> str:
     """A raw value as text of a spec, quoted only if needed."""
+    if isinstance(value, Sweep):
+        return "|".join(map(format_value, value))
     if isinstance(value, tuple):
         return f"[{','.join(map(format_value, value))}]"
     if value.split() == [value] and not _SPECIAL.intersection(value):
@@ -88,8 +95,8 @@ def _unquoted(text: str, whole: str) -> str:
 
 
 def parse_value(text: str, whole: str) -> RawValue:
-    """The value of a bare word, a quoted string or a `[list]`. Raises SpecError about the spec
-    `whole`."""
+    """The value of a bare word, a quoted string, a `[list]` or a sweep. Raises SpecError about the
+    spec `whole`."""
     text = text.strip()
     if text.startswith("["):
         if not text.endswith("]"):
@@ -97,8 +104,10 @@ def parse_value(text: str, whole: str) -> RawValue:
         inner = text[1:-1].strip()
         return tuple(_unquoted(item, whole) for item in split_top(inner, ",")) if inner else ()
     if "|" in text and not text.startswith('"'):
-        what = f"{text!r} is several settings, and one is asked for"
-        raise _error(whole, f"{what} — quote a value that is meant as it is")
+        values = Sweep(_unquoted(value, whole) for value in split_top(text, "|"))
+        if not all(values):
+            raise _error(whole, f"the sweep {text!r} has an empty value — write 5|10|20")
+        return values
     return _unquoted(text, whole)
 
 

@@ -78,7 +78,7 @@ class Loop:
         return Replay(
             strategy=strategy.name,
             spec=strategy.spec,
-            says=strategy.declaration.says,
+            says=strategy.says,
             written=tuple(ledger.numbers.written),
             calls=tuple(self._calls),
             results=tuple(self._results),

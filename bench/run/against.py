@@ -20,7 +20,7 @@ from ..strategies import Strategy
 from ..strategies.declaring import declaration
 from ..strategies.sandboxed import Place, stop
 from ..traces.paths import given_files
-from .comparing import DeclaredStrategies, declared_strategies
+from .comparing import declared_strategies
 from .measured_runs import Running
 from .scenario import Scenario, is_scenario, read_scenario
 
@@ -43,7 +43,7 @@ class ScenarioAtRevision:
 
     sha: str
     plan: Scenario
-    given: DeclaredStrategies
+    given: Sequence[Strategy]
     missing: tuple[str, ...]
     new_files: frozenset[Path]
     imported: frozenset[str]
@@ -60,7 +60,7 @@ class ScenarioAtRevision:
 
 def strategies_of(
     plan: Scenario, running: Running, place: Place, *, tolerant: bool = False
-) -> DeclaredStrategies:
+) -> Sequence[Strategy]:
     """The strategies of a scenario; if `tolerant`, one that cannot be loaded is marked as
     broken."""
     written = [declaration(slots or name, name) for name, slots in plan.strategies.items()]
@@ -90,8 +90,8 @@ def scenario_at(plan: Scenario, revision: str, running: Running) -> Iterator[Sce
         given = strategies_of(moved, running, Place(then.base, top, files), tolerant=True)
         try:
             missing = [
-                *_broken_strategies(given.strategies, sha),
-                *_stale(given.strategies, top, files),
+                *_broken_strategies(given, sha),
+                *_stale(given, top, files),
             ]
             missing += [f"{part} is gone or another one" for part in _removed(then, plan)]
             yield ScenarioAtRevision(
@@ -100,11 +100,11 @@ def scenario_at(plan: Scenario, revision: str, running: Running) -> Iterator[Sce
                 given,
                 tuple(missing),
                 _new_recordings(then, plan),
-                frozenset(_imported_files(given.strategies, files)),
+                frozenset(_imported_files(given, files)),
                 top,
             )
         finally:
-            stop(given.strategies)
+            stop(given)
 
 
 def _broken_strategies(strategies: Sequence[Strategy], sha: str) -> Iterator[str]:

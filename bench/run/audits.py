@@ -68,6 +68,6 @@ def audit(
 @rare_collection()
 def audited(trace: Trace, model: str | None = None) -> SessionAudit:
     """The audit of one recording."""
-    session = RunSession(trace, Measuring((), model=model))
+    session = RunSession(trace, Measuring(model=model))
     minimum = session.evidence(parse_strategy("clairvoyant"))
     return audit_of(session.recorded, minimum, cut_in)

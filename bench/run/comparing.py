@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
@@ -17,6 +16,7 @@ from ..evidence.false_alarms import false_alarms
 from ..metrics import metric_infos
 from ..model import GateRule, Signature, Trace
 from ..model.advice import TODAY
+from ..model.base import grouped
 from ..model.compared import Compared, Skipped
 from ..model.detail import ReplayDetail
 from ..model.errors import BenchError, ScenarioError, SpecError, nearest, one_line
@@ -37,49 +37,29 @@ from .scenario import Scenario
 _MOST_DETAILED_RUNS = 4
 
 
-class DeclaredStrategies(NamedTuple):
-    """The strategies of a comparison, one per setting, and the names of these by the declared
-    name."""
-
-    strategies: tuple[Strategy, ...]
-    names: dict[str, tuple[str, ...]]
-
-    @property
-    def with_references(self) -> tuple[Strategy, ...]:
-        """The strategies, then the references that are not among them. Raises SpecError for a name
-        taken twice."""
-        names = [item.name for item in self.strategies]
-        for item in self.strategies:
-            if names.count(item.name) > 1:
-                raise SpecError(f"two strategies are called {item.name!r} — give each its own name")
-            is_taken = item.name in REFERENCES and item != parse_strategy(item.name)
-            if is_taken or item.name == "today":  # as reports call the reference `recorded`
-                what = f"strategy {item.name!r}: that name belongs to a reference strategy"
-                raise SpecError(f"{what} — choose another")
-        return (
-            *self.strategies,
-            *(parse_strategy(name) for name in REFERENCES if name not in names),
-        )
-
-
 def declared_strategies(
     written: Iterable[Declaration], place: Place, running: Running, *, tolerant: bool = False
-) -> DeclaredStrategies:
+) -> Sequence[Strategy]:
     """The strategies of some declarations, one for each setting of a sweep.
 
     Raises SpecError as `load_strategies` does, and for a sweep of more than 100 settings.
     """
     settings = [setting for one in written for setting in at_settings(one)]
-    declarations = [one for _, one in settings]
-    each = load_strategies(declarations, place, debug=running.debug, tolerant=tolerant)
-    strategies: list[Strategy] = []
-    names: dict[str, tuple[str, ...]] = {}
-    for (values, _), alone in zip(settings, each, strict=True):
-        full_name = "-".join((alone.name, *values))
-        strategies.append(replace(alone, declaration=replace(alone.declaration, name=full_name)))
-        for name in dict.fromkeys((alone.name, full_name)):
-            names[name] = (*names.get(name, ()), full_name)
-    return DeclaredStrategies(tuple(strategies), names)
+    return tuple(load_strategies(settings, place, debug=running.debug, tolerant=tolerant))
+
+
+def with_references(strategies: Sequence[Strategy]) -> tuple[Strategy, ...]:
+    """The strategies, then the references that are not among them. Raises SpecError for a name
+    taken twice."""
+    names = [item.name for item in strategies]
+    for item in strategies:
+        if names.count(item.name) > 1:
+            raise SpecError(f"two strategies are called {item.name!r} — give each its own name")
+        is_taken = item.name in REFERENCES and item != parse_strategy(item.name)
+        if is_taken or item.name == "today":  # as reports call the reference `recorded`
+            what = f"strategy {item.name!r}: that name belongs to a reference strategy"
+            raise SpecError(f"{what} — choose another")
+    return (*strategies, *(parse_strategy(name) for name in REFERENCES if name not in names))
 
 
 class Base(NamedTuple):
@@ -98,7 +78,7 @@ class Base(NamedTuple):
 
 def compare_runs(
     plan: Scenario,
-    given: DeclaredStrategies,
+    strategies: Sequence[Strategy],
     traces: Iterable[Trace],
     source: Loaded | TraceSource,
     running: Running,
@@ -109,25 +89,28 @@ def compare_runs(
 
     Raises BenchError without recordings, and for two with one name.
     """
-    rules = rules_of(plan.gates, given.names, "" if plan.path is None else str(plan.path))
-    everyone = given.with_references
-    measuring = Measuring(everyone, model=plan.model)
+    families = grouped(
+        (name, item.name) for item in strategies for name in (item.family, item.name)
+    )
+    rules = rules_of(plan.gates, families, "" if plan.path is None else str(plan.path))
+    everyone = with_references(strategies)
+    measuring = Measuring(everyone, plan.model, running.cache)
     measured_runs = MeasuredRuns(measuring, running)
     measured = sorted(measured_runs.of(traces), key=lambda run: run.id)
     if not measured:
         raise BenchError("no recordings to replay — name at least one")
-    strategies = tuple(item.name for item in given.strategies)
+    names = tuple(item.name for item in strategies)
     here = (
         f"{item.name} ran in the process that compares: {item.in_process_reason}"
-        for item in given.strategies
+        for item in strategies
         if item.in_process_reason
     )
     compared = Compared(
         title=plan.title,
         asks=plan.asks,
         signature=_signature(measured, measuring),
-        strategies=strategies,
-        references=tuple(item.name for item in everyone if item.name not in strategies),
+        strategies=names,
+        references=tuple(item.name for item in everyone if item.name not in names),
         specs={item.name: item.spec for item in everyone},
         runs=tuple(measured),
         metrics=metric_infos(),
@@ -147,14 +130,15 @@ def compare_runs(
 
 
 def rules_of(
-    tables: Sequence[Mapping[str, Any]], names: Mapping[str, tuple[str, ...]], where: str
+    tables: Sequence[Mapping[str, Any]], families: Mapping[str, Sequence[str]], where: str
 ) -> tuple[GateRule, ...]:
-    """The gates of a scenario, one for every setting of its strategy.
+    """The gates of a scenario, one for every setting of its strategy. `families` are the names of
+    the settings by that of their strategy.
 
     Raises ScenarioError after `where`, also for a strategy that is neither declared nor a
     reference.
     """
-    known = dict.fromkeys((*names, *REFERENCES))
+    known = dict.fromkeys((*families, *REFERENCES))
     rules: list[GateRule] = []
     for number, table in enumerate(tables, 1):
         place = f"{where}: gates[{number}]" if where else f"gates[{number}]"
@@ -164,8 +148,8 @@ def rules_of(
             raise ScenarioError(
                 f"{place}: no strategy is called {one_line(rule.strategy)!r}{close}"
             )
-        each = names.get(rule.strategy, (rule.strategy,))
-        rules += [msgspec.structs.replace(rule, strategy=name) for name in each]
+        each = families.get(rule.strategy, (rule.strategy,))
+        rules += [msgspec.structs.replace(rule, strategy=name) for name in dict.fromkeys(each)]
     return tuple(rules)
 
 

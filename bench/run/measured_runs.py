@@ -7,7 +7,7 @@ import heapq
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -64,23 +64,9 @@ class _Task:
         """An estimate of the characters in memory."""
         return sum(len(result.text) for result in self.trace.results) + 1000 * len(self.trace.steps)
 
-    def session(self, measuring: Measuring, cache: Cache | None) -> RunSession:
+    def session(self, measuring: Measuring) -> RunSession:
         """The session that measures it."""
-        return RunSession(self.trace, measuring, cache, self.index, self.twice)
-
-
-class _Plan(NamedTuple):
-    """The part of a comparison that workers need."""
-
-    measuring: Measuring
-    cache: Cache | None
-
-
-class _InMemory(NamedTuple):
-    """A recording that stays in memory, with the missed turns of each strategy on it."""
-
-    task: _Task
-    missed: dict[str, float]
+        return RunSession(self.trace, measuring, self.index, self.twice)
 
 
 class MeasuredRuns:
@@ -91,14 +77,15 @@ class MeasuredRuns:
     """
 
     def __init__(self, measuring: Measuring, running: Running) -> None:
-        self._plan, self._running = _Plan(measuring, running.cache), running
+        self._measuring, self._running = measuring, running
         self._waiting: dict[str, _Task] = {}
-        self._in_memory: dict[str, _InMemory] = {}
+        self._in_memory: dict[str, _Task] = {}
+        self._missed: dict[str, dict[str, float]] = {}  # turns, by run in memory and strategy
         self._shared: dict[str, Any] = {}
 
     def of(self, recordings: Iterable[Trace]) -> Iterator[MeasuredRun]:
         """Yield every run as it is done. Raises BenchError for two recordings of one name."""
-        measured = self._running.workers.results(_work, self._plan, self._tasks(recordings))
+        measured = self._running.workers.results(_work, self._measuring, self._tasks(recordings))
         for done, (run, index) in enumerate(measured, 1):
             self._keep_in_memory(run, index)
             if self._running.progress:
@@ -119,7 +106,7 @@ class MeasuredRuns:
                 to_repeat -= 1
             if self._running.workers.count > 1 and self._running.cache is None:
                 # A vocabulary that is read here is read in no worker.
-                TokenCounter(encoding_for(trace.model or self._plan.measuring.model)[0])
+                TokenCounter(encoding_for(trace.model or self._measuring.model)[0])
             self._waiting[trace.id] = _Task(trace, twice=to_repeat >= 0)
             yield self._waiting[trace.id]
 
@@ -127,20 +114,20 @@ class MeasuredRuns:
         """Keep the recording of a measured run in memory if it is among the worst of some
         strategy."""
         task = replace(self._waiting.pop(run.id), index=index)
-        size = task.size + sum(other.task.size for other in self._in_memory.values())
+        size = task.size + sum(other.size for other in self._in_memory.values())
         if not self._running.details or size > _ROOM_CHARS:
             return
         numbers = {score.strategy: score.numbers.get(MISSED) for score in run.scores}
         missed = {name: (number and number.value) or 0.0 for name, number in numbers.items()}
-        self._in_memory[run.id] = _InMemory(task, missed)
+        self._in_memory[run.id], self._missed[run.id] = task, missed
         wanted = {run_id for name in missed for run_id in self.worst(name)}
-        for run_id in self._in_memory.keys() - wanted:
-            del self._in_memory[run_id]
+        for run_id in self._missed.keys() - wanted:
+            del self._in_memory[run_id], self._missed[run_id]
 
     def worst(self, strategy: str) -> list[str]:
         """The few runs in memory on which a strategy misses most turns."""
-        runs = self._in_memory
-        return heapq.nsmallest(RUNS_EACH, runs, key=lambda run: (-runs[run].missed[strategy], run))
+        missed = self._missed
+        return heapq.nsmallest(RUNS_EACH, missed, key=lambda run: (-missed[run][strategy], run))
 
     def _interned(self, run: MeasuredRun) -> MeasuredRun:
         """The run with its values replaced by equal ones of earlier runs, which saves memory."""
@@ -168,9 +155,9 @@ class MeasuredRuns:
 
     def details(self, runs: Sequence[str], strategies: tuple[str, ...]) -> Iterator[ReplayDetail]:
         """Yield the details of some strategies on runs that are in memory."""
-        tasks = [replace(self._in_memory[run].task, twice=False) for run in runs]
+        tasks = [replace(self._in_memory[run], twice=False) for run in runs]
         work = functools.partial(_details, strategies=strategies)
-        by_run = dict(self._running.workers.results(work, self._plan, tasks))
+        by_run = dict(self._running.workers.results(work, self._measuring, tasks))
         for run in runs:
             yield from by_run[run]
 
@@ -179,15 +166,15 @@ class MeasuredRuns:
 
 
 @rare_collection()
-def _work(plan: _Plan, task: _Task) -> tuple[MeasuredRun, TraceIndex | None]:
+def _work(measuring: Measuring, task: _Task) -> tuple[MeasuredRun, TraceIndex | None]:
     """A measured run, and its index if no cache stores it."""
-    session = task.session(*plan)
-    return session.measured(), session.index if plan.cache is None else None
+    session = task.session(measuring)
+    return session.measured(), session.index if measuring.cache is None else None
 
 
 @rare_collection()
 def _details(
-    plan: _Plan, task: _Task, *, strategies: tuple[str, ...]
+    measuring: Measuring, task: _Task, *, strategies: tuple[str, ...]
 ) -> tuple[str, tuple[ReplayDetail, ...]]:
     """The id of a run, and the details of some strategies on it."""
-    return task.trace.id, task.session(*plan).details(strategies)
+    return task.trace.id, task.session(measuring).details(strategies)

@@ -48,32 +48,32 @@ def rare_collection() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Measuring:
-    """The settings with which every run of a comparison is measured.
+    """The settings with which every run of a comparison is measured; workers get them.
 
-    `model` applies to runs that name none.
+    `model` applies to runs that name none, `cache` has values of earlier runs.
     """
 
-    strategies: tuple[Strategy, ...]
+    strategies: tuple[Strategy, ...] = ()
     model: str | None = None
+    cache: Cache | None = None
 
 
 class RunSession:
     """One recording while it is measured. Its index, replays and evidence are made on demand.
 
-    `cache` has values of earlier runs, `index` is the trace's if it is known already. With `twice`
-    user code is replayed a second time, and must answer the same.
+    `index` is the trace's if it is known already. With `twice` user code is replayed a second time,
+    and must answer the same.
     """
 
     def __init__(
         self,
         trace: Trace,
         measuring: Measuring,
-        cache: Cache | None = None,
         index: TraceIndex | None = None,
         twice: bool = True,
     ) -> None:
         self.trace, self._measuring = trace, measuring
-        self._cache = TraceCache(cache, trace, measuring.model or "")
+        self._cache = TraceCache(measuring.cache, trace, measuring.model or "")
         self._known_index, self._twice = index, twice
         self._scores: list[tuple[Replay, Score]] = []
 
@@ -127,59 +127,51 @@ class RunSession:
 
     def evidence(self, strategy: Strategy) -> CheckedReplay:
         """The evidence of one replay."""
-        return self._evidence(self._replay(strategy))
-
-    def _replay(self, strategy: Strategy) -> Replay:
         if strategy.name == TODAY:
-            return self.recorded.replay
-        return self.replayer.replay(strategy, twice=self._twice)
-
-    def _evidence(self, replay: Replay) -> CheckedReplay:
-        return self.recorded if replay.strategy == TODAY else CheckedReplay(self.session, replay)
+            return self.recorded
+        return CheckedReplay(self.session, self.replayer.replay(strategy, twice=self._twice))
 
     def score(self, strategy: Strategy) -> Score:
         """The score of one strategy; a strategy that cannot be measured has failed.
 
         The cache knows a strategy of the bench by its spec. Other code is always replayed, and
-        known by the bytes of its replay. Equal replays are measured once.
+        known by the bytes of its replay.
         """
-        if strategy.shipped:
-            about = "score", strategy.spec
-            replay = None
-        else:
-            replay = self._replay(strategy)
-            about = "score", replay_digest(replay) if self._cache else ""
+        evidence, about = None, strategy.spec
+        if not strategy.shipped:
+            evidence = self.evidence(strategy)
+            about = replay_digest(evidence.replay) if self._cache else ""
 
         def make() -> Score:
-            return self._score_of(strategy, replay or self._replay(strategy))
+            return self._score_of(strategy, evidence or self.evidence(strategy))
 
-        score = self._cache.get_or_make(Score, about, make, lambda score: score.failure is None)
+        score = self._cache.get_or_make(
+            Score, ("score", about), make, lambda score: score.failure is None
+        )
         return msgspec.structs.replace(score, strategy=strategy.name)
 
-    def _score_of(self, strategy: Strategy, replay: Replay) -> Score:
-        """The score of a replay; an equal replay's score is reused."""
-        nameless = msgspec.structs.replace(replay, strategy="", spec="")
+    def _score_of(self, strategy: Strategy, evidence: CheckedReplay) -> Score:
+        """The score of a replay; equal replays are measured once.
+
+        Raises where a strategy of the bench cannot be measured.
+        """
+        nameless = msgspec.structs.replace(evidence.replay, strategy="", spec="")
         for known, score in self._scores:
             if known == nameless:
                 return score
-        score = self._new_score(strategy, replay)
-        self._scores.append((nameless, score))
-        return score
-
-    def _new_score(self, strategy: Strategy, replay: Replay) -> Score:
-        """The score of a replay. Raises where a strategy of the bench cannot be measured."""
-        if replay.failure is not None:
-            return failed_score(strategy, replay.failure)
-        evidence = self._evidence(replay)
+        failure = evidence.replay.failure
         try:
-            return score_of(evidence, self._recorded_prompts)
+            if failure is None:
+                score = score_of(evidence, self._recorded_prompts)
         except Exception as error:
             if not strategy.has_user_code:
                 raise
-            failure = Failure(
-                step=-1, slot="strategy", error=f"cannot be measured: {one_line(error)}"
-            )
-            return failed_score(strategy, failure)
+            problem = f"cannot be measured: {one_line(error)}"
+            failure = Failure(step=-1, slot="strategy", error=problem)
+        if failure is not None:
+            score = failed_score(strategy, failure)
+        self._scores.append((nameless, score))
+        return score
 
     # ------------------------------------------------------------ of the run
 

@@ -16,13 +16,14 @@ from ..metrics import metric_infos
 from ..model import Trace
 from ..model.compared import Compared, GateResult
 from ..model.errors import BenchError, ResultsError, named_in_errors
+from ..strategies import Strategy
 from ..strategies.declaring import declarations
 from ..strategies.portfolio import PORTFOLIO
 from ..strategies.sandboxed import Place
 from ..traces import Loaded
 from .against import ScenarioAtRevision, orphaned, scenario_at, strategies_of
 from .cache import Cache
-from .comparing import Base, DeclaredStrategies, compare_runs, declared_strategies
+from .comparing import Base, compare_runs, declared_strategies
 from .executors import Workers, shared_workers
 from .measured_runs import Progress, Running
 from .scenario import Scenario, read_scenario, source_of, traces_given, with_probes
@@ -70,7 +71,7 @@ def compare(
         running = Running(workers, progress, cache, debug, details)
         written = declarations(PORTFOLIO if strategies is None else strategies)
         given = declared_strategies(written, Place((base or Path()).resolve()), running)
-        if not given.strategies:
+        if not given:
             raise BenchError(
                 "no strategies to compare — name at least one, keep_all for the references alone"
             )
@@ -116,7 +117,7 @@ def run_scenario(
         base, then = _base(plan, against, running, empty)
         # last, as it runs code of the change
         given = strategies_of(plan, running, Place(plan.base.resolve()))
-        notes = [] if then is None else [*then.notes(given.strategies)]
+        notes = [] if then is None else [*then.notes(given)]
         result = _ran(plan, given, running, base)
     outcome: Literal["fail", "skipped"] = "fail" if require_baseline else "skipped"
     more = [
@@ -149,7 +150,7 @@ def _base(
 
 def _ran(
     plan: Scenario,
-    given: DeclaredStrategies,
+    given: Sequence[Strategy],
     running: Running,
     base: Base,
     left_out: Container[Path] = (),

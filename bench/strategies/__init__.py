@@ -74,28 +74,22 @@ class Sandbox:
 
 
 @dataclass(frozen=True)
-class Strategy:
+class Strategy(Declaration):
     """A declaration with the plug-ins in its slots; an empty slot does what the recording did.
 
     So `recorded` is the empty strategy. `broken` is the reason why it cannot run at all. With user
     code all plug-ins run in a `sandbox`, or `in_process_reason` says why they run in this process.
     """
 
-    declaration: Declaration
     plugins: Mapping[str, tuple[Plugin, ...]] = field(default_factory=dict)
     broken: str = ""
     sandbox: Sandbox | None = field(default=None, compare=False, repr=False)
     in_process_reason: str = field(default="", compare=False)
 
-    @property
-    def name(self) -> str:
-        """Its name in the comparison."""
-        return self.declaration.name
-
-    @property
-    def spec(self) -> str:
-        """The slots as written: `compactor=mask_observations:keep_last=10`; `""` for none."""
-        return self.declaration.spec
+    @classmethod
+    def of(cls, declared: Declaration, **fields: Any) -> Strategy:
+        """The strategy of a declaration, with some fields."""
+        return cls(declared.name, declared.slots, declared.says, declared.family, **fields)
 
     @property
     def everything(self) -> tuple[Plugin, ...]:
@@ -118,9 +112,6 @@ class Strategy:
         known = not self.broken and self.sandbox is None
         return known and all(plugin.shipped for plugin in self.everything)
 
-    def __str__(self) -> str:
-        return str(self.declaration)
-
 
 def kind_of(slot: str) -> str:
     """The kind of the plug-ins that fill a slot."""
@@ -137,7 +128,7 @@ def build_strategy(declared: Declaration, base: Path | None = None) -> Strategy:
         slot: tuple(_plugin(kind_of(slot), item, base) for item in items)
         for slot, items in declared.slots.items()
     }
-    strategy = Strategy(declared, plugins)
+    strategy = Strategy.of(declared, plugins=plugins)
     for plugin in strategy.everything:
         _require_declared(plugin)
         if strategy.has_user_code and plugin.attribute("needs_future", False):

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..model.errors import SpecError, nearest
 from ..plugins.registry import entries
-from ..plugins.spec import Spec, format_value, parse_value, split_top
+from ..plugins.spec import Spec, Sweep, format_value, parse_spec, parse_value, split_top
 from .portfolio import PORTFOLIO, REFERENCES
 
 HOW = "write NAME=SLOT=SPEC, as in mask=compactor=mask_observations"
@@ -25,7 +25,8 @@ MOST_SETTINGS = 100
 class Declaration:
     """One strategy as written: for each slot the spec strings or functions in it.
 
-    `str()` gives the string that parses back to it.
+    `family` is its name before the values of a sweep were added. `str()` gives the string that
+    parses back to it.
 
     >>> str(declaration({"store": "truncate:limit=80", "says": ["Use grep."]}, "mine"))
     'mine=store=truncate:limit=80+says=["Use grep."]'
@@ -34,6 +35,7 @@ class Declaration:
     name: str
     slots: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     says: tuple[str, ...] = ()
+    family: str = field(default="", compare=False)
 
     @property
     def spec(self) -> str:
@@ -131,7 +133,7 @@ def _of_slots(name: str, slots: Mapping[str, Any]) -> Declaration:
                 what = f"slot {slot} must be a spec string, got {type(item).__name__}"
                 raise SpecError(f"strategy {name!r}: {what}")
     in_order = {slot: filled[slot] for slot in SLOTS if slot in filled}
-    return Declaration(name, in_order, _sentences(name, slots.get(SAYS, ())))
+    return Declaration(name, in_order, _sentences(name, slots.get(SAYS, ())), name)
 
 
 def _sentences(name: str, written: object) -> tuple[str, ...]:
@@ -181,20 +183,16 @@ def _slot_of(name: str) -> str:
 
 # ---------------------------------------------------------------- sweeps
 
-Setting = tuple[tuple[str, ...], Declaration]
-"""One setting of a sweep: the chosen values, and the strategy with these."""
 
-
-def at_settings(declared: Declaration) -> Sequence[Setting]:
+def at_settings(declared: Declaration) -> Sequence[Declaration]:
     """A strategy at every setting of its sweeps, the settings that list several values in a spec.
 
-    Several sweeps give every combination. Quoted values are not a sweep. Raises SpecError for an
-    empty value and for more than 100 settings.
+    Each has the values in its name. Several sweeps give every combination. Quoted values are not a
+    sweep. Raises SpecError for an empty value and for more than 100 settings.
 
-    >>> swept = declaration("m=compactor=mine.py:f:share=0.5|0.6,n=1|2")
-    >>> [values for values, _ in at_settings(swept)]
-    [('0.5', '1'), ('0.5', '2'), ('0.6', '1'), ('0.6', '2')]
-    >>> [str(one) for _, one in at_settings(declaration('m=store=command:"run --mark=a|b"'))]
+    >>> [str(one) for one in at_settings(declaration("m=compactor=mine.py:f:share=0.5|0.6,n=1|2"))][:2]
+    ['m-0.5-1=compactor=mine.py:f:share=0.5,n=1', 'm-0.5-2=compactor=mine.py:f:share=0.5,n=2']
+    >>> [str(one) for one in at_settings(declaration('m=store=command:"run --mark=a|b"'))]
     ['m=store=command:"run --mark=a|b"']
     """
     settings = [*itertools.islice(_settings(declared), MOST_SETTINGS + 1)]
@@ -204,36 +202,23 @@ def at_settings(declared: Declaration) -> Sequence[Setting]:
     return settings
 
 
-def _settings(declared: Declaration) -> Iterator[Setting]:
+def _settings(declared: Declaration) -> Iterator[Declaration]:
     places = [(slot, item) for slot, items in declared.slots.items() for item in items]
     for chosen in itertools.product(*(_swept_specs(item) for _, item in places)):
         slots: dict[str, tuple[Any, ...]] = dict.fromkeys(declared.slots, ())
         for (slot, _), (_, item) in zip(places, chosen, strict=True):
             slots[slot] = (*slots[slot], item)
-        values = tuple(value for several, _ in chosen for value in several)
-        yield values, replace(declared, slots=slots)
+        values = (value for several, _ in chosen for value in several)
+        yield replace(declared, name="-".join((declared.name, *values)), slots=slots)
 
 
 def _swept_specs(item: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Yield the chosen values and the spec, for every setting of a spec; a function as it is."""
-    *named, settings = split_top(item, ":") if isinstance(item, str) else [item]
-    if not named or "|" not in settings:
+    spec = parse_spec(item) if isinstance(item, str) and "|" in item else None
+    sweeps = {key: raw for key, raw in spec.params if isinstance(raw, Sweep)} if spec else {}
+    if spec is None or not sweeps:
         yield (), item
         return
-    choices = [_choices(setting, item) for setting in split_top(settings, ",")]
-    for chosen in itertools.product(*choices):
-        values = tuple(value for value, _ in chosen if value)
-        yield values, ":".join([*named, ",".join(setting for _, setting in chosen)])
-
-
-def _choices(setting: str, item: str) -> list[tuple[str, str]]:
-    """The choices of one setting, each with its value and as text; the value is `""` without a
-    sweep."""
-    key, _, values = setting.partition("=")
-    if not key.strip().isidentifier() or "|" not in values or values.strip()[0] in '["':
-        return [("", setting)]
-    several = [value.strip() for value in values.split("|")]
-    if not all(several):
-        what = f"the sweep {values!r} has an empty value"
-        raise SpecError(f"spec {item!r}: {what} — write 5|10|20")
-    return [(value, f"{key}={value}") for value in dict.fromkeys(several)]
+    for values in itertools.product(*sweeps.values()):
+        params = {**dict(spec.params), **dict(zip(sweeps, values, strict=True))}
+        yield values, str(replace(spec, params=tuple(params.items())))

@@ -85,25 +85,24 @@ def execution_mapping(record: Record) -> dict[str, Any]:
     }
 
 
-_RESULT = {"ToolResult": "first", "str": "first.text", "dict": "raw", "value": "first.value"}
+_RESULT = {"ToolResult": "ToolResult", "str": "str", "dict": "mapping", "value": "value"}
 _CHAT = {name: name for name in ("openai", "langchain", "anthropic")}
 FORMS: dict[str, dict[str, str]] = {
     "summarizer": _RESULT,
     "store": _RESULT,
-    "compactor": {**_CHAT, "state": "graph_state", "Window": "first", "Message": "messages"},
-    "evaluator": {"Record": "first", "dict": "execution", "state": "execution_state"},
+    "compactor": {**_CHAT, "state": "graph_state", "Window": "Window", "Message": "Message"},
+    "evaluator": {"Record": "Record", "dict": "execution", "state": "execution_state"},
     "router": {"state": "graph_state", **_CHAT},
-    "consumer": {"Execution": "first"},
+    "consumer": {"Execution": "Execution"},
 }
-"""The forms of each slot by name, its default first, each with the attribute of `UserFunction` that
-builds it."""
+"""The forms of each slot by name, its default first, each with the argument that it is."""
 
-_STORE_004 = ("step", "first.value", "first.success", "first.function")
+_STORE_004 = ("step", "value", "success", "function")
 """The parameters of document 004's store: step, result, success, name of the function."""
 
 
 class Form(NamedTuple):
-    """The form of one function: its name, and the attribute that builds each argument."""
+    """The form of one function: its name, and its arguments by the names of `functions.py`."""
 
     name: str
     arguments: tuple[str, ...]

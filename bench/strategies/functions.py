@@ -6,7 +6,6 @@ import functools
 import inspect
 import itertools
 from collections.abc import Callable, Mapping
-from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -53,7 +52,7 @@ def slot_function(plugin: Plugin) -> Callable[..., Any]:
 class UserFunction:
     """A user's function in one slot, for one run; calling it converts the values and the answer.
 
-    Its properties are the arguments that a form may have, made of the values `given` to the slot.
+    `given` are the values of the slot at this call, `records` those of this run so far.
     """
 
     def __init__(self, plugin: Plugin, call: Callable[..., Any]) -> None:
@@ -68,7 +67,7 @@ class UserFunction:
         self.given, self._bridge = given, None
         if self._kind == "evaluator":
             self.records.append(given[0])
-        answer = self._answer([attrgetter(path)(self) for path in self._form.arguments])
+        answer = self._answer([_ARGUMENTS[name](self) for name in self._form.arguments])
         if self._bridge is None or self._kind == "router" or isinstance(answer, NewHistory):
             return answer
         return self._bridge.back(answer)
@@ -86,90 +85,66 @@ class UserFunction:
                 error.add_note(f"it got form={self._form.name}; other forms: {others}")
             raise
 
-    @property
-    def first(self) -> Any:
-        """The value of the slot itself."""
-        return self.given[0]
-
-    @property
-    def raw(self) -> dict[str, Any]:
-        """A result as the recorded mapping."""
-        return raw_mapping(self.first)
-
-    # ------------------------------------------------------------ histories
-
-    def _messages(self, dialect: type[OpenAIMessages], *beside: str) -> list[Any]:
+    def messages(self, dialect: type[OpenAIMessages], *beside: str) -> list[Any]:
         """The history as messages of a dialect; the answer is read as that dialect too."""
         if self._bridge is None:
-            is_window = isinstance(self.first, Window)
-            history = self.first.messages if is_window else self.first.get("prompt", ())
+            (first,) = self.given
+            history = first.messages if isinstance(first, Window) else first.get("prompt", ())
             if dialect not in self._dialects:
                 self._dialects[dialect] = dialect(*beside)
             self._bridge = Bridge(self._dialects[dialect], history)
         return self._bridge.given
 
-    @property
-    def messages(self) -> list[Message]:
-        """The history as it is."""
-        return list(self.first.messages)
 
-    @property
-    def openai(self) -> list[Any]:
-        """The history as OpenAI's messages."""
-        return self._messages(OpenAIMessages)
+def _graph_state(call: UserFunction) -> dict[str, Any]:
+    """A graph's state, with the history as its `messages`, without the system prompt.
 
-    @property
-    def anthropic(self) -> list[Any]:
-        """The history as Anthropic's messages."""
-        return self._messages(AnthropicMessages)
+    A router's messages are built only when its function asks for them.
+    """
+    (first,) = call.given
 
-    @property
-    def langchain(self) -> list[Any]:
-        """The history as LangChain's messages."""
-        return self._messages(LangChainMessages)
+    def messages(key: str) -> Any:
+        if key != "messages":
+            raise KeyError(key)
+        return call.messages(LangChainMessages, "system")
 
-    @property
-    def graph_state(self) -> dict[str, Any]:
-        """A graph's state, with the history as its `messages`, without the system prompt.
+    return (
+        {"messages": messages("messages")} if isinstance(first, Window) else Lookup(first, messages)
+    )
 
-        A router's messages are built only when its function asks for them.
-        """
 
-        def messages(key: str) -> Any:
-            if key != "messages":
-                raise KeyError(key)
-            return self._messages(LangChainMessages, "system")
+def _step(call: UserFunction) -> dict[str, Any]:
+    """The step of a plan of document 004 that was executed."""
+    return {"function_name": call.given[0].function, "parameters": call.given[0].arguments}
 
-        if isinstance(self.first, Window):
-            return {"messages": messages("messages")}
-        return Lookup(self.first, messages)
 
-    # ------------------------------------------------------------ document 004
+def _execution_state(call: UserFunction) -> dict[str, Any]:
+    """The state of document 004 at an evaluation."""
+    return {
+        "execution_history": [execution_mapping(item) for item in call.records],
+        "current_step_index": len(call.records),
+        "step_evaluation_history": list(call.given[1]),
+    }
 
-    @property
-    def step(self) -> dict[str, Any]:
-        """The step of a plan that was executed."""
-        return {"function_name": self.first.function, "parameters": self.first.arguments}
 
-    @property
-    def execution(self) -> dict[str, Any]:
-        """The entry of an execution history, with its step beside it."""
-        return {**execution_mapping(self.first), "step": self.step}
-
-    @property
-    def execution_state(self) -> dict[str, Any]:
-        """The state at an evaluation."""
-        return {
-            "execution_history": [execution_mapping(item) for item in self.records],
-            "current_step_index": len(self.records),
-            "step_evaluation_history": self.evaluations,
-        }
-
-    @property
-    def evaluations(self) -> list[Any]:
-        """The earlier evaluations, which an evaluator gets beside the record."""
-        _, history = self.given
-        return list(history)
+_ARGUMENTS: dict[str, Callable[[UserFunction], Any]] = {
+    **dict.fromkeys(("ToolResult", "Record", "Window", "Execution"), lambda call: call.given[0]),
+    "str": lambda call: call.given[0].text,
+    "value": lambda call: call.given[0].value,
+    "mapping": lambda call: raw_mapping(call.given[0]),
+    "success": lambda call: call.given[0].success,
+    "function": lambda call: call.given[0].function,
+    "step": _step,
+    "Message": lambda call: list(call.given[0].messages),
+    "openai": lambda call: call.messages(OpenAIMessages),
+    "anthropic": lambda call: call.messages(AnthropicMessages),
+    "langchain": lambda call: call.messages(LangChainMessages),
+    "graph_state": _graph_state,
+    "execution": lambda call: {**execution_mapping(call.given[0]), "step": _step(call)},
+    "execution_state": _execution_state,
+    "evaluations": lambda call: list(call.given[1]),
+}
+"""The arguments that a form may have, each with the function that builds it at a call."""
 
 
 def awaited(answer: Any) -> Any:

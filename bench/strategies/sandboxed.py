@@ -92,7 +92,8 @@ def _in_child(given: Sequence[Declaration], place: Place, tolerant: bool) -> lis
                 )
                 for slot, each in one.plugins.items()
             }
-            strategies.append(Strategy(declared, plugins, sandbox=Sandbox(child, number, files)))
+            sandbox = Sandbox(child, number, files)
+            strategies.append(Strategy.of(declared, plugins=plugins, sandbox=sandbox))
     return strategies
 
 
@@ -114,7 +115,7 @@ def _broken_strategy(declared: Declaration, problem: object, tolerant: bool) -> 
     """A strategy that cannot be loaded. An error of its spec is raised, unless `tolerant`."""
     if isinstance(problem, SpecError) and not (tolerant or isinstance(problem, EndedError)):
         raise problem
-    return Strategy(declared, broken=f"it cannot be loaded: {problem}")
+    return Strategy.of(declared, broken=f"it cannot be loaded: {problem}")
 
 
 def stop(strategies: Sequence[Strategy]) -> None:

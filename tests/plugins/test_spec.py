@@ -9,7 +9,6 @@ from hypothesis import example, given, strategies as st
 from bench.model.errors import BenchError, SpecError
 from bench.plugins.spec import Spec, format_value, parse_spec, parse_value
 from bench.strategies import Strategy, parse_strategy
-from bench.strategies.declaring import Declaration
 
 values = st.one_of(st.text(), st.lists(st.text()).map(tuple))
 targets = st.one_of(
@@ -119,7 +118,7 @@ def test_slots_print_in_the_order_of_the_flow_whatever_order_they_were_written_i
 def test_a_named_strategy_equals_the_list_of_its_slots():
     assert parse_strategy("keep_all") == parse_strategy("keep_all=summarizer=untruncated+compactor=none")
     assert parse_strategy("recorded").plugins == {}
-    assert parse_strategy("mine=") == Strategy(Declaration("mine"))
+    assert parse_strategy("mine=") == Strategy("mine")
 
 
 def test_routers_with_settings_may_be_in_a_list(tmp_path):

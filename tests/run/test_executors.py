@@ -91,24 +91,26 @@ def test_a_cached_replay_is_returned_unchanged(tmp_path_factory, values):
 
 def test_a_cached_replay_is_not_repeated(tmp_path, monkeypatch):
     trace, cache = example().trace, Cache(tmp_path / "k.sqlite")
-    measuring = Measuring((parse_strategy("keep_all"), parse_strategy("ends=summarizer=head_tail:head=1,tail=1")))
-    session = RunSession(trace, measuring, cache)
+    strategies = (parse_strategy("keep_all"), parse_strategy("ends=summarizer=head_tail:head=1,tail=1"))
+    measuring = Measuring(strategies, cache=cache)
+    session = RunSession(trace, measuring)
     first, details = session.measured(), session.details(["ends"])
     for name in ("index_trace", "Replayer", "TraceSession"):
         monkeypatch.delattr(f"bench.run.measuring.{name}")
-    again = RunSession(trace, measuring, cache)
+    again = RunSession(trace, measuring)
     assert (again.measured(), again.details(["ends"])) == (first, details)
     routed = msgspec.structs.replace(trace, labels={"routes": {"1": "end"}})
-    for asked, by in ((trace, Measuring(measuring.strategies, model="gpt-4o")), (routed, measuring)):
+    for asked, by in ((trace, Measuring(strategies, "gpt-4o", cache)), (routed, measuring)):
         with pytest.raises(NameError):
-            RunSession(asked, by, cache).measured()
+            RunSession(asked, by).measured()
 
 
 def test_user_code_is_never_cached(tmp_path):
     cache, texts = Cache(tmp_path / "k.sqlite"), ["a/b.csv", "another"]
     scores = [
         RunSession(
-            example().trace, Measuring((compose("mine", {"summarizer": lambda result, text=text: text}),)), cache
+            example().trace,
+            Measuring((compose("mine", {"summarizer": lambda result, text=text: text}),), cache=cache),
         ).measured()
         for text in (*texts, *texts)
     ]
