@@ -49,7 +49,7 @@ QUALITY = {
     "findings.agreement": "leads to the same judgement for {} of the results",
     "routing.accuracy": "takes the expected route in {} of the decisions",
     "routing.selection_top1": "ranks the expected script first for {} of the requests",
-    "routing.unreset_states": "has {} replies a run that leave the task's state uncleared",
+    "routing.unreset_states": "leaves the task's state uncleared in {} replies a run",
 }
 """The words for the measures of stores, evaluators, routers and consumers, after a strategy's name."""
 
@@ -64,7 +64,7 @@ def rule_failed(result: RuleResult, *, quoting: bool = True) -> str:
     >>> rule_failed(RuleResult(rule="stored", passed=False, value=0.249, limit=1, metric="probes.recall"))
     'answers 24.9% of the questions, below 100%'
     >>> rule_failed(RuleResult(rule="routed", passed=False, value=2, limit=0, metric="routing.unreset_states"))
-    "has 2 replies a run that leave the task's state uncleared, above 0"
+    "leaves the task's state uncleared in 2 replies a run, above 0"
     >>> rule_failed(RuleResult(rule="changed", passed=False, value=3))
     '3 values changed'
     >>> rule_failed(RuleResult(rule="ran", passed=False, value=1))
@@ -94,7 +94,7 @@ def quality(result: RuleResult) -> str:
     """The measure of a store, an evaluator, routers or a consumer in words.
 
     >>> quality(RuleResult(rule="routed", passed=False, value=0.5, metric="routing.unreset_states"))
-    "has 0.5 replies a run that leave the task's state uncleared"
+    "leaves the task's state uncleared in 0.5 replies a run"
     """
     return QUALITY[result.metric].format(_amount(result.metric, result.value))
 

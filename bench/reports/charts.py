@@ -41,12 +41,8 @@ class Range:
     alt: str
     value: float
     ends: tuple[float, float]
-    scale: tuple[float, float]
+    axis: Axis
     mark: Mark
-
-    def at(self, value: float) -> float:
-        """The place of a value in percent."""
-        return Axis(*self.scale).at(value)
 
 
 @dataclass(frozen=True)
@@ -81,20 +77,14 @@ class Histogram:
     wide: bool = False
 
     @property
-    def bars(self) -> list[tuple[float, float, Mark, str]]:
-        """The position and the height in percent, the mark and the text of each bar.
-
-        Only the highest bar has a text.
-        """
+    def bars(self) -> Iterator[tuple[float, float, Mark, str]]:
+        """Yield the position and the height in percent, the mark and the text of each bar; only the
+        first of the highest bars has a text."""
         largest = max([*self.counts, 1e-12])
-        first = next((at for at, number in enumerate(self.counts) if number == largest), None)
-        middles = [100 * (place + 0.5) / len(self.counts) for place in range(len(self.counts))]
-        texts = [
-            quantity(number, self.unit) if at == first else ""
-            for at, number in enumerate(self.counts)
-        ]
-        heights = [100 * number / largest for number in self.counts]
-        return list(zip(middles, heights, self.marks, texts, strict=True))
+        for at, (number, mark) in enumerate(zip(self.counts, self.marks, strict=True)):
+            is_first = number == largest and largest not in self.counts[:at]
+            text = quantity(number, self.unit) if is_first else ""
+            yield 100 * (at + 0.5) / len(self.counts), 100 * number / largest, mark, text
 
     @property
     def axis(self) -> list[tuple[float, str]]:
@@ -178,10 +168,8 @@ def ticks(low: float, high: float, most: int = 5) -> list[float]:
     if not (math.isfinite(high - low) and high > low):
         return [low]
     width = step(high - low, most)
-    first = math.ceil(low / width - 1e-9)
-    return [
-        round(number * width, 12) for number in range(first, math.floor(high / width + 1e-9) + 1)
-    ]
+    first, last = math.ceil(low / width - 1e-9), math.floor(high / width + 1e-9)
+    return [round(number * width, 12) for number in range(first, last + 1)]
 
 
 def step(span: float, most: int) -> float:
@@ -191,7 +179,5 @@ def step(span: float, most: int) -> float:
     (0.05, 0.05)
     """
     power = 10.0 ** math.floor(math.log10(span / most))
-    return next(
-        (factor * power for factor in (1, 2, 2.5, 5, 10) if span / (factor * power) < most),
-        20 * power,
-    )
+    steps = (factor * power for factor in (1, 2, 2.5, 5, 10, 20))
+    return next(width for width in steps if span / width < most)

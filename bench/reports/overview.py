@@ -12,14 +12,14 @@ from .numbers import change, count, counted, listed, percent, quantity
 from .panels.trust import REPLAY_LIMIT
 from .reading import REFUSED, Reading
 
-_GROUPS = (
-    "Gates failed",
-    "Ship",
-    "More runs needed",
-    "Keep what runs today",
-    "Stores, evaluators and routers",
-)
-"""The groups of scenarios in order."""
+_GROUPS = {
+    "Gates failed": "fail a gate",
+    "Ship": "ship a strategy",
+    "More runs needed": "need more runs",
+    "Keep what runs today": "keep what runs today",
+    "Stores, evaluators and routers": "compare stores, evaluators or routers",
+}
+"""The groups of scenarios in order, each with its words after a number."""
 
 
 def _group(reading: Reading) -> str:
@@ -47,8 +47,8 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
 
     ship = f"Ship {listed(names)}." if names else "Nothing to ship."
     head = Span(ship, "good" if names else "", strong=True)
-    parts = [f"{name.lower()} ({count(len(places))})" for name, places in groups.items()]
-    rest = "" if len(ships) == len(readings) else f" Of {scenarios}: {', '.join(parts)}."
+    parts = listed([f"{count(len(places))} {_GROUPS[name]}" for name, places in groups.items()])
+    rest = "" if len(ships) == len(readings) else f" Of {scenarios} {parts}."
     if failed:
         head = Span(not_passed(failed, gates), "bad", strong=True)
         rest = (f" {ship}" if names else "") + rest

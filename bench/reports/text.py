@@ -151,5 +151,5 @@ def _cell(cell: Cell, number: bool, first: bool) -> str:
     sign = f"{DOTS[cell.mark]} " if cell.mark else ""
     text, note = plain(cell.text), "" if first else cell.note
     if text and note:
-        note = f" {note}" if number else f": {note}"
+        note = f" {note}" if number else f" ({note})"
     return sign + " ".join(visible(text + note).split())

@@ -73,15 +73,15 @@ def _trust(sessions: Sessions) -> Iterator[Block]:
 
 def _counted(sessions: Sessions) -> Iterator[str]:
     """Yield sentences on the sources of the tokens and of the price."""
-    if sessions.calls:
-        reported = sum(one.reported_turns for one in sessions.all)
-        calls = f"{count(reported)} of {counted(sessions.calls, 'model call')}"
-        by_us = "counted by bench, cached ones by the provider's rules."
-        if not reported:
-            yield f"Tokens are {by_us}"
-        else:
-            others = "." if reported == sessions.calls else f"; the others are {by_us}"
-            yield f"Tokens are as the provider reported them in {calls}{others}"
+    calls, reported = sessions.calls, sum(one.reported_turns for one in sessions.all)
+    by_us = "counted by bench, cached ones by the provider's rules."
+    if calls and not reported:
+        yield f"Tokens are {by_us}"
+    elif calls and reported == calls:
+        yield "Tokens are those that the provider reported."
+    elif calls:
+        some = f"{count(reported)} of {counted(calls, 'model call')}"
+        yield f"The provider reported the tokens of {some}; the others are {by_us}"
     if stated := [one for one in sessions.all if one.stated_usd is not None]:
         theirs = sum(one.stated_usd or 0.0 for one in stated)
         ours = sum(one.charges.usd or 0.0 for one in stated)

@@ -25,7 +25,7 @@ from ..blocks import (
     muted,
     table,
 )
-from ..charts import Mark, Range
+from ..charts import Axis, Mark, Range
 from ..numbers import change, count, counted, listed, percent, quantity, rule_out, sentence_case
 from ..reading import RATE, REFUSED, Reading
 from ..scatter import MISSED_TURNS, scatter
@@ -161,7 +161,7 @@ def _prices_and_losses(reading: Reading) -> Table:
     other = "cached" if uncached else "uncached"
     prices = [price for item in reading.ranked if (price := reading.price(item))]
     ends = [end - 1 for price in prices for end in price.interval or ()]
-    scale = (min(-0.02, *ends), max(0.02, *ends)) if ends else None
+    scale = Axis(min(-0.02, *ends), max(0.02, *ends)) if ends else None
     heads: list[str | tuple[str, str]] = [
         (reading.price_axis, "tokens" if reading.counts_tokens else "price"),
         "change, 95% interval",

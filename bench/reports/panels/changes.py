@@ -22,7 +22,7 @@ from ..blocks import (
     headed,
     table,
 )
-from ..charts import Mark, Range, Split
+from ..charts import Axis, Mark, Range, Split
 from ..gates import condition, failed_sentence, name_of
 from ..numbers import BASES, count, counted, difference, listed, quantity
 from ..reading import Reading
@@ -136,7 +136,7 @@ def _gauge(gate: GateResult, bad: bool) -> Range | None:
     before = gate.value if gate.before is None else gate.before
     low, high = sorted((before - gate.limit, gate.value - gate.limit))
     room = 0.1 * (max(high, 0.0) - min(low, 0.0)) or 1.0
-    scale = min(low, 0.0) - room, max(high, 0.0) + room
+    scale = Axis(min(low, 0.0) - room, max(high, 0.0) + room)
     side = "at" if gate.value == gate.limit else "above" if gate.value > gate.limit else "below"
     mark: Mark = "rejected" if bad else "other"
     return Range(f"now {side} the limit", gate.value - gate.limit, (low, high), scale, mark)
