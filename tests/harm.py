@@ -18,7 +18,7 @@ from data.adversarial.harmless import HARMLESS
 from handmade import compose
 
 import bench
-from bench.comparison.rules import Terms, results_of
+from bench.comparison.rules import results_of
 from bench.comparison.totals import Runs
 from bench.evidence.false_alarms import false_alarms
 from bench.model import ToolResult, Trace
@@ -58,7 +58,7 @@ def refusals(of: Iterable[MeasuredRun], kinds: Mapping[str, Mapping[str, Any]]) 
     runs, rates = Runs(of), false_alarms()
     specs = {strategy.name: strategy.spec for strategy in strategies(kinds) if strategy.name in kinds}
     return {
-        name: [result for result in results_of(runs, name, spec=spec, terms=Terms(rates=rates)) if not result.passed]
+        name: [result for result in results_of(runs, name, spec=spec, rates=rates) if not result.passed]
         for name, spec in specs.items()
         if all(_differs(runs, name, same) for same in (TODAY, SAME_TEXT, SAME_HISTORY))
     }

@@ -19,7 +19,7 @@ from .prices import (
     prices_of,
     with_leave_one_out_price,
 )
-from .rules import USUAL, Terms, finite, results_of, slots_in_spec, unchecked_words, verdict_of
+from .rules import Rates, finite, results_of, slots_in_spec, unchecked_words, verdict_of
 from .sentence import with_sentence
 from .totals import Runs
 
@@ -59,21 +59,24 @@ def advise(
     strategies: Sequence[str],
     *,
     specs: Mapping[str, str],
-    terms: Terms = USUAL,
+    rates: Rates | None = None,
+    portfolio: bool = False,
     failed_gates: Mapping[str, int] | None = None,
     asks: str = "",
 ) -> Advice:
     """The decision among strategies (without the references), against what runs today.
 
     `specs` are shown in the table, `failed_gates` are counts by strategy, `asks` is the strategy
-    that the question is about. The result does not depend on the order of strategies and runs.
+    that the question is about. With `portfolio` the best strategy was chosen among many, so its
+    stated price is the leave-one-task-out price. The result does not depend on the order of
+    strategies and runs.
     """
     runs, failed = Runs(measured), failed_gates or {}
     names = sorted({*strategies} - {TODAY})
     answers = answers_of(specs.get(name, "") for name in names)
     rules = {
         name: results_of(
-            runs, name, spec=specs.get(name, ""), terms=terms, failed_gates=failed.get(name, 0)
+            runs, name, spec=specs.get(name, ""), rates=rates, failed_gates=failed.get(name, 0)
         )
         for name in [TODAY, *names]
     }
@@ -91,7 +94,7 @@ def advise(
     ordered = tuple(sorted(ranked, key=lambda item: _place(item, question)))
     advised = _strategy_to_advise(ordered, question)
     ordered = tuple(sorted(ordered, key=lambda item: item.strategy != advised))
-    if terms.portfolio and advised is not None and answers == "savings":
+    if portfolio and advised is not None and answers == "savings":
         ordered = with_leave_one_out_price(ordered, advised, runs)
     return _advice(question, ordered, advised, asks)
 

@@ -11,15 +11,16 @@ from .advice import advise, answers_of
 from .against import Against, moves
 from .baseline import ScoreFile, score_file_of
 from .gates import judge
-from .rules import USUAL, Terms
+from .rules import Rates
 from .totals import Runs, totals
 
 
 def with_decision(
     measured: Compared,
-    terms: Terms = USUAL,
     base: ScoreFile | None = None,
     *,
+    rates: Rates | None = None,
+    portfolio: bool = False,
     required: bool = False,
     accepting: bool = False,
 ) -> Compared:
@@ -42,7 +43,8 @@ def with_decision(
         compared.runs,
         compared.strategies,
         specs=compared.specs,
-        terms=terms,
+        rates=rates,
+        portfolio=portfolio,
         asks=compared.asks,
         failed_gates=Counter(gate.strategy for gate in gates if gate.outcome == "fail"),
     )

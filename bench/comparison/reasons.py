@@ -2,45 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..model.advice import Advice, Ranked, RuleResult
-from ..model.scores import Rule
 from ..text.wording import count, counted, percent
 from .certainty import FEWEST
+from .rules import asked_by
 from .wording import change, less_or_more, quoted, sample
-
-
-@dataclass(frozen=True)
-class RuleWords:
-    """A rule in words: its measure, and the end of a refusal, which follows a count of `noun` or a
-    share."""
-
-    measure: str
-    refusal: str = ""
-    noun: str = ""
-
-
-RULES: dict[Rule, RuleWords] = {
-    "ran": RuleWords("runs and gates that failed, replays that differ", "failed", "run"),
-    "valid": RuleWords("prompts a provider would refuse", "a provider would refuse", "prompt"),
-    "instructed": RuleWords("prompts without an instruction", "of prompts lack an instruction"),
-    "changed": RuleWords("values that differ from the output of the tool", "changed", "value"),
-    "misattributed": RuleWords(
-        "sentences that give a value to another record", "of sentences misattribute a value"
-    ),
-    "invented": RuleWords(
-        "generated texts that state something new", "of generated texts state something new"
-    ),
-    "hidden": RuleWords("failed results shown without their failure", "hidden", "error"),
-    "needed": RuleWords("missed turns"),
-    "far": RuleWords("old facts kept"),
-    "stored": RuleWords("fields kept in the store, questions answered"),
-    "judged": RuleWords("evaluations and extractions that stay the same"),
-    "routed": RuleWords("routes and selections as expected"),
-    "cheaper": RuleWords("upper end of the 95% interval of the price, as a share of today's"),
-}
-"""The words of each rule, in order. Rules with a noun count things."""
 
 QUALITY = {
     "loss.leaf_recall.stored": "stores {} of the values",
@@ -70,7 +36,7 @@ def rule_failed(result: RuleResult, *, quoting: bool = True) -> str:
     >>> rule_failed(RuleResult(rule="ran", passed=False, value=1))
     '1 gate failed'
     """
-    words = RULES[result.rule]
+    words = asked_by(result)
     value, limit = (_amount(result.metric, size) for size in (result.value, result.limit))
     texts = (item.text.partition(" — ")[0] for item in result.findings)
     text = next(filter(str.strip, texts), "")
@@ -105,10 +71,10 @@ def limit_in_words(result: RuleResult) -> str:
     >>> limit_in_words(RuleResult(rule="far", passed=True, limit=0.9)), limit_in_words(RuleResult(rule="valid", passed=True, limit=0))
     ('at least 90%', '0')
     """
-    if RULES[result.rule].noun:
+    asked = asked_by(result)
+    if asked.noun:
         return count(result.limit)
-    is_least = result.rule in ("far", "stored", "judged", "routed")
-    is_least = is_least and result.metric != "routing.unreset_states"
+    is_least = bool(asked.metrics) and asked.better == "higher"
     return f"{'at least ' if is_least else ''}{_amount(result.metric, result.limit)}"
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from msgspec.structs import replace
@@ -21,54 +21,78 @@ from ..plugins.spec import split_top
 from .certainty import lowest_rate
 from .totals import Runs, value_of
 
-Kind = Literal["ran", "count", "prose", "share", "cheaper"]
-
 
 @dataclass(frozen=True)
 class DecisionRule:
-    """One rule: how it counts, and its verdict.
+    """One rule: its verdict, and what it measures.
 
-    A rule on a share (or a mean) has a limit and several metrics: the first that was measured
-    counts.
-
-    A share with a `slot` is asked only of strategies that fill it; its limit is today's value.
+    A rule with a `refusal` searches texts: its refusal follows a count of `noun`, or a share of the
+    texts where the rule reads prose. Any other rule has a limit on a share (or a mean), of the first
+    of its metrics that was measured. With a `slot` it is asked only of strategies that fill it, and
+    its limit is today's value.
     """
 
     rule: Rule
-    kind: Kind = "share"
-    verdict: Verdict = "loses too much"
+    verdict: Verdict
+    measure: str
+    refusal: str = ""
+    noun: str = ""
     metrics: tuple[str, ...] = ()
     limit: float = 1.0
     slot: str = ""
     better: Literal["lower", "higher"] = "higher"
 
 
+_LOSS: Verdict = "loses too much"
 TABLE: tuple[DecisionRule, ...] = (
-    DecisionRule("ran", "ran", "invalid"),
-    DecisionRule("valid", "count", "invalid"),
-    DecisionRule("instructed", "prose", "unfaithful"),
-    DecisionRule("changed", "count", "unfaithful"),
-    DecisionRule("misattributed", "prose", "unfaithful"),
-    DecisionRule("invented", "prose", "unfaithful"),
-    DecisionRule("hidden", "count", "unfaithful"),
+    DecisionRule("ran", "invalid", "runs and gates that failed, replays that differ", "failed", "run"),
+    DecisionRule("valid", "invalid", "prompts a provider would refuse", "a provider would refuse", "prompt"),
+    DecisionRule("instructed", "unfaithful", "prompts without an instruction", "of prompts lack an instruction"),
+    DecisionRule("changed", "unfaithful", "values that differ from the output of the tool", "changed", "value"),
     DecisionRule(
-        "needed", metrics=("needed.missed_turn_rate",), limit=MAX_FAULT_RATE, better="lower"
+        "misattributed", "unfaithful", "sentences that give a value to another record",
+        "of sentences misattribute a value",
     ),
-    DecisionRule("far", metrics=("needed.recall.far",), limit=MIN_FAR_RECALL),
     DecisionRule(
-        "stored", metrics=("loss.leaf_recall.stored", "loss.fact_recall.stored"), slot="store"
+        "invented", "unfaithful", "generated texts that state something new",
+        "of generated texts state something new",
     ),
-    DecisionRule("stored", metrics=("probes.recall",), slot="store"),
-    DecisionRule("judged", metrics=("findings.agreement",), slot="evaluator"),
-    DecisionRule("routed", metrics=("routing.accuracy", "routing.selection_top1"), slot="routers"),
-    DecisionRule("routed", metrics=("routing.unreset_states",), slot="consumer", better="lower"),
-    DecisionRule("cheaper", "cheaper", "not certain"),
-)
-"""The table.
+    DecisionRule("hidden", "unfaithful", "failed results shown without their failure", "hidden", "error"),
+    DecisionRule(
+        "needed", _LOSS, "missed turns", metrics=("needed.missed_turn_rate",),
+        limit=MAX_FAULT_RATE, better="lower",
+    ),
+    DecisionRule("far", _LOSS, "old facts kept", metrics=("needed.recall.far",), limit=MIN_FAR_RECALL),
+    DecisionRule(
+        "stored", _LOSS, "fields kept in the store", slot="store",
+        metrics=("loss.leaf_recall.stored", "loss.fact_recall.stored"),
+    ),
+    DecisionRule("stored", _LOSS, "questions answered", metrics=("probes.recall",), slot="store"),
+    DecisionRule(
+        "judged", _LOSS, "evaluations that stay the same", metrics=("findings.agreement",), slot="evaluator"
+    ),
+    DecisionRule(
+        "routed", _LOSS, "routes and selections as expected", slot="routers",
+        metrics=("routing.accuracy", "routing.selection_top1"),
+    ),
+    DecisionRule(
+        "routed", _LOSS, "replies that leave the task's state uncleared", slot="consumer",
+        metrics=("routing.unreset_states",), better="lower",
+    ),
+    DecisionRule("cheaper", "not certain", "upper end of the 95% interval of the price, against today's"),
+)  # fmt: skip
+"""The table, in the order in which the rules are applied.
 
 `instructed`, `misattributed` and `invented` read prose: their limits are their own false-alarm
 rates.
 """
+
+
+def asked_by(result: RuleResult) -> DecisionRule:
+    """The entry of the table that a result is of."""
+    of_rule = [asked for asked in TABLE if asked.rule == result.rule]
+    return next((asked for asked in of_rule if result.metric in asked.metrics), of_rule[0])
+
 
 FINDINGS = 5
 """The most findings that a rule's result lists."""
@@ -94,25 +118,12 @@ def slots_in_spec(spec: str) -> dict[str, str]:
 _SLOTS = ("summarizer", "store", "compactor", "evaluator", "routers", "consumer", "says")
 
 
-@dataclass(frozen=True)
-class Terms:
-    """The settings of a decision.
-
-    With `portfolio` the best strategy was chosen among many, so its stated price is the
-    leave-one-task-out price. `rates` are the measured false-alarm rates of the rules that read
-    prose (0 for a missing one).
-    """
-
-    portfolio: bool = False
-    rates: Mapping[Rule, FalseAlarms] = field(default_factory=dict)
-
-
-USUAL = Terms()
-"""The default terms."""
+Rates = Mapping[Rule, FalseAlarms]
+"""The measured false-alarm rates of the rules that read prose (0 for a missing one)."""
 
 
 def results_of(
-    runs: Runs, strategy: str, *, spec: str = "", terms: Terms = USUAL, failed_gates: int = 0
+    runs: Runs, strategy: str, *, spec: str = "", rates: Rates | None = None, failed_gates: int = 0
 ) -> tuple[RuleResult, ...]:
     """The results of every rule except the last for one strategy, in order.
 
@@ -121,12 +132,12 @@ def results_of(
     slots = slots_in_spec(spec)
     results: list[RuleResult | None] = []
     for asked in TABLE:
-        if asked.kind == "cheaper" or (strategy == TODAY and asked.rule not in ("ran", "valid")):
+        if asked.rule == "cheaper" or (strategy == TODAY and asked.rule not in ("ran", "valid")):
             continue
-        if asked.kind == "ran":
+        if asked.rule == "ran":
             results.append(_ran(runs, strategy, failed_gates))
-        elif asked.kind != "share":
-            results.append(_in_texts(runs, asked, strategy, terms.rates))
+        elif asked.refusal:
+            results.append(_in_texts(runs, asked, strategy, (rates or {}).get(asked.rule)))
         elif not asked.slot or asked.slot in slots:
             results.append(_share(runs, asked, strategy))
     return tuple(result for result in results if result is not None)
@@ -140,15 +151,15 @@ def unchecked_words(runs: Runs, strategy: str) -> str | None:
         score = runs.score(run, strategy)
         for asked in TABLE:
             check = score.checks.get(asked.rule) if score else None
-            if asked.kind in ("count", "prose") and (check is None or check.unchecked):
+            searches = asked.refusal and asked.rule != "ran"
+            if searches and (check is None or check.unchecked):
                 words = words or (check.unchecked_text if check else "")
     return words
 
 
 def verdict_of(results: tuple[RuleResult, ...]) -> Verdict | None:
     """The verdict of the first rule that refuses; None if all pass."""
-    first = next((result.rule for result in results if not result.passed), None)
-    return None if first is None else next(asked.verdict for asked in TABLE if asked.rule == first)
+    return next((asked_by(result).verdict for result in results if not result.passed), None)
 
 
 # ---------------------------------------------------------------- the kinds
@@ -173,7 +184,7 @@ def _ran(runs: Runs, strategy: str, failed_gates: int) -> RuleResult:
 
 
 def _in_texts(
-    runs: Runs, asked: DecisionRule, strategy: str, rates: Mapping[Rule, FalseAlarms]
+    runs: Runs, asked: DecisionRule, strategy: str, rates: FalseAlarms | None
 ) -> RuleResult:
     """The result of a rule that searches texts; a rule that counts breaks at the first hit.
 
@@ -198,10 +209,10 @@ def _in_texts(
         findings=tuple(findings[:FINDINGS]),
         worst_run=max(by_run, key=lambda run: by_run[run]) if hits else "",
     )
-    if asked.kind == "count":
+    if asked.noun:
         return result
     low = lowest_rate(hits, of)
-    expected = rates.get(asked.rule, FalseAlarms()).expected(of, summaries)
+    expected = (rates or FalseAlarms()).expected(of, summaries)
     value = hits / of if of else None
     return replace(result, passed=low <= expected, value=value, limit=expected, low=low)
 

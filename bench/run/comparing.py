@@ -11,7 +11,6 @@ import msgspec
 from ..comparison.baseline import ScoreFile
 from ..comparison.building import with_decision
 from ..comparison.gate_rules import parse_rule
-from ..comparison.rules import Terms
 from ..evidence.false_alarms import false_alarms
 from ..metrics import metric_infos
 from ..model import GateRule, Signature, Trace
@@ -122,9 +121,14 @@ def compare_runs(
         ),
         notes=tuple(here),
     )
-    terms = Terms(portfolio=plan.portfolio, rates=false_alarms())
-    required, accepting = base.required, base.accepting
-    result = with_decision(compared, terms, base.scores, required=required, accepting=accepting)
+    result = with_decision(
+        compared,
+        base.scores,
+        rates=false_alarms(),
+        portfolio=plan.portfolio,
+        required=base.required,
+        accepting=base.accepting,
+    )
     details = tuple(_details(result, measured_runs)) if running.details else ()
     return msgspec.structs.replace(result, details=details)
 

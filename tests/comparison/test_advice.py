@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 from numbers_gold import GOLD
 
 from bench.comparison.advice import advise
-from bench.comparison.rules import TABLE, Terms
+from bench.comparison.rules import TABLE
 from bench.model.advice import Advice, Ranked
 from bench.model.outcome import Failure
 from bench.model.scores import Check, FalseAlarms, Finding, MeasuredRun, Number
@@ -28,7 +28,7 @@ def cheaper(**more: Any) -> list[dict[str, Any]]:
 
 def advice_for(runs: list[MeasuredRun], specs: Mapping[str, str] | None = None, **terms: Any) -> Advice:
     names = sorted({item.strategy for one in runs for item in one.scores} - {"recorded", "clairvoyant"})
-    return advise(runs, names, specs=specs or {}, terms=Terms(**terms))
+    return advise(runs, names, specs=specs or {}, **terms)
 
 
 def ranked(advice: Advice, name: str) -> Ranked:

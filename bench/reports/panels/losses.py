@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from ...comparison.reasons import RULES
+from ...comparison.rules import TABLE
 from ...model.base import grouped
 from ...model.detail import Excerpt, MissedFact, ReplayDetail
 from ..blocks import (
@@ -83,7 +83,7 @@ def _findings(reading: Reading) -> Iterator[Block]:
     """Yield the table of texts that made rules refuse strategies, by rule; the heat table shows the
     other losses."""
     rows: list[Cells] = []
-    for rule, words in RULES.items():
+    for asked in TABLE:
         examples = dict.fromkeys(
             (
                 Cell(item.strategy, reading.name(result.worst_run)),
@@ -92,10 +92,10 @@ def _findings(reading: Reading) -> Iterator[Block]:
             )
             for item in reading.ranked
             for result in item.rules
-            if result.rule == rule and not result.passed and words.refusal
+            if result.rule == asked.rule and asked.refusal and not result.passed
             for finding in result.findings[:3]
         )
-        rows += [sentence_case(words.measure), *examples] if examples else []
+        rows += [sentence_case(asked.measure), *examples] if examples else []
     if rows:
         heads = ["strategy", "before", "with the strategy"]
         yield from headed(table("Refused by a rule", heads, rows, most=_ROWS, noun="example"))

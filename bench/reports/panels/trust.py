@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ...comparison.reasons import RULES, limit_in_words
-from ...model.advice import TODAY
+from ...comparison.reasons import limit_in_words
+from ...comparison.rules import TABLE, asked_by
 from ...model.compared import Skipped
 from ..blocks import (
     Block,
@@ -110,12 +110,12 @@ def _rules(reading: Reading) -> Table | None:
     """The table of the rules that were applied, in order: the limit of each, and the strategies
     that it refuses; None if nothing was compared."""
     rows: list[Cells] = []
-    for rule, words in RULES.items():
+    for asked in TABLE:
         results = [
             (item.strategy, result)
-            for item in reading.ranked
+            for item in reading.tried
             for result in item.rules
-            if result.rule == rule and item.strategy != TODAY
+            if asked_by(result) is asked
         ]
         limits = sorted(
             (one.limit, limit_in_words(one)) for _, one in results if one.limit is not None
@@ -125,7 +125,7 @@ def _rules(reading: Reading) -> Table | None:
             error = any(one.low is not None for _, one in results)
             refused = [name for name, one in results if not one.passed]
             limit = Cell(ends, "measured error of the rule" if error else "")
-            rows.append((rule, words.measure, limit, listed(refused) or "none"))
+            rows.append((asked.rule, asked.measure, limit, listed(refused) or "none"))
     heads = ["rule", "counts", "limit", "refuses"]
     return table("How it was decided", heads, rows) if rows else None
 
