@@ -36,8 +36,8 @@ class TraceMessages:
         self, trace: Trace, index: TraceIndex, contents: TraceContents | None = None
     ) -> None:
         self.trace, self.index = trace, index
-        numbered = recorded_messages(trace, index.reasoning_tokens)
-        self.messages: list[Message] = list(numbered.messages)
+        self.recording = recorded_messages(trace, index.reasoning_tokens)
+        self.messages: list[Message] = list(self.recording.messages)
         self.tokens: list[int] = list(index.tokens)
         self.recorded = len(self.messages)
         self.contents = contents or TraceContents(trace)

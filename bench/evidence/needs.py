@@ -7,12 +7,10 @@ their parameters are not needs, nor are names in code that the agent itself made
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..model import (
-    ContextEdit,
-    ContextReset,
     ModelTurn,
     SystemTurn,
     ToolsChanged,
@@ -21,11 +19,11 @@ from ..model import (
     nested,
 )
 from ..model.index import Need, Origin
-from ..model.messages import RecordedMessages, Speaking
+from ..model.messages import RecordedMessages, Speaking, recorded_prompts
 from ..text.facts import flat
 from .contents import TraceContents
 from .copied import FlatTexts
-from .step_texts import call_text
+from .step_texts import message_texts
 from .turn_facts import Asked
 
 FAR_TURNS = 6
@@ -55,23 +53,27 @@ def needs_of(trace: Trace, recorded: RecordedMessages, contents: TraceContents) 
     """
     asked, search = contents.turn_facts, contents.turn_search
 
-    def facts_in(*texts: str) -> frozenset[str]:
+    def facts_in(texts: Iterable[str]) -> frozenset[str]:
         """The facts of turns in some texts."""
         return asked.distinct & frozenset().union(*map(search.in_text, texts))
 
-    holds = [facts_in(*contents.of(message)) for message in recorded.messages]
+    holds = {message: facts_in(contents.of(message)) for message in recorded.messages}
+    threads: dict[str, _Thread] = defaultdict(_Thread)
+    for turn, keep, tail in recorded_prompts(trace, recorded):
+        new = [holds[m] if m in holds else facts_in(message_texts(m)) for m in tail]
+        threads[turn.thread].show(turn.index, keep, new, asked.of(turn.index))
     numbers: dict[str, int] = {}
     kinds: list[str] = []
     by_turn: dict[int, tuple[Need, ...]] = {}
-    threads: dict[str, _Thread] = defaultdict(_Thread)
     tools = _tool_words(trace)
     for step in trace.steps:
+        if not isinstance(step, Speaking):
+            continue
         thread = threads[step.thread]
         if isinstance(step, ModelTurn):
             needs = []
-            for fact, kind in thread.needed(
-                asked.by_turn[step.index], asked.spans.of(step.index), tools
-            ):
+            facts, spans = asked.by_turn[step.index], asked.spans.of(step.index)
+            for fact, kind in thread.needed(step.index, facts, spans, tools):
                 if fact not in numbers:
                     numbers[fact] = len(numbers)
                     kinds.append(kind)
@@ -81,19 +83,11 @@ def needs_of(trace: Trace, recorded: RecordedMessages, contents: TraceContents) 
                 needs.append(Need(numbers[fact], origin, at, distance, field))
             if needs:
                 by_turn[step.index] = tuple(needs)
-        elif isinstance(step, ContextReset):
-            thread.reset(step, facts_in(step.summary or ""))
-        elif isinstance(step, ContextEdit):
-            thread.edit({at: facts_in(text) for at, text in step.shown.items()})
-        if isinstance(step, Speaking):
-            origin = _ORIGINS.get(type(step), "result")
-            full, seen = recorded.full[step.index], recorded.seen[step.index]
-            calls = step.tool_calls if isinstance(step, ModelTurn) else ()
-            in_calls = facts_in(*map(call_text, calls))
-            thread.join(step.index, origin, holds[full], holds[seen], in_calls)
+        message = recorded.messages[recorded.full[step.index]]
+        thread.mention(step.index, _ORIGINS.get(type(step), "result"), holds[message])
     holders: list[set[int]] = [set() for _ in numbers]
-    for number, facts in enumerate(holds):
-        for fact in facts & numbers.keys():
+    for number, message in enumerate(recorded.messages):
+        for fact in holds[message] & numbers.keys():
             holders[numbers[fact]].add(number)
     return Needs(tuple(numbers), tuple(kinds), by_turn, tuple(map(frozenset, holders)))
 
@@ -101,88 +95,60 @@ def needs_of(trace: Trace, recorded: RecordedMessages, contents: TraceContents) 
 _ORIGINS: dict[type, Origin] = {SystemTurn: "system", UserTurn: "user", ModelTurn: "model"}
 
 
-_Remembered = tuple[int | None, Origin, frozenset[str], frozenset[str]]
-
-
 class _Thread:
-    """The facts of one thread: the first source and the last mention of each, and the facts in its
-    recorded prompt."""
+    """The facts of one thread: those that the recorded prompts have, and the first source and the
+    last mention of each so far.
+    """
 
     def __init__(self) -> None:
         self.first: dict[str, tuple[Origin, int]] = {}
         self.last: dict[str, int] = {}
         self.turns = 0
-        self._prompt: Counter[str] = Counter()
-        self._messages: list[_Remembered] = []
+        self._prompt: list[frozenset[str]] = []
+        self._counts: Counter[str] = Counter()
+        self._shown: dict[int, set[str]] = {}
+
+    def show(
+        self, turn: int, keep: int, tail: Sequence[frozenset[str]], asked: Iterable[str]
+    ) -> None:
+        """Note the facts, among those `asked`, of a turn's prompt: the first `keep` messages of the
+        one before, then messages with the facts in `tail`.
+        """
+        for facts in self._prompt[keep:]:
+            self._counts.subtract(facts)
+        for facts in tail:
+            self._counts.update(facts)
+        self._prompt[keep:] = tail
+        self._shown[turn] = {fact for fact in asked if self._counts[fact]}
 
     def needed(
-        self, asked: Mapping[str, Asked], spans: Iterable[str], tools: frozenset[str]
+        self, turn: int, facts: Mapping[str, Asked], spans: Iterable[str], tools: frozenset[str]
     ) -> Iterator[tuple[str, str]]:
         """Yield the facts that a turn took from its prompt, each with its kind, then the copied
         spans without such a fact. Names of tools, and names in code that the model made up, are
         left out.
         """
-        seen: list[str] = []
-        for fact, (kind, in_code) in asked.items():
-            first = self.first.get(fact)
-            if first is None or not self._prompt[fact] or fact in tools:
+        known = self._shown[turn] & self.first.keys()
+        taken: list[str] = []
+        for fact, (kind, in_code) in facts.items():
+            if fact not in known or fact in tools:
                 continue
-            if first[0] == "model" and in_code and kind in ("name", "quoted", "error"):
+            if self.first[fact][0] == "model" and in_code and kind in ("name", "quoted", "error"):
                 continue
-            seen.append(fact)
+            taken.append(fact)
             yield fact, kind
-        with_facts = FlatTexts(map(flat, seen))
+        with_facts = FlatTexts(map(flat, taken))
         for span in spans:
-            if self.first.get(span, ("model",))[0] == "model" or not self._prompt[span]:
-                continue
-            if span not in with_facts:
+            if span in known and self.first[span][0] != "model" and span not in with_facts:
                 with_facts.add(f" {span} ")
                 yield span, "span"
 
-    def join(
-        self,
-        step: int,
-        origin: Origin,
-        facts: frozenset[str],
-        seen: frozenset[str],
-        calls: frozenset[str],
-    ) -> None:
-        """Add a message with the `facts` of its full text, those `seen` by the recorded model, and
-        those of its calls.
-        """
+    def mention(self, step: int, origin: Origin, facts: frozenset[str]) -> None:
+        """Add a message with some facts."""
         for fact in facts:
             self.first.setdefault(fact, (origin, step))
             self.last[fact] = self.turns
-        self._messages.append((step, origin, seen, calls))
-        self._prompt.update(seen)
         self.turns += origin == "model"
-
-    def edit(self, texts: Mapping[int, frozenset[str]]) -> None:
-        """Note that the recorded harness showed some steps with other texts from here on; calls
-        stay."""
-        self._show(
-            (
-                step,
-                origin,
-                texts[step] | calls if step is not None and step in texts else facts,
-                calls,
-            )
-            for step, origin, facts, calls in self._messages
-        )
-
-    def reset(self, reset: ContextReset, summary: frozenset[str]) -> None:
-        """Note that the recorded harness cleared its prompt except for the first system turns and
-        the kept steps."""
-        before, kept = self._messages, set(reset.kept)
-        start = next((at for at, item in enumerate(before) if item[1] != "system"), len(before))
-        remembered: _Remembered = (None, "result", summary, frozenset())
-        self._show(
-            [*before[:start], remembered, *(item for item in before[start:] if item[0] in kept)]
-        )
-
-    def _show(self, messages: Iterable[_Remembered]) -> None:
-        self._messages = list(messages)
-        self._prompt = Counter(fact for _, _, facts, _ in self._messages for fact in facts)
 
 
 def _tool_words(trace: Trace) -> frozenset[str]:

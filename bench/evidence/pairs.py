@@ -9,11 +9,12 @@ every strategy.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from ..model import ContextReset, Message, ModelTurn, ToolCall, memo
-from ..model.messages import Speaking
+from ..model import Message, ToolCall, memo
+from ..model.messages import Running, Speaking, recorded_prompts
 from ..model.replay import Call
 from .messages import TraceMessages
 
@@ -57,92 +58,74 @@ class Refused(NamedTuple):
         return f"{self.problem}{more}"
 
 
+class _Read(NamedTuple):
+    """A prompt read up to some message: its problems so far, the step of the last message that
+    answers no call, the calls of that one without a result, and the place of the last step.
+    """
+
+    problems: _Chain | None = None
+    step: int | None = None
+    waiting: frozenset[str] = frozenset()
+    place: int = -1
+    has_user: bool = False
+
+    def and_then(self, shape: _Shape) -> _Read:
+        """The prompt read up to the next message."""
+        step, place, calls, answers, is_user, flaw = shape
+        problems = [flaw] if flaw else []
+        head, waiting = self.step, self.waiting
+        if answers is None:
+            problems += self._unanswered()
+            head, waiting = step, frozenset(calls)
+        elif answers in waiting:
+            waiting -= {answers}
+        else:
+            problems.append(Problem("result", step, answers))
+        if place is not None and place < self.place:
+            problems.append(Problem("order", step, "a later step"))
+        last = self.place if place is None else place
+        chain = self.problems
+        for problem in problems:
+            chain = _Chain(problem, chain)
+        return _Read(chain, head, waiting, last, self.has_user or is_user)
+
+    def all_problems(self) -> list[Problem]:
+        """The problems of a prompt that ends here."""
+        found, chain = self._unanswered()[::-1], self.problems
+        while chain:
+            found.append(chain.problem)
+            chain = chain.before
+        return found[::-1]
+
+    def _unanswered(self) -> list[Problem]:
+        return [Problem("call", self.step, call) for call in sorted(self.waiting)]
+
+
+class _Chain(NamedTuple):
+    """A problem, and those before it, which longer prompts share."""
+
+    problem: Problem
+    before: _Chain | None
+
+
 class _Shape(NamedTuple):
-    """The part of a message that decides on validity: the place of its step, its calls, the call
-    that it answers.
+    """The part of a message that decides on validity: its step and the place of that, its calls,
+    the call that it answers.
     """
 
     step: int | None
     place: int | None
-    calls: tuple[str, ...] = ()
-    answers: str | None = None
-    is_user: bool = False
-    is_system: bool = False
-    flaw: Problem | None = None
-
-
-class _Reader:
-    """One prompt, read from its start: its faults so far, and the calls without results.
-
-    Reading can resume after any message, so that the next prompt only costs its changes.
-    """
-
-    def __init__(self) -> None:
-        self.shapes: list[_Shape] = []
-        self._heads: list[int] = []
-        """For each message the place of the last one, itself included, that answers no call."""
-
-        self._waiting: list[frozenset[str]] = [frozenset()]
-        """After each number of messages the calls of the last head that have no result yet."""
-
-        self._problems: list[tuple[int, Problem]] = []
-        """The problems, each with the place of the message at which it came out."""
-
-        self._users = [0]
-        self._last = [-1]
-        """After each number of messages: how many speak as a user, and the place of the last step.
-        """
-
-    def keep(self, count: int) -> None:
-        """Forget all messages after the first `count`."""
-        del self.shapes[count:], self._heads[count:]
-        # these begin with the state before any message
-        del self._users[count + 1 :], self._last[count + 1 :], self._waiting[count + 1 :]
-        while self._problems and self._problems[-1][0] >= count:
-            self._problems.pop()
-
-    def add(self, shape: _Shape) -> None:
-        """Read one more message."""
-        at, before, waiting = len(self.shapes), self._last[-1], self._waiting[-1]
-        problems = [shape.flaw] if shape.flaw else []
-        if shape.answers is None:
-            problems += self._unanswered() if waiting else ()
-            waiting = frozenset(shape.calls)
-        elif shape.answers in waiting:
-            waiting -= {shape.answers}
-        else:
-            problems.append(Problem("result", shape.step, shape.answers))
-        if shape.place is not None and shape.place < before:
-            problems.append(Problem("order", shape.step, "a later step"))
-        self._problems += [(at, problem) for problem in problems]
-        self._heads.append(self._heads[-1] if shape.answers is not None and at else at)
-        self.shapes.append(shape)
-        self._waiting.append(waiting)
-        self._users.append(self._users[-1] + shape.is_user)
-        self._last.append(before if shape.place is None else shape.place)
-
-    def _unanswered(self) -> list[Problem]:
-        return [
-            Problem("call", self.shapes[self._heads[-1]].step, call)
-            for call in sorted(self._waiting[-1])
-        ]
-
-    def problems(self) -> list[Problem]:
-        """The faults of the prompt so far."""
-        if not self._problems and not self._waiting[-1]:
-            return []
-        return [*(problem for _, problem in self._problems), *self._unanswered()]
-
-    @property
-    def has_user(self) -> bool:
-        return self._users[-1] > 0
+    calls: tuple[str, ...]
+    answers: str | None
+    is_user: bool
+    flaw: Problem | None
 
 
 class PromptRules:
     """The rules of a provider for the prompts of one trace.
 
     >>> from bench.evidence.index import index_trace
-    >>> from bench.model import Source, ToolCall, ToolResult, Trace, UserTurn
+    >>> from bench.model import ModelTurn, Source, ToolCall, ToolResult, Trace, UserTurn
     >>> call = ToolCall(id="c", name="f")
     >>> steps = (UserTurn(index=0, content="Go."), ModelTurn(index=1, tool_calls=(call,)),
     ...     ToolResult(index=2, call_id="c", function="f", seen="x"), ModelTurn(index=3, content="Done."))
@@ -154,65 +137,52 @@ class PromptRules:
 
     def __init__(self, messages: TraceMessages) -> None:
         self._messages = messages
-        trace = messages.trace
+        trace, recorded = messages.trace, messages.recording
         self._places = {step.index: place for place, step in enumerate(trace.steps)}
         self._first_user: dict[str, int] = {}
-        self._excused: dict[str, frozenset[Problem]] = {}
-        self._excused_at: dict[int, frozenset[Problem]] = {}
-        self._read_recording()
-
-    def _read_recording(self) -> None:
-        """Note the faults of the recording itself: in its full histories, and in the prompts after
-        a reset.
-        """
-        histories: dict[str, _Reader] = {}
-        cleared: dict[str, _Reader] = {}
-        for step in self._messages.trace.steps:
-            history = histories.setdefault(step.thread, _Reader())
-            if isinstance(step, ContextReset):
-                cleared[step.thread] = _after_reset(step, cleared.get(step.thread, history))
-            elif isinstance(step, ModelTurn) and step.thread in cleared:
-                sent = cleared[step.thread]
-                faults = [*sent.problems(), *(() if sent.has_user else (NO_USER,))]
-                if faults:
-                    self._excused_at[step.index] = frozenset(faults)
+        histories = defaultdict[str, _Read](_Read)
+        for step in trace.steps:
             if isinstance(step, Speaking):
-                shape = self._shape(self._messages.index.full[step.index])
+                shape = self._shape(recorded.full[step.index])
+                histories[step.thread] = histories[step.thread].and_then(shape)
                 if shape.is_user:
                     self._first_user.setdefault(step.thread, self._places[step.index])
-                history.add(shape)
-                if step.thread in cleared:
-                    cleared[step.thread].add(shape)
-        self._excused = {
-            thread: frozenset(reader.problems()) for thread, reader in histories.items()
-        }
+        self._excused = {thread: {*read.all_problems()} for thread, read in histories.items()}
+        self._excused_at: dict[int, set[Problem]] = {}
+        prompts = defaultdict[str, Running[_Read]](self._reader)
+        for turn, keep, tail in recorded_prompts(trace, recorded):
+            read = prompts[turn.thread].change(keep, [self._shape_of(message) for message in tail])
+            problems = {*read.all_problems(), *_no_user(read)}
+            self._excused_at[turn.index] = problems - self._excused[turn.thread]
 
     def refused(self, calls: Sequence[Call]) -> Iterator[Refused]:
         """Yield the prompts that a provider would refuse, in order. Each prompt only costs its
         changes.
         """
-        readers: dict[str, _Reader] = {}
+        prompts = defaultdict[str, Running[_Read]](self._reader)
         for number, call in enumerate(calls):
-            reader = readers.setdefault(call.thread, _Reader())
-            reader.keep(call.keep)
-            for item in call.tail:
-                reader.add(self._shape(item))
-            excused = self._excused.get(call.thread, frozenset())
-            at_turn = self._excused_at.get(call.step, frozenset())
-            faults = [
-                item for item in reader.problems() if item not in excused and item not in at_turn
-            ]
+            read = prompts[call.thread].change(call.keep, [*map(self._shape, call.tail)])
             asked = self._first_user.get(call.thread)
-            if not reader.has_user and asked is not None and asked < self._places[call.step]:
-                faults += [] if NO_USER in at_turn else [NO_USER]
+            is_asked = asked is not None and asked < self._places[call.step]
+            excused = self._excused.get(call.thread, set()) | self._excused_at[call.step]
+            problems = [*read.all_problems(), *(_no_user(read) if is_asked else ())]
+            faults = [problem for problem in problems if problem not in excused]
             if faults:
                 steps = dict.fromkeys(item.step for item in faults if item.step is not None)
                 yield Refused(number, faults[0], len(faults), tuple(steps))
+
+    @staticmethod
+    def _reader() -> Running[_Read]:
+        return Running(_Read(), _Read.and_then)
 
     @memo
     def _shape(self, number: int) -> _Shape:
         """The properties of a message that decide whether its place in a prompt is valid."""
         message = self._messages.messages[number]
+        flaw = _flaw_of(message) if number >= self._messages.recorded else None
+        return self._shape_of(message, flaw)
+
+    def _shape_of(self, message: Message, flaw: Problem | None = None) -> _Shape:
         is_user = message.role == "user"
         is_answer = not is_user and (message.kind == "result" or message.role == "tool")
         return _Shape(
@@ -221,12 +191,12 @@ class PromptRules:
             paired_calls(message.tool_calls),
             message.call_id or None if is_answer else None,
             is_user,
-            message.kind == "system",
-            _flaw_of(message) if number >= self._messages.recorded else None,
+            flaw,
         )
 
 
-NO_USER = Problem("no user", None)
+def _no_user(read: _Read) -> list[Problem]:
+    return [] if read.has_user else [Problem("no user", None)]
 
 
 def paired_calls(calls: Iterable[ToolCall]) -> tuple[str, ...]:
@@ -249,20 +219,3 @@ def _flaw_of(message: Message) -> Problem | None:
     if _SURROGATE.search(message.text):
         return Problem("surrogate", message.step)
     return None
-
-
-def _after_reset(reset: ContextReset, sent: _Reader) -> _Reader:
-    """The prompt after a recorded reset: the system turns at its start, its summary, and the kept
-    steps.
-    """
-    shapes, kept = sent.shapes, set(reset.kept)
-    start = next((at for at, shape in enumerate(shapes) if not shape.is_system), len(shapes))
-    summary = [] if reset.summary is None else [_Shape(None, None, is_user=True)]
-    left = _Reader()
-    for shape in (
-        *shapes[:start],
-        *summary,
-        *(shape for shape in shapes[start:] if shape.step in kept),
-    ):
-        left.add(shape)
-    return left

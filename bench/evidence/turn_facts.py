@@ -46,5 +46,8 @@ class TurnFacts:
     @cached_property
     def distinct(self) -> frozenset[str]:
         """All of these facts and spans."""
-        spans = (self.spans.of(turn) for turn in self.by_turn)
-        return frozenset().union(*self.by_turn.values(), *spans)
+        return frozenset().union(*map(self.of, self.by_turn))
+
+    def of(self, turn: int) -> list[str]:
+        """The facts and the spans of a turn, by its step."""
+        return [*self.by_turn[turn], *self.spans.of(turn)]

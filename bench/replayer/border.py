@@ -14,12 +14,12 @@ import msgspec
 
 from ..model import Message, Record, Reply, too_deep
 from ..model.errors import StrategyError, one_line
+from ..model.messages import shared_length
 from ..plugins.worker import NoAnswer
 from ..strategies import NewHistory, Window, Written
 from ..strategies.functions import Route
 from ..strategies.offloading import offload
 from .ledger import Ledger
-from .numbering import shared_length
 from .serving import SAME, Answered, Count, Edit, HistoryAnswer, Messages
 
 _TYPES: dict[str, Any] = {

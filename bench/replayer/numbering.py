@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from ..model import Message, compact_json
 
 Count = Callable[[Message | str], int]
-_BLOCK = 256
 
 
 class Numbers:
@@ -74,15 +73,3 @@ def _content(message: Message) -> Any:
     )
     about = message.step, message.kind, message.role, message.call_id, message.non_text
     return *about, message.reasoning_tokens, calls, message.text
-
-
-def shared_length(one: Sequence[Any], other: Sequence[Any]) -> int:
-    """The number of equal items at the start of two lists.
-
-    >>> shared_length([1, 2, 3], [1, 2, 4]), shared_length([], [1])
-    (2, 0)
-    """
-    most, keep = min(len(one), len(other)), 0
-    while keep < most and one[keep : keep + _BLOCK] == other[keep : keep + _BLOCK]:
-        keep += _BLOCK
-    return next((at for at in range(min(keep, most), most) if one[at] != other[at]), most)

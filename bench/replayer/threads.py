@@ -8,11 +8,12 @@ from typing import Any
 
 from ..evidence.future import Future
 from ..model import ContextEdit, ContextReset, Message
+from ..model.messages import shared_length
 from ..model.replay import Call
 from ..plugins.registry import build
 from ..strategies import NewHistory, Strategy, Window
 from ..strategies.functions import slot_function
-from .numbering import Numbers, shared_length
+from .numbering import Numbers
 from .recording import Recording
 
 Compact = Callable[[Window], NewHistory | None]

@@ -10,8 +10,7 @@ not recorded) counts as the framing of every prompt.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence, Set
-from itertools import takewhile
+from collections.abc import Iterable, Iterator, Sequence
 from operator import add, sub
 from statistics import median
 from typing import NamedTuple
@@ -19,17 +18,15 @@ from typing import NamedTuple
 import msgspec
 
 from ..model import (
-    ContextEdit,
-    ContextReset,
     Counting,
+    Message,
     ModelTurn,
-    SystemTurn,
     ToolResult,
     ToolsChanged,
     Trace,
     grouped,
 )
-from ..model.messages import Speaking
+from ..model.messages import Running, Speaking, recorded_messages, recorded_prompts
 from .caching import cache_use
 from .counting import TokenCounter
 
@@ -256,43 +253,37 @@ def _reasoning(turn: ModelTurn, count: TokenCounter) -> int:
 # ---------------------------------------------------------------- what the recorded model was sent
 
 
-class _Thread:
-    """The sizes of the messages in the recorded prompt of one thread, by step, and in total."""
-
-    def __init__(self) -> None:
-        self.sizes: dict[int, Size] = {}
-        self.total = Size()
-        self.tools = 0
-
-    def add(self, step: int, size: Size) -> None:
-        self.sizes[step] = size
-        self.total = Size(*map(add, self.total, size))
-
-    def become(self, sizes: dict[int, Size]) -> None:
-        self.sizes, self.total = {}, Size()
-        for step, size in sizes.items():
-            self.add(step, size)
-
-
 def sent_prompts(trace: Trace, count: TokenCounter) -> Iterator[SentPrompt]:
     """Yield the recorded prompt of each model turn, with its tool definitions and after recorded
     resets."""
-    threads: defaultdict[str, _Thread] = defaultdict(_Thread)
-    systems = {step.index for step in trace.steps if isinstance(step, SystemTurn)}
+    recorded = recorded_messages(trace)
+    steps = {step.index: step for step in trace.steps if isinstance(step, Speaking)}
+    of_steps = {
+        recorded.messages[at]: _size_of(steps[step], count) for step, at in recorded.seen.items()
+    }
+
+    def and_size_of(before: Size, message: Message) -> Size:
+        size = of_steps.get(message) or Size(1, count.encoded(message.text))
+        return Size(*map(add, before, size))
+
+    sizes = defaultdict[str, Running[Size]](lambda: Running(Size(), and_size_of))
+    tools = _tools_of_turns(trace, count)
+    for turn, keep, tail in recorded_prompts(trace, recorded):
+        reported = turn.usage.prompt_tokens if turn.usage is not None else 0
+        size = sizes[turn.thread].change(keep, tail)
+        yield SentPrompt(turn.thread, reported, tools[turn.index], size)
+
+
+def _tools_of_turns(trace: Trace, count: TokenCounter) -> dict[int, int]:
+    """The size of the tool definitions in the prompt of each model turn, by its step."""
+    by_thread: dict[str, int] = {}
+    by_turn = {}
     for step in trace.steps:
-        thread = threads[step.thread]
         if isinstance(step, ToolsChanged):
-            thread.tools = count.tools(step.tools)
-        elif isinstance(step, ContextReset):
-            thread.become(_after_reset(step, thread.sizes, systems, count))
-        elif isinstance(step, ContextEdit):
-            edits = {at: Size(1, count.encoded(text)) for at, text in step.shown.items()}
-            thread.become({at: edits.get(at, size) for at, size in thread.sizes.items()})
-        elif isinstance(step, Speaking):
-            if isinstance(step, ModelTurn):
-                reported = step.usage.prompt_tokens if step.usage is not None else 0
-                yield SentPrompt(step.thread, reported, thread.tools, thread.total)
-            thread.add(step.index, _size_of(step, count))
+            by_thread[step.thread] = count.tools(step.tools)
+        elif isinstance(step, ModelTurn):
+            by_turn[step.index] = by_thread.get(step.thread, 0)
+    return by_turn
 
 
 def _size_of(step: Speaking, count: TokenCounter) -> Size:
@@ -303,19 +294,3 @@ def _size_of(step: Speaking, count: TokenCounter) -> Size:
         return Size(1, text, _reasoning(step, count), answered, text if answered else 0)
     seen = step.recorded_text if isinstance(step, ToolResult) else step.content
     return Size(1, count.encoded(seen))
-
-
-_SUMMARY = -1
-"""The key for the summary of a reset, which has no step."""
-
-
-def _after_reset(
-    reset: ContextReset, before: dict[int, Size], systems: Set[int], count: TokenCounter
-) -> dict[int, Size]:
-    """The sizes of the prompt after a recorded reset: the system turns at the start, the summary,
-    and the kept steps."""
-    after = {step: before[step] for step in takewhile(systems.__contains__, before)}
-    if reset.summary is not None:
-        after[_SUMMARY] = Size(1, count.encoded(reset.summary))
-    kept = set(reset.kept)
-    return after | {step: size for step, size in before.items() if step in kept}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...model import ContextEdit, ContextReset, Message, Record, ToolResult
+from ...model import Message, Record, ToolResult
+from ...model.messages import after_change
 from ...plugins.registry import register
 from .. import Window
-from ..histories import summary_message, system_count, with_text
 
 
 @register("summarizer", "untruncated")
@@ -82,17 +82,5 @@ def recorded_history(window: Window) -> list[Message] | None:
     """
     messages = list(window.messages)
     for reset in window.resets:
-        messages = _after(reset, messages)
+        messages = after_change(messages, reset)
     return messages if window.resets else None
-
-
-def _after(reset: ContextReset | ContextEdit, messages: list[Message]) -> list[Message]:
-    """A history after an edit, or a reset: system messages, summary, what it kept or came later."""
-    if isinstance(reset, ContextEdit):
-        shown = reset.shown
-        return [with_text(m, shown[m.step]) if m.step in shown else m for m in messages]
-    start, kept = system_count(messages), set(reset.kept)
-    steps = ((message.step, message) for message in messages[start:] if message.step is not None)
-    rest = [message for step, message in steps if step in kept or step > reset.index]
-    summary = [] if reset.summary is None else [summary_message(reset.summary)]
-    return [*messages[:start], *summary, *rest]
