@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from ..model.base import grouped
 from ..model.compared import Compared
 from .blocks import TONE_OF, Cell, Cells, Figure, Figures, Prose, Report, Section, Span, table
+from .charts import Axis, Range
 from .gates import not_passed
 from .numbers import change, count, counted, listed, percent, quantity
 from .panels.trust import REPLAY_LIMIT
@@ -48,7 +49,7 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
     ship = f"Ship {listed(names)}." if names else "Nothing to ship."
     head = Span(ship, "good" if names else "", strong=True)
     parts = listed([f"{count(len(places))} {_GROUPS[name]}" for name, places in groups.items()])
-    rest = "" if len(ships) == len(readings) else f" Of {scenarios} {parts}."
+    rest = "" if len(ships) == len(readings) else f" Of {scenarios}, {parts}."
     if failed:
         head = Span(not_passed(failed, gates), "bad", strong=True)
         rest = (f" {ship}" if names else "") + rest
@@ -61,7 +62,7 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
         for at in places:
             question = Cell((Span(reports[at].title, href=f"#s{at + 1}"),), reports[at].verdict)
             rows.append((question, *_key_figures(readings[at]), _passed(readings[at])))
-    heads = ["question and answer", "key figure", "missed turns", "gates"]
+    heads = ["question and answer", "price against today", "key figure", "missed turns", "gates"]
     blocks = (
         Prose((head, rest), "lead"),
         Figures(tuple(_figures(readings, ships, gates, len(failed)))),
@@ -94,24 +95,28 @@ def _figures(
     yield Figure("Gates", passed, "bad" if failed else "good" if gates else "")
 
 
-def _key_figures(reading: Reading) -> tuple[Cell, Cell]:
-    """The key figure of a scenario, and the missed turns: of the cheapest strategy that saves
-    within all limits, else of the cheapest one that is rejected."""
+def _key_figures(reading: Reading) -> tuple[Cell, Cell, Cell]:
+    """The change of price as a chart, the key figure, and the missed turns: of the cheapest
+    strategy that saves within all limits, else of the cheapest one that is rejected."""
     metric, values = reading.measured
     if values:
         best, value = values[0]
         shown = quantity(value, reading.unit(metric))
-        return Cell(shown, reading.title(best), TONE_OF[reading.mark(best)]), Cell("–")
+        return Cell(), Cell(shown, reading.title(best), TONE_OF[reading.mark(best)]), Cell("–")
     price, item = reading.price(reading.candidate), reading.candidate
     if price is None or (price.ratio or 0) >= 1:
         item = reading.rejected or reading.candidate
         price = reading.price(item)
     if item is None or price is None or price.ratio is None:
-        return Cell("–"), Cell("–")
+        return Cell(), Cell("–"), Cell("–")
     mark = reading.mark(item.strategy)
     name = f"{item.strategy}, rejected" if mark == "rejected" else item.strategy
     missed = "–" if item.missed_turns is None else percent(item.missed_turns)
-    return Cell(change(price.ratio) or "–", name, TONE_OF[mark]), Cell(missed, reading.sample)
+    moved, text = min(price.ratio - 1, 0.25), change(price.ratio) or "–"
+    ends = min(moved, 0.0), max(moved, 0.0)
+    chart = Range(f"{text} against today", moved, ends, Axis(-1.0, 0.25), mark)
+    key = Cell(text, name, TONE_OF[mark])
+    return Cell(chart=chart), key, Cell(missed, reading.sample)
 
 
 def _passed(reading: Reading) -> Cell:
