@@ -140,11 +140,6 @@ def _text(message: Message) -> str:
 
 def _compactions(evidence: CheckedReplay) -> tuple[int, ...]:
     """The steps of the prompts from which recorded messages were dropped."""
-    went = {
-        stay.after
-        for number, stays in evidence.walked.stays.items()
-        if number < evidence.messages.recorded
-        for stay in stays
-    }
-    calls = evidence.walked.calls
-    return tuple(calls[number].step for number in sorted(went) if number < len(calls))
+    walked, recorded = evidence.walked, evidence.messages.recorded
+    pairs = zip(walked.calls, walked.left, strict=True)
+    return tuple(call.step for call, left in pairs if min(left, default=recorded) < recorded)

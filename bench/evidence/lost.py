@@ -20,18 +20,13 @@ if TYPE_CHECKING:
 def silent_results(evidence: ReplayEvidence) -> dict[int, tuple[Place, ...]]:
     """The results that lost facts or fields without a notice, by step, with the places."""
     silent: dict[int, tuple[Place, ...]] = {}
-    at: dict[Place, dict[int, int]] = {
-        "shown": {result.index: call for result, call in evidence.prompted("shown")},
-        "end": {result.index: call for result, call in evidence.prompted("end")},
-    }
-    for place, calls in at.items():
+    for place in ("shown", "end"):
         kept = (*evidence.facts_kept[place], *evidence.fields_kept[place])
-        for result in {
-            item.result.index: item.result for item in kept if item.kept < item.total
-        }.values():
-            texts = _texts_about(evidence, result.index, calls[result.index])
-            if not any(evidence.session.says_omission(result, text) for text in texts):
-                silent[result.index] = (*silent.get(result.index, ()), place)
+        lost = {item.result.index: item for item in kept if item.kept < item.total}
+        for step, item in lost.items():
+            texts = _texts_about(evidence, step, item.call or 0)
+            if not any(evidence.session.says_omission(item.result, text) for text in texts):
+                silent[step] = (*silent.get(step, ()), place)
     return silent
 
 
@@ -39,10 +34,7 @@ def _texts_about(evidence: ReplayEvidence, step: int, call: int) -> list[str]:
     """The texts that show a result in a prompt; if there are none, those of the strategy's texts
     about no single step that say that something was left out.
     """
-    messages, in_prompt = evidence.messages.messages, evidence.in_prompt(call)
-    seen = evidence.index.seen[step]
-    numbers = [*evidence.own_about(step, call), *([seen] if seen in in_prompt else [])]
-    shown = [messages[number] for number in numbers]
+    shown = [evidence.messages.messages[number] for number in evidence.shown_at(step, call)]
     of_step = [item.text for item in shown if item.step is not None]
     return of_step or [i.text for i in shown if evidence.session.names_omission(i.text)]
 
@@ -56,8 +48,9 @@ def picked_out(evidence: ReplayEvidence) -> Iterator[int]:
     last prompt are not yielded.
     """
     messages = evidence.messages.messages
-    lasts = [numbers[-1] for numbers in evidence.thread_calls.values()]
-    texts = {messages[number].text for last in lasts for number in evidence.in_prompt(last).own}
+    lasts = [*evidence.last_calls.values()]
+    own = (n for n in evidence.own if any(evidence.is_in_prompt(n, last) for last in lasts))
+    texts = {messages[number].text for number in own}
     steps = chain(_dropped_at_once(evidence), *(_dropped_by_last(evidence, at) for at in lasts))
     for step in steps:
         said = messages[evidence.index.full[step]].text
@@ -95,11 +88,14 @@ def _dropped_at_once(evidence: ReplayEvidence) -> Iterator[int]:
     """Yield the steps that no prompt shows, although the first one after them shows every older
     successful result.
     """
-    stays, messages = evidence.walked.stays, evidence.messages.messages
-    edited = {stay.after for each in stays.values() for stay in each}
-    of_several = [number for number in evidence.own if messages[number].step is None]
-    edited.update(stay.first for number in of_several for stay in stays[number])
-    ever = {messages[number].step for number in stays}
+    walked, messages = evidence.walked, evidence.messages.messages
+    of_several = {number for number in evidence.own if messages[number].step is None}
+    edited = {
+        number
+        for number, (call, left) in enumerate(zip(walked.calls, walked.left, strict=True))
+        if left or not of_several.isdisjoint(call.tail)
+    }
+    ever = {messages[number].step for number in walked.during}
     for step in evidence.trace.steps:
         if step.index not in evidence.index.full or step.index in ever:
             continue
@@ -115,7 +111,7 @@ def _dropped_at_once(evidence: ReplayEvidence) -> Iterator[int]:
 def _steps_in(evidence: ReplayEvidence, call: int) -> set[int | None]:
     """The steps that the messages of a prompt show, as recorded or as the strategy wrote them."""
     messages = evidence.messages.messages
-    return {messages[number].step for number in evidence.in_prompt(call).messages}
+    return {messages[number].step for number in evidence.in_prompt(call)}
 
 
 def lost_commands(evidence: ReplayEvidence) -> list[tuple[str, ...]]:
@@ -127,14 +123,11 @@ def lost_commands(evidence: ReplayEvidence) -> list[tuple[str, ...]]:
         for call in turn.tool_calls:
             given.setdefault(turn.thread, {}).setdefault(call.command, turn.index)
     lost = []
-    for thread, numbers in evidence.thread_calls.items():
-        last = evidence.walked.calls[numbers[-1]].step
+    for thread, number in evidence.last_calls.items():
+        last = evidence.walked.calls[number].step
         commands = [command for command, step in given.get(thread, {}).items() if step < last]
         if commands:
-            messages = [
-                evidence.messages.messages[number]
-                for number in evidence.in_prompt(numbers[-1]).messages
-            ]
+            messages = [evidence.messages.messages[at] for at in evidence.in_prompt(number)]
             lost.append(tuple(_missing(commands, messages)))
     return lost
 

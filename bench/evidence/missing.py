@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..model import Message, SystemTurn, Trace, UserTurn, memo
 from ..model.index import TraceIndex
 from ..text.instructions import COVERED, Repetition, TextLines, text_lines
-from .kept import MessagesInPrompt
+from .walk import members
+
+if TYPE_CHECKING:
+    from .of_replay import ReplayEvidence
 
 _FEWEST_FACTS = 2
 """A message with fewer facts of a request than this does not replace it."""
@@ -83,23 +86,6 @@ class MissingInstructions(NamedTuple):
     missing: tuple[int, ...] = ()
 
 
-class PromptMessages(Protocol):
-    """The interface to the messages in the prompts of a replay."""
-
-    @property
-    def steps_of_calls(self) -> list[tuple[int, str]]:
-        """The step and the thread of each call."""
-
-    def calls_between(self, thread: str, first: int, last: int | None) -> list[int]:
-        """The calls of a thread from a step on, up to another (None: all later ones)."""
-
-    def calls_with(self, numbers: Iterable[int]) -> set[int]:
-        """The calls whose prompts have one of some messages."""
-
-    def in_prompt(self, call: int) -> MessagesInPrompt:
-        """The messages in the prompt of a call."""
-
-
 class InstructionReader:
     """The instructions of a trace, and the messages that have them. Each message is read once."""
 
@@ -152,7 +138,7 @@ class InstructionReader:
 
 
 def missing_instructions(
-    prompts: PromptMessages, reader: InstructionReader
+    evidence: ReplayEvidence, reader: InstructionReader
 ) -> list[MissingInstructions]:
     """For each call the earlier instructions that no message of its prompt has.
 
@@ -161,13 +147,17 @@ def missing_instructions(
     """
     missing: dict[int, list[int]] = {}
     for place, item in enumerate(reader.given):
-        calls = {*prompts.calls_between(item.thread, item.step, item.last)}
-        calls -= prompts.calls_with([reader.full[item.step]])
-        calls -= prompts.calls_with(reader.elsewhere(place)) if calls else set()
-        for call in calls:
-            if not any(reader.holds(number, place) for number in prompts.in_prompt(call).own):
-                missing.setdefault(call, []).append(place)
+        calls = evidence.calls_between(item.thread, item.step, item.last)
+        calls &= ~evidence.calls_with([reader.full[item.step]])
+        if calls:
+            calls &= ~evidence.calls_with(reader.elsewhere(place))
+        for number in evidence.own:
+            during = evidence.walked.during[number]
+            if calls & during and reader.holds(number, place):
+                calls &= ~during
+        for call in members(calls):
+            missing.setdefault(call, []).append(place)
     return [
-        MissingInstructions(step, tuple(missing.get(call, ())))
-        for call, (step, _) in enumerate(prompts.steps_of_calls)
+        MissingInstructions(call.step, tuple(missing.get(number, ())))
+        for number, call in enumerate(evidence.walked.calls)
     ]

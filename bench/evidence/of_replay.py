@@ -5,13 +5,13 @@ demand.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
-from functools import cached_property
-from itertools import chain
+from collections.abc import Iterable
+from functools import cached_property, reduce
+from operator import or_
 
 from ..model import Step, ToolResult, grouped
 from ..model.replay import Replay, StepOutcome
-from .kept import PLACES, KeptShare, MessagesInPrompt, Place, facts_kept, fields_kept
+from .kept import PLACES, KeptShare, Place, facts_kept, fields_kept
 from .lost import picked_out
 from .missing import MissingInstructions, missing_instructions
 from .own_text import OwnText, RewrittenResult
@@ -19,16 +19,17 @@ from .pairs import Refused
 from .refetch import Fetch, fetches_of
 from .result_facts import PromptFacts
 from .session import TraceSession
-from .walk import Stay, Walked, walk
+from .walk import Walked, members, walk
 
 
 class ReplayEvidence:
-    """The evidence of one replay. `session` is that of its trace."""
+    """The evidence of one replay. `session` is that of its trace. Calls are numbered from 0 over all
+    threads; a set of calls is an integer with a bit for each.
+    """
 
     def __init__(self, session: TraceSession, replay: Replay) -> None:
         self.session, self.replay = session, replay
         self.trace, self.index, self.messages = session.trace, session.index, session.messages
-        self._in_prompt: MessagesInPrompt | None = None  # that of the call asked about last
         self._facts: dict[str, PromptFacts] = {}
 
     @cached_property
@@ -54,11 +55,6 @@ class ReplayEvidence:
             for item in self.lacking
         ]
 
-    @property
-    def steps_of_calls(self) -> list[tuple[int, str]]:
-        """The step and the thread of each call."""
-        return [(call.step, call.thread) for call in self.walked.calls]
-
     @cached_property
     def fetches(self) -> list[Fetch]:
         """The calls that would fetch missing facts for turns."""
@@ -77,44 +73,74 @@ class ReplayEvidence:
     @cached_property
     def own(self) -> tuple[int, ...]:
         """The messages of the strategy in any prompt, in order."""
-        return tuple(sorted(n for n in self.walked.stays if n >= self.messages.recorded))
-
-    def own_about(self, step: int, call: int) -> list[int]:
-        """Those in the prompt of a call that show the result of a step, or several messages."""
-        of_step = self.own_by_step.get(step, ())
-        return [
-            *filter(self.in_prompt(call).__contains__, of_step),
-            *self._of_several.get(call, ()),
-        ]
+        return tuple(sorted(n for n in self.walked.during if n >= self.messages.recorded))
 
     @cached_property
     def own_by_step(self) -> dict[int | None, list[int]]:
         """Those by the step of the result that they show; None for those that show several."""
         return grouped((self.messages.messages[number].step, number) for number in self.own)
 
-    @cached_property
-    def _of_several(self) -> dict[int, list[int]]:
-        """By call the messages of the strategy's own in its prompt that show several."""
-        stays = ((n, stay) for n in self.own_by_step.get(None, ()) for stay in self.walked.stays[n])
-        return grouped(
-            (call, number) for number, stay in stays for call in self._calls_during(stay)
-        )
+    def shown_at(self, step: int, call: int) -> list[int]:
+        """The messages in the prompt of a call that show the result of a step truncated, or several
+        messages: that of the recording, and the strategy's own.
+        """
+        own = (*self.own_by_step.get(step, ()), *self.own_by_step.get(None, ()))
+        numbers = (self.index.seen[step], *own)
+        return [number for number in numbers if self.is_in_prompt(number, call)]
 
-    def calls_with(self, numbers: Iterable[int]) -> set[int]:
+    # ------------------------------------------------------------ messages in prompts
+
+    def is_in_prompt(self, number: int, call: int) -> bool:
+        """True if a message is in the prompt of a call."""
+        return bool(self.walked.during.get(number, 0) >> call & 1)
+
+    def in_prompt(self, call: int) -> set[int]:
+        """The messages in the prompt of a call."""
+        return {number for number, calls in self.walked.during.items() if calls >> call & 1}
+
+    def first_call(self, number: int) -> int:
+        """The first call whose prompt has a message."""
+        return next(members(self.walked.during[number]))
+
+    def calls_with(self, numbers: Iterable[int]) -> int:
         """The calls whose prompts have one of some messages."""
-        stays = chain.from_iterable(self.walked.stays.get(number, ()) for number in numbers)
-        return set[int]().union(*map(self._calls_during, stays))
+        return reduce(or_, (self.walked.during.get(number, 0) for number in numbers), 0)
 
-    def calls_between(self, thread: str, first: int, last: int | None) -> list[int]:
+    def calls_between(self, thread: str, first: int, last: int | None = None) -> int:
         """The calls of a thread from a step on, up to another (None: all later ones)."""
-        steps = self._steps_of_calls.get(thread, [])
+        steps = self._steps
         end = len(steps) if last is None else bisect_right(steps, last)
-        return self.thread_calls.get(thread, [])[bisect_left(steps, first) : end]
+        since = -1 << bisect_left(steps, first)
+        return self.walked.threads.get(thread, 0) & since & ~(-1 << end)
 
-    def _calls_during(self, stay: Stay) -> list[int]:
-        """The calls during one stay of a message in prompts."""
-        numbers = self.thread_calls[stay.thread]
-        return numbers[bisect_left(numbers, stay.first) : bisect_left(numbers, stay.after)]
+    @cached_property
+    def _steps(self) -> list[int]:
+        """The steps of the calls."""
+        return [call.step for call in self.walked.calls]
+
+    def call_after(self, step: Step) -> int | None:
+        """The first call of a step's thread after it; None without one."""
+        return next(members(self.calls_between(step.thread, step.index + 1)), None)
+
+    @cached_property
+    def last_calls(self) -> dict[str, int]:
+        """The last call of each thread."""
+        return {thread: calls.bit_length() - 1 for thread, calls in self.walked.threads.items()}
+
+    @cached_property
+    def prompted(self) -> list[tuple[ToolResult, int, int]]:
+        """The results with a later prompt in their thread, each with the calls of the first and of
+        the last such prompt.
+        """
+        results = self.messages.contents.results.values()
+        calls = ((result, self.call_after(result)) for result in results)
+        return [
+            (result, call, self.last_calls[result.thread])
+            for result, call in calls
+            if call is not None
+        ]
+
+    # ------------------------------------------------------------ texts of the strategy
 
     @cached_property
     def own_texts(self) -> list[OwnText]:
@@ -146,58 +172,15 @@ class ReplayEvidence:
         names = {item.handle for item in self.replay.handles}
         return sorted(names, key=lambda name: (-len(name), name))
 
-    def first_call(self, number: int) -> int:
-        """The first call whose prompt has a message."""
-        return min(stay.first for stay in self.walked.stays[number])
-
-    def is_in_prompt(self, number: int, call: int) -> bool:
-        """True if a message is in the prompt of a call; calls are numbered from 0 over all threads."""
-        return number in self.in_prompt(call)
-
-    def in_prompt(self, call: int) -> MessagesInPrompt:
-        """The messages in the prompt of a call."""
-        if self._in_prompt is None or self._in_prompt.call != call:
-            thread = self.walked.calls[call].thread
-            self._in_prompt = MessagesInPrompt(self.walked.stays, self.own, call, thread)
-        return self._in_prompt
-
     def facts_at(self, call: int) -> int:
         """The facts of results that the prompt of a call holds, as bits; cheap for the calls of one
         thread in order.
         """
         item = self.walked.calls[call]
         if item.thread not in self._facts:
-            calls = [self.walked.calls[number] for number in self.thread_calls[item.thread]]
+            calls = [call for call in self.walked.calls if call.thread == item.thread]
             self._facts[item.thread] = PromptFacts(calls, self.session.facts.held_by)
         return self._facts[item.thread].at(item)
-
-    @cached_property
-    def thread_calls(self) -> dict[str, list[int]]:
-        """The calls of each thread, by number."""
-        return grouped((call.thread, number) for number, call in enumerate(self.walked.calls))
-
-    @cached_property
-    def _steps_of_calls(self) -> dict[str, list[int]]:
-        """The steps of the calls of each thread."""
-        return grouped((call.thread, call.step) for call in self.walked.calls)
-
-    def call_after(self, step: Step) -> int | None:
-        """The first call of a step's thread after it; None without one."""
-        place = bisect_right(self._steps_of_calls.get(step.thread, ()), step.index)
-        return next(iter(self.thread_calls.get(step.thread, ())[place : place + 1]), None)
-
-    def prompted(self, place: Place) -> Iterator[tuple[ToolResult, int]]:
-        """Yield each result with a later prompt in its thread, with the call of the first or last
-        such prompt.
-        """
-        for result, first in self._prompted:
-            yield result, self.thread_calls[result.thread][-1] if place == "end" else first
-
-    @cached_property
-    def _prompted(self) -> list[tuple[ToolResult, int]]:
-        results = self.messages.contents.results.values()
-        calls = ((result, self.call_after(result)) for result in results)
-        return [(result, call) for result, call in calls if call is not None]
 
     @cached_property
     def picked_out(self) -> tuple[int, ...]:

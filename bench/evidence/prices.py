@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from ..model import Message, ModelTurn, Trace
 from ..model.index import TraceIndex
+from ..model.messages import Running
 from ..model.replay import Call
 from ..tokens.cache_marks import MarkedStarts
 from ..tokens.caching import HOUR_S, CacheRule, cache_rule
@@ -41,13 +42,24 @@ class ThreadPrompt:
     and the cache after the last call.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, tokens: Sequence[int]) -> None:
         self.numbers: list[int] = []
-        self.sums: list[int] = [0]
         self.length_before = 0
         self.last: Call | None = None
         self.tools_changes = 0
         self.marks = MarkedStarts()
+        self._sizes = Running(0, lambda before, number: before + tokens[number])
+
+    @property
+    def sums(self) -> list[int]:
+        """The tokens of its first messages together: of none, of one, of two, and so on."""
+        return self._sizes.values
+
+    def change(self, call: Call) -> int:
+        """Become the prompt of a call; returns the tokens of its messages."""
+        self.length_before = len(self.numbers)
+        self.numbers[call.keep :] = call.tail
+        return self._sizes.change(call.keep, call.tail)
 
 
 class Pricing:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property, reduce
-from operator import or_
+from functools import cached_property
 
 from ..model import ToolResult, memo
+from ..model.messages import Running
 from ..model.replay import Call
 from .messages import TraceMessages
 
@@ -113,9 +113,6 @@ def _in_bytes(bits: int) -> bytes:
     return bits.to_bytes(bits.bit_length() // 8 + 1, "little")
 
 
-_EVERY = 32
-
-
 class PromptFacts:
     """The facts that the prompts of one thread hold, as bits, call by call. Asked in order, a prompt
     costs what changes in it.
@@ -127,32 +124,18 @@ class PromptFacts:
     """
 
     def __init__(self, calls: Sequence[Call], held_by: Callable[[int], int]) -> None:
-        self._calls, self._held_by = calls, held_by
+        self._calls = calls
         self._places = {call.step: place for place, call in enumerate(calls)}
-        self._begin()
-
-    def _begin(self) -> None:
-        self._prompt: list[int] = []
-        self._until = [0]  # the facts of its first messages, for each 32 of them
-        self._read, self._facts = 0, 0
+        self._facts = Running(0, lambda before, number: before | held_by(number))
+        self._read = 0
 
     def at(self, call: Call) -> int:
         """The facts in the prompt of a call."""
-        place = self._places[call.step]
-        if place == self._read - 1:
-            return self._facts
+        place = self._places[call.step] + 1
         if place < self._read:
-            self._begin()
-        for item in self._calls[self._read : place + 1]:
-            self._prompt[item.keep :] = item.tail
-            del self._until[item.keep // _EVERY + 1 :]
-        self._read = place + 1
-        while (start := (len(self._until) - 1) * _EVERY) + _EVERY <= len(self._prompt):
-            self._until.append(self._joined(start))
-        self._facts = self._joined(start)
-        return self._facts
-
-    def _joined(self, start: int) -> int:
-        """The facts of up to 32 messages from a place on, and of those before."""
-        numbers = self._prompt[start : start + _EVERY]
-        return reduce(or_, map(self._held_by, numbers), self._until[-1])
+            self._facts.change(0, ())
+            self._read = 0
+        for item in self._calls[self._read : place]:
+            self._facts.change(item.keep, item.tail)
+        self._read = place
+        return self._facts.values[-1]

@@ -252,12 +252,8 @@ def _kind_of(step: ContextReset | ContextEdit) -> Literal["masking", "compaction
 
 def _dropped_at(recorded: ReplayEvidence, call: int) -> list[int]:
     """The steps of the results that were in the prompt before a call and are not in its own."""
-    seen, stays = recorded.index.seen, recorded.walked.stays
-    return [
-        result.index
-        for result in recorded.trace.results
-        if any(stay.after == call for stay in stays.get(seen[result.index], ()))
-    ]
+    seen, left = recorded.index.seen, recorded.walked.left[call]
+    return [result.index for result in recorded.trace.results if seen[result.index] in left]
 
 
 def _facts_lost(recorded: ReplayEvidence, dropped: list[int], call: int | None) -> Iterator[str]:

@@ -4,17 +4,29 @@ needs."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
 from typing import NamedTuple
 
 from ..model.index import Need
+from ..model.messages import shared_length
 from ..model.replay import Call, Replay
 from .handles import Handles
 from .messages import TraceMessages
 from .needs import FAR_TURNS
 from .prices import PricedCall, Pricing, ThreadPrompt
+
+
+def members(calls: int) -> Iterator[int]:
+    """Yield the calls of a set, which is an integer with a bit for each, in order.
+
+    >>> [*members(0b1011)]
+    [0, 1, 3]
+    """
+    while calls:
+        lowest = calls & -calls
+        yield lowest.bit_length() - 1
+        calls ^= lowest
 
 
 class Missed(NamedTuple):
@@ -26,26 +38,21 @@ class Missed(NamedTuple):
     handle: str = ""
 
 
-class Stay(NamedTuple):
-    """The calls, by number, whose prompts have a message: from `first` up to but not including
-    `after`."""
-
-    first: int
-    after: int
-    thread: str
-
-
 @dataclass
 class Walked:
     """The findings of one walk. Calls count from 0, messages are those of `TraceMessages`.
 
-    `turns_missing` counts the calls with an unmet need that no handle leads to. `held` of the
-    `needs` were met; `far_kept` of the `far` needs, last mentioned six or more turns ago.
+    Sets of calls are integers with a bit for each: those of each thread, and those `during` which
+    each message was in the prompt. `left` are, for each call, the messages that only the prompt
+    before it had. `turns_missing` counts the calls with an unmet need that no handle leads to.
+    `far` counts the `needs` last mentioned six or more turns ago.
     """
 
     calls: list[Call] = field(default_factory=list)
     priced: list[PricedCall] = field(default_factory=list)
-    stays: dict[int, list[Stay]] = field(default_factory=lambda: defaultdict(list))
+    threads: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    during: dict[int, int] = field(default_factory=lambda: defaultdict(int))
+    left: list[set[int]] = field(default_factory=list)
     missed: list[Missed] = field(default_factory=list)
     needs: int = 0
     far: int = 0
@@ -65,64 +72,52 @@ def walk(replay: Replay, messages: TraceMessages, pricing: Pricing) -> Walked:
 
     The window of an unknown model is never exceeded.
     """
-    numbers = messages.numbers_of(replay)
-    index, tokens = messages.index, messages.tokens
+    numbers, index = messages.numbers_of(replay), messages.index
     handles = Handles(replay, messages)
-    threads: dict[str, ThreadPrompt] = defaultdict(ThreadPrompt)
-    by_thread: dict[str, dict[int, int]] = defaultdict(dict)
+    prompts: dict[str, ThreadPrompt] = defaultdict(lambda: ThreadPrompt(messages.tokens))
+    since: dict[str, dict[int, int]] = defaultdict(dict)
     walked = Walked()
-    for number, local in enumerate(replay.calls):
-        tail = tuple(numbers[at] for at in local.tail)
-        at, present = threads[local.thread], by_thread[local.thread]
-        old = at.numbers[local.keep :]
-        same = _shared(old, tail)
-        call = Call(
-            local.step,
-            local.thread,
-            local.keep + same,
-            tail[same:],
-            local.tools_tokens,
-            local.tools_changed,
-        )
-        _change(walked, call, at, present, number)
+    for local in replay.calls:
+        at, present = prompts[local.thread], since[local.thread]
+        call = _renumbered(local, at, numbers)
+        _change(walked, call, at, present)
         for item in call.tail:
             if item >= messages.recorded:
                 messages.facts_in(item)  # read, so that it is known as a holder
-        at.length_before = len(at.numbers)
-        at.numbers[call.keep :] = call.tail
-        sums = accumulate((tokens[item] for item in call.tail), initial=at.sums[call.keep])
-        at.sums[call.keep :] = sums
-        size = index.counting.prompt_tokens + call.tools_tokens + at.sums[-1]
+        size = index.counting.prompt_tokens + call.tools_tokens + at.change(call)
         walked.overflows += index.window_tokens is not None and size > index.window_tokens
-        walked.calls.append(call)
         walked.priced.append(pricing.price(call, at, size, messages.messages))
         at.last = call
         _judge(walked, call, present, messages, handles)
-    for thread, present in by_thread.items():
+    for thread, present in since.items():
         for item, first in present.items():
-            walked.stays[item].append(Stay(first, len(walked.calls), thread))
+            walked.during[item] |= walked.threads[thread] >> first << first
     return walked
 
 
-def _shared(old: Sequence[int], new: Sequence[int]) -> int:
-    """The number of equal messages at the start of two lists."""
-    return next(
-        (at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b),
-        min(len(old), len(new)),
-    )
+def _renumbered(local: Call, at: ThreadPrompt, numbers: Sequence[int]) -> Call:
+    """A call with the numbers of its trace, and all equal messages at its start kept."""
+    tail = tuple(numbers[item] for item in local.tail)
+    same = shared_length(tuple(at.numbers[local.keep :]), tail)
+    tools = local.tools_tokens, local.tools_changed
+    return Call(local.step, local.thread, local.keep + same, tail[same:], *tools)
 
 
-def _change(
-    walked: Walked, call: Call, at: ThreadPrompt, present: dict[int, int], number: int
-) -> None:
-    """Update the messages in the prompt by what a call removes and adds."""
-    dropped, came = set(at.numbers[call.keep :]), set(call.tail)
-    for item in dropped - came:
-        if item not in present:
-            continue
-        walked.stays[item].append(Stay(present.pop(item), number, call.thread))
+def _change(walked: Walked, call: Call, at: ThreadPrompt, present: dict[int, int]) -> None:
+    """Note a call, and what it removes from the prompt of its thread and adds to it.
+
+    `present` are the messages in that prompt, each with the first call that had it.
+    """
+    number, dropped, came = len(walked.calls), set(at.numbers[call.keep :]), set(call.tail)
+    left = {item for item in dropped - came if item in present}
+    for item in left:
+        first = present.pop(item)
+        walked.during[item] |= walked.threads[call.thread] >> first << first
     for item in came - dropped:
         present.setdefault(item, number)
+    walked.calls.append(call)
+    walked.left.append(left)
+    walked.threads[call.thread] |= 1 << number
 
 
 def _judge(

@@ -75,9 +75,7 @@ def silent_truncation(evidence: ReplayEvidence) -> Number:
     >>> silent_truncation(example()).value
     1.0
     """
-    if not any(True for _ in evidence.prompted("end")):
-        return NOTHING
-    return Number(float(len(silent_results(evidence))))
+    return Number(float(len(silent_results(evidence)))) if evidence.prompted else NOTHING
 
 
 @metric("loss.commands_lost", unit="commands")

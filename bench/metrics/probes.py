@@ -87,8 +87,6 @@ def _prompt(evidence: ReplayEvidence, probe: AskedProbe) -> tuple[list[Any], lis
     )  # fmt: skip
     if call is None:
         return [], None
-    messages = [
-        evidence.messages.messages[number] for number in sorted(evidence.in_prompt(call).messages)
-    ]
+    messages = [evidence.messages.messages[number] for number in sorted(evidence.in_prompt(call))]
     about = [item.text for item in messages if item.step is not None and item.step == probe.step]
     return [*about], [text for item in messages for text in message_texts(item)]

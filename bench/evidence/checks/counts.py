@@ -142,7 +142,4 @@ class SummaryCounts:
         }
         recorded = [n for step, n in evidence.index.full.items() if step in steps]
         still_there = sum(evidence.is_in_prompt(number, first) for number in recorded)
-        left = sum(
-            stay.after == first for stays in evidence.walked.stays.values() for stay in stays
-        )
-        return len(recorded), len(recorded) - still_there, left
+        return len(recorded), len(recorded) - still_there, len(evidence.walked.left[first])

@@ -73,7 +73,7 @@ def unsupported(evidence: ReplayEvidence, own: OwnText) -> str:
 
 def _absent_requests(evidence: ReplayEvidence, call: int) -> Iterator[str]:
     """Yield the requests before a call that its prompt does not have word for word."""
-    in_prompt, step = evidence.in_prompt(call).messages, evidence.walked.calls[call].step
+    in_prompt, step = evidence.in_prompt(call), evidence.walked.calls[call].step
     full = evidence.index.full
     turns = (turn for turn in evidence.trace.steps if isinstance(turn, UserTurn))
     for turn in turns:
