@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import sys
 from collections.abc import Callable
@@ -11,6 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from ..model.errors import StrategyError, one_line
+from ..traces.decoded import strict_json
+from ..traces.intakes.streams import assembled, events_of
+from ..traces.intakes.usage import usage_in
+from ..traces.records import Unread
+from ..traces.values import as_dict, first_of
 
 CASSETTE = "model.cassette.yaml"
 """The file of recorded requests and answers, in the folder that a strategy's paths start from."""
@@ -67,9 +71,8 @@ def _play(path: Path, charge: Charge) -> None:
 
 
 def usage_of(body: bytes | str) -> tuple[int, int, str | None] | None:
-    """The tokens read and written as an answer reports them, and its model; None without usage.
-
-    In streamed events the last report counts.
+    """The tokens read and written as an answer reports them, streamed or not, and its model; None
+    without usage.
 
     >>> usage_of(b'{"model": "m", "usage": {"input_tokens": 9, "output_tokens": 2}}')
     (9, 2, 'm')
@@ -77,18 +80,11 @@ def usage_of(body: bytes | str) -> tuple[int, int, str | None] | None:
     True
     """
     text = body if isinstance(body, str) else body.decode("utf-8", "replace")
-    lines = [line[5:] for line in text.splitlines() if line.startswith("data:")] or [text]
-    usage: dict[str, int] = {}
-    model: str | None = None
-    for line in lines:
-        with contextlib.suppress(ValueError, AttributeError):
-            event = json.loads(line)
-            event = event.get("message") or event.get("response") or event
-            model = event.get("model") or model
-            usage |= {key: n for key, n in (event.get("usage") or {}).items() if isinstance(n, int)}
-    read = usage.get("prompt_tokens", usage.get("input_tokens"))
-    written = usage.get("completion_tokens", usage.get("output_tokens"))
-    return None if read is None and written is None else (read or 0, written or 0, model)
+    answer = as_dict(assembled(events_of(text)) or strict_json(text))
+    usage = usage_in(first_of(answer, ("usage", "usageMetadata")), Unread())
+    if usage is None:
+        return None
+    return usage.prompt_tokens, usage.completion_tokens, first_of(answer, ("model", "modelVersion"))
 
 
 def _refuse(event: str, given: tuple[Any, ...]) -> None:

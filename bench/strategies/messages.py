@@ -4,7 +4,6 @@ LangChain's."""
 from __future__ import annotations
 
 import importlib
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,6 +11,8 @@ import msgspec
 
 from ..model import Message, ToolCall, as_text
 from ..model.errors import SpecError
+from ..traces.intakes.messages import message
+from ..traces.records import Unread
 
 
 def role_of(message: Message) -> str:
@@ -35,24 +36,37 @@ def arguments_mapping(call: ToolCall) -> dict[str, Any]:
     return {} if call.arguments is None else {"arguments": call.arguments}
 
 
-def decoded(arguments: Any) -> Any:
-    """A call's arguments: the value of a JSON text, any other text as it is."""
-    try:
-        return json.loads(arguments) if isinstance(arguments, str) else arguments
-    except ValueError:
-        return arguments
+def messages_in(item: Any) -> list[Message]:
+    """The messages in an item of any interface: results one by one, then the rest.
 
+    Raises TypeError or ValueError for an item that is no message.
 
-def text_in(content: Any) -> str:
-    """The text of a content that is a string, None, or parts with text. Raises TypeError."""
-    if content is None or isinstance(content, str):
-        return content or ""
-    if not isinstance(content, Sequence):
-        raise TypeError(
-            f"its content is {type(content).__name__}, expected text or a list of parts"
+    >>> [(one.role, one.text) for one in messages_in({"role": "user", "content": [{"text": "Go."}]})]
+    [('user', 'Go.')]
+    """
+    given = item.model_dump() if hasattr(item, "model_dump") else item
+    if not isinstance(given, Mapping):
+        raise TypeError(f"expected a message with role and content, got {type(item).__name__}")
+    content = given.get("content")
+    if content is not None and not isinstance(content, str | list):
+        kind = type(content).__name__
+        raise TypeError(f"its content is {kind}, expected text or a list of parts")
+    read = message(dict(given), Unread())
+    if not read:
+        known = "system, developer, user, assistant, tool or function"
+        raise ValueError(f"its role is {given.get('role')!r}, expected {known}")
+    if not all(call.id for one in read for call in one.calls):
+        raise ValueError("it has a call without an id")
+    return [
+        Message(
+            role=one.role,
+            kind="made",
+            text=one.content,
+            tool_calls=one.calls,
+            call_id=one.call_id or None,
         )
-    parts = [part if isinstance(part, str) else part.get("text") for part in content]
-    return "\n".join(part for part in parts if isinstance(part, str))
+        for one in read
+    ]
 
 
 # ---------------------------------------------------------------- interfaces
@@ -63,8 +77,8 @@ class OpenAIMessages:
 
     `beside` are the roles that an interface keeps outside the list of messages.
 
-    An object of this class writes the messages of one function's histories. Items are reused, since
-    building all items of a history at every prompt would take quadratic time.
+    An object of this class writes and reads the histories of one function. What is written and read is
+    kept, since doing so at every prompt would take quadratic time.
 
     Source: OpenAI API reference, "Create chat completion" (messages, tool_calls)
     """
@@ -73,6 +87,7 @@ class OpenAIMessages:
 
     def __init__(self) -> None:
         self._known: dict[tuple[Message, ...], tuple[int, Any, Any]] = {}
+        self._read: dict[str, list[Message]] = {}
 
     def item_for(self, group: tuple[Message, ...]) -> tuple[Any, Any]:
         """The item to hand out for some messages, and an equal one to compare it with.
@@ -109,43 +124,16 @@ class OpenAIMessages:
         return {**written, "tool_call_id": one.call_id} if role == "tool" else written
 
     def read(self, item: Any) -> list[Message]:
-        """The messages in an item, as new objects. Raises TypeError, ValueError or KeyError."""
-        given = _mapping(item)
-        role = {"developer": "system", "function": "tool"}.get(
-            given.get("role", ""), given.get("role")
-        )
-        if role not in ("system", "user", "assistant", "tool"):
-            raise ValueError(
-                f"its role is {given.get('role')!r}, expected system, developer, user, assistant, tool or function"
-            )
-        calls = tuple(
-            ToolCall(
-                id=call["id"],
-                name=call["function"]["name"],
-                arguments=decoded(call["function"].get("arguments")),
-            )
-            for call in given.get("tool_calls") or ()
-        )
-        return [_written(role, text_in(given.get("content")), calls, given.get("tool_call_id"))]
+        """The messages in an item, as new objects. Raises TypeError or ValueError."""
+        text = repr(item)
+        if text not in self._read:
+            self._read[text] = messages_in(item)
+        return [msgspec.structs.replace(one) for one in self._read[text]]
 
     def answer(self, answer: Any, given: Sequence[Any]) -> Any:
         """The list of messages in an answer: the list itself, or `{"messages": […]}`."""
         has_messages = isinstance(answer, Mapping) and "messages" in answer
         return answer["messages"] if has_messages else answer
-
-
-def _written(
-    role: str, text: str, calls: tuple[ToolCall, ...] = (), call_id: str | None = None
-) -> Message:
-    return Message(role=role, kind="made", text=text, tool_calls=calls, call_id=call_id)
-
-
-def _mapping(item: Any) -> Mapping[str, Any]:
-    """A message as a mapping. Raises TypeError for any other value."""
-    given = item.model_dump() if hasattr(item, "model_dump") else item
-    if not isinstance(given, Mapping):
-        raise TypeError(f"expected a mapping with role and content, got {type(item).__name__}")
-    return given
 
 
 def _json_text(call: ToolCall) -> str:
@@ -184,28 +172,6 @@ class AnthropicMessages(OpenAIMessages):
         ]
         return {"role": "assistant", "content": [*text, *used]}
 
-    def read(self, item: Any) -> list[Message]:
-        """The messages in an item: its results one by one, then its text and calls."""
-        given = _mapping(item)
-        role, content = given.get("role"), given.get("content")
-        if role not in ("user", "assistant"):
-            raise ValueError(
-                f"its role is {role!r}, expected user or assistant: the system prompt stands beside the messages"
-            )
-        if content is None or isinstance(content, str):
-            return [_written(role, content or "")]
-        results, used, texts = (
-            [block for block in content if block["type"] == kind]
-            for kind in ("tool_result", "tool_use", "text")
-        )
-        messages = [
-            _written("tool", text_in(one.get("content")), (), one["tool_use_id"]) for one in results
-        ]
-        if messages and not used and not texts:
-            return messages
-        calls = [ToolCall(id=c["id"], name=c["name"], arguments=c.get("input")) for c in used]
-        return [*messages, _written(role, text_in(texts), tuple(calls))]
-
 
 class LangChainMessages(OpenAIMessages):
     """LangChain's messages, by its own converters; each has an id that is unique within the call.
@@ -238,11 +204,6 @@ class LangChainMessages(OpenAIMessages):
         (message,) = self._library.convert_to_messages([written])
         message.id = f"message-{number}"
         return message
-
-    def read(self, item: Any) -> list[Message]:
-        if not isinstance(item, self._library.BaseMessage):
-            raise TypeError(f"expected a LangChain message, got {type(item).__name__}")
-        return super().read(self._library.convert_to_openai_messages([item])[0])
 
     def answer(self, answer: Any, given: Sequence[Any]) -> Any:
         """The list of messages in an answer, after removals and replacements by id."""

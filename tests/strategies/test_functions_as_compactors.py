@@ -220,7 +220,7 @@ def test_a_function_may_set_its_mode_and_a_wrong_one_is_an_error(tmp_path):
     [
         ("text", "gives one back, or None; got str"),
         (3, "got int"),
-        (["text"], r"messages\[0\] of the answer cannot be read: expected a mapping"),
+        (["text"], r"messages\[0\] of the answer cannot be read: expected a message"),
         ([{"content": "x"}], "its role is None"),
         ([{"role": "user", "content": 3}], "its content is int"),
         ([{"role": "assistant", "content": "", "tool_calls": [{}]}], r"messages\[0\]"),
