@@ -37,8 +37,7 @@ def with_decision(
         specs_before={} if base is None else dict(base.specs),
     )
     judged_by = score_file_of(compared) if accepting else base
-    against = None if judged_by is None else Against(compared, judged_by)
-    gates = judge(compared, against, required=required)
+    gates = judge(Against(compared, judged_by), required=required)
     advice = advise(
         compared.runs,
         compared.strategies,
@@ -48,5 +47,5 @@ def with_decision(
         asks=compared.asks,
         failed_gates=Counter(gate.strategy for gate in gates if gate.outcome == "fail"),
     )
-    moved = () if base is None else moves(Against(compared, base))
+    moved = moves(Against(compared, base))
     return msgspec.structs.replace(compared, gates=gates, moves=moved, advice=advice)

@@ -20,7 +20,7 @@ from ..model.signature import GateRule
 from .against import Against, replaced
 from .baseline import stale
 from .gate_rules import LIMITS, is_beyond_limit, limit_of
-from .totals import Runs, value_of
+from .totals import value_of
 
 JUDGE = GateRule(metric="")
 """The rule of results about strategies or runs that were replaced or removed since the baseline."""
@@ -30,9 +30,7 @@ _NO_BASELINE = f"there is no baseline yet — accept one {_UPDATE}"
 Outcome = Literal["pass", "fail", "undecided", "skipped"]
 
 
-def judge(
-    compared: Compared, against: Against | None, *, required: bool = False
-) -> tuple[GateResult, ...]:
+def judge(against: Against, *, required: bool = False) -> tuple[GateResult, ...]:
     """The result of every gate on each strategy that it names.
 
     Gates of the baseline that are not the same are judged too.
@@ -40,17 +38,16 @@ def judge(
     With `required` it is a failure if there is no baseline, or if one of its strategies or runs is
     missing or was replaced.
     """
-    then = [rule for rule in (against.base.rules if against else ()) if rule not in compared.rules]
+    compared, base = against.compared, against.base
+    then = [rule for rule in (base.rules if base else ()) if rule not in compared.rules]
     results = [
-        _result(_Gate(rule, name, compared, against, required))
+        _result(_Gate(rule, name, against, required))
         for rule in (*compared.rules, *then)
         for name in _matching_strategies(rule, compared)
     ]
-    if against is not None:
-        outcome: Outcome = "fail" if required else "skipped"
-        results += [_about(outcome, change) for change in replaced(against)]
-    elif required:
-        results.append(_about("fail", _NO_BASELINE))
+    changes = [*replaced(against)] if base or not required else [_NO_BASELINE]
+    outcome: Outcome = "fail" if required else "skipped"
+    results += [_about(outcome, change) for change in changes]
     if results:
         damaged = [f"{item.path}: {item.reason}" for item in compared.skipped if item.damaged]
         results += [_about("undecided", reason) for reason in damaged]
@@ -80,8 +77,7 @@ class _Gate(NamedTuple):
 
     rule: GateRule
     strategy: str
-    compared: Compared
-    against: Against | None
+    against: Against
     required: bool
 
     @property
@@ -97,39 +93,39 @@ def _result(gate: _Gate) -> GateResult:
     """The outcome of a gate: of the first reason against judging it, else by its values."""
     if (obstacle := next(_obstacles(gate), None)) is not None:
         return obstacle
-    results = list(_by_value(gate, gate.compared.metrics[gate.rule.metric]))
+    results = list(_by_value(gate, gate.against.compared.metrics[gate.rule.metric]))
     return next((result for result in results if result.outcome != "pass"), results[0])
 
 
 def _obstacles(gate: _Gate) -> Iterator[GateResult]:
     """Yield the results without a value, each for a reason against judging a gate by its value, the
     strongest first."""
-    rule, name, compared, against, required = gate
+    rule, name, against, required = gate
+    compared, base, now, before = against.compared, against.base, against.now, against.before
     info = compared.metrics.get(rule.metric)
     if info is None:
         yield gate.result("undecided", f"{rule.metric} was not measured")
         return
     if name not in compared.everyone:
         yield gate.result("undecided", f"no strategy is called {name!r}")
-    for run, finding, unstable in Runs(compared.runs).failures(name):
+    for run, finding, unstable in against.all.failures(name):
         yield gate.result("undecided" if unstable else "fail", f"{name}: {finding.text}", run)
-    if against is None:
+    if base is None:
         if not gate.has_limit:
             yield gate.result("skipped", _NO_BASELINE)
         return
     missing: Outcome = "fail" if required else "undecided"
-    if lost := [run.id for run in against.baseline.all if run.id not in against.shared]:
+    if lost := against.lost:
         names = f"{', '.join(lost[:3])}{' and more' if len(lost) > 3 else ''}"
         reason = f"not here as in the baseline: {names} — restore, or accept {_UPDATE}"
         yield gate.result(missing, reason)
-    if not against.shared:
+    if not now.all:
         yield gate.result("undecided", "no run of the baseline is here")
-    here, there = against.shared_now, against.shared_before
-    for was, run_now in zip(there.all, here.all, strict=True):
-        if there.number(was, name, info.name) and not here.number(run_now, name, info.name):
+    for was, run_now in zip(before.all, now.all, strict=True):
+        if before.number(was, name, info.name) and not now.number(run_now, name, info.name):
             reason = f"was measured on {run_now.id} and is not any more"
             yield gate.result("undecided", reason, run_now.id)
-    why = stale(compared.signature, against.base.signature, info)
+    why = stale(compared.signature, base.signature, info)
     if why and not gate.has_limit:
         reason = f"the baseline was made otherwise ({why}) — accept a new one {_UPDATE}"
         yield gate.result(missing, reason)
@@ -143,33 +139,28 @@ def _by_value(gate: _Gate, info: MetricInfo) -> Iterator[GateResult]:
     """
     name, against = gate.strategy, gate.against
     basis = "total over all runs" if info.aggregate == "total" else info.aggregate
-    runs = Runs(gate.compared.runs)
-    worst = runs.worst(name, info.name, lowest=info.better == "higher")
-    before = against.shared_before.total(name, info) if against else None
-    known = against.shared_now.total(name, info) if against else None
+    worst = against.all.worst(name, info.name, lowest=info.better == "higher")
+    before, now = against.before.total(name, info), against.now.total(name, info)
     if not gate.has_limit:
-        moved = against.moved_runs(name, info) if against else ()
-        yield _within(gate, before, known, basis, moved[0].run if moved else worst)
+        moved = against.moved_runs(name, info)
+        yield _within(gate, before, now, basis, moved[0].run if moved else worst)
         return
     # The value in the baseline stands beside a limit only if it is of the same runs.
-    same = against is not None and len(runs.all) == len(against.shared)
-    beside = before if same and value_of(before) is not None else None
-    yield _within(gate, beside, runs.total(name, info), basis, worst)
-    if value_of(known) is not None:
-        yield _within(gate, None, known, f"{basis} of the baseline", worst)
+    same = len(against.all.all) == len(against.now.all) and value_of(before) is not None
+    yield _within(gate, before if same else None, against.all.total(name, info), basis, worst)
+    if value_of(now) is not None:
+        yield _within(gate, None, now, f"{basis} of the baseline", worst)
 
 
-def _within(
-    gate: _Gate, old: Number | None, new: Number | None, basis: str, run: str
-) -> GateResult:
+def _within(gate: _Gate, old: Number | None, new: Number, basis: str, run: str) -> GateResult:
     """The outcome of a value, with the one before if it is known."""
     before, value, settings = value_of(old), value_of(new), gate.rule.settings
     unknown = next((it for it in (old, new) if it is not None and value_of(it) is None), None)
-    limit = None if value is None or unknown else limit_of(settings, before or 0.0)
-    outcome: Outcome = "undecided"
-    if value is not None and limit is not None:
-        outcome = "fail" if is_beyond_limit(value, limit, settings) else "pass"
-    result = gate.result(outcome, f"not measured: {unknown.reason}" if unknown else "", run)
+    if unknown or value is None:
+        result = gate.result("undecided", f"not measured: {(unknown or new).reason}", run)
+        return replace(result, before=before, value=value, basis=basis)
+    limit = limit_of(settings, before or 0.0)
+    result = gate.result("fail" if is_beyond_limit(value, limit, settings) else "pass", "", run)
     return replace(result, before=before, value=value, limit=limit, basis=basis)
 
 

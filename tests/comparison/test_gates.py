@@ -57,7 +57,7 @@ BAD = mine_and_recorded("a", numbers(0.7, 1300.0, 1.0))
 
 
 def judged_gates(now: Compared, base: ScoreFile | None = BASE, **more: Any) -> tuple[int, list[GateResult]]:
-    results = judge(now, None if base is None else Against(now, base), **more)
+    results = judge(Against(now, base), **more)
     return exit_code([msgspec.structs.replace(now, gates=results)]), list(results)
 
 
