@@ -16,7 +16,7 @@ from markupsafe import Markup, escape
 from ..model.errors import visible
 from .blocks import Report, plain
 
-_LONG_WORD = re.compile(r"\S{21,}")
+_LONG_WORD = re.compile(r"\S{16,}")
 
 
 def render(reports: Sequence[Report]) -> Iterator[str]:

@@ -14,11 +14,11 @@ from .panels.trust import REPLAY_LIMIT
 from .reading import REFUSED, Reading
 
 _GROUPS = {
-    "Gates failed": "fail a gate",
-    "Ship": "ship a strategy",
-    "More runs needed": "need more runs",
-    "Keep what runs today": "keep what runs today",
-    "Stores, evaluators and routers": "compare stores, evaluators or routers",
+    "Gates failed": "with a failed gate",
+    "Ship": "with a strategy to ship",
+    "More runs needed": "without enough runs",
+    "Keep what runs today": "where today's stays",
+    "Stores, evaluators and routers": "about stores, evaluators or routers",
 }
 """The groups of scenarios in order, each with its words after a number."""
 
@@ -49,7 +49,7 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
     ship = f"Ship {listed(names)}." if names else "Nothing to ship."
     head = Span(ship, "good" if names else "", strong=True)
     parts = listed([f"{count(len(places))} {_GROUPS[name]}" for name, places in groups.items()])
-    rest = "" if len(ships) == len(readings) else f" Of {scenarios}, {parts}."
+    rest = "" if len(ships) == len(readings) else f" {scenarios}: {parts}."
     if failed:
         head = Span(not_passed(failed, gates), "bad", strong=True)
         rest = (f" {ship}" if names else "") + rest

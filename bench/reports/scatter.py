@@ -75,12 +75,14 @@ def scatter(reading: Reading) -> Drawing | None:
 
 
 def _costs(reading: Reading, across: Axis) -> tuple[tuple[float, str], ...]:
-    """The labels of the price axis; without cents if all are whole dollars."""
+    """The labels of the price axis that fit in the plot; without cents if all are whole dollars."""
     words = count if reading.counts_tokens else dollars
     costs = [(across.at(cost), words(cost)) for cost in ticks(across.first, across.last, 4)]
     if all(text.endswith(".00") for _, text in costs):
         costs = [(x, text.removesuffix(".00")) for x, text in costs]
-    return spaced(costs, ON_PHONES.width)
+    wide = ON_PHONES.width
+    fitting = [(x, text) for x, text in costs if x + 450 * len(text) / wide < 107]
+    return spaced(fitting, wide)
 
 
 def _swept(reading: Reading) -> tuple[str, list[str]]:
