@@ -26,7 +26,7 @@ from socket import recv_fds, socket
 from typing import Any, NoReturn
 
 from ..model.errors import own_error
-from .frames import CODE, Answer, Frames, Limits
+from .frames import CODE, Frames, Limits
 
 _libc = ctypes.CDLL(None)
 _GLANCE_MS = 50
@@ -166,14 +166,11 @@ def _answer(pipe: socket, ready: Any, limits: Limits) -> NoReturn:
     """Answer the requests of one session, and end."""
     link, own = Link(pipe), getpid()
     try:
-        opens, given = pickle.loads(link.request())
-        answer: Answer | None = None
         while True:
-            request = link.request()
+            work, given = pickle.loads(link.request())
             _limit_call(limits.call_s)
             try:
-                answer = answer or opens(link, ready, *given)
-                kind, body = b"A", answer(request)
+                kind, body = b"A", work(link, ready, *given)
             except MemoryError:
                 kind, body = b"M", b""
             except BaseException as error:

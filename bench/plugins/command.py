@@ -122,8 +122,8 @@ class Program:
         return f"{self._name} {end} before it answered{last} — run it by hand on one line of JSON"
 
 
-def program_class(line: str, base: Path, method: str) -> type[Program]:
-    """A class that runs a command line; its method called `method` asks the program.
+def program_class(line: str, base: Path) -> type[Program]:
+    """The class of the programs that a command line starts.
 
     Raises SpecError for a line that cannot be split, and for a program that does not exist.
     """
@@ -142,4 +142,4 @@ def program_class(line: str, base: Path, method: str) -> type[Program]:
             f"command {line!r}: there is no program {argv[0]!r} — install it, or give its path"
         )
     about = {"line": line, "argv": (program, *argv[1:]), "cwd": base.resolve()}
-    return type("Program", (Program,), {**about, method: Program.ask})
+    return type("Program", (Program,), about)

@@ -25,9 +25,8 @@ CODE = struct.Struct("=i")
 _HEAD = struct.Struct("=cQ")
 _PIECE = 1 << 16  # of a size that malloc does not map anew each time
 
-Answer = Callable[[bytes], bytes]
-Open = Callable[..., Answer]
-"""`open(link, ready, *given)` in the child: a function that answers the requests of one session."""
+Work = Callable[..., bytes]
+"""`work(link, ready, *given)`: an answer, given in the process of a session."""
 
 
 @dataclass(frozen=True)

@@ -356,8 +356,8 @@ def _resolve(kind: str, spec: Spec, base: Path) -> Plugin:
     if spec.target == COMMAND:
         from .command import program_class  # what starts programs makes each fork larger
 
-        program = program_class(spec.attribute or "", base, method or "ask")
-        return Plugin(kind, name, program, is_user=True)
+        program = program_class(spec.attribute or "", base)
+        return Plugin(kind, name, program, is_user=True, method="ask")
     if not _is_registered(kind, spec):
         target, named = load_target(spec, base)
         return Plugin(

@@ -1,14 +1,15 @@
 """The one process boundary: user code runs in a child process, and only plain data comes back.
 
 The child is a fresh interpreter that imports the code once; each session runs in a fork of it. A
-session gets requests one by one, so it cannot see later ones. Its answers are bytes, which are
-never unpickled. Limited are the processor time and the clock time of each request, and the memory.
+session is asked for one thing after another, so it cannot see later ones. Its answers are bytes,
+which are never unpickled. Limited are the processor time and the clock time of each answer, and the memory.
 At the end of a session all processes that it started are ended.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import pickle
 import signal
@@ -22,7 +23,7 @@ from collections.abc import Callable, Iterator
 from typing import IO, Any
 
 from ..model.errors import SpecError, one_line, sayable
-from .frames import CODE, Answer as Answer, Frames, Limits as Limits, Open
+from .frames import CODE, Frames, Limits as Limits, Work
 
 _LINE = 1 << 16
 _START_S, _END_S = 120.0, 3.0
@@ -73,17 +74,17 @@ class Child:
         return Child, (self.prepare, self.modules, self.limits)
 
     @contextlib.contextmanager
-    def session(self, opens: Open, *given: Any) -> Iterator[Session]:
-        """A context with a session of `opens(link, ready, *given)`."""
+    def session(self) -> Iterator[Session]:
+        """A context with a session."""
         with self._lock:
             if not self._is_running():
                 self._start()
             session = Session(self)
             try:
-                session.send(pickle.dumps((opens, given), pickle.HIGHEST_PROTOCOL))
                 yield session
             finally:
-                if not session.close():
+                session.pipe.close()
+                if session.exit_code is None:
                     self.stop()
 
     def _is_running(self) -> bool:
@@ -149,26 +150,25 @@ class Session:
     """One session's process of user code, from its first request to its last."""
 
     def __init__(self, child: Child) -> None:
-        self._pipe, theirs = socket.socketpair()
-        self._frames = Frames(self._pipe)
+        self.pipe, theirs = socket.socketpair()
+        self._frames = Frames(self.pipe)
         self._child, self._limits = child, child.limits
         self._room = child.limits.answer_bytes
-        self._code: int | None = None
         self._late = False
         with theirs, contextlib.suppress(OSError):  # the child died: nobody has the other end
             socket.send_fds(child.control, [b"\0"], [theirs.fileno()])
 
-    def ask(self, request: bytes, count: Callable[[bytes], int] | None = None) -> bytes:
-        """The answer to a request, within its limits. `count` counts tokens for the child.
+    def ask(self, work: Work, *given: Any, count: Callable[[bytes], int] | None = None) -> bytes:
+        """The answer of `work(link, ready, *given)` in the child, within its limits.
 
-        Raises NoAnswer, and what `count` raises.
+        `count` counts tokens for the child. Raises NoAnswer, and what `count` raises.
         """
         until = time.monotonic() + self._limits.wall_s
-        self.send(request)
+        self._send(pickle.dumps((work, given), pickle.HIGHEST_PROTOCOL))
         while True:
             kind, body = self._received(until)
             if kind == b"C" and count is not None:
-                self.send(count(body).to_bytes(8, "big"))
+                self._send(count(body).to_bytes(8, "big"))
             elif kind == b"A":
                 return body
             elif kind == b"M":
@@ -178,16 +178,16 @@ class Session:
                     one_line(body.decode("utf-8", "replace")) if kind == b"X" else _SPOILT
                 )
 
-    def send(self, body: bytes) -> None:
+    def _send(self, body: bytes) -> None:
         """Send some bytes. A failure to send shows when the answer is awaited."""
-        self._pipe.settimeout(self._limits.wall_s)
+        self.pipe.settimeout(self._limits.wall_s)
         with contextlib.suppress(OSError):
             self._frames.send(b"R", body)
 
-    def close(self) -> bool:
-        """End the session; False where its process does not end by itself."""
-        self._pipe.close()
-        return self._has_ended()
+    @functools.cached_property
+    def exit_code(self) -> int | None:
+        """The exit code of its process, awaited; None where that does not end by itself."""
+        return None if self._late else self._child.exit_code(_END_S)
 
     def _received(self, until: float) -> tuple[bytes, bytes]:
         """The next message of the process. Raises NoAnswer for a late, a too long or a missing
@@ -204,18 +204,13 @@ class Session:
         except (OSError, EOFError):
             raise self._without_answer() from None
 
-    def _has_ended(self) -> bool:
-        if self._code is None and not self._late:
-            self._code = self._child.exit_code(_END_S)
-        return self._code is not None
-
     def _without_answer(self) -> NoAnswer:
         """The reason why the process gave no answer."""
-        if not self._has_ended() or self._code is None:
+        if self.exit_code is None:
             return NoAnswer(_SPOILT)
-        if self._code == -_TIMER:
+        if self.exit_code == -_TIMER:
             return NoAnswer(_LATE.format(self._limits))
-        return NoAnswer(f"it ended its process ({how_ended(self._code)})", ended=True)
+        return NoAnswer(f"it ended its process ({how_ended(self.exit_code)})", ended=True)
 
 
 def how_ended(code: int) -> str:

@@ -8,7 +8,7 @@ import json
 import pickle
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -31,10 +31,11 @@ _TYPES: dict[str, Any] = {
 }
 """The type of an answer for each slot; a summarizer may give any value."""
 
-Ask = Callable[[bytes, Count], bytes]
-"""`ask(request, count)`: the answer of `serving.Plugins`, in a child process or in this one.
 
-`count` counts the tokens of something for it."""
+class Ask(Protocol):
+    """The answer of `serving.Plugins` to a request, in a child process or in this one."""
+
+    def __call__(self, request: bytes, /, *, count: Count) -> bytes: ...
 
 
 class Border:
@@ -59,7 +60,7 @@ class Border:
         parts = [self._argument(instance, at, part) for at, part in enumerate(given)]
         request = slot, place, instance, self._messages.all[known:], parts
         try:
-            body = self._ask(pickle.dumps(request, pickle.HIGHEST_PROTOCOL), self._count)
+            body = self._ask(pickle.dumps(request, pickle.HIGHEST_PROTOCOL), count=self._count)
         except NoAnswer as why:
             hint = " — a strategy returns or raises" if why.ended else ""
             raise StrategyError(f"{why}{hint}") from None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import msgspec
 
 from ..evidence.contents import TraceContents
@@ -18,7 +20,7 @@ from .ledger import Ledger
 from .loop import Loop
 from .numbering import Numbers
 from .recording import Recording
-from .serving import Plugins, open_replay
+from .serving import Plugins, answer_call
 from .threads import Start
 
 
@@ -65,8 +67,9 @@ class Replayer:
 
         if strategy.sandbox is not None:
             child, number = strategy.sandbox.child, strategy.sandbox.number
-            with child.session(open_replay, number) as session:
-                return replay(Border(session.ask, ledger).start)
+            with child.session() as session:
+                ask = functools.partial(session.ask, answer_call, number)
+                return replay(Border(ask, ledger).start)
         if strategy.has_user_code:
             return replay(Border(Plugins(strategy).answer, ledger).start)
         return replay(lambda slot, place: slot_function(strategy.plugins[slot][place]))

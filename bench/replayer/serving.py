@@ -13,7 +13,6 @@ import msgspec
 from ..model import Message
 from ..model.errors import StrategyError
 from ..model.outcome import Amount
-from ..plugins.frames import Answer
 from ..strategies import NewHistory, Strategy, Window
 from ..strategies.functions import slot_function
 from ..strategies.offloading import offloaded_to
@@ -165,8 +164,14 @@ class Plugins:
         return HistoryAnswer(messages, written, dict(answer.parts))
 
 
-def open_replay(link: Link, ready: LoadedStrategies, number: int) -> Answer:
-    """A function that answers the calls of a strategy's plug-ins during one replay."""
+def answer_call(link: Link, ready: LoadedStrategies, number: int, request: bytes) -> bytes:
+    """The answer of a strategy's plug-in in the process of a session, which is one replay."""
+    return _plugins(ready, number).answer(request, link.count)
+
+
+@functools.cache
+def _plugins(ready: LoadedStrategies, number: int) -> Plugins:
+    """The plug-ins of a strategy, from here on without a network."""
     plugins = Plugins(ready.strategy(number))
     go_offline(ready.place.base, plugins.charge)
-    return lambda request: plugins.answer(request, link.count)
+    return plugins

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..model.errors import BenchError, EndedError, one_line
-from ..plugins.frames import Answer
 from ..plugins.loader import compile_from_source, import_from, is_installed
 from . import Strategy, build_strategy
 
@@ -93,12 +92,9 @@ class LoadedStrategies:
         raise one
 
 
-def open_description(link: Link, ready: LoadedStrategies) -> Answer:
-    """A session's function that answers any request with the imported files and the descriptions of
-    strategies."""
-    return lambda request: msgspec.json.encode(
-        (_imported_files(), [*map(_description, ready.loaded)])
-    )
+def described(link: Link, ready: LoadedStrategies) -> bytes:
+    """The imported files and the descriptions of strategies, as JSON."""
+    return msgspec.json.encode((_imported_files(), [*map(_description, ready.loaded)]))
 
 
 def _imported_files() -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from ..plugins.registry import Plugin, user_code
 from ..plugins.worker import Child, NoAnswer
 from . import Sandbox, Strategy, build_strategy, kind_of
 from .declaring import Declaration
-from .loaded import Loaded, LoadedStrategies, Place as Place, open_description
+from .loaded import Loaded, LoadedStrategies, Place as Place, described
 
 _EACH_REPLAY = ("bench.replayer.serving",)
 """Modules to import once in a child, instead of in each fork."""
@@ -102,8 +102,8 @@ def _descriptions_from(child: Child, number: int) -> tuple[tuple[str, ...], tupl
 
     Raises NoAnswer.
     """
-    with child.session(open_description) as session:
-        body = session.ask(b"")
+    with child.session() as session:
+        body = session.ask(described)
     with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
         files, loaded = msgspec.json.decode(body, type=tuple[tuple[str, ...], tuple[Loaded, ...]])
         if len(loaded) == number:

@@ -15,7 +15,7 @@ from ..model import Trace
 from ..model.errors import BenchError, TraceError, debugged, one_line, raised_at
 from ..plugins.loader import compile_from_source
 from ..plugins.registry import build
-from ..plugins.worker import Answer, Child, NoAnswer
+from ..plugins.worker import Child, NoAnswer
 from .documents import Document
 from .lines import decode_trace, encode_trace
 from .reader import Confidence, PartOf
@@ -74,8 +74,9 @@ class UserReader:
         answer."""
         about = (document.path, document.name, document.below, tuple(document.beside))
         try:
-            with self._child.session(_open_file, act, about, self._spec, self._base) as session:
-                answer = msgspec.msgpack.decode(session.ask(b""), type=_Answer)
+            with self._child.session() as session:
+                body = session.ask(_file_answer, act, about, self._spec, self._base)
+            answer = msgspec.msgpack.decode(body, type=_Answer)
         except (msgspec.DecodeError, UnicodeDecodeError):
             raise _failure(act, document, self._spec, "it spoilt its process") from None
         except NoAnswer as why:
@@ -105,27 +106,23 @@ def _prepare(spec: str, base: Path) -> None:
     os.chdir(here)
 
 
-def _open_file(link: Link, ready: None, act: _Act, about: Any, spec: str, base: Path) -> Answer:
-    """A session's function that answers about one file; an error of the reader is an answer too."""
-
-    def answer(request: bytes) -> bytes:
-        document = Document(*about)
-        try:
-            given = _answer(act, document, spec, base)
-        except MemoryError:
-            raise
-        except BenchError as error:
-            why = one_line(error)
-            named = act == "open" or document.name in why
-            why = why if named else f"{document.name}: {why}"
-            given = _Answer(error=why, is_part=isinstance(error, PartOf))
-        except BaseException as error:
-            debugged(error)
-            what = f"{type(error).__name__}: {one_line(error)} ({raised_at(error)})"
-            given = _Answer(error=str(_failure(act, document, spec, what.removesuffix(" ()"))))
-        return msgspec.msgpack.encode(given)
-
-    return answer
+def _file_answer(link: Link, ready: None, act: _Act, about: Any, spec: str, base: Path) -> bytes:
+    """The answer about one file; an error of the reader is an answer too."""
+    document = Document(*about)
+    try:
+        given = _answer(act, document, spec, base)
+    except MemoryError:
+        raise
+    except BenchError as error:
+        why = one_line(error)
+        named = act == "open" or document.name in why
+        why = why if named else f"{document.name}: {why}"
+        given = _Answer(error=why, is_part=isinstance(error, PartOf))
+    except BaseException as error:
+        debugged(error)
+        what = f"{type(error).__name__}: {one_line(error)} ({raised_at(error)})"
+        given = _Answer(error=str(_failure(act, document, spec, what.removesuffix(" ()"))))
+    return msgspec.msgpack.encode(given)
 
 
 def _answer(act: _Act, document: Document, spec: str, base: Path) -> _Answer:

@@ -120,14 +120,12 @@ REASONS = {name: reason for name, (reason, *_) in CALLS.items()} | {
 }
 
 
-def opened_answers(link, ready):
-    """Answers each request with all requests so far; fails where it is told to."""
-    requests = bytearray()
+REQUESTS = bytearray()
 
-    def answer(request):
-        if request == b"fail":
-            raise ValueError
-        requests.extend(request)
-        return bytes(requests)
 
-    return answer
+def all_requests(link, ready, request):
+    """All requests of the session so far; fails where it is told to."""
+    if request == b"fail":
+        raise ValueError
+    REQUESTS.extend(request)
+    return bytes(REQUESTS)

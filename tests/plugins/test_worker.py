@@ -8,7 +8,7 @@ import time
 
 import pytest
 from handmade import conversation_of, result
-from hostile import CALLED, CODES, REASONS, opened_answers
+from hostile import CALLED, CODES, REASONS, all_requests
 from warm import processes_in
 
 from bench.evidence.index import index_trace
@@ -307,10 +307,10 @@ def test_a_child_answers_one_session_after_another():
     child = Child(time.gmtime)
     try:
         for _ in range(3):
-            with child.session(opened_answers) as session:
-                assert [session.ask(b"1"), session.ask(b"2")] == [b"1", b"12"]
-        with pytest.raises(NoAnswer), child.session(opened_answers) as session:
-            session.ask(b"fail")
+            with child.session() as session:
+                assert [session.ask(all_requests, text) for text in (b"1", b"2")] == [b"1", b"12"]
+        with pytest.raises(NoAnswer), child.session() as session:
+            session.ask(all_requests, b"fail")
     finally:
         child.stop()
 
