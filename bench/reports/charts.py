@@ -94,6 +94,21 @@ class Histogram:
 
 
 @dataclass(frozen=True)
+class Point:
+    """A mark of a plot: its place in percent, and a text to show on demand.
+
+    In a large plot it has a `name`, and the number of its row in the table (0: none).
+    """
+
+    x: float
+    y: float
+    mark: Mark
+    title: str
+    name: str = ""
+    row: int = 0
+
+
+@dataclass(frozen=True)
 class Name:
     """A text beside a mark: its `anchor` is `dx` pixels and its top `dy` pixels from the mark.
 
@@ -120,7 +135,7 @@ class Plot:
     """
 
     alt: str
-    marks: tuple[tuple[float, float, Mark, str], ...]
+    marks: tuple[Point, ...]
     axis: tuple[tuple[float, str], ...]
     axis_title: str
     scale: tuple[tuple[float, str], ...] = ()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain, product
 from typing import NamedTuple
 
-from .charts import Anchor, Mark, Name
+from .charts import Anchor, Mark, Name, Point
 
 
 class Box(NamedTuple):
@@ -36,17 +36,6 @@ _AT_THE_LIMIT: tuple[tuple[float, float, float, Anchor], ...] = (
 """The places to try for the name of the limit: percent from the left, then as for a mark."""
 _REACHES = (14, 24, 40, 70)
 """The distances in pixels up to which marks share a label, each tried where the last had no room."""
-
-
-@dataclass(frozen=True)
-class Point:
-    """A mark that needs a label: its place in percent, and the number of its row (0: none)."""
-
-    name: str
-    x: float
-    y: float
-    mark: Mark
-    row: int = 0
 
 
 @dataclass(frozen=True)

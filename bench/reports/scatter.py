@@ -8,10 +8,9 @@ from __future__ import annotations
 import math
 import re
 
-from ..model.advice import TODAY
 from .blocks import Drawing
-from .charts import Axis, Plot, spaced, ticks
-from .naming import FIELDS, ON_PHONES, Point, names
+from .charts import Axis, Plot, Point, spaced, ticks
+from .naming import FIELDS, ON_PHONES, names
 from .numbers import count, dollars, percent, sentence_case
 from .reading import Reading
 
@@ -30,36 +29,49 @@ def scatter(reading: Reading) -> Drawing | None:
     }
     if len(places) < 2:
         return None
-    limit = reading.limit("needed")
-    prices, shares = zip(*places.values(), strict=True)
+    limit, (prices, shares) = reading.limit("needed"), zip(*places.values(), strict=True)
     room = (max(prices) - min(prices)) * 0.09 or abs(prices[0]) * 0.1 or 1.0
     across = Axis(min(prices) - room, max(prices) + room)
     down = Axis(max(max(shares) * 1.08, (limit or 0.0) * 1.3, 0.01), 0.0)
-    points = [
-        Point(
-            reading.title(name),
-            across.at(price),
-            down.at(missed),
-            reading.mark(name),
-            reading.row_numbers.get(name, 0),
-        )
+    points = {
+        name: _point(reading, name, across.at(price), down.at(missed))
         for name, (price, missed) in places.items()
-    ]
-    titles = [
-        f"{point.name}: {reading.pricing.money(reading.price(reading.by_name[name]))}, {percent(missed)} missed"
-        for point, (name, (_, missed)) in zip(points, places.items(), strict=True)
-    ]
-    by_name = dict(zip(places, points, strict=True))
-    today = by_name[TODAY].x if TODAY in by_name else None
-    forbidden = (down.at(limit), f"above {percent(limit)}: loses too much") if limit else None
+    }
     setting, strategies = _swept(reading)
-    curve = tuple((by_name[name].x, by_name[name].y) for name in strategies if name in by_name)
-    axis = reading.price_axis
-    plot = Plot(
-        f"{sentence_case(axis)}, against the share of {MISSED_TURNS}. {'; '.join(titles[:8])}.",
-        marks=tuple((it.x, it.y, it.mark, title) for it, title in zip(points, titles, strict=True)),
+    curve = tuple((points[name].x, points[name].y) for name in strategies if name in points)
+    plot = _plot(reading, tuple(points.values()), across, down, limit, curve)
+    notes = ["Further left is cheaper, lower is safer."]
+    notes += [f"The line joins the values of {setting}."] if len(curve) > 2 else []
+    notes += ["Numbers are rows of the table."] if reading.row_numbers else []
+    measure = "Tokens" if reading.counts_tokens else "Price"
+    return Drawing(plot, f"{measure} against missed turns", " ".join(notes))
+
+
+def _point(reading: Reading, name: str, x: float, y: float) -> Point:
+    """The mark of a strategy."""
+    item, title = reading.by_name[name], reading.title(name)
+    price = reading.pricing.money(reading.price(item))
+    about = f"{title}: {price}, {percent(item.missed_turns)} missed"
+    return Point(x, y, reading.mark(name), about, title, reading.row_numbers.get(name, 0))
+
+
+def _plot(
+    reading: Reading,
+    points: tuple[Point, ...],
+    across: Axis,
+    down: Axis,
+    limit: float | None,
+    curve: tuple[tuple[float, float], ...],
+) -> Plot:
+    """The marks with their names, both axes, the limit and today's line."""
+    about = "; ".join(point.title for point in points[:8])
+    today = next((point.x for point in points if point.mark == "today"), None)
+    forbidden = (down.at(limit), f"above {percent(limit)}: loses too much") if limit else None
+    return Plot(
+        f"{sentence_case(reading.price_axis)}, against the share of {MISSED_TURNS}. {about}.",
+        marks=points,
         axis=_costs(reading, across),
-        axis_title=axis,
+        axis_title=reading.price_axis,
         scale=tuple((down.at(share), percent(share)) for share in ticks(0.0, down.first, 4)),
         scale_title=MISSED_TURNS,
         limit=forbidden[0] if forbidden else None,
@@ -67,11 +79,6 @@ def scatter(reading: Reading) -> Drawing | None:
         curve=curve,
         names=tuple(name for field in FIELDS for name in names(points, field, today, forbidden)),
     )
-    notes = ["Further left is cheaper, lower is safer."]
-    notes += [f"The line joins the values of {setting}."] if len(curve) > 2 else []
-    notes += ["Numbers are rows of the table."] if reading.row_numbers else []
-    measure = "Tokens" if reading.counts_tokens else "Price"
-    return Drawing(plot, f"{measure} against missed turns", " ".join(notes))
 
 
 def _costs(reading: Reading, across: Axis) -> tuple[tuple[float, str], ...]:

@@ -6,10 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from ...comparison.rules import slots_in_spec
 from ...model.advice import TODAY, Price, Ranked
-from ...model.errors import SpecError
-from ...plugins.spec import parse_value
 from ..blocks import (
     TONE_OF,
     Block,
@@ -53,7 +50,9 @@ def _blocks(reading: Reading) -> Iterator[Block]:
         yield Figures(tuple(_savings(reading)), scatter(reading))
     else:
         yield Figures(tuple(_measures(reading, metric, values)))
-    if reading.advice.advised and (line := _scenario_line(reading, reading.advice.advised)):
+    if (name := reading.advice.advised) and (spec := reading.spec(name)):
+        key = name if re.fullmatch(r"[\w-]+", name, re.ASCII) else json.dumps(name)
+        line = f"{key} = {json.dumps(spec, ensure_ascii=False)}"
         yield Prose(("In a scenario: ", Span(line, code=True)), "use")
     yield _prices_and_losses(reading) if savings else _measures_table(reading, metric)
     yield muted(" ".join(_notes(reading, savings)))
@@ -69,24 +68,6 @@ def answer_sentence(reading: Reading) -> Text:
     start, end = clause.span()
     rest = (sentence[:start], Span(clause[0], tone, strong=True), sentence[end:])
     return tuple(part for part in rest if part)
-
-
-def _scenario_line(reading: Reading, strategy: str) -> str:
-    """A strategy as a line of a scenario's `[strategies]`; "" where it fills no slot.
-
-    Routers are a list, every other slot is one spec.
-    """
-    try:
-        slots = slots_in_spec(f"{strategy}={reading.spec(strategy)}")
-        values = {
-            slot: parse_value(spec, spec) if spec.startswith("[") else spec
-            for slot, spec in slots.items()
-        }
-    except SpecError:
-        return ""
-    parts = [f"{slot} = {json.dumps(it, ensure_ascii=False)}" for slot, it in values.items()]
-    name = strategy if re.fullmatch(r"[\w-]+", strategy, re.ASCII) else json.dumps(strategy)
-    return f"{name} = {{ {', '.join(parts)} }}" if parts else ""
 
 
 # ---------------------------------------------------------------- figures

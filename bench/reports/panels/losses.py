@@ -25,7 +25,7 @@ from ..blocks import (
     muted,
     table,
 )
-from ..charts import Mark, Plot, spaced
+from ..charts import Plot, Point, spaced
 from ..numbers import count, counted, listed, sentence_case
 from ..reading import MISSED, Reading
 
@@ -159,13 +159,13 @@ def _arcs(item: ReplayDetail) -> Plot:
     pairs = Counter((fact.origin_step, fact.turn) for fact in item.missed)
     steps = sorted({step for pair in pairs for step in pair})
     across = {step: 4 + 92 * (step - steps[0]) / ((steps[-1] - steps[0]) or 1) for step in steps}
-    marks: list[tuple[float, float, Mark, str]] = []
     needed = Counter(fact.turn for fact in item.missed)
-    for step in steps:
-        missing = f"step {step} would miss {counted(needed[step], 'value')}"
-        mark: Mark = "rejected" if needed[step] else "today"
-        title = missing if needed[step] else f"result of step {step}"
-        marks.append((across[step], 100.0, mark, title))
+    marks = [
+        Point(across[step], 100.0, "rejected", f"step {step} would miss {counted(lost, 'value')}")
+        if (lost := needed[step])
+        else Point(across[step], 100.0, "today", f"result of step {step}")
+        for step in steps
+    ]
     arcs = tuple(
         (across[start], across[end], min(many, 3)) for (start, end), many in sorted(pairs.items())
     )
