@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
 from itertools import chain
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast, get_type_hints
 
 from msgspec.structs import replace
 
@@ -41,6 +41,19 @@ def made_now(kind: type[_Value], name: str, make: Callable[[], _Value]) -> _Valu
     return make()
 
 
+def kept(find: Callable[[Any], _Value]) -> cached_property[_Value]:
+    """Decorator for a property that the cache keeps between runs too, since it depends on the trace
+    alone; its object has `once`.
+    """
+
+    def known(self: Any) -> _Value:
+        kind = get_type_hints(find)["return"]
+        return cast(_Value, self.once(kind, find.__qualname__, lambda: find(self)))
+
+    known.__doc__ = find.__doc__
+    return cached_property(known)
+
+
 class TraceContents:
     """The texts of a trace's messages and the fields of its results, while it is measured.
 
@@ -52,34 +65,28 @@ class TraceContents:
         self.results = {result.index: replace(result, full=result.text) for result in trace.results}
         """Its results by step. The text of each is written once."""
 
-        self._trace = trace
+        self._trace, self._texts = trace, Texts()
 
     @cached_property
     def texts(self) -> Texts:
         """The shared readings of texts, which know the words that the trace writes in small
         letters."""
-        texts = Texts()
+        self._texts.lower.update(self._small_words)
+        return self._texts
 
-        def small_words() -> frozenset[str]:
-            plain = (texts.plain(text) for step in self._trace.steps for text in step_texts(step))
-            return small_words_of(line for text in plain for line in text.split("\n"))
+    @kept
+    def _small_words(self) -> frozenset[str]:
+        texts = (text for step in self._trace.steps for text in step_texts(step))
+        return small_words_of(
+            line for text in texts for line in self._texts.plain(text).split("\n")
+        )
 
-        texts.lower.update(self.once(frozenset[str], "small words", small_words))
-        return texts
-
-    @cached_property
+    @kept
     def rules(self) -> dict[int, list[str]]:
         """The standing rules that each system turn and request gives, by its step."""
-
-        def rules() -> dict[int, list[str]]:
-            given = (s for s in self._trace.steps if isinstance(s, SystemTurn | UserTurn))
-            found = {
-                step.index: [*dict.fromkeys(filter(is_rule, sentences_of(step.content)))]
-                for step in given
-            }
-            return {step: of_step for step, of_step in found.items() if of_step}
-
-        return self.once(dict[int, list[str]], "rules", rules)
+        given = (s for s in self._trace.steps if isinstance(s, SystemTurn | UserTurn))
+        found = {s.index: [*dict.fromkeys(filter(is_rule, sentences_of(s.content)))] for s in given}
+        return {step: rules for step, rules in found.items() if rules}
 
     @memo
     def counter(self, encoding: str) -> TokenCounter:
@@ -159,15 +166,11 @@ class TraceContents:
         ways = [Scalars(value), *([Scalars(opened)] if opened != value else [])]
         return [scalars for scalars in ways if scalars.least <= LONG_CHARS]
 
-    @cached_property
+    @kept
     def facts(self) -> dict[int, tuple[str, ...]]:
         """The distinct facts of each untruncated result, in order, by its step."""
-
-        def facts() -> dict[int, tuple[str, ...]]:
-            find = self.texts.find_facts  # asked for once: their kinds need not stay
-            return {step: tuple(find(result.text)) for step, result in self.results.items()}
-
-        return self.once(dict[int, tuple[str, ...]], "facts", facts)
+        find = self.texts.find_facts  # asked for once: their kinds need not stay
+        return {step: tuple(find(result.text)) for step, result in self.results.items()}
 
     @cached_property
     def turn_facts(self) -> TurnFacts:
@@ -186,28 +189,20 @@ class TraceContents:
         """The search of a text for the facts of its turns and of its results."""
         return FactsHeld(chain(self._facts_of_turns, *self.facts.values()), self.texts)
 
-    @cached_property
+    @kept
     def _facts_of_turns(self) -> frozenset[str]:
-        return self.once(frozenset[str], "facts of turns", lambda: self.turn_facts.distinct)
+        return self.turn_facts.distinct
 
-    @cached_property
+    @kept
     def names(self) -> frozenset[str]:
         """The keys of all results, by which the header of a table is recognised."""
+        return frozenset().union(*(self.table(step).names for step in self.results))
 
-        def names() -> frozenset[str]:
-            return frozenset().union(*(self.table(step).names for step in self.results))
-
-        return self.once(frozenset[str], "names", names)
-
-    @cached_property
+    @kept
     def field_counts(self) -> dict[int, int]:
         """The number of fields of each structured result, by its step."""
-
-        def counts() -> dict[int, int]:
-            structured = (s for s, r in self.results.items() if isinstance(r.data, dict | list))
-            return {step: len(self.table(step).fields) for step in structured}
-
-        return self.once(dict[int, int], "field counts", counts)
+        structured = (s for s, r in self.results.items() if isinstance(r.data, dict | list))
+        return {step: len(self.table(step).fields) for step in structured}
 
     @memo
     def table(self, step: int) -> FieldTable:

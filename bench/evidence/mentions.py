@@ -18,7 +18,7 @@ from ..text.instructions import Repetition, TextLines, sentences_of, text_lines
 from ..text.line_notes import without_number
 from ..text.numbers import numbers_in
 from ..text.omissions import notice_at
-from ..text.texts import Texts
+from .contents import kept
 from .messages import TraceMessages
 
 _DIGITS = re.compile(r"\d+")
@@ -43,48 +43,37 @@ class Mentions:
     """The numbers, names and sentences in all recorded messages of a trace."""
 
     def __init__(self, messages: TraceMessages) -> None:
-        self._messages = messages
+        self._recorded = messages.messages[: messages.recorded]
+        self._of, self._texts = messages.contents.of, messages.texts
+        self.once = messages.once
 
-    @property
-    def _texts(self) -> Texts:
-        return self._messages.texts
+    @cached_property
+    def _first_steps(self) -> dict[str, int]:
+        """The distinct texts of the recorded messages, and their calls as text (the name, then the
+        arguments), each with its first step.
+        """
+        steps: dict[str, int] = {}
+        for message in self._recorded:
+            step = -1 if message.step is None else message.step
+            calls = (f"{call.name} {plain_lines(call.arguments)}" for call in message.tool_calls)
+            for text in (*self._of(message), *calls):
+                steps.setdefault(text, step)
+        return steps
 
     @cached_property
     def _contents(self) -> list[str]:
-        """The distinct texts of the recorded messages, and their calls as text: the name, then the
-        arguments.
-        """
-        recorded = self._messages.messages[: self._messages.recorded]
-        calls = (
-            f"{call.name} {plain_lines(call.arguments)}"
-            for message in recorded
-            for call in message.tool_calls
-        )
-        texts = (text for message in recorded for text in self._messages.contents.of(message))
-        return [*dict.fromkeys((*texts, *calls))]
+        return [*self._first_steps]
 
     @cached_property
     def _call_ids(self) -> frozenset[str]:
         """The words of the ids of all calls, which prompts have besides texts."""
-        recorded = self._messages.messages[: self._messages.recorded]
-        ids = {call.id for message in recorded for call in message.tool_calls}
+        ids = {call.id for message in self._recorded for call in message.tool_calls}
         return frozenset(word for call_id in ids for word in flat(call_id).split())
 
     def is_call_id(self, text: str) -> bool:
         """True if a text consists of ids of calls."""
         words = flat(text).split()
         return bool(words) and self._call_ids.issuperset(words)
-
-    @cached_property
-    def _steps(self) -> list[int]:
-        """The first step of each content."""
-        steps: dict[str, int] = {}
-        for message in self._messages.messages[: self._messages.recorded]:
-            step = -1 if message.step is None else message.step
-            calls = (f"{call.name} {plain_lines(call.arguments)}" for call in message.tool_calls)
-            for text in (*self._messages.contents.of(message), *calls):
-                steps.setdefault(text, step)
-        return [steps[text] for text in self._contents]
 
     @memo
     def first_step_with(self, text: str) -> int | None:
@@ -100,7 +89,7 @@ class Mentions:
         truncated."""
         for number in self._having_rarest(words.split()[:-1]):
             if words in self._row(number):
-                yield self._steps[number]
+                yield self._first_steps[self._contents[number]]
 
     def _begun_so(self, words: str) -> Iterator[int]:
         """Yield the steps of the lines that begin with flat words, the last one perhaps
@@ -117,7 +106,7 @@ class Mentions:
     def _lines_begun(self) -> list[tuple[str, int]]:
         """The beginnings of all lines and sentences as flat words, each with its step, sorted."""
         steps: dict[str, int] = {}
-        for text, step in zip(self._contents, self._steps, strict=True):
+        for text, step in self._first_steps.items():
             for line in self._texts.plain(text).split("\n"):
                 steps.setdefault(line, step)
         begun = {
@@ -131,39 +120,31 @@ class Mentions:
         """The flat words of a content."""
         return self._texts.flat(self._contents[number])
 
-    @cached_property
+    @kept
     def _by_word(self) -> Numbers:
         """The numbers of the contents that have a word."""
-
-        def by_word() -> Numbers:
-            numbers: Numbers = {}
-            for number in range(len(self._contents)):
-                words = {*self._row(number).split()}
-                known = numbers.keys() & words
-                numbers.update(dict.fromkeys(words - known, number))
-                for word in known:
-                    add_number(numbers, word, number)
-            return numbers
-
-        return self._messages.contents.once(Numbers, "words", by_word)
+        numbers: Numbers = {}
+        for number in range(len(self._contents)):
+            words = {*self._row(number).split()}
+            known = numbers.keys() & words
+            numbers.update(dict.fromkeys(words - known, number))
+            for word in known:
+                add_number(numbers, word, number)
+        return numbers
 
     def number(self, number: str) -> bool:
         """True if a message has a number, alone or as the digits of an identifier or a date."""
         return number in self._numbers
 
-    @cached_property
+    @kept
     def _numbers(self) -> frozenset[str]:
         """All numbers in the messages, and the digits in their words, without leading zeros."""
-
-        def numbers() -> frozenset[str]:
-            runs = _DIGITS.findall(" ".join(self._by_word))
-            texts: list[str] = [*map(self._texts.plain, self._contents)]
-            lines = {line for text in texts if len(text) <= LONG_CHARS for line in text.split("\n")}
-            in_long = (numbers_in(text) for text in texts if len(text) > LONG_CHARS)
-            of_each = *map(self._texts.line_numbers, lines), *in_long
-            return frozenset(run.lstrip("0") for run in runs).union(*of_each)
-
-        return self._messages.contents.once(frozenset[str], "numbers", numbers)
+        runs = _DIGITS.findall(" ".join(self._by_word))
+        texts = [*map(self._texts.plain, self._contents)]
+        lines = {line for text in texts if len(text) <= LONG_CHARS for line in text.split("\n")}
+        in_long = (numbers_in(text) for text in texts if len(text) > LONG_CHARS)
+        of_each = *map(self._texts.line_numbers, lines), *in_long
+        return frozenset(run.lstrip("0") for run in runs).union(*of_each)
 
     @cached_property
     def currencies(self) -> frozenset[str]:
@@ -190,20 +171,16 @@ class Mentions:
 
     @cached_property
     def _turns(self) -> list[str]:
-        recorded = self._messages.messages[: self._messages.recorded]
-        turns = (message for message in recorded if message.kind in ("user", "system", "model"))
-        return [
-            self._texts.flat(" ".join(self._messages.contents.of(message))) for message in turns
-        ]
+        kinds = "user", "system", "model"
+        turns = (message for message in self._recorded if message.kind in kinds)
+        return [self._texts.flat(" ".join(self._of(message))) for message in turns]
 
     @memo
     def roles_of(self, text: str) -> frozenset[str]:
         """The roles and kinds of the messages with the words of a text in a row."""
         words = flat(text)
-        recorded = (
-            self._messages.messages[: self._messages.recorded] if self._in_a_row(words) else []
-        )
-        holders = (message for message in recorded if words in self._texts.flat(message.text))
+        messages = self._recorded if self._in_a_row(words) else ()
+        holders = (message for message in messages if words in self._texts.flat(message.text))
         return frozenset(name for message in holders for name in (message.role, message.kind))
 
     @memo

@@ -5,7 +5,6 @@ message of a strategy, read once.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 from ..model import Message, Trace, as_text, memo
@@ -19,7 +18,7 @@ from ..text.kept_fields import KeptFields
 from ..text.small_words import without_notices
 from ..text.text_records import TextReading, plain_key
 from ..text.texts import Texts
-from .contents import TraceContents
+from .contents import TraceContents, kept
 
 _FEWEST = 4
 """The fewest facts without keys, or words in a row, that are no accident."""
@@ -41,6 +40,7 @@ class TraceMessages:
         self.tokens: list[int] = list(index.tokens)
         self.recorded = len(self.messages)
         self.contents = contents or TraceContents(trace)
+        self.once = self.contents.once
         self.count = self.contents.counter(index.encoding).calibrated(index.counting)
         self._own_holders: dict[str, list[int]] = {fact: [] for fact in index.facts}
         self._numbers = {_key(message): at for at, message in reversed([*enumerate(self.messages)])}
@@ -173,19 +173,14 @@ class TraceMessages:
             return self._fields_seen[step]
         return frozenset[int]().union(*(self.fields_in(step, t) for t in self.texts_of(number)))
 
-    @cached_property
+    @kept
     def _fields_seen(self) -> dict[int, frozenset[int]]:
         """By step the fields of each structured result that the recorded model saw."""
-
-        def fields() -> dict[int, frozenset[int]]:
-            return {
-                step: frozenset[int]().union(
-                    *(self.fields_in(step, t) for t in self.texts_of(self.index.seen[step]))
-                )
-                for step in self.contents.field_counts
-            }
-
-        return self.contents.once(dict[int, frozenset[int]], "fields seen", fields)
+        texts = {step: self.texts_of(self.index.seen[step]) for step in self.contents.field_counts}
+        return {
+            step: frozenset[int]().union(*(self.fields_in(step, text) for text in of_step))
+            for step, of_step in texts.items()
+        }
 
     @memo
     def _kept_fields(self, step: int) -> KeptFields:

@@ -15,7 +15,7 @@ from ..tokens.cache_marks import MarkedStarts
 from ..tokens.caching import HOUR_S, CacheRule, cache_rule
 from ..tokens.counting import PROMPT_TOKENS
 from ..tokens.prices import UnitPrices, provider_of, unit_prices
-from .contents import Once, made_now
+from .contents import Once, kept, made_now
 
 _Listed = tuple[str | None, UnitPrices | None]
 
@@ -85,12 +85,13 @@ class Pricing:
         hour = sum(usage.cache_write_1h_tokens or 0 for usage in written)
         every = sum(usage.cache_write_tokens or 0 for usage in written)
         self._hour_share = hour / every if every else 0.0
-        named = once(dict[str, _Listed], "prices", self._listed)
+        self.once = once
         self._rules = {
             model: (cache_rule(provider, model), prices)
-            for model, (provider, prices) in named.items()
+            for model, (provider, prices) in self._listed.items()
         }
 
+    @kept
     def _listed(self) -> dict[str, _Listed]:
         """The provider and the prices of each model of the trace."""
         return {

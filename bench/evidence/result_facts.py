@@ -8,6 +8,7 @@ from functools import cached_property
 from ..model import ToolResult, memo
 from ..model.messages import Running
 from ..model.replay import Call
+from .contents import kept
 from .messages import TraceMessages
 
 
@@ -18,7 +19,7 @@ class ResultFacts:
     """
 
     def __init__(self, messages: TraceMessages) -> None:
-        self._messages = messages
+        self._messages, self.once = messages, messages.once
 
     def of(self, result: ToolResult) -> tuple[str, ...]:
         """The distinct facts of an untruncated result, in order."""
@@ -85,14 +86,13 @@ class ResultFacts:
 
     @cached_property
     def _in_recorded(self) -> dict[int, int]:
-        """The facts in each recorded message, as bits, without those that only one untruncated
-        result has.
-        """
-        kept = self._messages.contents.once(dict[int, bytes], "facts held", self._packed)
-        return {number: int.from_bytes(bits, "little") for number, bits in kept.items()}
+        return {number: int.from_bytes(bits, "little") for number, bits in self._packed.items()}
 
+    @kept
     def _packed(self) -> dict[int, bytes]:
-        """The same, little-endian, as it is kept between runs; messages without any are left out."""
+        """The facts in each recorded message with any, as bits in little-endian bytes, without those
+        that only one untruncated result has.
+        """
         alone: dict[str, int] = {}
         for step, facts in self._messages.contents.facts.items():
             full = self._messages.index.full[step]
@@ -106,11 +106,11 @@ class ResultFacts:
             for number in range(self._messages.recorded)
             if results - {number}
         }
-        return {number: _in_bytes(bits) for number, bits in facts_of.items() if bits}
-
-
-def _in_bytes(bits: int) -> bytes:
-    return bits.to_bytes(bits.bit_length() // 8 + 1, "little")
+        return {
+            number: bits.to_bytes(bits.bit_length() // 8 + 1, "little")
+            for number, bits in facts_of.items()
+            if bits
+        }
 
 
 class PromptFacts:
