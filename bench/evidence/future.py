@@ -5,14 +5,12 @@ source and the last use of each fact.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from types import MappingProxyType
 from typing import NamedTuple
 
-from ..model import Trace, compact_json, memo
-from ..model.index import Origin, TraceIndex
+from ..model import Trace, compact_json, grouped, memo
+from ..model.index import TraceIndex
 from ..text.field_list import Field
 from ..text.fields import FieldTable
 from ..text.texts import FactsHeld, longer_holding
@@ -27,42 +25,54 @@ class FutureNeed(NamedTuple):
 
     thread: str
     fact: str
-    origin: Origin
     source: int
     last: int
     field: str = ""
 
 
-@dataclass(frozen=True)
 class Future:
-    """The input of a strategy that reads the future: every need of a trace, and its results by
-    their steps.
+    """The input of a strategy that reads the future: the needs and the requests of a trace. What
+    follows from them is found once, for all such strategies.
 
-    `search` finds them in texts. What follows from all this is found once, for all
-    strategies that read the same future.
+    >>> from bench.evidence.index import index_trace
+    >>> from bench.model import ModelTurn, Source, UserTurn
+    >>> steps = UserTurn(index=0, content="Count 471."), ModelTurn(index=1, content="It has 471.")
+    >>> trace = Trace(id="a", source=Source(format="native"), steps=steps)
+    >>> Future(trace, index_trace(trace), TraceContents(trace)).needs
+    [FutureNeed(thread='main', fact='471', source=0, last=1, field='')]
     """
 
-    needs: tuple[FutureNeed, ...]
-    search: FactsHeld
-    table: Callable[[int], FieldTable]
-    """The fields of the result of a step."""
+    def __init__(self, trace: Trace, index: TraceIndex, contents: TraceContents) -> None:
+        self._trace, self._index, self._contents = trace, index, contents
 
-    last_turns: Mapping[int, float]
-    """The last turn to which each request applies, by its step."""
+    @cached_property
+    def needs(self) -> list[FutureNeed]:
+        """The needs of each thread, in the order in which they first arose."""
+        threads = {turn.index: turn.thread for turn in self._trace.model_turns}
+        needs: dict[tuple[str, str], FutureNeed] = {}
+        for turn, of_turn in sorted(self._index.needs.items()):
+            for need in of_turn:
+                key = threads[turn], self._index.facts[need.fact]
+                first = needs.get(key) or FutureNeed(*key, need.origin_step, turn, need.field)
+                needs[key] = first._replace(last=turn)
+        return [*needs.values()]
 
-    rules: Mapping[int, Sequence[str]]
-    """The standing rules in each system turn and request, by its step."""
+    @cached_property
+    def last_turns(self) -> dict[int, float]:
+        """The last turn to which each request applies, by its step."""
+        given = instructions_of(self._trace, self._index, self.rules)
+        requests = (item for item in given if item.kind == "task")
+        return {item.step: math.inf if item.last is None else item.last for item in requests}
 
-    @classmethod
-    def of(
-        cls,
-        needs: Iterable[FutureNeed],
-        contents: TraceContents,
-        last_turns: Mapping[int, float] = MappingProxyType({}),
-        rules: Mapping[int, Sequence[str]] = MappingProxyType({}),
-    ) -> Future:
-        """The future with some needs, by fact."""
-        return cls(tuple(needs), contents.turn_search, contents.table, last_turns, rules)
+    @property
+    def rules(self) -> Mapping[int, Sequence[str]]:
+        """The standing rules in each system turn and request, by its step."""
+        return self._contents.rules
+
+    @property
+    def search(self) -> FactsHeld:
+        """The search of texts for the needed facts."""
+        return self._contents.turn_search
 
     @cached_property
     def longer(self) -> dict[str, frozenset[str]]:
@@ -78,14 +88,11 @@ class Future:
         >>> data = [{"id": "W1", "mm": 125, "by": "ann"}, {"id": "W2", "mm": 300, "by": "bob"}]
         >>> result = ToolResult(index=4, call_id="c", function="f", data=data)
         >>> trace = Trace(id="t", source=Source(format="native"), steps=(result,))
-        >>> Future.of((), TraceContents(trace)).record_lines(4, ("125", "300"))
+        >>> Future(trace, TraceIndex(encoding=""), TraceContents(trace)).record_lines(4, ("125", "300"))
         ['{"id":"W1","mm":"125"}', '{"id":"W2","mm":"300"}']
         """
-        table = self.table(step)
-        by_record: dict[int, list[Field]] = {}
-        for fact in facts:
-            item = table.of(fact)[0]
-            by_record.setdefault(item.record, []).append(item)
+        table = self._contents.table(step)
+        by_record = grouped((item.record, item) for item in (table.of(fact)[0] for fact in facts))
         return [_record_line(table, record, items) for record, items in by_record.items()]
 
 
@@ -105,20 +112,3 @@ def _record_line(table: FieldTable, record: int, items: Iterable[Field]) -> str:
     return compact_json(
         {key: texts[0] if len(texts) == 1 else texts for key, texts in by_key.items()}
     )
-
-
-def future_of(trace: Trace, index: TraceIndex, contents: TraceContents) -> Future:
-    """The future of a trace, its needs in the order in which they first arose."""
-    threads = {turn.index: turn.thread for turn in trace.model_turns}
-    by_fact: dict[tuple[str, str], FutureNeed] = {}
-    for turn, needs in sorted(index.needs.items()):
-        for need in needs:
-            key = threads[turn], index.facts[need.fact]
-            first = by_fact.get(key) or FutureNeed(
-                *key, need.origin, need.origin_step, turn, need.field
-            )
-            by_fact[key] = first._replace(last=turn)
-    given = instructions_of(trace, index, contents.rules)
-    requests = (item for item in given if item.kind == "task")
-    last_turns = {item.step: math.inf if item.last is None else item.last for item in requests}
-    return Future.of(by_fact.values(), contents, last_turns, contents.rules)

@@ -11,6 +11,7 @@ from operator import or_
 
 from ..model import Step, ToolResult, grouped
 from ..model.replay import Replay, StepOutcome
+from .handles import Handles
 from .kept import PLACES, KeptShare, Place, facts_kept, fields_kept
 from .lost import picked_out
 from .missing import MissingInstructions, missing_instructions
@@ -35,7 +36,12 @@ class ReplayEvidence:
     @cached_property
     def walked(self) -> Walked:
         """The walk over its prompts."""
-        return walk(self.replay, self.messages, self.session.pricing)
+        return walk(self.replay, self.messages, self.session.pricing, self.handles)
+
+    @cached_property
+    def handles(self) -> Handles:
+        """Its handles."""
+        return Handles(self.replay, self.messages)
 
     @cached_property
     def lacking(self) -> list[MissingInstructions]:
@@ -58,7 +64,7 @@ class ReplayEvidence:
     @cached_property
     def fetches(self) -> list[Fetch]:
         """The calls that would fetch missing facts for turns."""
-        return fetches_of(self.session, self.walked, self.replay)
+        return fetches_of(self)
 
     @cached_property
     def refused(self) -> list[Refused]:

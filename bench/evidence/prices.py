@@ -116,14 +116,20 @@ class Pricing:
         """Dollars of sending a call's prompt again at once, with new tokens: with and without the
         cache."""
         rule, prices = self.rule_of(call.step)
+        size, written = call.prompt_tokens + new_tokens, 0
+        if rule is not None and rule.writes and self.index.counting.cache_used:
+            written = size - call.reread if call.prompt_tokens >= rule.minimum else 0
+        return self._usd(prices, size, call.reread, written, answer_tokens)
+
+    def _usd(
+        self, prices: UnitPrices | None, size: int, read: int, written: int, answer: int
+    ) -> tuple[float | None, float | None]:
+        """Dollars of a call with and without the cache; None without listed prices."""
         if prices is None:
             return None, None
-        size = call.prompt_tokens + new_tokens
-        charged = rule is not None and rule.writes and self.index.counting.cache_used
-        written = size - call.reread if charged and call.prompt_tokens >= rule.minimum else 0  # type: ignore[union-attr]
         hour = round(written * self._hour_share)
-        usd = prices.cost_usd(size, call.reread, written, answer_tokens, written_1h=hour)
-        return usd, prices.cost_usd(size, 0, 0, answer_tokens)
+        usd = prices.cost_usd(size, read, written, answer, written_1h=hour)
+        return usd, prices.cost_usd(size, 0, 0, answer)
 
     def _rule(self, model: str | None) -> tuple[CacheRule | None, UnitPrices | None]:
         """The cache rule and the prices of a model; each is None if it is not known."""
@@ -155,12 +161,8 @@ class Pricing:
             elif rule.writes and size >= rule.minimum:
                 written = begins - read
             reread = int(rule.read(begins) * counting.cache_share) if counting.cache_used else 0
-        usd = uncached = None
-        if prices is not None:
-            hour = round(written * self._hour_share)
-            usd = prices.cost_usd(size, read or 0, written, answer, written_1h=hour)
-            uncached = prices.cost_usd(size, 0, 0, answer)
-        return PricedCall(call.step, size, answer, read, written, reread, usd, uncached)
+        usd = self._usd(prices, size, read or 0, written, answer)
+        return PricedCall(call.step, size, answer, read, written, reread, *usd)
 
     def _read(
         self,

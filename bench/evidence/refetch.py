@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..model import ToolResult
-from ..model.replay import Replay
-from .handles import Handles
-from .walk import Missed, Walked
+from ..model import grouped
+from .walk import Missed
 
 if TYPE_CHECKING:
-    from .session import TraceSession
+    from .of_replay import ReplayEvidence
 
 
 class Fetch(NamedTuple):
@@ -29,58 +28,52 @@ class Fetch(NamedTuple):
     uncached_usd: float | None
 
 
-def fetches_of(session: TraceSession, walked: Walked, replay: Replay) -> list[Fetch]:
+def fetches_of(evidence: ReplayEvidence) -> list[Fetch]:
     """The fetches of a replay, in order of their turns; at most two per turn. `[]` if nothing was
     missing.
 
     A fetch sends the turn's prompt again, followed by the fetched texts. Its answer is as long as
     the median answer of the trace with a call.
     """
-    if not walked.missed:
-        return []
-    index = session.index
-    asking = [
-        index.answer_tokens.get(turn.index, 0)
-        for turn in session.trace.model_turns
-        if turn.tool_calls
-    ]
+    walked, index = evidence.walked, evidence.index
+    turns = (turn for turn in evidence.trace.model_turns if turn.tool_calls)
+    asking = [index.answer_tokens.get(turn.index, 0) for turn in turns]
     answer = round(statistics.median(asking)) if asking else 0
-    handles = Handles(replay, session.messages)
-    results = {index.full[r.index]: r for r in session.trace.results}
-    by_turn: dict[tuple[int, bool], list[Missed]] = {}
-    for item in walked.missed:
-        by_turn.setdefault((item.step, bool(item.handle)), []).append(item)
-    calls = {call.step: number for number, call in enumerate(walked.calls)}
+    calls = {
+        call.step: (call.thread, priced)
+        for call, priced in zip(walked.calls, walked.priced, strict=True)
+    }
     fetches = []
+    by_turn = grouped(((item.step, bool(item.handle)), item) for item in walked.missed)
     for (step, by_handle), missed in by_turn.items():
-        thread = walked.calls[calls[step]].thread
-        texts: dict[int | str, int] = {}
-        for item in missed:
-            if by_handle:
-                text = handles.text_at(item.handle, step) or ""
-                texts[item.handle] = session.messages.count.text(text)
-                continue
-            choices = _holding(session, item, results, thread)
-            if choices and not any(number in texts for _, number in choices):
-                tokens, number = min(choices)
-                texts[number] = tokens
-        new = answer + sum(texts.values())
-        priced = walked.priced[calls[step]]
-        usd, uncached = session.pricing.again(priced, new, answer)
-        fetches.append(Fetch(step, by_handle, priced.prompt_tokens + new, usd, uncached))
+        thread, call = calls[step]
+        read = _behind_handles if by_handle else _in_results
+        new = answer + sum(read(evidence, missed, thread, step))
+        usd, uncached = evidence.session.pricing.again(call, new, answer)
+        fetches.append(Fetch(step, by_handle, call.prompt_tokens + new, usd, uncached))
     return fetches
 
 
-def _holding(
-    session: TraceSession, item: Missed, results: dict[int, ToolResult], thread: str
-) -> list[tuple[int, int]]:
-    """The untruncated results of a thread with a missed fact, before its turn, as (tokens,
-    message).
+def _behind_handles(
+    evidence: ReplayEvidence, missed: Iterable[Missed], thread: str, step: int
+) -> list[int]:
+    """The tokens of the texts behind the handles that lead to missed facts of a turn."""
+    texts = {item.handle: evidence.handles.text_at(item.handle, step) or "" for item in missed}
+    return [*map(evidence.messages.count.text, texts.values())]
+
+
+def _in_results(
+    evidence: ReplayEvidence, missed: Iterable[Missed], thread: str, step: int
+) -> list[int]:
+    """The tokens of untruncated results with the missed facts of a turn: for each fact the smallest
+    one before the turn, unless one that is fetched anyway has it too.
     """
-    return [
-        (session.index.tokens[number], number)
-        for number in session.index.holders[item.need.fact]
-        if number in results
-        and results[number].thread == thread
-        and results[number].index < item.step
-    ]
+    index, sizes = evidence.index, dict[int, int]()
+    results = (r for r in evidence.trace.results if r.thread == thread and r.index < step)
+    numbers = {index.full[result.index] for result in results}
+    for item in missed:
+        choices = numbers & index.holders[item.need.fact]
+        if choices and sizes.keys().isdisjoint(choices):
+            tokens, number = min((index.tokens[number], number) for number in choices)
+            sizes[number] = tokens
+    return [*sizes.values()]

@@ -65,7 +65,7 @@ class Walked:
         return [item for item in self.missed if not item.handle]
 
 
-def walk(replay: Replay, messages: TraceMessages, pricing: Pricing) -> Walked:
+def walk(replay: Replay, messages: TraceMessages, pricing: Pricing, handles: Handles) -> Walked:
     """The findings of one walk over the prompts of a replay; each prompt only costs its changes. A
     need is met by a recorded message with its fact, or by a text of the strategy that really keeps
     it.
@@ -73,7 +73,6 @@ def walk(replay: Replay, messages: TraceMessages, pricing: Pricing) -> Walked:
     The window of an unknown model is never exceeded.
     """
     numbers, index = messages.numbers_of(replay), messages.index
-    handles = Handles(replay, messages)
     prompts: dict[str, ThreadPrompt] = defaultdict(lambda: ThreadPrompt(messages.tokens))
     since: dict[str, dict[int, int]] = defaultdict(dict)
     walked = Walked()

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from ..evidence.contents import TraceContents
-from ..evidence.future import Future, future_of
+from ..evidence.future import Future
 from ..model import Decision, Record, RouteDecision, ToolResult, Trace
 from ..model.index import TraceIndex
 from ..model.messages import recorded_messages
@@ -51,7 +51,7 @@ class Recording:
     @functools.cached_property
     def future(self) -> Future:
         """The needs of the whole recording, for a reference that reads them."""
-        return future_of(self.trace, self.index, self._contents)
+        return Future(self.trace, self.index, self._contents)
 
     def findings(self, record: Record) -> dict[str, Any] | None:
         """The findings that the extractors read back from a record; None where none applies."""

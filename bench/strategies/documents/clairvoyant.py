@@ -23,14 +23,13 @@ class Clairvoyant:
     Source: the clairvoyant optimum of cache research (Belady 1966), by facts
 
     >>> from bench.evidence.contents import TraceContents
-    >>> from bench.evidence.future import future_of
     >>> from bench.evidence.index import index_trace
     >>> from bench.model import ModelTurn, Source, ToolResult, Trace
     >>> result = ToolResult(index=0, call_id="a", function="f", seen="total 471 of 36.5 in all")
     >>> steps = (result, ModelTurn(index=1, content="36.5 makes 471."))
     >>> trace = Trace(id="t", source=Source(format="native"), steps=steps)
     >>> history = [Message(role="tool", text=result.text, kind="result", step=0)]
-    >>> future = future_of(trace, index_trace(trace), TraceContents(trace))
+    >>> future = Future(trace, index_trace(trace), TraceContents(trace))
     >>> window = Window(1, "main", history, history, 9, 100, len, future=future)
     >>> [message.text for message in Clairvoyant().compact(window)]
     ['36.5 471']
@@ -93,13 +92,13 @@ def densest(facts: tuple[str, ...], count: Callable[[str], int], future: Future)
     """One short text with every fact; facts that are part of others are not repeated.
 
     >>> from bench.evidence.contents import TraceContents
-    >>> from bench.evidence.future import FutureNeed
-    >>> from bench.model import ModelTurn, Source, Trace
+    >>> from bench.evidence.index import index_trace
+    >>> from bench.model import ModelTurn, Source, Trace, UserTurn
     >>> facts = "src/a.py", "/x/src/a.py", "471"
-    >>> needs = [FutureNeed("main", fact, "user", 0, 1) for fact in facts]
-    >>> turn = ModelTurn(index=1, content=" ".join(facts))
-    >>> trace = Trace(id="t", source=Source(format="native"), steps=(turn,))
-    >>> densest(facts, len, Future.of(needs, TraceContents(trace)))
+    >>> text = " ".join(facts)
+    >>> steps = UserTurn(index=0, content=text), ModelTurn(index=1, content=text)
+    >>> trace = Trace(id="t", source=Source(format="native"), steps=steps)
+    >>> densest(facts, len, Future(trace, index_trace(trace), TraceContents(trace)))
     '/x/src/a.py 471'
     """
     among = set(facts)
