@@ -128,6 +128,11 @@ class ReplayEvidence:
         """The first call of a step's thread after it; None without one."""
         return next(members(self.calls_between(step.thread, step.index + 1)), None)
 
+    def call_before(self, step: Step) -> int | None:
+        """The last call of a step's thread before it; None without one."""
+        calls = self.calls_between(step.thread, 0, step.index - 1)
+        return calls.bit_length() - 1 if calls else None
+
     @cached_property
     def last_calls(self) -> dict[str, int]:
         """The last call of each thread."""

@@ -4,12 +4,10 @@ truncated or read twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
-from msgspec.structs import replace
-
-from ..model import ContextEdit, ContextReset, ModelTurn, SystemTurn, ToolResult, Usage, UserTurn
+from ..model import ContextEdit, ContextReset, ToolResult, Usage, grouped
 from ..model.audit import (
     Charges,
     CutResult,
@@ -32,7 +30,11 @@ DEAREST = 10
 """The number of dearest results to list."""
 
 BESIDE = "instructions and tools that were not recorded"
-USER, SYSTEM, ANSWERS = "user messages", "system messages", "the model's own earlier answers"
+_KINDS = {
+    "user": "user messages",
+    "system": "system messages",
+    "model": "the model's own earlier answers",
+}
 
 
 def audit_of(
@@ -93,17 +95,21 @@ def _turns(evidence: ReplayEvidence, *, as_reported: bool) -> tuple[TurnCharges,
         turn.index: turn.usage if as_reported else None for turn in evidence.trace.model_turns
     }
     cache_known = any(u is not None and u.cached_prompt_tokens is not None for u in usages.values())
-    turns = []
-    for call, priced in zip(evidence.walked.calls, evidence.walked.priced, strict=True):
-        usage = usages[call.step]
-        prices = evidence.session.pricing.rule_of(call.step)[1]
-        charges = _charges(priced, usage, prices, cache_known=cache_known)
-        turns.append(
-            TurnCharges(
-                step=call.step, thread=call.thread, reported=usage is not None, charges=charges
-            )
+    priced = zip(evidence.walked.calls, evidence.walked.priced, strict=True)
+    return tuple(
+        TurnCharges(
+            step=call.step,
+            thread=call.thread,
+            reported=usages[call.step] is not None,
+            charges=_charges(
+                item,
+                usages[call.step],
+                evidence.session.pricing.rule_of(call.step)[1],
+                cache_known=cache_known,
+            ),
         )
-    return tuple(turns)
+        for call, item in priced
+    )
 
 
 def _charges(
@@ -118,32 +124,25 @@ def _charges(
     """
     prompt, read, written, hour = priced.prompt_tokens, priced.read or 0, priced.written, 0
     if usage is not None and usage.prompt_tokens:
-        prompt = usage.prompt_tokens
-        reported = (
-            usage.cached_prompt_tokens
-            if usage.cached_prompt_tokens is not None or not cache_known
-            else 0
-        )
-        read = min(read if reported is None else reported, prompt)
-        written = min(
-            written if usage.cache_write_tokens is None else usage.cache_write_tokens, prompt - read
-        )
+        prompt, reported = usage.prompt_tokens, usage.cached_prompt_tokens
+        if reported is not None or cache_known:
+            read = reported or 0
+        if usage.cache_write_tokens is not None:
+            written = usage.cache_write_tokens
+        read = min(read, prompt)
+        written = min(written, prompt - read)
         hour = min(usage.cache_write_1h_tokens or 0, written)
-    charges = Charges(
+    answer, parts = priced.answer_tokens, tuple[float, ...]((0.0,) * 4)
+    if prices is not None:
+        parts = prices.parts(prompt, read, written, answer, hour)
+    new, cached, writes, output = (millionths / 1e6 for millionths in parts)
+    return Charges(
         prompt_tokens=prompt,
         cached_tokens=read,
         written_tokens=written,
         written_1h_tokens=hour,
-        output_tokens=priced.answer_tokens,
-    )
-    if prices is None:
-        return charges
-    new, cached, writes, output = (
-        usd / 1e6 for usd in prices.parts(prompt, read, written, priced.answer_tokens, hour)
-    )
-    return replace(
-        charges,
-        usd=new + cached + writes + output,
+        output_tokens=answer,
+        usd=None if prices is None else new + cached + writes + output,
         new_usd=new,
         cached_usd=cached,
         written_usd=writes,
@@ -155,31 +154,29 @@ def _parts(recorded: ReplayEvidence, carried: dict[int, Carried], priced: bool) 
     """The cost over the run of each tool's results and of each kind of other message, the dearest
     first.
     """
-    names: dict[int, tuple[str, bool]] = {}
-    for step in recorded.trace.steps:
-        if isinstance(step, ToolResult):
-            names[step.index] = step.function, True
-        elif isinstance(step, ModelTurn):
-            names[step.index] = ANSWERS, False
-        elif isinstance(step, SystemTurn | UserTurn):
-            names[step.index] = (USER if isinstance(step, UserTurn) else SYSTEM), False
-    sums: dict[tuple[str, bool], list[float]] = {}
-    for number, cost in carried.items():
-        message = None if number == OUTSIDE else recorded.messages.messages[number]
-        at = -1 if message is None or message.step is None else message.step
-        of = sums.setdefault(names.get(at, (BESIDE, False)), [0, 0, 0.0, 0.0])
-        if message is not None:
-            of[0] += 1
-            of[1] += recorded.messages.tokens[number]
-        of[2] += cost.tokens
-        of[3] += cost.usd
+    messages, tokens = recorded.messages.messages, recorded.messages.tokens
+    names = {result.index: result.function for result in recorded.trace.results}
+
+    def part_of(number: int) -> tuple[str, bool]:
+        """The name of the part that a message belongs to, and True for a tool."""
+        message = messages[number] if number != OUTSIDE else None
+        if message is None or message.step is None:
+            return BESIDE, False
+        name = names.get(message.step)
+        return (_KINDS[message.kind], False) if name is None else (name, True)
+
+    by_part = grouped((part_of(number), number) for number in carried)
     parts = [
         PromptPart(
-            name=name, tool=tool, messages=int(count), tokens=int(tokens),
-            carried_tokens=round(over), usd=usd if priced else None,
+            name=name,
+            tool=tool,
+            messages=sum(number != OUTSIDE for number in numbers),
+            tokens=sum(tokens[number] for number in numbers if number != OUTSIDE),
+            carried_tokens=round(sum(carried[number].tokens for number in numbers)),
+            usd=sum(carried[number].usd for number in numbers) if priced else None,
         )
-        for (name, tool), (count, tokens, over, usd) in sums.items()
-    ]  # fmt: skip
+        for (name, tool), numbers in by_part.items()
+    ]
     return sorted(parts, key=lambda part: (-(part.usd or 0.0), -part.carried_tokens, part.name))
 
 
@@ -188,22 +185,20 @@ def _dearest(
 ) -> list[DearResult]:
     """The results that cost most over the rest of their run."""
     questions = {step: asked(call) for step, (_, call) in answered_calls(recorded.trace).items()}
-    dearest = []
-    for result in recorded.trace.results:
-        number = recorded.index.seen[result.index]
-        cost = carried.get(number)
-        if cost is not None:
-            dearest.append(
-                DearResult(
-                    step=result.index,
-                    function=result.function,
-                    asked=questions.get(result.index, ""),
-                    tokens=recorded.messages.tokens[number],
-                    prompts=cost.prompts,
-                    carried_tokens=round(cost.tokens),
-                    usd=cost.usd if priced else None,
-                )
-            )
+    numbers = ((result, recorded.index.seen[result.index]) for result in recorded.trace.results)
+    dearest = [
+        DearResult(
+            step=result.index,
+            function=result.function,
+            asked=questions.get(result.index, ""),
+            tokens=recorded.messages.tokens[number],
+            prompts=carried[number].prompts,
+            carried_tokens=round(carried[number].tokens),
+            usd=carried[number].usd if priced else None,
+        )
+        for result, number in numbers
+        if number in carried
+    ]
     dearest.sort(key=lambda item: (-(item.usd or 0.0), -item.carried_tokens, item.step))
     return dearest[:DEAREST]
 
@@ -212,34 +207,28 @@ def _shortenings(
     recorded: ReplayEvidence, turns: tuple[TurnCharges, ...], rereads: tuple[Reread, ...]
 ) -> Iterator[Shortening]:
     """Yield each shortening of a history by the recorded harness, in order."""
-    numbers = {call.step: at for at, call in enumerate(recorded.walked.calls)}
-    given = recorded.session.instructions.given
-    lacking = {item.step: frozenset(item.missing) for item in recorded.lacking}
-    none = frozenset[int]()
+    given, lacking = recorded.session.instructions.given, recorded.lacking
+    again = [(reread.earlier_step, reread.step) for reread in rereads if reread.why == "dropped"]
     for step in recorded.trace.steps:
         if not isinstance(step, ContextReset | ContextEdit):
             continue
-        mine = [turn for turn in turns if turn.thread == step.thread]
-        before = next((turn for turn in reversed(mine) if turn.step < step.index), None)
-        after = next((turn for turn in mine if turn.step > step.index), None)
-        call = None if after is None else numbers[after.step]
-        dropped = [] if call is None else _dropped_at(recorded, call)
-        lacked = none if before is None else lacking.get(before.step, none)
-        rules = none if after is None else lacking.get(after.step, none) - lacked
+        after = recorded.call_after(step)
+        before = recorded.call_before(step)
+        dropped = [] if after is None else _dropped_at(recorded, after)
+        steps = tuple(result.index for result in dropped)
+        lacked = () if before is None else lacking[before].missing
+        lacks = () if after is None else lacking[after].missing
+        rules = (given[at] for at in lacks if at not in lacked)
         yield Shortening(
             step=step.index,
             kind=_kind_of(step),
-            turn=None if after is None else turns.index(after) + 1,
-            tokens_before=None if before is None else before.charges.prompt_tokens,
-            tokens_after=None if after is None else after.charges.prompt_tokens,
-            results_dropped=tuple(dropped),
-            facts_lost=tuple(_facts_lost(recorded, dropped, call)),
-            rules_dropped=tuple(given[at].text for at in sorted(rules) if given[at].kind == "rule"),
-            asked_again=tuple(
-                reread.step
-                for reread in rereads
-                if reread.why == "dropped" and reread.earlier_step in dropped
-            ),
+            turn=None if after is None else after + 1,
+            tokens_before=None if before is None else turns[before].charges.prompt_tokens,
+            tokens_after=None if after is None else turns[after].charges.prompt_tokens,
+            results_dropped=steps,
+            facts_lost=() if after is None else _facts_lost(recorded, dropped, after),
+            rules_dropped=tuple(item.text for item in rules if item.kind == "rule"),
+            asked_again=tuple(later for earlier, later in again if earlier in steps),
         )
 
 
@@ -250,46 +239,36 @@ def _kind_of(step: ContextReset | ContextEdit) -> Literal["masking", "compaction
     return "compaction" if step.summary else "clearing"
 
 
-def _dropped_at(recorded: ReplayEvidence, call: int) -> list[int]:
-    """The steps of the results that were in the prompt before a call and are not in its own."""
+def _dropped_at(recorded: ReplayEvidence, call: int) -> list[ToolResult]:
+    """The results that were in the prompt before a call and are not in its own."""
     seen, left = recorded.index.seen, recorded.walked.left[call]
-    return [result.index for result in recorded.trace.results if seen[result.index] in left]
+    return [result for result in recorded.trace.results if seen[result.index] in left]
 
 
-def _facts_lost(recorded: ReplayEvidence, dropped: list[int], call: int | None) -> Iterator[str]:
-    """Yield the facts of dropped results that are nowhere in the prompt of a call."""
-    results = {result.index: result for result in recorded.trace.results}
-    seen: set[str] = set()
-    for step in dropped if call is not None else ():
-        for fact in recorded.session.facts.lost(results[step], recorded.facts_at(call or 0)):
-            if fact not in seen:
-                seen.add(fact)
-                yield fact
+def _facts_lost(
+    recorded: ReplayEvidence, dropped: Iterable[ToolResult], call: int
+) -> tuple[str, ...]:
+    """The facts of dropped results that are nowhere in the prompt of a call."""
+    facts, held = recorded.session.facts, recorded.facts_at(call)
+    return tuple(dict.fromkeys(fact for result in dropped for fact in facts.lost(result, held)))
 
 
 def _cuts(recorded: ReplayEvidence, marker_of: Callable[[str], str]) -> Iterator[CutResult]:
     """Yield every result that the recorded model saw only in part, known by its untruncated text or
     by a marker.
     """
-    later: dict[str, list[int]] = {}
-    for turn, needs in recorded.index.needs.items():
-        for need in needs:
-            later.setdefault(recorded.index.facts[need.fact], []).append(turn)
+    facts, needs = recorded.index.facts, recorded.index.needs.items()
+    last_turns = {facts[need.fact]: turn for turn, of_turn in sorted(needs) for need in of_turn}
     for result in recorded.trace.results:
         seen = result.recorded_text
-        cut = seen != result.text
-        marker = marker_of(seen)
-        if not (cut or marker or result.truncated_at_source):
-            continue
-        needed = 0
-        if cut:
+        is_cut, marker = seen != result.text, marker_of(seen)
+        if is_cut or marker or result.truncated_at_source:
             lost = recorded.session.facts.lost_in_text(result, seen)
-            needed = sum(any(turn > result.index for turn in later.get(fact, ())) for fact in lost)
-        yield CutResult(
-            step=result.index,
-            function=result.function,
-            seen_characters=len(seen),
-            characters=len(result.text) if cut else None,
-            marker=marker,
-            needed=needed,
-        )
+            yield CutResult(
+                step=result.index,
+                function=result.function,
+                seen_characters=len(seen),
+                characters=len(result.text) if is_cut else None,
+                marker=marker,
+                needed=sum(last_turns.get(fact, -1) > result.index for fact in lost),
+            )
