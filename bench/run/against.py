@@ -17,10 +17,9 @@ from ..files.git import resolve, top_of, unpack
 from ..files.limits import read_regular
 from ..model.errors import BenchError, ScenarioError, TraceError, one_line
 from ..strategies import Strategy
-from ..strategies.declaring import declaration
 from ..strategies.sandboxed import Place, stop
 from ..traces.paths import given_files
-from .comparing import declared_strategies
+from .comparing import strategies_given
 from .measured_runs import Running
 from .scenario import Scenario, is_scenario, read_scenario
 
@@ -58,15 +57,6 @@ class ScenarioAtRevision:
                 yield f"{what}: {', '.join(names)}"
 
 
-def strategies_of(
-    plan: Scenario, running: Running, place: Place, *, tolerant: bool = False
-) -> Sequence[Strategy]:
-    """The strategies of a scenario; if `tolerant`, one that cannot be loaded is marked as
-    broken."""
-    written = [declaration(slots or name, name) for name, slots in plan.strategies.items()]
-    return declared_strategies(written, place, running, tolerant=tolerant)
-
-
 @contextlib.contextmanager
 def scenario_at(plan: Scenario, revision: str, running: Running) -> Iterator[ScenarioAtRevision]:
     """A context with a scenario as it was at a revision, ready to run.
@@ -87,7 +77,8 @@ def scenario_at(plan: Scenario, revision: str, running: Running) -> Iterator[Sce
         unpack(sha, top, files, files.with_name("index"))
         then = _scenario_in(files, plan.path.resolve().relative_to(top), revision)
         moved = msgspec.structs.replace(then, **{name: getattr(plan, name) for name in _OF_NOW})
-        given = strategies_of(moved, running, Place(then.base, top, files), tolerant=True)
+        place = Place(then.base, top, files)
+        given = strategies_given(moved.strategies, place, running, tolerant=True)
         try:
             missing = [
                 *_broken_strategies(given, sha),

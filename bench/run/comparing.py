@@ -21,7 +21,7 @@ from ..model.detail import ReplayDetail
 from ..model.errors import BenchError, ScenarioError, SpecError, nearest, one_line
 from ..model.scores import MeasuredRun
 from ..strategies import Strategy, parse_strategy
-from ..strategies.declaring import Declaration, at_settings
+from ..strategies.declaring import at_settings, declarations
 from ..strategies.portfolio import REFERENCES
 from ..strategies.sandboxed import Place, load_strategies
 from ..text.facts import FACTS_VERSION
@@ -36,15 +36,15 @@ from .scenario import Scenario
 _MOST_DETAILED_RUNS = 4
 
 
-def declared_strategies(
-    written: Iterable[Declaration], place: Place, running: Running, *, tolerant: bool = False
-) -> Sequence[Strategy]:
-    """The strategies of some declarations, one for each setting of a sweep.
+def strategies_given(
+    given: Any, place: Place, running: Running, *, tolerant: bool = False
+) -> list[Strategy]:
+    """The strategies in a user's argument, one for each setting of a sweep.
 
     Raises SpecError as `load_strategies` does, and for a sweep of more than 100 settings.
     """
-    settings = [setting for one in written for setting in at_settings(one)]
-    return tuple(load_strategies(settings, place, debug=running.debug, tolerant=tolerant))
+    settings = [setting for one in declarations(given) for setting in at_settings(one)]
+    return load_strategies(settings, place, debug=running.debug, tolerant=tolerant)
 
 
 def with_references(strategies: Sequence[Strategy]) -> tuple[Strategy, ...]:

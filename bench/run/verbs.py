@@ -17,13 +17,12 @@ from ..model import Trace
 from ..model.compared import Compared, GateResult
 from ..model.errors import BenchError, ResultsError, named_in_errors
 from ..strategies import Strategy
-from ..strategies.declaring import declarations
 from ..strategies.portfolio import PORTFOLIO
 from ..strategies.sandboxed import Place
 from ..traces import Loaded
-from .against import ScenarioAtRevision, orphaned, scenario_at, strategies_of
+from .against import ScenarioAtRevision, orphaned, scenario_at
 from .cache import Cache
-from .comparing import Base, compare_runs, declared_strategies
+from .comparing import Base, compare_runs, strategies_given
 from .executors import Workers, shared_workers
 from .measured_runs import Progress, Running
 from .scenario import Scenario, read_scenario, source_of, traces_given, with_probes
@@ -69,8 +68,8 @@ def compare(
     scores = None if against is None else read_scores(Path(against), title)
     with shared_workers(jobs) as workers:
         running = Running(workers, progress, cache, debug, details)
-        written = declarations(PORTFOLIO if strategies is None else strategies)
-        given = declared_strategies(written, Place((base or Path()).resolve()), running)
+        place = Place((base or Path()).resolve())
+        given = strategies_given(PORTFOLIO if strategies is None else strategies, place, running)
         if not given:
             raise BenchError(
                 "no strategies to compare — name at least one, keep_all for the references alone"
@@ -116,7 +115,7 @@ def run_scenario(
         empty = Base(required=require_baseline, accepting=accepting)
         base, then = _base(plan, against, running, empty)
         # last, as it runs code of the change
-        given = strategies_of(plan, running, Place(plan.base.resolve()))
+        given = strategies_given(plan.strategies, Place(plan.base.resolve()), running)
         notes = [] if then is None else [*then.notes(given)]
         result = _ran(plan, given, running, base)
     outcome: Literal["fail", "skipped"] = "fail" if require_baseline else "skipped"

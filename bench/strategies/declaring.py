@@ -9,7 +9,7 @@ from typing import Any
 
 from ..model.errors import SpecError, nearest
 from ..plugins.registry import entries
-from ..plugins.spec import Spec, Sweep, format_value, parse_spec, parse_value, split_top
+from ..plugins.spec import RawValue, Spec, Sweep, format_value, parse_spec, parse_value, split_top
 from .portfolio import PORTFOLIO, REFERENCES
 
 HOW = "write NAME=SLOT=SPEC, as in mask=compactor=mask_observations"
@@ -67,13 +67,13 @@ def name_of(code: Any) -> str:
 
 def declarations(given: Any) -> list[Declaration]:
     """The declarations in a user's argument: one strategy or several, or a mapping from names to
-    strategies or slots.
+    strategies or slots. Without slots a name is that of a reference.
 
     >>> [one.name for one in declarations({"a": "keep_all", "b": {"store": "full"}})]
     ['a', 'b']
     """
     if isinstance(given, Mapping):
-        return [declaration(item, name) for name, item in given.items()]
+        return [declaration(item or name, name) for name, item in given.items()]
     is_one = isinstance(given, str) or not isinstance(given, Iterable)
     return [declaration(item) for item in ([given] if is_one else given)]
 
@@ -92,9 +92,9 @@ def declaration(item: Any, name: str | None = None) -> Declaration:
     if isinstance(item, str):
         return _of_text(item, name)
     if callable(item):
-        return _of_slots(name_of(item) if name is None else name, {"summarizer": item})
+        return _of_slots(name_of(item) if name is None else name, [("summarizer", item)])
     if isinstance(item, Mapping) and name is not None:
-        return _of_slots(name, item)
+        return _of_slots(name, item.items())
     what = f"a strategy is a spec string or a function, got {type(item).__name__}"
     raise SpecError(
         f"{what} — write 'NAME=SLOT=SPEC', or pass {{'name': {{'compactor': function}}}}"
@@ -113,56 +113,41 @@ def _of_text(text: str, name: str | None) -> Declaration:
     return _of_slots(name or written, _slots_in(body, text))
 
 
-def _of_slots(name: str, slots: Mapping[str, Any]) -> Declaration:
+def _slots_in(body: str, text: str) -> Iterator[tuple[str, RawValue]]:
+    """Yield the slots in a strategy's spec, each with its plug-ins' specs. Raises SpecError about
+    `text`."""
+    for part in split_top(body, "+") if body else []:
+        slot, _, spec = (piece.strip() for piece in part.partition("="))
+        yield slot, parse_value(spec, text) if spec.startswith("[") else spec
+
+
+def _of_slots(name: str, slots: Iterable[tuple[str, Any]]) -> Declaration:
     """A declaration from the plug-ins of each slot; only routers may be several."""
     if not name.strip():
         raise SpecError("a strategy has an empty name — give it one")
     filled: dict[str, tuple[Any, ...]] = {}
-    for slot, written in slots.items():
-        if slot == SAYS:
-            continue
-        if slot not in SLOTS:
-            known = nearest(slot, (*SLOTS, SAYS))
-            raise SpecError(f"strategy {name!r}: unknown slot {slot!r}{known}")
-        filled[slot] = tuple(written) if isinstance(written, list | tuple) else (written,)
-        if slot != "routers" and len(filled[slot]) != 1:
-            number = len(filled[slot])
-            raise SpecError(f"strategy {name!r}: slot {slot} takes one spec, got {number}")
-        for item in filled[slot]:
-            if not isinstance(item, str) and not callable(item):
-                what = f"slot {slot} must be a spec string, got {type(item).__name__}"
-                raise SpecError(f"strategy {name!r}: {what}")
-    in_order = {slot: filled[slot] for slot in SLOTS if slot in filled}
-    return Declaration(name, in_order, _sentences(name, slots.get(SAYS, ())), name)
-
-
-def _sentences(name: str, written: object) -> tuple[str, ...]:
-    """The sentences of `says`. SpecError for anything but a list of texts of several words."""
-    items = written if isinstance(written, list | tuple) else None
-    if items is None or not all(isinstance(item, str) and len(item.split()) > 1 for item in items):
-        what = 'must be a list of sentences, such as ["Use grep to find the rest."]'
-        raise SpecError(f"strategy {name!r}: {SAYS} {what}, got {written!r}")
-    return tuple(items)
-
-
-def _slots_in(body: str, text: str) -> dict[str, str | Sequence[str]]:
-    """The slots in a strategy's spec, each with its plug-ins' specs. Raises SpecError about
-    `text`."""
-    slots: dict[str, str | Sequence[str]] = {}
-    for part in split_top(body, "+") if body else []:
-        slot, equals, spec = (piece.strip() for piece in part.partition("="))
+    for slot, written in slots:
+        what = f"strategy {name!r}: slot {slot}"
         if slot not in (*SLOTS, SAYS):
-            fills = "" if equals else _slot_of(slot)
-            meant = f" — write {text.partition('=')[0].strip()}={fills}={slot}"
-            hint = meant if fills else f"{nearest(slot, (*SLOTS, SAYS))}; {HOW}"
-            raise SpecError(f"strategy {text!r}: {part.strip()!r} names no slot{hint}")
-        if not spec:
-            hint = "`bench list strategies` has what can"
-            raise SpecError(f"strategy {text!r}: nothing fills slot {slot} — {hint}")
-        if slot in slots:
-            raise SpecError(f"strategy {text!r}: slot {slot} is given twice")
-        slots[slot] = parse_value(spec, text) if spec.startswith("[") else spec
-    return slots
+            fills = "" if written else _slot_of(slot)
+            known = f" — write {name}={fills}={slot}" if fills else nearest(slot, (*SLOTS, SAYS))
+            raise SpecError(f"strategy {name!r}: {slot!r} names no slot{known}")
+        if slot in filled:
+            raise SpecError(f"{what} is given twice")
+        if written == "":
+            raise SpecError(f"{what}: nothing fills it — `bench list strategies` has what can")
+        filled[slot] = tuple(written) if isinstance(written, list | tuple) else (written,)
+        if slot not in ("routers", SAYS) and len(filled[slot]) != 1:
+            raise SpecError(f"{what} takes one spec, got {len(filled[slot])}")
+        odd = [item for item in filled[slot] if not isinstance(item, str) and not callable(item)]
+        if odd:
+            raise SpecError(f"{what} must be a spec string, got {type(odd[0]).__name__}")
+    says = filled.pop(SAYS, ())
+    if not all(isinstance(item, str) and len(item.split()) > 1 for item in says):
+        example = 'a list of sentences, such as ["Use grep to find the rest."]'
+        raise SpecError(f"strategy {name!r}: {SAYS} must be {example}, got {list(says)!r}")
+    in_order = {slot: filled[slot] for slot in SLOTS if slot in filled}
+    return Declaration(name, in_order, says, name)
 
 
 def _reference(name: str) -> str:

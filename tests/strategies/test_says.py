@@ -34,7 +34,7 @@ def test_the_spec_names_the_sentences_and_parses_back():
     assert HINT in strategy.spec
 
 
-@pytest.mark.parametrize("says", [HINT, [""], ["word"], [3], {"a b": 1}])
-def test_anything_but_a_list_of_sentences_is_refused(says):
+@pytest.mark.parametrize("says", [[""], ["word"], [3], {"a b": 1}])
+def test_anything_but_sentences_is_refused(says):
     with pytest.raises(SpecError, match="says"):
         compose("mine", {"summarizer": "truncate", "says": says})
