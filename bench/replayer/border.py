@@ -7,7 +7,6 @@ import itertools
 import json
 import pickle
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any, Protocol
 
 import msgspec
@@ -16,11 +15,11 @@ from ..model import Message, Record, Reply, too_deep
 from ..model.errors import StrategyError, one_line
 from ..model.messages import shared_length
 from ..plugins.worker import NoAnswer
-from ..strategies import NewHistory, Window, Written
+from ..strategies import NewHistory, Written
 from ..strategies.functions import Route
 from ..strategies.offloading import offload
 from .ledger import Ledger
-from .serving import SAME, Answered, Count, Edit, HistoryAnswer, Messages
+from .serving import SAME, Answered, Count, Edit, HistoryAnswer, Messages, by_parts
 
 _TYPES: dict[str, Any] = {
     "store": Record,
@@ -57,7 +56,8 @@ class Border:
     def _call(self, slot: str, place: int, instance: int, *given: Any) -> Any:
         """The answer of one instance."""
         known = len(self._messages.all)
-        parts = [self._argument(instance, at, part) for at, part in enumerate(given)]
+        part = functools.partial(self._part, instance)
+        parts = [by_parts(item, str(at), part, len) for at, item in enumerate(given)]
         request = slot, place, instance, self._messages.all[known:], parts
         try:
             body = self._ask(pickle.dumps(request, pickle.HIGHEST_PROTOCOL), count=self._count)
@@ -75,17 +75,6 @@ class Border:
         return self._new_history(value) if isinstance(value, HistoryAnswer) else value
 
     # ------------------------------------------------------------ what is sent
-
-    def _argument(self, instance: int, at: int, part: Any) -> Any:
-        """An argument as it is sent; of a window and of a router's state only what has changed."""
-        if isinstance(part, Window):
-            changed: dict[str, Any] = {"count": len}  # the other side has a function of its own
-            for name in ("messages", "added"):
-                changed[name] = self._part(instance, name, getattr(part, name))
-            return replace(part, **changed)
-        if type(part) is dict:
-            return {key: self._part(instance, key, value) for key, value in part.items()}
-        return self._part(instance, str(at), part)
 
     def _part(self, instance: int, name: str, value: Any) -> Any:
         """A part as a change of the one before with its name, if it is a list or the same."""

@@ -42,6 +42,19 @@ class Edit(NamedTuple):
     has_messages: bool
 
 
+def by_parts(
+    argument: Any, name: str, change: Callable[[str, Any], Any], count: Callable[[Any], int]
+) -> Any:
+    """An argument with `change(name, part)` for each part: the lists of a window, the values of a
+    router's state; any other argument is one part, called `name`."""
+    if isinstance(argument, Window):
+        messages, added = change("messages", argument.messages), change("added", argument.added)
+        return replace(argument, messages=messages, added=added, count=count)
+    if type(argument) is dict:
+        return {key: change(key, value) for key, value in argument.items()}
+    return change(name, argument)
+
+
 class HistoryAnswer(msgspec.Struct):
     """A compactor's answer: messages by number where both sides have them, new ones as data.
 
@@ -104,7 +117,11 @@ class Plugins:
         if instance not in self._started:
             self._started[instance] = slot_function(self._strategy.plugins[slot][place])
         out = self._out = Answered()
-        arguments = [self._argument(instance, at, part, count) for at, part in enumerate(given)]
+        part, tokens = (
+            functools.partial(self._part, instance),
+            functools.partial(self._tokens, count),
+        )
+        arguments = [by_parts(item, str(at), part, tokens) for at, item in enumerate(given)]
         try:
             with offloaded_to(lambda name, value: out.offloaded.append((name, plain_data(value)))):
                 value = self._started[instance](*arguments)
@@ -116,16 +133,6 @@ class Plugins:
     def charge(self, read: int, written: int, model: str | None) -> None:
         """Charge a model call to the request that is being answered."""
         self._out.charged.append((read, written, model))
-
-    def _argument(self, instance: int, at: int, part: Any, count: Count) -> Any:
-        """An argument with all of its parts."""
-        if isinstance(part, Window):
-            names = ("messages", "added")
-            lists = {name: self._part(instance, name, getattr(part, name)) for name in names}
-            return replace(part, **lists, count=functools.partial(self._tokens, count))
-        if type(part) is dict:
-            return {name: self._part(instance, name, value) for name, value in part.items()}
-        return self._part(instance, str(at), part)
 
     def _part(self, instance: int, name: str, part: Any) -> Any:
         """The part with a name, where it is sent as a change of the one before."""
