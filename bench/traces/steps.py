@@ -57,8 +57,8 @@ class ToolRun:
 @dataclass(frozen=True)
 class ReadMessage:
     """One message of a run. `calls`, `reasoning`, `model` and `usage` belong to a model's answer;
-    `call_id`, `name`, `failed`, `error` and `ran` to a tool message; `other` are the kinds of the
-    parts that are not text (`picture` is a known one)."""
+    `call_id`, `name`, `failed`, `error` (else the content is why it failed) and `ran` to a tool
+    message; `other` are the kinds of the parts that are not text (`picture` is a known one)."""
 
     role: Role
     content: str = ""
@@ -73,6 +73,7 @@ class ReadMessage:
     model: str | None = None
     usage: Usage | None = None
     other: tuple[str, ...] = ()
+    time: float | None = None
 
     def with_known(self, **known: Any) -> ReadMessage:
         """The message with more of its fields set (model, usage, …); None leaves a field as it
@@ -137,13 +138,17 @@ class Steps:
     def add_message(
         self, message: ReadMessage, thread: str = "main", time: float | None = None
     ) -> int:
-        """Append a message as a step; returns its index. A tool message is the result of the call
-        whose id it names, else of the thread's earliest unanswered call (with the same name, if it
-        has one). A call without an id gets one from the index."""
+        """Append a message as a step; returns its index. `time` is that of a message without one.
+        A tool message is the result of the call whose id it names, else of the thread's earliest
+        unanswered call (with the same name, if it has one). A call without an id gets one from the
+        index."""
         for kind in message.other:
             if kind != PICTURE:
                 self.unread.kind("block", kind)
-        place: dict[str, Any] = {"thread": thread, "t": time}
+        place: dict[str, Any] = {
+            "thread": thread,
+            "t": time if message.time is None else message.time,
+        }
         shown = {"content": message.content, "non_text": len(message.other), **place}
         if message.role == "system":
             return self.add(SystemTurn, **shown)
@@ -248,6 +253,7 @@ class Steps:
         shown = message or ReadMessage("tool")
         seen, output = shown.content, "" if ran.output is None else as_text(ran.output)
         longer = output if len(output.strip()) > len(seen.strip()) else None
+        why = (seen or None) if shown.failed else None
         return self.add(
             ToolResult,
             call_id=call.id,
@@ -258,7 +264,7 @@ class Steps:
             seen=None if message is None else seen,
             full=output if message is None else ran.full or longer,
             data=None if ran.prose else _structured(ran, seen),
-            error=ran.error or shown.error,
+            error=ran.error or shown.error or why,
             truncated_at_source=ran.cut,
             non_text=len(shown.other),
             **place if ran.time is None else place | {"t": ran.time},

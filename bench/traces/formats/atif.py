@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from .. import Confidence, Document, Traces, certain_if, register
-from ..intakes.content import blocks_of, call_in, result_of
-from ..intakes.usage import usage_in
+from ..intakes.content import blocks_of, result_of
+from ..intakes.messages import message
 from ..records import Kinds, fields_of, time_of
 from ..sessions.claude_code_files import tool_run
 from ..steps import ReadMessage, Steps, traces_of
-from ..values import as_dict, as_list, dict_in, dicts, number, text
+from ..values import as_dict, as_list, dict_in, dicts, number
 
 _VERSION = re.compile(r"(?:ATIF-)?v?1(?:\.\d+)*")
 _TRAJECTORY = {"schema_version", "session_id", "trajectory_id", "agent", "steps", "notes", "final_metrics",
@@ -21,6 +21,7 @@ _TRAJECTORY = {"schema_version", "session_id", "trajectory_id", "agent", "steps"
 _STEP: Kinds = {"step_id": object, "source": str, "timestamp": object, "model_name": str, "message": object,
          "reasoning_content": str, "reasoning_effort": object, "tool_calls": list, "observation": dict, "metrics": dict,
          "extra": object, "llm_call_count": int, "is_copied_context": bool}  # fmt: skip
+_SENT = ("tool_calls", "reasoning_content")
 _RESULT: Kinds = {"source_call_id": str, "content": object, "subagent_trajectory_ref": list,
                   "extra": object}  # fmt: skip
 Fields = dict[str, Any]
@@ -76,13 +77,12 @@ class _Trajectories(Steps):
             self.set_tools(tools, thread)
         for given in dicts(value.get("steps")):
             step = fields_of(given, _STEP, self.unread, "a step")
-            time = time_of(step.get("timestamp"), self.unread)
+            step.setdefault("model_name", about.get("model_name"))
             results = dicts(step.get("observation", {}).get("results"))
-            message = self._message(step, text(about.get("model_name")))
-            if message is not None and (
-                message.role == "assistant" or message.content or message.other or not results
-            ):
-                self.add_message(message, thread, time)
+            time = time_of(step.get("timestamp"), self.unread)
+            for shown in self._messages(step):
+                if shown.role == "assistant" or shown.content or shown.other or not results:
+                    self.add_message(shown, thread, time)
             for observed in results:
                 result = fields_of(observed, _RESULT, self.unread, "an observation")
                 for reference in dicts(result.get("subagent_trajectory_ref")):
@@ -95,29 +95,24 @@ class _Trajectories(Steps):
         for name, inner in sub_agents.items():
             self.trajectory(inner, name)
 
-    def _message(self, step: Fields, model: str | None) -> ReadMessage | None:
-        """The message of a step: an answer with its usage (and its cost is added), or an
-        instruction; None for a step of an unknown source."""
-        source, metrics = step.get("source"), step.get("metrics", {})
+    def _messages(self, step: Fields) -> list[ReadMessage]:
+        """The message of a step; the cost of an answer is added."""
+        source, metrics = step.get("source", ""), step.get("metrics", {})
         copied = step.get("is_copied_context") is True
         self.unread.add("step copied from an earlier trajectory, read as this one's", copied)
-        shown = blocks_of(step.get("message"), self.unread)
-        if source in ("system", "user"):
-            return shown.message("system" if source == "system" else "user")
-        if source != "agent":
-            self.unread.kind("step of a source", source)
-            return None
-        count = step.get("llm_call_count", 1)
-        kind = "of several model calls" if count else "without a model call"
-        self.unread.add(f"agent step {kind}, read as one", count != 1)
-        self.cost_usd += number(metrics.get("cost_usd")) or 0
-        return shown.message(
-            "assistant",
-            calls=tuple(call_in(call, self.unread) for call in dicts(step.get("tool_calls"))),
-            reasoning=step.get("reasoning_content") or None,
-            model=step.get("model_name") or model,
-            usage=usage_in({**metrics, **dict_in(metrics, "extra")}, self.unread),
-        )
+        if source == "agent":
+            count = step.get("llm_call_count", 1)
+            kind = "of several model calls" if count else "without a model call"
+            self.unread.add(f"agent step {kind}, read as one", count != 1)
+            self.cost_usd += number(metrics.get("cost_usd")) or 0
+        sent = {
+            "role": "assistant" if source == "agent" else source,
+            "content": step.get("message"),
+            "model": step.get("model_name"),
+            "usage": {**metrics, **dict_in(metrics, "extra")},
+        }
+        sent |= {key: step[key] for key in _SENT if key in step}
+        return message(sent, self.unread)
 
     def _result(self, result: Fields, step: Fields) -> ReadMessage:
         """An observation as the result of the call that it names, else of the step's next call;

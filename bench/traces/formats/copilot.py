@@ -7,7 +7,7 @@ import copy
 from typing import Any
 
 from .. import Confidence, Document, Traces, certain_if, register
-from ..intakes.content import call_in
+from ..intakes.messages import message
 from ..records import Unread, fields_of, objects_of, time_of
 from ..steps import ReadMessage, Steps, traces_of
 from ..values import as_list, dict_in, dicts, text
@@ -97,16 +97,22 @@ class _Chat(Steps):
         for one in rounds:
             turn = fields_of(one, _ROUND, self.unread)
             thought = dict_in(turn, "thinking").get("text")
-            reasoning = "\n".join(map(str, thought)) if isinstance(thought, list) else text(thought)
-            calls = tuple(call_in(call, self.unread) for call in dicts(turn.get("toolCalls")))
-            answer = ReadMessage("assistant", turn.get("response", ""), calls, reasoning or None)
-            time = time_of(turn.get("timestamp"), self.unread) or time
-            self.add_message(answer.with_known(model=turn.get("modelId") or model), time=time)
-            for call in calls:
+            sent = {
+                "role": "assistant",
+                "content": turn.get("response"),
+                "reasoning": "\n".join(map(str, thought)) if isinstance(thought, list) else thought,
+                "toolCalls": turn.get("toolCalls"),
+                "model": turn.get("modelId", model),
+                "timestamp": turn.get("timestamp", time),
+            }
+            answer, *_ = message(sent, self.unread)
+            self.add_message(answer)
+            for call in answer.calls:
                 content = as_list(dict_in(metadata, "toolCallResults", call.id).get("content"))
                 if content:
                     output = "\n".join(filter(None, map(_text, content)))
-                    self.add_message(ReadMessage("tool", output, call_id=call.id), time=time)
+                    shown = ReadMessage("tool", output, call_id=call.id)
+                    self.add_message(shown, time=answer.time)
 
 
 def _text(part: Any) -> str:

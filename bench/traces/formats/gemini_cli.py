@@ -3,16 +3,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from ...model import ContextReset
 from .. import Confidence, Document, Traces, certain_if, register
 from ..intakes.content import Blocks, blocks_of, call_in
 from ..intakes.messages import message
-from ..intakes.usage import usage_in
 from ..records import Kinds, fields_of, objects_of, time_of
-from ..steps import ReadMessage, Steps, ToolRun, traces_of
+from ..steps import ReadMessage, Steps, traces_of
 from ..values import dict_in, dicts, text, without_empty
 
 _TURNS = ("user", "gemini")
@@ -105,23 +103,18 @@ class _Session(Steps):
             self.unread.kind("message", kind)
             return
         fields = fields_of(value, _MESSAGE, self.unread, "a message")
-        time = time_of(fields.get("timestamp"), self.unread)
-        role = "user" if kind == "user" else "assistant"
-        turn, *results = message({"role": role, "content": fields.get("content")}, self.unread)
         calls = [fields_of(call, _CALL, self.unread) for call in dicts(fields.get("toolCalls"))]
-        if role == "assistant":
-            thoughts = [
-                without_empty(thought, _THOUGHT) for thought in dicts(fields.get("thoughts"))
-            ]
-            listed = "\n".join(": ".join(map(str, thought.values())) for thought in thoughts)
-            turn = replace(
-                turn,
-                calls=(*turn.calls, *(call_in(call, self.unread) for call in calls)),
-                reasoning=turn.reasoning or listed or None,
-                model=fields.get("model"),
-                usage=usage_in(fields.get("tokens"), self.unread),
-            )
-        self.add_messages([turn, *results], time=time)
+        thoughts = [without_empty(thought, _THOUGHT) for thought in dicts(fields.get("thoughts"))]
+        sent = {
+            "role": "user" if kind == "user" else "assistant",
+            "content": fields.get("content"),
+            "reasoning": "\n".join(": ".join(map(str, one.values())) for one in thoughts),
+            "toolCalls": [without_empty(call, ("id", "name", "args")) for call in calls],
+            "model": fields.get("model"),
+            "usage": fields.get("tokens"),
+            "timestamp": fields.get("timestamp"),
+        }
+        self.add_messages(message(sent, self.unread))
         for call in calls:
             self._result(call)
 
@@ -133,10 +126,9 @@ class _Session(Steps):
         texts = [*(result.content for result in blocks.results), blocks.content]
         seen = "\n".join(filter(None, texts))
         failed = status not in (None, "success") or any(result.failed for result in blocks.results)
+        shown = ReadMessage("tool", seen, call_id=call.get("id", ""), failed=failed)
         time = time_of(call.get("timestamp"), self.unread)
-        ran = ToolRun(failed=failed, time=time, error=(seen or None) if failed else None)
-        call_id, name = call.get("id", ""), call.get("name", "unknown")
-        self.add_message(ReadMessage("tool", seen, call_id=call_id, name=name, ran=ran))
+        self.add_message(shown.with_known(name=call.get("name", "unknown"), time=time))
 
     # ---- a stream
 
@@ -171,9 +163,9 @@ class _Session(Steps):
     def _streamed_result(self, line: dict[str, Any]) -> ReadMessage:
         why = text(dict_in(line, "error").get("message"))
         time = time_of(line.get("timestamp"), self.unread)
-        ran = ToolRun(failed=line.get("status") == "error", error=why, time=time)
-        seen = text(line.get("output")) or why or ""
-        return ReadMessage("tool", seen, call_id=str(line.get("tool_id")), ran=ran)
+        seen, failed = text(line.get("output")) or why or "", line.get("status") == "error"
+        shown = ReadMessage("tool", seen, call_id=str(line.get("tool_id")), failed=failed)
+        return shown.with_known(error=why, time=time)
 
     def _end_turn(self) -> None:
         if self.written or self.turn.calls:

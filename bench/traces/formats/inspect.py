@@ -9,11 +9,10 @@ from typing import Any
 
 from ...model.errors import TraceError
 from .. import Confidence, Document, Traces, certain_if, register
-from ..intakes.content import blocks_of
+from ..intakes.exchange import answers_of
 from ..intakes.messages import message
 from ..intakes.prompts import Prompts
 from ..intakes.tree import inherited
-from ..intakes.usage import usage_in
 from ..records import time_of
 from ..steps import ReadMessage, ToolRun, traces_of
 from ..unpacked import ZipEntries
@@ -25,9 +24,6 @@ _SAMPLE = {"id", "epoch", "input", "target", "messages", "output", "scores", "me
 _BESIDE = {"sample_init", "state", "store", "info", "logger", "score", "score_edit", "sample_limit", "input", "error", "sandbox", "step",
            "subtask", "span_begin", "span_end", "compaction", "checkpoint", "branch", "interrupt", "anchor", "tool"}  # fmt: skip
 """Events that no prompt shows: what the harness did, kept and measured."""
-_MESSAGE = {"id", "content", "role", "source", "tool_calls", "model", "tool_call_id", "function", "error", "metadata", "internal",
-            "reasoning"}  # fmt: skip
-_SPOKEN = ("role", "content", "tool_calls", "reasoning")
 _HEADERS = ("header.json", "_journal/start.json")
 _ENTRY = re.compile(r"samples/.*\.json")
 _REFERENCE, _ZIP = "attachment://", b"PK\x03\x04"
@@ -108,8 +104,7 @@ class _Sample(Prompts):
         for event, kind in zip(events, kinds, strict=True):
             self._event(event, kind)
         for value in [] if "model" in kinds else dicts(sample.get("messages")):
-            model = text(value.get("model"))
-            self.add_messages(one.with_known(model=model) for one in self._messages_of(value))
+            self.add_messages(self._messages_of(value))
         self.add_unseen_results()
         self.unread.extra_keys(sample, _SAMPLE, "a sample")
 
@@ -136,25 +131,18 @@ class _Sample(Prompts):
     def _call(self, event: dict[str, Any]) -> None:
         """Add a model call with its whole prompt."""
         agent, grades = self.spans.get(str(event.get("span_id")), ("", False))
-        output = dict_in(event, "output")
         if self.grading or grades or event.get("role") == "grader":
             self.unread.add("model call that grades")
             return
-        choices = dicts(output.get("choices"))
-        answer = self._messages_of(dict_in(choices[0], "message")) if choices else []
-        if not answer:
+        answers = answers_of(self._resolved(event.get("output")), self.unread)
+        if not answers:
             self.unread.add("model call without an answer")
             return
-        self.unread.add("further answer of one model call", len(choices) - 1)
-        asked = self._time(event, "timestamp")
-        turn = answer[0].with_known(
-            model=text(output.get("model")) or text(event.get("model")),
-            usage=usage_in(output.get("usage"), self.unread),
-        )
+        asked, (turn, *results) = self._time(event, "timestamp"), answers
         self.add_model_call(
             self._prompt(event),
-            turn,
-            results=answer[1:],
+            replace(turn, model=turn.model or text(event.get("model"))),
+            results=results,
             group=agent or "agent",
             tools=as_list(self._resolved(event.get("tools"))),
             asked=asked,
@@ -185,18 +173,8 @@ class _Sample(Prompts):
         return self.attachments.get(name, value)
 
     def _messages_of(self, value: dict[str, Any]) -> list[ReadMessage]:
-        """The messages in a value. A tool message without content shows its error."""
-        value = self._resolved(value)
-        self.unread.extra_keys(value, _MESSAGE, "a message")
-        if value.get("role") != "tool":
-            return message({key: value[key] for key in _SPOKEN if key in value}, self.unread)
-        error = text(dict_in(value, "error").get("message"))
-        blocks = blocks_of(value.get("content"), self.unread)
-        call_id, name = text(value.get("tool_call_id")) or "", text(value.get("function")) or ""
-        shown = blocks.message("tool", call_id=call_id, name=name, error=error)
-        if not (shown.content or shown.other):
-            shown = replace(shown, content=error or "")
-        return [replace(shown, failed=value.get("error") is not None)]
+        """The messages in a value."""
+        return message(self._resolved(value), self.unread)
 
     def _tool_ran(self, event: dict[str, Any]) -> ToolRun:
         """A tool's execution from its event: the whole output, error and time."""

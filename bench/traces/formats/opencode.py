@@ -130,12 +130,9 @@ class _Session(Steps):
         """Add the answer of one model call, and the results of its calls."""
         blocks, results = Blocks(), list[tuple[str, Fields]]()
         for piece in pieces:
-            kind, words = piece.get("type"), piece.get("text", "")
-            if kind == "text":
-                blocks.texts.append(words)
-            elif kind == "reasoning":
-                blocks.thoughts.append(words)
-                self.unread.add("reasoning whose text is not recorded", not words)
+            kind = piece.get("type")
+            if kind in ("text", "reasoning"):
+                blocks.add(piece, self.unread)
             elif kind == "tool":
                 state = fields_of(piece.get("state"), _STATE, self.unread)
                 call_id = piece.get("callID") or f"call{self.index}.{len(results)}"
@@ -153,15 +150,11 @@ class _Session(Steps):
         times = fields_of(state.get("time"), _TIMES, self.unread)
         failed = state.get("status") != "completed"
         seen = (state.get("error") or _INTERRUPTED) if failed else state.get("output", "")
-        ran = ToolRun(
-            failed=failed,
-            error=seen if failed else None,
-            time=time_of(times.get("end"), self.unread),
-            cut=dict_in(state, "metadata").get("truncated") is True,
-        )
+        ran = ToolRun(cut=dict_in(state, "metadata").get("truncated") is True)
         pictures = [PICTURE for file in dicts(state.get("attachments")) if text(file.get("url"))]
-        shown = ReadMessage("tool", seen, call_id=call_id, ran=ran, other=tuple(pictures))
-        index = self.add_message(shown)
+        shown = ReadMessage("tool", seen, failed=failed, ran=ran, other=tuple(pictures))
+        known = {"call_id": call_id, "time": time_of(times.get("end"), self.unread)}
+        index = self.add_message(shown.with_known(**known))
         if "compacted" in times:
             self.cleared.append((times["compacted"], index))
 

@@ -7,11 +7,10 @@ from typing import Any
 
 from ...model import ContextReset
 from .. import Confidence, Document, Traces, certain_if, register
-from ..intakes.content import Blocks, blocks_of
-from ..intakes.usage import usage_in
+from ..intakes.messages import message
 from ..records import fields_of, objects_of, time_of
 from ..sessions.branches import paired, way_to
-from ..steps import ReadMessage, Steps, ToolRun, traces_of
+from ..steps import Steps, ToolRun, traces_of
 from ..values import dict_in, number
 
 _NOT_IN_PROMPTS = {"model_change", "thinking_level_change", "custom", "label", "session_info",
@@ -25,6 +24,9 @@ _COUNTS = {"input": "input_tokens", "output": "output_tokens", "cacheRead": "cac
 of `cacheWrite`."""
 _ENTRY = {"type": str, "id": str, "parentId": str, "timestamp": object, "message": dict, "summary": str,
           "firstKeptEntryId": str, "content": object}  # fmt: skip
+_ROLES = {"toolResult": "tool", "bashExecution": "user", "custom": "user", "hookMessage": "user",
+          "branchSummary": "user", "compactionSummary": "user"}  # fmt: skip
+_SENT = ("content", "model", "timestamp", "toolCallId", "toolName", "isError")
 _MESSAGE = {"role": str, "content": object, "model": str, "usage": dict, "stopReason": str, "timestamp": object,
             "toolCallId": str, "toolName": str, "isError": bool, "details": object, "command": str, "output": str,
             "excludeFromContext": bool, "summary": str}  # fmt: skip
@@ -99,9 +101,7 @@ class _Session(Steps):
             self.first_kept[own] = entry.get("firstKeptEntryId") or own
             self._reset(own, time, summary)
         elif kind == "custom_message":
-            self.add_message(
-                blocks_of(entry.get("content"), self.unread).message("user"), time=time
-            )
+            self._message({"role": "custom", "content": entry.get("content")}, time)
         elif kind == "branch_summary":
             last = self.steps[-1] if self.steps else None
             left = isinstance(last, ContextReset) and last.summary == summary
@@ -109,43 +109,27 @@ class _Session(Steps):
         elif kind not in _NOT_IN_PROMPTS:
             self.unread.kind("entry", kind)
 
-    def _message(self, message: Fields, time: float | None) -> None:
-        """Add a message by its role."""
-        sent, role = time_of(message.get("timestamp"), self.unread), message.get("role")
-        time = time if sent is None else sent
-        blocks = blocks_of(message.get("content"), self.unread)
-        if role == "assistant":
-            self._answer(message, blocks, time)
-        elif role == "toolResult":
-            truncated = dict_in(message.get("details"), "truncation").get("truncated") is True
-            failed, why = message.get("isError") is True, blocks.content or None
-            ran = ToolRun(failed=failed, error=why if failed else None, cut=truncated)
-            call_id, name = message.get("toolCallId", ""), message.get("toolName", "")
-            shown = blocks.message("tool", call_id=call_id, name=name, ran=ran)
-            self.add_message(shown, time=time)
-        elif role == "bashExecution":
-            output = message.get("output") or "(no output)"
-            command = _COMMAND.format(message.get("command"), output)
-            if message.get("excludeFromContext") is not True:
-                self.add_message(ReadMessage("user", command), time=time)
-        elif role in ("user", "custom", "hookMessage"):
-            self.add_message(blocks.message("user"), time=time)
-        elif role in ("branchSummary", "compactionSummary"):
-            self.add_message(ReadMessage("user", message.get("summary", "")), time=time)
-        else:
-            self.unread.kind("message of a role", role)
-
-    def _answer(self, message: Fields, blocks: Blocks, time: float | None) -> None:
-        """Add an answer with its usage and cost."""
-        usage, reason = message.get("usage", {}), message.get("stopReason")
-        self.cost_usd += number(dict_in(usage, "cost").get("total")) or 0.0
-        if reason in ("error", "aborted") and not (blocks.has_content or blocks.calls):
-            self.unread.add("answer that broke off")
-            return
+    def _message(self, given: Fields, time: float | None) -> None:
+        """Add a message, and the cost of an answer."""
+        role, content, usage = given.get("role", ""), given.get("content"), given.get("usage", {})
+        if role == "bashExecution":
+            content = _COMMAND.format(given.get("command"), given.get("output") or "(no output)")
         counts: dict[str, Any] = {name: usage.get(key) for key, name in _COUNTS.items()}
         counts["cache_creation"] = {"ephemeral_1h_input_tokens": usage.get("cacheWrite1h")}
-        known = {"model": message.get("model"), "usage": usage_in(counts, self.unread)}
-        self.add_message(blocks.answer(**known), time=time)
+        sent = {key: given[key] for key in _SENT if key in given}
+        sent |= {"role": _ROLES.get(role, role), "usage": counts}
+        sent["content"] = given.get("summary", content)
+        self.cost_usd += number(dict_in(usage, "cost").get("total")) or 0.0
+        broken = given.get("stopReason") in ("error", "aborted")
+        truncated = dict_in(given.get("details"), "truncation").get("truncated") is True
+        for shown in (
+            message(sent, self.unread) if given.get("excludeFromContext") is not True else ()
+        ):
+            if broken and not (shown.content or shown.other or shown.calls):
+                self.unread.add("answer that broke off")
+            else:
+                ran = ToolRun(cut=True) if truncated else None
+                self.add_message(shown.with_known(ran=ran), time=time)
 
     def _reset(self, end: str | None, time: float | None, summary: str | None) -> None:
         """Add a reset to the history at an entry: the path to it, from what its last compaction

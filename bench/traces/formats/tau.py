@@ -8,13 +8,13 @@ from typing import Any
 
 from .. import Confidence, Document, Traces, certain_if, register
 from ..intakes.messages import messages
-from ..records import Unread, objects_of, time_of
+from ..records import Unread, objects_of
 from ..steps import Steps, traces_of
 from ..values import as_dict, as_id, as_list, dict_in, dicts, number, text
 
 _RUN = {"id", "task_id", "trial", "info", "traj", "messages", "records", "reward", "reward_info", "seed", "timestamp",
         "start_time", "end_time", "duration", "termination_reason", "agent_cost", "user_cost"}  # fmt: skip
-_BESIDE = {"id", "requestor", "error", "turn_idx", "timestamp", "cost", "raw_data"}
+_BESIDE = {"id", "requestor", "turn_idx", "cost", "raw_data"}
 """What tau2 notes of a message beside it."""
 _FAILED = "Error:"
 
@@ -82,11 +82,9 @@ def _say(steps: Steps, value: Any) -> None:
     if theirs or (calls and not fields.get("content")):
         return
     fields_of_message = {key: fields[key] for key in fields if key not in _BESIDE} or value
-    time = time_of(fields.get("timestamp"), steps.unread)
     for message in messages([fields_of_message], steps.unread):
-        failed = fields.get("error") is True or message.content.startswith(_FAILED)
         if message.role == "tool":
-            call_id, error = as_id(fields.get("id")), message.content or None
-            message = message.with_known(call_id=message.call_id or call_id, failed=failed)
-            message = replace(message, error=error if failed else None)
-        steps.add_message(message, time=time)
+            failed = message.failed or message.content.startswith(_FAILED)
+            call_id = message.call_id or as_id(fields.get("id"))
+            message = replace(message, call_id=call_id, failed=failed)
+        steps.add_message(message)

@@ -26,7 +26,8 @@ _RESULTS = ("tool_result", "tool-result", "tool_output", "tool_call_response", "
 """Endings of the types of blocks that hold a tool's result."""
 _NOTHING = {"input_json_delta", "cachePoint", "step-start", "step-finish"}
 _IDS = ("call_id", "tool_use_id", "tool_call_id", "toolCallId", "toolUseId", "id")
-_NAMES = ("name", "toolName", "tool_name", "function_name")
+NAMES = ("name", "toolName", "tool_name", "function_name")
+"""Keys under which a call, or its result, names the tool."""
 _GIVEN = ("arguments", "input", "args", "parameters", "action", "operation", "code", "queries")
 _GAVE = ("output", "outputs", "result", "results", "response", "content", "tools")
 _WRAPPED = {"output", "result", "content", "error"}
@@ -38,7 +39,7 @@ BLOCK_KEYS = {"type", "text", "cache_control", "citations", "annotations", "logp
               "role", "thoughtSignature", "thought_signature", "thinkingSignature", "server_label", "container_id", "namespace", "format",
               "kind", "mimeType", "dynamic", "providerExecuted", "created_by",
                "partialJson", "internal_chat_message_metadata_passthrough",
-              *_IDS, *_NAMES, *_GIVEN, *_GAVE}  # fmt: skip
+              *_IDS, *NAMES, *_GIVEN, *_GAVE}  # fmt: skip
 _SHOWN = {*_TEXTS, "image", "image_url", "input_image", "document", "audio", "container_upload",
           "input_file"}  # fmt: skip
 """Types of the parts of a tool's output."""
@@ -230,7 +231,7 @@ def call_in(block: dict[str, Any], unread: Unread, kind: str = "tool_call") -> T
     """A call from a block, or from a message's list of calls. A call of a tool that the server runs
     is named after its `kind`."""
     inner = as_dict(block.get("custom")) or as_dict(block.get("function")) or block
-    name = text(first_of(inner, _NAMES)) or text(block.get("function"))
+    name = text(first_of(inner, NAMES)) or text(block.get("function"))
     if name is None:
         unread.add("call without a name", kind in _CALLS)
         name = "unknown" if kind in _CALLS else kind.removesuffix("_call")
@@ -245,22 +246,28 @@ def result_of(block: dict[str, Any]) -> ReadMessage:
         output = value["value"]
     if block.get("type") == "image_generation_call":
         output = [{"type": "image", "mime_type": "image/png", "data": output}]
-    shown = output_of(output)
-    error = None if block.get("error") in (None, False, "") else as_text(block["error"])
-    failed = error is not None or _says_failed(block, str(value.get("type")))
-    if failed and error is None:
-        error = shown.content or None
-        if block.get("type") == "tool_result":  # Anthropic's errors are texts of many lines
-            error = next(iter(shown.content.strip().splitlines()), error)
-    name = text(first_of(block, _NAMES)) or ""
+    shown, kind = output_of(output), str(value.get("type"))
+    failed, error = failure_in(block)
+    failed = failed or kind.startswith("error-") or kind.endswith("_error")
+    if failed and error is None and block.get("type") == "tool_result":
+        # Anthropic's errors are texts of many lines
+        error = next(iter(shown.content.strip().splitlines()), None)
+    name = text(first_of(block, NAMES)) or ""
     return shown.message("tool", call_id=_id(block), name=name, failed=failed, error=error)
 
 
-def _says_failed(block: dict[str, Any], output_type: str) -> bool:
-    """True if a result's flag, its status or the type of its output says that the call failed."""
-    flagged = True in (block.get("is_error"), block.get("isError"))
-    of_error = output_type.startswith("error-") or output_type.endswith("_error")
-    return flagged or of_error or block.get("status") in _FAILED
+def failure_in(fields: dict[str, Any]) -> tuple[bool, str | None]:
+    """True if a result's flag, its status or its error says that the call failed, and the error
+    where it has one.
+
+    >>> failure_in({"isError": True}), failure_in({"error": {"message": "no such file"}})
+    ((True, None), (True, 'no such file'))
+    """
+    error = fields.get("error")
+    flagged = True in (fields.get("is_error"), fields.get("isError"), error)
+    if error in (None, False, True, ""):
+        return flagged or fields.get("status") in _FAILED, None
+    return True, text(as_dict(error).get("message")) or as_text(error)
 
 
 def output_of(value: Any) -> Blocks:

@@ -97,7 +97,7 @@ def answers_of(response: Any, unread: Unread) -> list[ReadMessage]:
     if not answers:
         return []
     turn, *results = answers
-    turn = replace(turn, model=turn.model or text(first_of(fields, _MODELS)))
+    turn = replace(turn, model=text(first_of(fields, _MODELS)) or turn.model)
     reported = [dict_in(fields, "llm_output", "token_usage"), dict_in(fields, "usage", "tokens")]
     reported += [fields.get(key) for key in _USAGES] + [fields] * (_COUNTED in fields)
     usages = (usage_in(value, unread) for value in reported)

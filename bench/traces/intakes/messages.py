@@ -13,10 +13,10 @@ from dataclasses import replace
 from typing import Any
 
 from ...model import ToolCall, as_text
-from ..records import Unread
+from ..records import Unread, time_of
 from ..steps import ReadMessage, Role, ToolRun
 from ..values import as_dict, as_list, dicts, first_of, text
-from .content import Blocks, blocks_of, call_in
+from .content import NAMES, Blocks, blocks_of, call_in, failure_in
 from .usage import usage_in
 
 ROLES: dict[str, Role] = {"system": "system", "developer": "system", "user": "user", "human": "user", "chat": "user",
@@ -32,10 +32,12 @@ _KNOWN = {"role", "content", "parts", "name", "id", "type", "tool_call_id", "fun
           "usage_metadata", "artifact", "status", "example", "tool_call_chunks", "chunk_position", "audio",
           "toolCallId", "providerOptions", "experimental_providerMetadata", "createdAt", "error", "metadata",
           "reasoning_details", "object", "created", "internal_chat_message_metadata_passthrough", "author",
-          "recipient", "tool_plan", *_BESIDE_CALLS}  # fmt: skip
+          "recipient", "tool_plan", "timestamp", "isError", "source", "function", "internal",
+          *NAMES, *_BESIDE_CALLS}  # fmt: skip
 _CALL = {"id", "type", "index", "function", "custom", "name", "args", "arguments", "input", "parameters", "toolCallId",
          "toolName", "error", "view", "internal", "parse_error", "extra_content", "requestor", "caller",
-         "provider_specific_fields", "thought_signature", "namespace", "kwargs"}  # fmt: skip
+         "provider_specific_fields", "thought_signature", "namespace", "kwargs", "tool_call_id", "extra",
+         *NAMES}  # fmt: skip
 _REASONING = ("reasoning_content", "reasoning", "tool_plan", "thinking")
 _CONTENTS = {"content", "parts", "text", "message", "refusal", "function_call", *_BESIDE_CALLS,
              *_REASONING}  # fmt: skip
@@ -167,18 +169,20 @@ def message(
         return [_answer(fields, blocks, unread), *blocks.results]
     if blocks.results and not blocks.has_content:
         return blocks.results
-    rest = blocks.message(role, name=text(fields.get("name")) or "")
+    rest = blocks.message(role, time=time_of(fields.get("timestamp"), unread))
     return [*blocks.results, _with_result(rest, fields) if role == "tool" else rest]
 
 
 def _with_result(shown: ReadMessage, fields: dict[str, Any]) -> ReadMessage:
-    """A tool message with the call that it answers, and LangChain's artifact and status."""
-    artifact, failed = fields.get("artifact"), fields.get("status") == "error"
+    """A tool message with the call that it answers, its failure, and LangChain's artifact."""
+    artifact, (failed, error) = fields.get("artifact"), failure_in(fields)
     return replace(
         shown,
+        content=shown.content if shown.content or shown.other else error or "",
         call_id=as_text(first_of(fields, ("tool_call_id", "toolCallId")) or ""),
+        name=text(first_of(fields, (*NAMES, "function"))) or "",
         failed=failed,
-        error=(shown.content or None) if failed else None,
+        error=error,
         ran=None if artifact is None else ToolRun(output=artifact),
     )
 
@@ -198,6 +202,7 @@ def _answer(fields: dict[str, Any], blocks: Blocks, unread: Unread) -> ReadMessa
     return blocks.answer(
         model=text(fields.get("model") or first_of(meta, ("model_name", "model", "model_id"))),
         usage=usage_in(reported or first_of(meta, ("token_usage", "usage")), unread),
+        time=time_of(fields.get("timestamp"), unread),
     )
 
 

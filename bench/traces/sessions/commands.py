@@ -71,14 +71,8 @@ def observation(call: ToolCall, text: str, raw_output: str | None = None) -> Rea
     code = match.group("code") if match else "0"
     full = None if raw_output is None or raw_output in text else observation_text(code, raw_output)
     error = (match.group("error") or None) if match else None
-    return ReadMessage(
-        "tool",
-        text,
-        call_id=call.id,
-        failed=int(code) != 0,
-        error=error,
-        ran=ToolRun(full=full, prose=True),
-    )
+    ran = ToolRun(full=full, failed=int(code) != 0, error=error, prose=True)
+    return ReadMessage("tool", text, call_id=call.id, ran=ran)
 
 
 def observation_text(returncode: object, output: str) -> str:

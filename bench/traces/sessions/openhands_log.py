@@ -160,7 +160,7 @@ class EventLog(Steps):
             error = f"Action rejected: {event.get('rejection_reason') or ''}"
             if event.get("rejection_source") != "hook":
                 self.add_approval(_call_id(event), approved=False, time=time)
-        self._result(event, ReadMessage("tool", error, failed=True, error=error), time)
+        self._result(event, ReadMessage("tool", error, failed=True), time)
 
     def _result(self, event: Event, shown: ReadMessage, time: float | None) -> None:
         name = text(event.get("tool_name"))

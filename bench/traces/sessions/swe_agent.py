@@ -10,11 +10,11 @@ from typing import Any
 from ...model import ContextEdit, ModelTurn, ToolCall
 from ..decoded import strict_json
 from ..documents import Document
-from ..intakes.content import Blocks, blocks_of
-from ..intakes.messages import ROLES, calls_beside
+from ..intakes.content import blocks_of
+from ..intakes.messages import message
 from ..paths import case_id
 from ..records import Kinds, Unread, fields_of
-from ..steps import Steps, ToolRun
+from ..steps import ReadMessage, Steps, ToolRun
 from ..values import dict_in, dicts, number, text
 
 _NO_MODELS = {"replay", "human", "human_thought", "instant_empty_submit"}
@@ -24,6 +24,7 @@ _BESIDE = {"thought": object, "message_type": object, "tags": object, "cache_con
            "extra_info": object, "response": object, "messages": object}  # fmt: skip
 _MESSAGE: Kinds = {"role": str, "content": object, "agent": str, "action": str, "tool_calls": list, "tool_call_ids": list,
             "thinking_blocks": list, "is_demo": bool, **_BESIDE}  # fmt: skip
+_SENT = ("role", "content", "tool_calls", "thinking_blocks")
 _ACTION: Kinds = {"action": str, "observation": str, "execution_time": float, "query": list,
                   **_BESIDE}  # fmt: skip
 Fields = dict[str, Any]
@@ -86,37 +87,34 @@ class _History(Steps):
 
     def _add(self, entry: Fields) -> None:
         """Add a message of the history by its role."""
-        role, thread = ROLES.get(entry.get("role", "")), self._thread(entry)
-        shown = blocks_of(entry.get("content"), self.unread)
-        if role is None:
-            self.unread.kind("message", entry.get("role"))
-        elif entry.get("is_demo") and role != "system":
-            self.unread.add("call shown in a demonstration", len(entry.get("tool_calls", ())))
-            self.add_message(shown.message("user"), thread)
-        elif role == "assistant":
-            self._answer(entry, shown, thread)
-        elif role == "tool" or (role == "user" and self.unanswered_calls(thread)):
-            self._result(shown, entry.get("tool_call_ids", []), thread)
-        else:
-            self.add_message(shown.message(role), thread)
+        thread = self._thread(entry)
+        for shown in message({key: entry.get(key) for key in _SENT}, self.unread):
+            if entry.get("is_demo") and shown.role != "system":
+                self.unread.add("call shown in a demonstration", len(shown.calls))
+                self.add_message(ReadMessage("user", shown.content, other=shown.other), thread)
+            elif shown.role == "assistant":
+                self._answer(entry, shown, thread)
+            elif shown.role == "tool" or (shown.role == "user" and self.unanswered_calls(thread)):
+                self._result(shown, entry.get("tool_call_ids", []), thread)
+            else:
+                self.add_message(shown, thread)
 
-    def _answer(self, entry: Fields, shown: Blocks, thread: str) -> None:
+    def _answer(self, entry: Fields, shown: ReadMessage, thread: str) -> None:
         """Add an answer, and note its action's output in the trajectory."""
-        command, calls = entry.get("action", ""), calls_beside(entry, self.unread)
+        command, calls = entry.get("action", ""), shown.calls
         if not calls and command.strip():
             given, in_text = {"command": command}, command.strip() in shown.content
             own = f"turn{self.index}"
-            calls = [ToolCall(id=own, name="bash", arguments=given, in_text=in_text)]
-        reasoning = blocks_of(entry.get("thinking_blocks"), self.unread).reasoning
-        turn = shown.message("assistant", calls=tuple(calls), reasoning=reasoning)
-        self.add_message(replace(turn, reasoning_resent="tool_calls" in entry), thread)
+            calls = (ToolCall(id=own, name="bash", arguments=given, in_text=in_text),)
+        resent = "tool_calls" in entry
+        self.add_message(replace(shown, calls=calls, reasoning_resent=resent), thread)
         same = (at for at, action in enumerate(self.actions) if action.get("action", "") == command)
         if (at := next(same, None)) is not None:  # those before it are in no history
             action = self.actions.pop(at)
             ran = ToolRun(output=action.get("observation", ""))
             self.ran |= {call.id: ran for call in calls[:1]}
 
-    def _result(self, shown: Blocks, call_ids: list[Any], thread: str) -> None:
+    def _result(self, shown: ReadMessage, call_ids: list[Any], thread: str) -> None:
         """Add a message as the result of a call, with the whole output if the message clips it."""
         waiting, seen = self.unanswered_calls(thread), shown.content
         call_id = next(filter(None, map(text, call_ids)), waiting[0].id if waiting else "")
@@ -124,7 +122,7 @@ class _History(Steps):
             clipped = len(ran.output) > len(seen) and ran.output.strip() not in seen
             full = ran.output if clipped else None
             self.ran[call_id] = ToolRun(full=full)
-        self.add_message(shown.message("tool", call_id=call_id), thread)
+        self.add_message(replace(shown, role="tool", call_id=call_id), thread)
 
 
 def _text_of(entry: Any) -> str:
