@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bench.model import ToolCall, ToolResult
-from bench.traces.sessions.commands import calls_in, commands_in, is_observation, observation, observation_text
-from bench.traces.steps import Steps
+from bench.traces.sessions.commands import calls_in, command_run, commands_in, is_observation, observation_text
+from bench.traces.steps import ReadMessage, Steps
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_a_written_output_is_read_back(code: int, output: str) -> None:
     assert is_observation(text)
     steps, call = Steps(), ToolCall(id="c", name="bash", in_text=True)
     steps.note_calls((call,))
-    steps.add_message(observation(call, text, output))
+    steps.add_message(ReadMessage("tool", text, call_id="c", ran=command_run(text, {"raw_output": output})))
     (result,) = steps.steps
     assert isinstance(result, ToolResult)
     assert (result.success, result.seen, result.full, result.truncated_at_source) == (code == 0, text, None, False)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
+import re
 from dataclasses import replace
 from typing import Any
 
-from ...model import ToolCall, as_text
+from ...model import ContextEdit, ModelTurn, ToolCall
 from .. import Confidence, Document, Traces, certain_if, register
 from ..decoded import strict_json
+from ..intakes.content import blocks_of
 from ..intakes.exchange import answers_of
-from ..intakes.messages import messages
-from ..intakes.usage import usage_in
-from ..records import Kinds, fields_of
-from ..sessions.commands import calls_in, is_observation, observation, observation_text
-from ..sessions.swe_agent import run_of
+from ..intakes.messages import message, messages
+from ..paths import case_id
+from ..records import Kinds, Unread, fields_of
+from ..sessions.commands import calls_in, command_run, is_observation
 from ..steps import ReadMessage, Steps, ToolRun, traces_of
 from ..values import as_dict, dict_in, dicts, number, text
 
@@ -68,7 +68,8 @@ class Swe:
         fields = as_dict(document.json)
         listed = fields.get("messages") if fields else document.json
         if not isinstance(listed, list):
-            return traces_of(document, "swe", [run_of(document, fields)])
+            run = _History(fields, case_id(document.path.name))
+            return traces_of(document, "swe", [run])
         steps = _MiniRun(dict_in(fields, "info"), listed)
         if fields.get("trajectory_format") not in _FORMATS:
             steps.unread.kind("trajectory", fields["trajectory_format"])
@@ -105,11 +106,11 @@ class _MiniRun(Steps):
         in_text = not any(map(_is_of_call, entries))
         for entry in entries:
             extra = fields_of(entry.get("extra"), _EXTRA, self.unread)
-            for message in self._messages_in(entry, extra):
-                if in_text and message.role == "assistant":
-                    calls = calls_in(message.content, self.index)
-                    message, self.commands = replace(message, calls=calls), list(calls)
-                self._add(message, extra, last=entry is entries[-1])
+            for shown in self._messages_in(entry, extra):
+                if in_text and shown.role == "assistant":
+                    calls = calls_in(shown.content, self.index)
+                    shown, self.commands = replace(shown, calls=calls), list(calls)
+                self._add(shown, extra, last=entry is entries[-1])
 
     def _messages_in(self, entry: Fields, extra: Fields) -> list[ReadMessage]:
         """The messages of an entry: an answer of the Responses interface with its results, or a
@@ -121,23 +122,20 @@ class _MiniRun(Steps):
                 self.set_tools(entry["tools"])
             return answers_of(fields, self.unread) or [ReadMessage("assistant")]
         response = extra.get("response", {})
-        known = {
-            "model": text(response.get("model")),
-            "usage": usage_in(response.get("usage"), self.unread),
-        }
-        return [message.with_known(**known) for message in messages([fields], self.unread)]
+        known = {key: response[key] for key in ("model", "usage") if key in response}
+        return messages([{**fields, **known}], self.unread)
 
-    def _add(self, message: ReadMessage, extra: Fields, *, last: bool) -> None:
+    def _add(self, shown: ReadMessage, extra: Fields, *, last: bool) -> None:
         """Add a message; a user message after commands is the output of the first one without
         output."""
-        if message.role == "tool":
-            message = replace(message, failed=False, error=None, ran=_run(message.content, extra))
-        elif message.role == "user" and self.commands and (last or is_observation(message.content)):
-            shown = observation(self.commands.pop(0), message.content, extra.get("raw_output"))
-            message = replace(shown, other=message.other)
-        elif message.role == "user":
+        if shown.role == "user" and self.commands and (last or is_observation(shown.content)):
+            shown = replace(shown, role="tool", call_id=self.commands.pop(0).id)
+        elif shown.role == "user":
             self.commands = []
-        self.add_message(message, time=extra.get("timestamp"))
+        if shown.role == "tool":
+            ran = command_run(shown.content, extra)
+            shown = replace(shown, failed=False, error=None, ran=ran)
+        self.add_message(shown, time=extra.get("timestamp"))
 
 
 def _is_of_call(entry: Fields) -> bool:
@@ -145,25 +143,109 @@ def _is_of_call(entry: Fields) -> bool:
     return "output" in entry or entry.get("role") == "tool" or bool(entry.get("tool_calls"))
 
 
-def _run(seen: str, extra: Fields) -> ToolRun:
-    """The execution of a command whose output the model saw in an envelope, JSON or tags. The whole
-    output is put into the same envelope as the harness would if it were short."""
-    envelope = as_dict(strict_json(seen))
-    code = extra.get("returncode", envelope.get("returncode", 0))
-    error = extra.get("exception_info") or envelope.get("exception_info") or None
-    raw, full = extra.get("raw_output"), None
-    if raw is not None and envelope.get("output") != raw and raw not in seen:
-        full = observation_text(code, raw)
-        if seen.lstrip().startswith("{"):
-            exception = f', "exception_info": {_tojson(error)}' if error else ""
-            full = f'{{\n  "returncode": {code},\n  "output": {_tojson(raw)}{exception}\n}}'
-    why = None if error is None else as_text(error)
-    return ToolRun(full=full, failed=code != 0, error=why, prose=True)
+# ---------------------------------------------------------------- SWE-agent
+
+_NO_MODELS = {"replay", "human", "human_thought", "instant_empty_submit"}
+_INSTANCE = re.compile(r"[\w.-]+__[\w.-]+-\d+")
+_FILE = {"trajectory", "history", "info", "environment", "replay_config"}
+_BESIDE = {"thought": object, "message_type": object, "tags": object, "cache_control": object, "state": object,
+           "extra_info": object, "response": object, "messages": object}  # fmt: skip
+_MESSAGE: Kinds = {"role": str, "content": object, "agent": str, "action": str, "tool_calls": list, "tool_call_ids": list,
+            "thinking_blocks": list, "is_demo": bool, **_BESIDE}  # fmt: skip
+_SENT = ("role", "content", "tool_calls", "thinking_blocks")
+_ACTION: Kinds = {"action": str, "observation": str, "execution_time": float, "query": list,
+                  **_BESIDE}  # fmt: skip
 
 
-def _tojson(value: Any) -> str:
-    """JSON as the harness' templates write it: ASCII, with HTML's special characters escaped."""
-    written = json.dumps(value)
-    for char in "<>&'":
-        written = written.replace(char, f"\\u{ord(char):04x}")
-    return written
+class _History(Steps):
+    """The steps of one run. Since 1.0, `query` of an action is the prompt before it."""
+
+    def __init__(self, run: Fields, case: str) -> None:
+        super().__init__()
+        self.unread.extra_keys(run, _FILE, "the file")
+        config = run.get("replay_config")
+        config = strict_json(config) if isinstance(config, str) else config
+        instance = _INSTANCE.match(case)
+        stated = text(dict_in(config, "problem_statement").get("id"))
+        self.labels["task"] = stated or (instance.group() if instance else None)
+        name = text(dict_in(config, "agent", "model").get("name"))
+        self.model = None if name in _NO_MODELS else name
+        listed, taken = dicts(run.get("history")), dicts(run.get("trajectory"))
+        entries = [fields_of(entry, _MESSAGE, self.unread, "a message") for entry in listed]
+        self.actions = [fields_of(one, _ACTION, self.unread, "a trajectory step") for one in taken]
+        self.first = entries[0].get("agent", "agent") if entries else ""
+        queries = {len(query): query for action in self.actions if (query := action.get("query"))}
+        answers = {at for at, entry in enumerate(entries) if entry.get("role") == "assistant"}
+        sent = dict_in(run, "info", "model_stats").get("tokens_sent")
+        self.cost_usd = number(dict_in(run, "info", "model_stats").get("instance_cost")) or 0.0
+        self.prompts_known = queries.keys() <= answers and bool(queries or not sent)
+        self.entry_texts = list(map(_text_of, entries))  # as the last prompt had them
+        self.entry_steps: list[int] = []  # the step of each entry
+        for at, entry in enumerate(entries):
+            if self.prompts_known and at in queries:
+                self._edit(self._thread(entry), queries[at])
+            self.entry_steps.append(self.index)
+            self._add(entry)
+        self.unread.add("trajectory step that is not in the history", len(self.actions))
+        self.add_unseen_results()
+        if not self.prompts_known:
+            self.labels["prompts"] = "unknown"
+            turns = sum(isinstance(step, ModelTurn) for step in self.steps)
+            what = "prompt of which the file does not tell what stood for old messages"
+            self.unread.add(what, turns)
+
+    def _edit(self, thread: str, query: list[Any]) -> None:
+        """Add a ContextEdit for the earlier messages that a prompt words differently."""
+        texts, known = list(map(_text_of, query)), self.entry_texts
+        changed = [at for at, text in enumerate(texts) if text != known[at]]
+        known[: len(texts)] = texts
+        if edits := {self.entry_steps[at]: texts[at] for at in changed}:
+            self.add(ContextEdit, thread=thread, shown=edits)
+
+    def _thread(self, entry: Fields) -> str:
+        agent: str = entry.get("agent", "agent")
+        return "main" if agent == self.first else agent
+
+    def _add(self, entry: Fields) -> None:
+        """Add a message of the history by its role."""
+        thread = self._thread(entry)
+        for shown in message({key: entry.get(key) for key in _SENT}, self.unread):
+            if entry.get("is_demo") and shown.role != "system":
+                self.unread.add("call shown in a demonstration", len(shown.calls))
+                self.add_message(ReadMessage("user", shown.content, other=shown.other), thread)
+            elif shown.role == "assistant":
+                self._answer(entry, shown, thread)
+            elif shown.role == "tool" or (shown.role == "user" and self.unanswered_calls(thread)):
+                self._result(shown, entry.get("tool_call_ids", []), thread)
+            else:
+                self.add_message(shown, thread)
+
+    def _answer(self, entry: Fields, shown: ReadMessage, thread: str) -> None:
+        """Add an answer, and note its action's output in the trajectory."""
+        command, calls = entry.get("action", ""), shown.calls
+        if not calls and command.strip():
+            given, in_text = {"command": command}, command.strip() in shown.content
+            own = f"turn{self.index}"
+            calls = (ToolCall(id=own, name="bash", arguments=given, in_text=in_text),)
+        resent = "tool_calls" in entry
+        self.add_message(replace(shown, calls=calls, reasoning_resent=resent), thread)
+        same = (at for at, action in enumerate(self.actions) if action.get("action", "") == command)
+        if (at := next(same, None)) is not None:  # those before it are in no history
+            action = self.actions.pop(at)
+            ran = ToolRun(output=action.get("observation", ""))
+            self.ran |= {call.id: ran for call in calls[:1]}
+
+    def _result(self, shown: ReadMessage, call_ids: list[Any], thread: str) -> None:
+        """Add a message as the result of a call, with the whole output if the message clips it."""
+        waiting, seen = self.unanswered_calls(thread), shown.content
+        call_id = next(filter(None, map(text, call_ids)), waiting[0].id if waiting else "")
+        if ran := self.ran.get(call_id):
+            clipped = len(ran.output) > len(seen) and ran.output.strip() not in seen
+            full = ran.output if clipped else None
+            self.ran[call_id] = ToolRun(full=full)
+        self.add_message(replace(shown, role="tool", call_id=call_id), thread)
+
+
+def _text_of(entry: Any) -> str:
+    """The text of a message."""
+    return blocks_of(dict_in(entry).get("content"), Unread()).content

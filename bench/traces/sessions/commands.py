@@ -7,11 +7,15 @@ message that answers it a tool result with the role `user`.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
+from typing import Any
 
-from ...model import ToolCall
-from ..steps import ReadMessage, ToolRun
+from ...model import ToolCall, as_text
+from ..decoded import strict_json
+from ..steps import ToolRun
+from ..values import as_dict
 
 _OPENED = re.compile(r"^```(mswea_bash_command|bash)[ \t]*\r?\n", re.MULTILINE)
 _CLOSED = re.compile(r"^```[ \t]*\r?$", re.MULTILINE)
@@ -64,17 +68,33 @@ def is_observation(text: str) -> bool:
     return _RETURNCODE.match(text) is not None or _LABEL.match(text) is not None
 
 
-def observation(call: ToolCall, text: str, raw_output: str | None = None) -> ReadMessage:
-    """A user message as the result of `call`, which failed if the text states a return code other
-    than 0. `raw_output` is the whole output where it is recorded separately."""
-    match = _RETURNCODE.match(text)
-    code = match.group("code") if match else "0"
-    full = None if raw_output is None or raw_output in text else observation_text(code, raw_output)
-    error = (match.group("error") or None) if match else None
-    ran = ToolRun(full=full, failed=int(code) != 0, error=error, prose=True)
-    return ReadMessage("tool", text, call_id=call.id, ran=ran)
+def command_run(seen: str, recorded: dict[str, Any]) -> ToolRun:
+    """A command's execution, from the envelope (JSON or tags) in which the model saw its output, and
+    from what is `recorded` beside it: `returncode`, `exception_info`, and the whole `raw_output`,
+    which is put into the same envelope, as the harness would, if the model did not see all of it."""
+    tags, members = _RETURNCODE.match(seen), as_dict(strict_json(seen))
+    stated = int(tags["code"]) if tags else 0
+    code = recorded.get("returncode", members.get("returncode", stated))
+    errors = (recorded.get("exception_info"), members.get("exception_info"), tags and tags["error"])
+    error = next(filter(None, errors), None)
+    raw, full = recorded.get("raw_output"), None
+    if raw is not None and members.get("output") != raw and raw not in seen:
+        full = observation_text(code, raw)
+        if seen.lstrip().startswith("{"):
+            exception = f', "exception_info": {_tojson(error)}' if error else ""
+            full = f'{{\n  "returncode": {code},\n  "output": {_tojson(raw)}{exception}\n}}'
+    why = None if error is None else as_text(error)
+    return ToolRun(full=full, failed=code != 0, error=why, prose=True)
 
 
 def observation_text(returncode: object, output: str) -> str:
     """A command's whole output in the envelope in which such agents see it."""
     return f"<returncode>{returncode}</returncode>\n<output>\n{output}</output>"
+
+
+def _tojson(value: Any) -> str:
+    """JSON as the harness' templates write it: ASCII, with HTML's special characters escaped."""
+    written = json.dumps(value)
+    for char in "<>&'":
+        written = written.replace(char, f"\\u{ord(char):04x}")
+    return written
