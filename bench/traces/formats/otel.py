@@ -5,15 +5,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...model import as_text
 from .. import Confidence, Document, Traces, certain_if, register
-from ..intakes.exchange import instructions_in
-from ..intakes.messages import message, messages
 from ..intakes.spans import OtelSpan, spans_of
 from ..intakes.tree import Span, langchain_in, trees_of
 from ..intakes.usage import usage_in
 from ..records import Unread, objects_of
-from ..steps import ReadMessage, traces_of
+from ..steps import traces_of
 from ..values import as_dict, as_list, dicts, first_of, from_json_text
 
 _CALLS = {"llm", "call_llm", "chat", "text_completion", "generate_content", "completion", "responses",
@@ -77,34 +74,25 @@ class Otel:
 def _span(span: OtelSpan, unread: Unread) -> Span:
     """A span of any convention as a run of the tree."""
     kind, known = _kind(span), langchain_in(_metadata(span))
+    counts = {key: value for key, value in span.attributes.items() if key.startswith(_COUNTS)}
+    is_call, model = kind == "call", span.text(*_MODELS)
     return Span(
         id=span.id,
         parent=span.parent,
         kind="chain" if kind in _HOLDERS else kind,
         name=(span.text(*_NAMES) if kind == "tool" else "") or span.name,
-        inputs=span.first(*_GIVEN),
-        outputs=_output(span, kind),
+        inputs=_request(span, unread) if is_call else span.first(*_GIVEN),
+        outputs=_response(span, unread) if is_call else _output(span, kind),
         start=span.start,
         end=span.end,
         error=span.error,
         agent=known["agent"] or _agent_name(span),
         node=known["node"],
         call_id=span.text(*_IDS),
-        **_of_call(span, unread) if kind == "call" else {},
+        usage=usage_in(counts, unread) if is_call else None,
+        model=None if model in ("", "unknown") else model,
+        tools=_tools_in(span) if is_call else None,
     )
-
-
-def _of_call(span: OtelSpan, unread: Unread) -> dict[str, Any]:
-    """The fields that only a model call has."""
-    counts = {key: value for key, value in span.attributes.items() if key.startswith(_COUNTS)}
-    model = span.text(*_MODELS)
-    return {
-        "usage": usage_in(counts, unread),
-        "model": None if model in ("", "unknown") else model,
-        "tools": _tools_in(span),
-        "prompt": _prompt_in(span, unread),
-        "answers": _answers_in(span, unread),
-    }
 
 
 def _output(span: OtelSpan, kind: str) -> Any:
@@ -148,29 +136,23 @@ def _metadata(span: OtelSpan) -> dict[str, Any]:
 # ---------------------------------------------------------------- messages, by the conventions
 
 
-def _prompt_in(span: OtelSpan, unread: Unread) -> list[ReadMessage]:
-    """The prompt of a model call; `[]` where the span does not record it."""
+def _request(span: OtelSpan, unread: Unread) -> dict[str, Any] | None:
+    """The request of a model call; None where the span does not record it."""
     system = _decoded(span, "gen_ai.system_instructions", unread)
     listed = _decoded(span, "gen_ai.input.messages", unread)
     listed = listed or _decoded(span, "ai.prompt.messages", unread)
-    if listed or system:
-        first = instructions_in({"system": system}, unread)
-        return [*first, *messages(as_list(listed), unread)]
-    spread = _spread(span, "llm.input_messages", "gen_ai.prompt")
-    return [one for value in spread for one in message(value, unread, "user")]
+    listed = as_list(listed) or _spread(span, "llm.input_messages", "gen_ai.prompt")
+    return {"system": system, "messages": listed} if system or listed else None
 
 
-def _answers_in(span: OtelSpan, unread: Unread) -> list[ReadMessage]:
-    """The answer of a model call; `[]` where the span does not record it. Further answers are
-    counted."""
+def _response(span: OtelSpan, unread: Unread) -> Any:
+    """The response to a model call; None where the span does not record it."""
     answers = dicts(_decoded(span, "gen_ai.output.messages", unread))
     answers = answers or _spread(span, "llm.output_messages", "gen_ai.completion")
     if not answers and {"ai.response.text", "ai.response.toolCalls"} & span.attributes.keys():
         answers = [_of_vercel(span, unread)]
-    if not answers and "ai.response.object" in span.attributes:
-        return [ReadMessage("assistant", as_text(span.attributes["ai.response.object"]))]
-    unread.add("further answer of one model call", max(len(answers) - 1, 0))
-    return message({"role": "assistant", **answers[0]}, unread)[:1] if answers else []
+    choices = [{"message": {**answer, "role": "assistant"}} for answer in answers]
+    return {"choices": choices} if choices else span.first("ai.response.object")
 
 
 def _tools_in(span: OtelSpan) -> list[Any] | None:
@@ -217,7 +199,7 @@ def _message(fields: dict[str, Any]) -> dict[str, Any]:
     typed = bool(listed) and all("type" in part for part in listed)
     blocks = list(map(_block, dicts(fields.get("contents"))))
     kept = {key: value for key, value in fields.items() if key != "contents" and value is not None}
-    return {**kept, "content": blocks or (listed if typed else content)}
+    return {"role": "user", **kept, "content": blocks or (listed if typed else content)}
 
 
 def _block(part: dict[str, Any]) -> dict[str, Any]:

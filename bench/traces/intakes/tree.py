@@ -49,8 +49,8 @@ class Span:
     """One run of a tree. `kind` is `call`, `tool`, `chain` (it contains others, or is some
     function), `""` for a step that only reshapes the data of calls, or the service's own word,
     which is counted. `agent` is the agent of the run and of the runs below it, where known; `node`
-    the graph node around it. `prompt` and `answers` are set for a call that does not have them as
-    inputs and outputs."""
+    the graph node around it. The inputs of a call are a request, its outputs a response, in the
+    format of any interface; both are None where its messages were not recorded."""
 
     id: str
     parent: str
@@ -67,8 +67,6 @@ class Span:
     model: str | None = None
     tools: list[Any] | None = None
     call_id: str = ""
-    prompt: list[ReadMessage] | None = None
-    answers: list[ReadMessage] | None = None
 
 
 def span_of(
@@ -100,8 +98,10 @@ class Tree(Prompts):
         self._agents: dict[str, str] = inherited(
             parents, lambda own, above: named[own] or above or ""
         )
-        calls = {span.id: self._messages(span) for span in _read_calls(tree, parents)}
-        turns = [turn for _, answers in calls.values() for turn in answers]
+        calls = {
+            span.id: answers_of(span.outputs, self.unread) for span in _read_calls(tree, parents)
+        }
+        turns = [turn for answers in calls.values() for turn in answers]
         called = {call.name for turn in turns for call in turn.calls}
         tools = {span.id for span in tree if span.kind == "tool" or _is_function(span, called)}
         for span in tree:  # known before the calls that asked for them
@@ -109,17 +109,10 @@ class Tree(Prompts):
                 self._note_tool(span)
         for span in tree:
             if span.id in calls:
-                self._call(span, *calls[span.id])
+                self._call(span, calls[span.id])
             elif span.id not in tools:
                 self._other(span)
         self.add_unseen_results()
-
-    def _messages(self, span: Span) -> tuple[list[ReadMessage], list[ReadMessage]]:
-        """The prompt and the answers of a model call."""
-        if span.prompt is not None or span.answers is not None:
-            return span.prompt or [], span.answers or []
-        sent = [span.inputs] if is_message(span.inputs) else span.inputs
-        return prompt_of(sent, self.unread), answers_of(span.outputs, self.unread)
 
     def _agent(self, span: Span) -> str:
         return span.agent or self._agents.get(span.parent) or "agent"
@@ -145,15 +138,15 @@ class Tree(Prompts):
             router = function_name(span.name) or None
             self.add_decision("+".join(chosen), router, thread=thread, t=span.end)
 
-    def _call(self, span: Span, prompt: list[ReadMessage], answers: list[ReadMessage]) -> None:
+    def _call(self, span: Span, answers: list[ReadMessage]) -> None:
         """Add a model call, and count what was not recorded of it."""
-        listed = span.prompt is not None or span.answers is not None
-        if not answers and (not listed or span.error is not None):
+        if not answers and (span.error is not None or span.outputs is not None):
             self.unread.add("model call without an answer")
             return
-        missing = listed and not (answers and prompt)
-        self.unread.add("model call whose messages were not captured", missing)
-        unknown = not listed and not prompt and span.inputs not in (None, "", {}, [])
+        prompt = prompt_of([span.inputs] if is_message(span.inputs) else span.inputs, self.unread)
+        lost = not answers or span.inputs is None
+        self.unread.add("model call whose messages were not captured", lost)
+        unknown = not prompt and span.inputs not in (None, "", {}, [])
         self.unread.add("model call whose prompt is of no form that is read", unknown)
         answer, *more = answers or [ReadMessage("assistant")]
         usage, model = answer.usage or span.usage, answer.model or span.model
@@ -187,14 +180,14 @@ def _read_calls(tree: list[Span], parents: dict[str, str]) -> list[Span]:
     """The model calls to read: of nested calls the outermost one with messages; if none has
     messages, the outermost."""
     calls = [span for span in tree if span.kind == "call"]
-    full = [span for span in calls if span.prompt is None or span.prompt or span.answers] or calls
+    full = [span for span in calls if span.inputs is not None or span.outputs is not None] or calls
     names = {span.id for span in full}
     inside: dict[str, bool] = inherited(parents, lambda own, above: above is True or own in names)
     return [span for span in full if not inside.get(span.parent)]
 
 
 def _is_function(span: Span, names: set[str]) -> bool:
-    return span.kind == "chain" and span.prompt is None and function_name(span.name) in names
+    return span.kind == "chain" and function_name(span.name) in names
 
 
 def function_name(name: str) -> str:
