@@ -7,7 +7,7 @@ from typing import Any
 
 from ...model import ContextReset
 from .. import Confidence, Document, Traces, certain_if, register
-from ..intakes.content import Blocks, blocks_of, call_in
+from ..intakes.content import blocks_of
 from ..intakes.messages import message
 from ..records import Kinds, fields_of, objects_of, time_of
 from ..steps import ReadMessage, Steps, traces_of
@@ -20,6 +20,7 @@ _PENDING = (None, "executing", "scheduled", "validating", "awaiting_approval")
 
 _CALL: Kinds = {"id": str, "name": str, "args": object, "result": object, "status": str,
                 "timestamp": object}  # fmt: skip
+_STREAMED = {"tool_id": "id", "tool_name": "name", "parameters": "arguments"}
 _THOUGHT = ("subject", "description")
 _MESSAGE: Kinds = {"id": object, "type": str, "timestamp": object, "content": object, "displayContent": object,
             "toolCalls": list, "thoughts": list, "model": str, "tokens": dict}  # fmt: skip
@@ -61,11 +62,7 @@ class GeminiCLI:
 
 
 class _Session(Steps):
-    """The steps of one session. In a stream, `turn` and `written` collect the current turn."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.turn, self.written = Blocks(), ""
+    """The steps of one session."""
 
     def session(self, objects: list[dict[str, Any]]) -> None:
         """Add a recorded session: its header with messages, or a header and a line for each
@@ -130,48 +127,34 @@ class _Session(Steps):
         time = time_of(call.get("timestamp"), self.unread)
         self.add_message(shown.with_known(name=call.get("name", "unknown"), time=time))
 
-    # ---- a stream
-
     def stream(self, lines: list[dict[str, Any]]) -> None:
         """Add the lines of a stream; the model's text and calls up to a result are one turn."""
+        sent: list[Fields] = []
         for line in lines:
-            kind = line.get("type")
+            kind, content = line.get("type"), text(line.get("content")) or ""
             if kind == "message" and line.get("role") == "user":
-                self._end_turn()
-                time = time_of(line.get("timestamp"), self.unread)
-                self.add_message(ReadMessage("user", text(line.get("content")) or ""), time=time)
+                time = line.get("timestamp")
+                sent.append({"role": "user", "content": content, "timestamp": time})
             elif kind in ("message", "tool_use"):
-                if self.turn.results:
-                    self._end_turn()
-                self._continue_turn(line)
+                if not sent or sent[-1]["role"] != "assistant":
+                    sent.append({"role": "assistant", "content": "", "tool_calls": []})
+                if kind == "tool_use":
+                    call = {name: line.get(key) for key, name in _STREAMED.items()}
+                    sent[-1]["tool_calls"].append(call)
+                else:
+                    between = "" if line.get("delta") or not sent[-1]["content"] else "\n"
+                    sent[-1]["content"] += between + content
             elif kind == "tool_result":
-                self.turn.results.append(self._streamed_result(line))
+                result = {"content": line.get("output"), "tool_call_id": line.get("tool_id")}
+                about = {key: line.get(key) for key in ("status", "error", "timestamp")}
+                sent.append({"role": "tool", **result, **about})
             elif kind in ("init", "result"):
                 self.model = text(line.get("model")) or self.model
                 self.meta["session_id"] = line.get("session_id") or self.meta.get("session_id")
             else:
                 self.unread.kind("event", kind)
-        self._end_turn()
-
-    def _continue_turn(self, line: dict[str, Any]) -> None:
-        if line["type"] == "message":
-            between = "" if line.get("delta") or not self.written else "\n"
-            self.written += between + (text(line.get("content")) or "")
-        else:
-            self.turn.calls.append(call_in({**line, "id": line.get("tool_id")}, self.unread))
-
-    def _streamed_result(self, line: dict[str, Any]) -> ReadMessage:
-        why = text(dict_in(line, "error").get("message"))
-        time = time_of(line.get("timestamp"), self.unread)
-        seen, failed = text(line.get("output")) or why or "", line.get("status") == "error"
-        shown = ReadMessage("tool", seen, call_id=str(line.get("tool_id")), failed=failed)
-        return shown.with_known(error=why, time=time)
-
-    def _end_turn(self) -> None:
-        if self.written or self.turn.calls:
-            self.add_message(ReadMessage("assistant", self.written, tuple(self.turn.calls)))
-        self.add_messages(self.turn.results)
-        self.turn, self.written = Blocks(), ""
+        for one in sent:
+            self.add_messages(message(one, self.unread))
 
 
 def _begins(line: dict[str, Any]) -> bool:
