@@ -3,17 +3,18 @@ runs."""
 
 from __future__ import annotations
 
-import gzip
+import contextlib
 import re
-import zlib
 from typing import Any
 from urllib.parse import unquote
 
+from ...model.errors import TraceError
 from .. import Confidence, Document, Traces, certain_if, register
 from ..intakes.calls import runs_of
 from ..intakes.exchange import request_in
 from ..records import Unread
 from ..steps import traces_of
+from ..unpacked import unpacked
 from ..values import as_dict, dict_in, dicts
 
 _BEGINS = re.compile(r"^interactions:\n\s*- request:\n", re.MULTILINE)
@@ -78,11 +79,7 @@ def _body(side: dict[str, Any]) -> Any:
     that is not text, or compressed in an unknown way."""
     body = side.get("body")
     body = body.get("string") if isinstance(body, dict) else body
-    try:
-        data = body
-        if isinstance(body, bytes) and body.startswith(b"\x1f\x8b"):
-            data = gzip.decompress(body)
-    except (OSError, EOFError, zlib.error):
-        data = None
-    plain = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
-    return side.get("parsed_body") or (plain if isinstance(plain, str) else None)
+    if isinstance(body, bytes):
+        with contextlib.suppress(TraceError):
+            body = unpacked(body, "").decode("utf-8", "replace")
+    return side.get("parsed_body") or (body if isinstance(body, str) else None)

@@ -3,6 +3,7 @@ Vercel's AI SDK."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from .. import Confidence, Document, Traces, certain_if, register
@@ -76,16 +77,12 @@ def _span(span: OtelSpan, unread: Unread) -> Span:
     kind, known = _kind(span), langchain_in(_metadata(span))
     counts = {key: value for key, value in span.attributes.items() if key.startswith(_COUNTS)}
     is_call, model = kind == "call", span.text(*_MODELS)
-    return Span(
-        id=span.id,
-        parent=span.parent,
+    return replace(
+        span.place,
         kind="chain" if kind in _HOLDERS else kind,
-        name=(span.text(*_NAMES) if kind == "tool" else "") or span.name,
+        name=(span.text(*_NAMES) if kind == "tool" else "") or span.place.name,
         inputs=_request(span, unread) if is_call else span.first(*_GIVEN),
         outputs=_response(span, unread) if is_call else _output(span, kind),
-        start=span.start,
-        end=span.end,
-        error=span.error,
         agent=known["agent"] or _agent_name(span),
         node=known["node"],
         call_id=span.text(*_IDS),
@@ -121,7 +118,11 @@ def _agent_name(span: OtelSpan) -> str:
     named = span.text("gen_ai.agent.name", "agent.name")
     is_agent = span.text("traceloop.span.kind") == "agent"
     entity = span.text("traceloop.entity.name") if is_agent else ""
-    return named or entity or (span.name if span.text("openinference.span.kind") == "AGENT" else "")
+    return (
+        named
+        or entity
+        or (span.place.name if span.text("openinference.span.kind") == "AGENT" else "")
+    )
 
 
 def _metadata(span: OtelSpan) -> dict[str, Any]:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..records import Unread, time_of
 from ..values import as_dict, as_list, dicts, first_of, text
-
-Attributes = dict[str, Any]
+from .tree import Span
 
 _FAILED = (2, "STATUS_CODE_ERROR", "ERROR")
 _DIGITS = re.compile(r"-?[0-9]{1,25}")
@@ -23,18 +21,12 @@ _LEVELS = (
 )
 
 
-@dataclass(frozen=True)
-class OtelSpan:
-    """One span, its attributes decoded."""
+class OtelSpan(NamedTuple):
+    """One span of a trace: its place, name, times and error, and its attributes, decoded."""
 
     trace: str
-    id: str
-    parent: str
-    name: str
-    start: float | None
-    end: float | None
-    attributes: Attributes
-    error: str | None = None
+    place: Span
+    attributes: dict[str, Any]
 
     def first(self, *keys: str) -> Any:
         """The first attribute, among `keys`, that is present; None without one."""
@@ -80,7 +72,7 @@ def spans_of(values: Iterable[Any], unread: Unread) -> list[OtelSpan]:
             printed = [record] if as_dict(record.get("context")) else _inside(record, *_LEVELS)
             spans += [_span(span, unread) for span in printed]
             unread.add("list of log records", len(dicts(record.get("resourceLogs"))))
-    return sorted(spans, key=lambda span: span.start or 0.0)
+    return sorted(spans, key=lambda one: one.place.start or 0.0)
 
 
 def _inside(value: dict[str, Any], *levels: tuple[str, ...]) -> Iterator[dict[str, Any]]:
@@ -96,19 +88,19 @@ def _span(span: dict[str, Any], unread: Unread) -> OtelSpan:
     reasons = [status.get("message"), status.get("description")]
     reasons += [event.get("exception.message") for event in details]
     failed = first_of(status, ("code", "status_code")) in _FAILED
-    return OtelSpan(
-        trace=_id(first_of(ids, ("traceId", "trace_id"))),
+    place = Span(
         id=_id(first_of(ids, ("spanId", "span_id"))),
         parent=_id(first_of(span, ("parentSpanId", "parent_span_id", "parent_id"))),
         name=text(span.get("name")) or "",
         start=_time(first_of(span, ("startTimeUnixNano", "start_time")), unread),
         end=_time(first_of(span, ("endTimeUnixNano", "end_time")), unread),
-        attributes=_attributes(span.get("attributes")),
         error=next(filter(None, map(text, reasons)), "failed") if failed else None,
     )
+    trace = _id(first_of(ids, ("traceId", "trace_id")))
+    return OtelSpan(trace, place, _attributes(span.get("attributes")))
 
 
-def _attributes(listed: Any) -> Attributes:
+def _attributes(listed: Any) -> dict[str, Any]:
     if isinstance(listed, dict):
         return {key: _plain(value) for key, value in listed.items()}
     return {str(item.get("key")): _plain(item.get("value")) for item in dicts(listed)}

@@ -54,10 +54,10 @@ class Span:
 
     id: str
     parent: str
-    kind: str
     name: str
-    inputs: Any
-    outputs: Any
+    kind: str = ""
+    inputs: Any = None
+    outputs: Any = None
     start: float | None = None
     end: float | None = None
     error: str | None = None

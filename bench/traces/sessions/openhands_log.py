@@ -68,7 +68,7 @@ class EventLog(Steps):
         `observation`)."""
         before, time = self.index, time_of(event.get("timestamp"), self.unread)
         self.unread.extra_keys(event, _KNOWN, "an event")
-        self._note_cost("run", dict_in(event, "llm_metrics"))
+        self.note_state({"metrics": event.get("llm_metrics")})
         kinds = (text(event.get(key)) for key in ("kind", "action", "observation"))
         kind = next(filter(None, kinds), "")
         if add := _KINDS.get(kind) or _of_first_agent(kind, event):
@@ -224,18 +224,14 @@ class EventLog(Steps):
         self.note_state(as_dict(value) if key == "full_state" else {str(key): value})
 
     def note_state(self, state: dict[str, Any]) -> None:
-        """Note the usage and the cost in a state, or in the part of it that changed."""
-        for name, metrics in dict_in(state, "stats", "usage_to_metrics").items():
-            self._note_cost(name, as_dict(metrics))
-        self._note_cost("run", dict_in(state, "metrics"))
-
-    def _note_cost(self, name: str, metrics: dict[str, Any]) -> None:
-        """Note the usage of each answer, and the cost of all."""
-        used = dicts(metrics.get("token_usages"))
-        self._usages |= {str(usage.get("response_id")): usage for usage in used}
-        cost = number(metrics.get("accumulated_cost"))
-        if cost is not None:
-            self._costs[name] = float(cost)
+        """Note the usage of each answer, and the cost of all, in a state or in the part of it that
+        changed."""
+        noted = {**dict_in(state, "stats", "usage_to_metrics"), "run": state.get("metrics")}
+        for name, metrics in noted.items():
+            for usage in dicts(as_dict(metrics).get("token_usages")):
+                self._usages[str(usage.get("response_id"))] = usage
+            cost = number(as_dict(metrics).get("accumulated_cost"))
+            self._costs |= {} if cost is None else {name: float(cost)}
 
     def end(self) -> None:
         """Set the usage of turns and the cost of the run, after the last event."""
