@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -126,36 +126,24 @@ def _file_answer(link: Link, ready: None, act: _Act, about: Any, spec: str, base
 
 
 def _answer(act: _Act, document: Document, spec: str, base: Path) -> _Answer:
-    """The reader's answer. Raises TraceError if it is not one that a reader may give."""
+    """The reader's answer. Raises if it is not one that a reader may give."""
     reader: Any = build("reader", spec, base).start()[0]
-    if act == "open":
-        if not all(callable(getattr(reader, name, None)) for name in ("sniff", "read")):
-            methods = "`sniff(document)` and `read(document)`"
-            raise TraceError(f"{spec}: is no reader — name a class with {methods}")
-        return _Answer()
+    if act == "sniff":
+        return _Answer(confidence=Confidence(reader.sniff(document)))
     if act == "read":
-        given = reader.read(document)
-        if not isinstance(given, Iterable):
-            what = f"`read` gave a {type(given).__name__}, expected traces"
-            raise _failure(act, document, spec, what)
-        return _Answer(traces=tuple(_lines_of(trace, document, spec) for trace in given))
-    sniffed = reader.sniff(document)
-    if not isinstance(sniffed, int) or sniffed not in list(Confidence):
-        what = f"`sniff` gave a {type(sniffed).__name__}, expected a Confidence"
-        raise _failure(act, document, spec, what)
-    return _Answer(confidence=int(sniffed))
+        return _Answer(traces=tuple(_lines_of(trace, document) for trace in reader.read(document)))
+    if not all(callable(getattr(reader, name, None)) for name in ("sniff", "read")):
+        methods = "`sniff(document)` and `read(document)`"
+        raise TraceError(f"{spec}: is no reader — name a class with {methods}")
+    return _Answer()
 
 
-def _lines_of(trace: Any, document: Document, spec: str) -> bytes:
-    """A reader's trace as lines of JSON. Raises TraceError for anything but a trace."""
+def _lines_of(trace: Any, document: Document) -> bytes:
+    """A reader's trace as lines of JSON, within the limits of a file. Raises for anything but a
+    trace."""
     if not isinstance(trace, Trace):
-        what = f"`read` gave a {type(trace).__name__}, expected a Trace"
-        raise _failure("read", document, spec, what)
-    try:
-        lines = encode_trace(trace)
-        for line in lines.splitlines():
-            Document(document.path, "").decode(line)  # its limits
-    except TraceError as error:
-        what = f"it gave what is no trace: {str(error).removeprefix(':').strip()}"
-        raise _failure("read", document, spec, what) from None
+        raise TypeError(f"`read` gave a {type(trace).__name__}, expected a Trace")
+    lines = encode_trace(trace)
+    for line in lines.splitlines():
+        document.decode(line)
     return lines
