@@ -22,7 +22,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import IO, Any
 
-from ..model.errors import SpecError, one_line, sayable
+from ..model.errors import BenchError, SpecError, one_line, sayable
 from .frames import CODE, Frames, Limits as Limits, Work
 
 _LINE = 1 << 16
@@ -42,12 +42,8 @@ _LONG = (
 )
 
 
-class NoAnswer(Exception):
-    """The reason why a request has no answer; `ended` is True if its process ended."""
-
-    def __init__(self, why: str, *, ended: bool = False) -> None:
-        super().__init__(why)
-        self.ended = ended
+class NoAnswer(BenchError):
+    """The child gave no answer, or no answer in time: the code raised, exited, hung or grew."""
 
 
 class Child:
@@ -210,7 +206,8 @@ class Session:
             return NoAnswer(_SPOILT)
         if self.exit_code == -_TIMER:
             return NoAnswer(_LATE.format(self._limits))
-        return NoAnswer(f"it ended its process ({how_ended(self.exit_code)})", ended=True)
+        end = how_ended(self.exit_code)
+        return NoAnswer(f"it ended its process ({end}) — return or raise, and do not exit")
 
 
 def how_ended(code: int) -> str:

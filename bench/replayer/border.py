@@ -14,7 +14,6 @@ import msgspec
 from ..model import Message, Record, Reply, too_deep
 from ..model.errors import StrategyError, one_line
 from ..model.messages import shared_length
-from ..plugins.worker import NoAnswer
 from ..strategies import NewHistory, Written
 from ..strategies.functions import Route
 from ..strategies.offloading import offload
@@ -49,7 +48,7 @@ class Border:
     def start(self, slot: str, place: int) -> Callable[..., Any]:
         """A function from the values of a slot to the answer of a new instance of a plug-in.
 
-        It raises StrategyError where there is no answer, or one that cannot be read.
+        It raises BenchError where there is no answer, or one that cannot be read.
         """
         return functools.partial(self._call, slot, place, next(self._instances))
 
@@ -59,11 +58,7 @@ class Border:
         part = functools.partial(self._part, instance)
         parts = [by_parts(item, str(at), part, len) for at, item in enumerate(given)]
         request = slot, place, instance, self._messages.all[known:], parts
-        try:
-            body = self._ask(pickle.dumps(request, pickle.HIGHEST_PROTOCOL), count=self._count)
-        except NoAnswer as why:
-            hint = " — a strategy returns or raises" if why.ended else ""
-            raise StrategyError(f"{why}{hint}") from None
+        body = self._ask(pickle.dumps(request, pickle.HIGHEST_PROTOCOL), count=self._count)
         answer: Answered = _read(json.loads, body, Answered)
         for handle, value in answer.offloaded:
             offload(handle, value)

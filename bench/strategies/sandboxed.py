@@ -78,8 +78,7 @@ def _in_child(given: Sequence[Declaration], place: Place, tolerant: bool) -> lis
         child.stop()
         if len(given) > 1:
             return [one for each in given for one in _in_child([each], place, tolerant)]
-        hint = " — code that is imported must not exit" if why.ended else ""
-        return [_broken_strategy(given[0], f"{why}{hint}", tolerant)]
+        return [_broken_strategy(given[0], why, tolerant)]
     strategies: list[Strategy] = []
     for number, (declared, one) in enumerate(zip(given, loaded, strict=True)):
         if one.error:

@@ -80,8 +80,7 @@ class UserReader:
         except (msgspec.DecodeError, UnicodeDecodeError):
             raise _failure(act, document, self._spec, "it spoilt its process") from None
         except NoAnswer as why:
-            hint = " — a reader returns traces or raises, and does not exit" if why.ended else ""
-            raise _failure(act, document, self._spec, f"{why}{hint}") from None
+            raise _failure(act, document, self._spec, str(why)) from None
         if answer.error:
             raise (PartOf if answer.is_part else TraceError)(answer.error)
         return answer
