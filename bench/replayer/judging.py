@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Any
 
 from ..model import AnyStep, Decision, Record, RouteDecision
@@ -10,7 +11,6 @@ from ..strategies import AT_DEFAULT, RECORDED, Strategy
 from ..strategies.forms import execution_mapping
 from .ledger import Ledger, in_slot
 from .recording import Recording
-from .routing import decides_here
 from .threads import Start, Threads
 
 
@@ -135,3 +135,28 @@ class Judges:
         if isinstance(step, RouteDecision) and step.router in self._taken:
             state["recorded_route"] = self._taken[step.router]
         return state
+
+
+def decides_here(
+    name: str,
+    at: str,
+    point: str,
+    recorded: RouteDecision | None,
+    recorded_points: Set[tuple[str, str | None]],
+) -> bool:
+    """True if a router decides at a point: where its decisions were recorded, else at its declared
+    point.
+
+    >>> step = RouteDecision(index=3, at="after_result", taken="go", router="executor")
+    >>> decides_here("executor", "after_result", "after_result", step, set())
+    True
+    >>> decides_here("executor", "after_result", "after_result", None, {("after_result", "executor")})
+    False
+    """
+    if at == RECORDED:
+        return recorded is not None
+    if at != point:
+        return False
+    if recorded is not None:
+        return recorded.router in (None, name)
+    return not {(point, name), (point, None)} & recorded_points

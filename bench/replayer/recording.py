@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -17,7 +17,6 @@ from ..plugins.registry import build, entries
 from ..strategies import untruncated_record
 from ..text.scripts import expected_scripts
 from ..tokens.counting import DEFAULT_WINDOW_TOKENS, TokenCounter
-from .routing import labelled_route
 
 _PLANS = ("execution_plan", "manifest")
 """The parts of a trace's `meta` that routers may see; the rest may reveal how the run ended."""
@@ -73,3 +72,30 @@ class Recording:
         return msgspec.structs.replace(
             decision, recorded=None if step is None else step.taken, labelled=label
         )
+
+
+def labelled_route(
+    labels: Mapping[str, Any],
+    scripts: Mapping[str, Sequence[str]],
+    step: str,
+    route: str,
+    detail: Mapping[str, Any],
+) -> str | None:
+    """The route that a trace's labels expect at a step; None without a label.
+
+    If several `scripts` are right, it is the chosen one if that is among them, else the first.
+
+    >>> [labelled_route({}, {"3": ["a", "b"]}, "3", route, {"ranked": [route]}) for route in ("b", "c")]
+    ['b', 'a']
+    >>> labelled_route({"routes": {"3": "abort"}}, {}, "3", "next", {}), labelled_route({}, {}, "3", "next", {})
+    ('abort', None)
+    """
+    routes = labels.get("routes")
+    if isinstance(routes, dict) and step in routes:
+        label: str | None = routes[step]
+        return label
+    is_selection = isinstance(detail.get("ranked"), list)
+    accepted = scripts.get(step, ()) if is_selection else ()
+    if route in accepted:
+        return route
+    return accepted[0] if accepted else None

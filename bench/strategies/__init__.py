@@ -36,6 +36,8 @@ from .slots import (
     Reply as Reply,
     Window as Window,
     Written as Written,
+    json_value as json_value,
+    parsed_value as parsed_value,
     untruncated_record as untruncated_record,
 )
 

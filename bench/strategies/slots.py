@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..model import ContextEdit, ContextReset, Message, Record, Reply as Reply, ToolResult
+from ..text.decode import NothingParsed, parse_json
 
 if TYPE_CHECKING:
     from ..evidence.future import Future
@@ -75,3 +76,20 @@ def untruncated_record(result: ToolResult) -> Record:
         arguments=result.arguments,
         t=result.t,
     )
+
+
+def json_value(text: str) -> Any:
+    """The value of a JSON text; None for any other text."""
+    try:
+        return parse_json(text)
+    except NothingParsed:
+        return None
+
+
+def parsed_value(result: ToolResult) -> Any:
+    """The value of a result: its data, else that of its JSON text; None for any other text.
+
+    >>> parsed_value(ToolResult(index=0, call_id="c", function="f", seen="[1, 2]"))
+    [1, 2]
+    """
+    return json_value(result.text) if result.data is None else result.data

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ...model import ToolResult, as_text, lines_of
-from ...text.decode import NothingParsed, parse_json
+from .. import json_value, parsed_value
 
 Noise = Literal["status", "markers"]
 """The console lines that are left out: those about the execution, or all with a mark."""
@@ -57,7 +57,7 @@ def script_output(result: ToolResult) -> ScriptOutput:
     A raw script result is a mapping with `output`, `structured_output` or `structuredOutput`, as
     data or as JSON text. Nothing here raises.
     """
-    value = result.data if result.data is not None else _parsed(result.text)
+    value = parsed_value(result)
     if (
         not isinstance(value, dict)
         or not {"output", "structured_output", "structuredOutput"} & value.keys()
@@ -66,18 +66,10 @@ def script_output(result: ToolResult) -> ScriptOutput:
     output = value.get("output")
     console = "" if output is None else as_text(output)
     items = value.get("structured_output") or value.get("structuredOutput") or []
-    items = _parsed(items) if isinstance(items, str) else items
+    items = json_value(items) if isinstance(items, str) else items
     if not isinstance(items, list):
         items = [items] if items else []
     return ScriptOutput(tuple(lines_of(console)), tuple(items), console)
-
-
-def _parsed(text: str) -> Any:
-    """The value of a JSON text; None if it is not JSON."""
-    try:
-        return parse_json(text)
-    except NothingParsed:
-        return None
 
 
 def rows_of(data: Any) -> list[Any] | None:
@@ -86,5 +78,5 @@ def rows_of(data: Any) -> list[Any] | None:
     >>> rows_of("[1, 2]"), rows_of("[1, 2"), rows_of({"a": 1})
     ([1, 2], None, None)
     """
-    value = _parsed(data) if isinstance(data, str) else data
+    value = json_value(data) if isinstance(data, str) else data
     return value if isinstance(value, list) else None

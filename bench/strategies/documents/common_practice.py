@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
 
 from ...model import Message, Record, ToolResult, as_text, lines_of
 from ...plugins.registry import register
-from ...text.decode import NothingParsed, decode_strings, decoded, parse_json
+from ...text.decode import decode_strings, decoded
 from ...text.lossless import exact_json, write_tables
-from .. import Window, untruncated_record
+from .. import Window, parsed_value, untruncated_record
 from ..engines import Compactor, Mask, state
 from ..histories import older, safe_cut, system_count
 from ..offloading import offload
@@ -126,16 +126,11 @@ def head_tail(result: ToolResult, *, head: Count = 20, tail: Count = 20) -> str:
     return "\n".join([*lines[:head], f"[{left_out} lines left out]", *lines[len(lines) - tail :]])
 
 
-def structured_value(result: ToolResult) -> Any:
-    """The mapping or list of a result, from its data or JSON text, with JSON inside strings
-    decoded.
-
-    Raises NothingParsed for any other result.
-    """
-    value = parse_json(result.text) if result.data is None else result.data
-    if not isinstance(value, dict | list):
-        raise NothingParsed
-    return decode_strings(value)
+def _rewritten(result: ToolResult, write: Callable[[Any], str]) -> str:
+    """A mapping or list, from data or JSON text and with JSON inside strings decoded, written
+    anew; the text of any other result."""
+    value = parsed_value(result)
+    return write(decode_strings(value)) if isinstance(value, dict | list) else result.text
 
 
 @register("summarizer", "compact_json")
@@ -151,10 +146,7 @@ def compact_json_text(result: ToolResult) -> str:
     >>> compact_json_text(ToolResult(index=0, call_id="a", function="f", data=given))
     '{"n":2,"data":[{"id":1}]}'
     """
-    try:
-        return exact_json(structured_value(result))
-    except NothingParsed:
-        return result.text
+    return _rewritten(result, exact_json)
 
 
 @register("summarizer", "csv_table")
@@ -175,10 +167,7 @@ def csv_table(result: ToolResult) -> str:
     1,W1
     2,"2"
     """
-    try:
-        return write_tables(structured_value(result))
-    except NothingParsed:
-        return result.text
+    return _rewritten(result, write_tables)
 
 
 # ---------------------------------------------------------------- outside of the prompt

@@ -8,8 +8,7 @@ from typing import Any
 
 from ...model import Message, ToolResult
 from ...plugins.registry import register
-from ...text.decode import NothingParsed, parse_json
-from .. import Window
+from .. import Window, parsed_value
 from ..engines import Mask
 from ..settings import Count, Turns
 
@@ -98,10 +97,5 @@ def _ends(output: str, end: int) -> dict[str, Any]:
 
 def _mapping(result: ToolResult) -> dict[str, Any] | None:
     """The envelope of a command as a mapping with an output; None for any other result."""
-    value = result.data
-    if value is None:
-        try:
-            value = parse_json(result.text)
-        except NothingParsed:
-            return None
+    value = parsed_value(result)
     return {**value} if isinstance(value, dict) and isinstance(value.get("output"), str) else None
