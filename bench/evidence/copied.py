@@ -5,7 +5,7 @@ thread, long enough to be no accident.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..model import ModelTurn, Trace
 from ..text.common_words import COMMON_WORDS
@@ -26,24 +26,6 @@ messages.
 """
 
 _SENTENCES = re.compile(r"(?<![.!?:;])[.!?:;\n]+(?:\s|$)|\n")
-
-
-class FlatTexts:
-    """Flat texts to search for runs of words; only texts with the first words are read."""
-
-    def __init__(self, flats: Iterable[str]) -> None:
-        self._by_start: dict[str, dict[str, None]] = {}
-        for text in flats:
-            self.add(text)
-
-    def add(self, text: str) -> None:
-        """Add a text to search."""
-        for start in _starts(text.split()):
-            self._by_start.setdefault(start, {})[text] = None
-
-    def __contains__(self, run: str) -> bool:
-        starts = _starts(run.split()[:SPAN_WORDS])
-        return any(f" {run} " in text for start in starts for text in self._by_start.get(start, ()))
 
 
 class Spans:

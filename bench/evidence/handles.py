@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ..model import memo
+from ..model import grouped, memo
 from ..model.replay import Replay
 from .messages import TraceMessages
 
@@ -17,9 +17,7 @@ class Handles:
 
     def __init__(self, replay: Replay, messages: TraceMessages) -> None:
         self._messages = messages
-        self._texts: dict[str, list[tuple[int, str]]] = {}
-        for item in replay.handles:
-            self._texts.setdefault(item.handle, []).append((item.step, item.text))
+        self._texts = grouped((item.handle, (item.step, item.text)) for item in replay.handles)
 
     def __bool__(self) -> bool:
         return bool(self._texts)
@@ -39,15 +37,11 @@ class Handles:
         given = [text for at, text in self._texts[handle] if at <= step]
         return given[-1] if given else None
 
-    def giving(self, fact: int, step: int, numbers: Iterable[int]) -> str:
+    def giving(self, fact: str, step: int, numbers: Iterable[int]) -> str:
         """A handle in one of some messages whose text has a needed fact; `""` without one."""
-        for number in numbers:
-            for handle in self.handles_in(number):
-                text = self.text_at(handle, step)
-                if text is not None and self._holding(fact, text):
-                    return handle
+        search = self._messages.contents.turn_search
+        for handle in (handle for number in numbers for handle in self.handles_in(number)):
+            text = self.text_at(handle, step)
+            if text is not None and fact in search.in_text(text):
+                return handle
         return ""
-
-    @memo
-    def _holding(self, fact: int, text: str) -> bool:
-        return self._messages.fact_in(fact, text)

@@ -42,7 +42,9 @@ class TraceMessages:
         self.contents = contents or TraceContents(trace)
         self.once = self.contents.once
         self.count = self.contents.counter(index.encoding).calibrated(index.counting)
-        self._own_holders: dict[str, list[int]] = {fact: [] for fact in index.facts}
+        self.own_holders: dict[str, list[int]] = {fact: [] for fact in index.facts}
+        """The strategies' messages, among those read so far, with each needed fact."""
+
         self._numbers = {_key(message): at for at, message in reversed([*enumerate(self.messages)])}
 
     @property
@@ -81,13 +83,9 @@ class TraceMessages:
         is_own, texts = number >= self.recorded, self.texts_of(number)
         said = (without_notices(text) if is_own else text for text in texts)
         facts = frozenset[str]().union(*(self.contents.search.in_text(text) for text in said))
-        for fact in facts & self._own_holders.keys() if is_own else ():
-            self._own_holders[fact].append(number)
+        for fact in facts & self.own_holders.keys() if is_own else ():
+            self.own_holders[fact].append(number)
         return facts
-
-    def own_holders(self, fact: int) -> list[int]:
-        """The strategies' messages, among those read so far, with a needed fact."""
-        return self._own_holders[self.index.facts[fact]]
 
     def keeps(self, number: int, need: Need) -> bool:
         """True if a strategy's message with a needed fact really keeps it: a fact from a field as
@@ -194,10 +192,6 @@ class TraceMessages:
     def reading(self, text: str) -> TextReading:
         """The reading of a text, for finding fields of results."""
         return TextReading(text, self.contents.names)
-
-    def fact_in(self, fact: int, text: str) -> bool:
-        """True if a text outside of messages (behind a handle) has a needed fact."""
-        return self.index.facts[fact] in self.contents.turn_search.in_text(text)
 
 
 def _key(message: Message) -> Any:

@@ -22,7 +22,6 @@ from ..model.index import Need, Origin
 from ..model.messages import RecordedMessages, Speaking, recorded_prompts
 from ..text.facts import flat
 from .contents import TraceContents
-from .copied import FlatTexts
 from .step_texts import message_texts
 from .turn_facts import Asked
 
@@ -137,10 +136,10 @@ class _Thread:
                 continue
             taken.append(fact)
             yield fact, kind
-        with_facts = FlatTexts(map(flat, taken))
+        words = "\n".join(map(flat, taken))
         for span in spans:
-            if span in known and self.first[span][0] != "model" and span not in with_facts:
-                with_facts.add(f" {span} ")
+            if span in known and self.first[span][0] != "model" and f" {span} " not in words:
+                words = f"{words}\n {span} "
                 yield span, "span"
 
     def mention(self, step: int, origin: Origin, facts: frozenset[str]) -> None:

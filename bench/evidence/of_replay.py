@@ -134,6 +134,11 @@ class ReplayEvidence:
         return calls.bit_length() - 1 if calls else None
 
     @cached_property
+    def call_of(self) -> dict[int, int]:
+        """The call of each model turn, by its step."""
+        return {call.step: number for number, call in enumerate(self.walked.calls)}
+
+    @cached_property
     def last_calls(self) -> dict[str, int]:
         """The last call of each thread."""
         return {thread: calls.bit_length() - 1 for thread, calls in self.walked.threads.items()}

@@ -45,18 +45,12 @@ def refetched(evidence: ReplayEvidence) -> list[tuple[Repeat, tuple[str, ...]]]:
     facts.
     """
     fetched = []
-    calls = {call.step: number for number, call in enumerate(evidence.walked.calls)}
+    facts = evidence.session.facts
     for repeat in evidence.session.repeats:
-        call = calls.get(repeat.turn)
-        if call is None:
-            continue
-        if evidence.is_in_prompt(evidence.index.full[repeat.earlier.index], call):
-            continue
-        lost = evidence.session.facts.lost(repeat.earlier, evidence.facts_at(call))
-        if lost:
-            facts = evidence.session.facts
+        call, full = evidence.call_of.get(repeat.turn), evidence.index.full[repeat.earlier.index]
+        if call is not None and not evidence.is_in_prompt(full, call):
+            lost = facts.lost(repeat.earlier, evidence.facts_at(call))
             again = facts.in_text(repeat.again.recorded_text, lost)
-            seen = facts.in_text(repeat.earlier.recorded_text, again)
-            if seen:
+            if seen := facts.in_text(repeat.earlier.recorded_text, again):
                 fetched.append((repeat, seen))
     return fetched

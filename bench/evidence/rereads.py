@@ -41,7 +41,6 @@ class _Reader:
         self.turn: dict[str, int] = {}
         self._evidence = recorded
         self._calls = answered_calls(recorded.trace)
-        self._numbers = {call.step: at for at, call in enumerate(recorded.walked.calls)}
         self._holders: dict[tuple[str, str], list[int]] = {}
         self._answered: dict[tuple[str, str], ToolResult] = {}
         self._seen: dict[int, frozenset[str]] = {}
@@ -95,7 +94,7 @@ class _Reader:
 
     def _is_shown(self, step: int, turn: int) -> bool:
         """True if the prompt of a turn shows a result as the recorded model first saw it."""
-        call = self._numbers.get(turn)
+        call = self._evidence.call_of.get(turn)
         index = self._evidence.index
         return call is None or self._evidence.is_in_prompt(index.seen[step], call)
 

@@ -11,13 +11,11 @@ from ..model import (
     Message,
     ModelTurn,
     RouteDecision,
-    SystemTurn,
     ToolCall,
-    ToolResult,
     Trace,
-    UserTurn,
     nested,
 )
+from ..model.messages import Speaking, message_of
 from ..text.decode import plain_lines
 
 
@@ -30,14 +28,9 @@ def call_text(call: ToolCall) -> str:
     return plain_lines(call.arguments)
 
 
-def turn_text(turn: ModelTurn) -> str:
-    """The whole text of a model turn: its text, then the arguments of its calls."""
-    return "\n".join(step_texts(turn))
-
-
-def message_texts(message: Message) -> tuple[str, ...]:
-    """All texts of a message: its own, and the arguments of its calls."""
-    return tuple(text for text in (message.text, *map(call_text, message.tool_calls)) if text)
+def message_texts(message: Message) -> list[str]:
+    """The texts of a message: its own, and the arguments of its calls; `[]` for an empty one."""
+    return [text for text in (message.text, *map(call_text, message.tool_calls)) if text]
 
 
 def step_texts(step: AnyStep) -> list[str]:
@@ -46,13 +39,7 @@ def step_texts(step: AnyStep) -> list[str]:
     >>> step_texts(ModelTurn(index=0, content="", tool_calls=(ToolCall(id="a", name="f", arguments={"x": 1}),)))
     ['x: 1']
     """
-    if isinstance(step, SystemTurn | UserTurn):
-        return [step.content]
-    if isinstance(step, ToolResult):
-        return [step.text]
-    if isinstance(step, ModelTurn):
-        return [text for text in (step.content, *map(call_text, step.tool_calls)) if text]
-    return []
+    return message_texts(message_of(step)) if isinstance(step, Speaking) else []
 
 
 _EXECUTE = re.compile(r"^[^\S\n]*+execute:\s*(.+?)$", re.MULTILINE)

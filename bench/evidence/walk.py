@@ -134,11 +134,11 @@ def _judge(
         walked.far += need.distance >= FAR_TURNS
         if not present.keys().isdisjoint(index.holders[need.fact]):
             continue
-        own = messages.own_holders(need.fact)
+        own = messages.own_holders[index.facts[need.fact]]
         if any(messages.keeps(item, need) for item in own if item in present):
             continue
         shown = [item for item in present if item >= messages.recorded] if handles else []
-        handle = handles.giving(need.fact, call.step, shown)
+        handle = handles.giving(index.facts[need.fact], call.step, shown)
         walked.missed.append(Missed(call.step, need, handle))
         missing = missing or not handle
     walked.turns_missing += missing

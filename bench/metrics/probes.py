@@ -6,7 +6,7 @@ from typing import Any
 
 from ..evidence.of_replay import ReplayEvidence
 from ..evidence.probes import probes_of, search, turn_after
-from ..evidence.step_texts import message_texts, turn_text
+from ..evidence.step_texts import message_texts, step_texts
 from ..model import AskedProbe, as_text
 from ..model.errors import ScenarioError
 from ..model.scores import Number
@@ -76,15 +76,13 @@ def _reply(evidence: ReplayEvidence, probe: AskedProbe) -> list[str] | None:
     if replies:
         return replies
     turn = turn_after(evidence.trace, probe)
-    return None if turn is None else [turn_text(turn)]
+    return None if turn is None else ["\n".join(step_texts(turn))]
 
 
 def _prompt(evidence: ReplayEvidence, probe: AskedProbe) -> tuple[list[Any], list[str] | None]:
     """The texts that show the probe's result in the prompt to check, and all texts of that prompt."""
     turn = turn_after(evidence.trace, probe)
-    call = None if turn is None else next(
-        (number for number, item in enumerate(evidence.walked.calls) if item.step == turn.index), None
-    )  # fmt: skip
+    call = None if turn is None else evidence.call_of.get(turn.index)
     if call is None:
         return [], None
     messages = [evidence.messages.messages[number] for number in sorted(evidence.in_prompt(call))]

@@ -6,7 +6,7 @@ import pytest
 from handmade import result, trace
 
 from bench.evidence import copied
-from bench.evidence.copied import FlatTexts, Spans, ends_of_enough
+from bench.evidence.copied import Spans, ends_of_enough
 from bench.evidence.step_texts import parts_by_turn
 from bench.model import ModelTurn
 from bench.text.texts import Texts
@@ -38,14 +38,6 @@ def test_a_run_counts_only_with_enough_words(words: str, ends: list[int]) -> Non
 @pytest.mark.parametrize(("between", "end"), [(998, 1000), (999, 0)])
 def test_two_words_a_thousand_words_apart_are_not_one_run(between: int, end: int) -> None:
     assert ends_of_enough(["copper", *["of"] * between, "beam", "of", "of"])[0] == end
-
-
-def test_all_runs_of_a_text_are_found_in_the_text_that_has_them() -> None:
-    runs = FlatTexts([" copper beam of steel ", " copper beam of glass "])
-    assert [run in runs for run in ("copper beam of steel", "beam of glass", "copper beam of")] == [True] * 3
-    assert [run in runs for run in ("copper beam of wood", "beam of glas", "steel copper beam", "copper beam")] == [
-        False
-    ] * 4
 
 
 def test_the_longest_run_is_copied_and_the_next_one_begins_behind_it() -> None:

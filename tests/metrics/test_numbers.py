@@ -178,8 +178,7 @@ def test_a_handle_gives_its_text_only_after_its_step_and_by_its_full_name() -> N
         None, "W4417 at 2", "W4417 at 2", "W4417 at 4", "W4417 at 4",
     ]  # fmt: skip
     assert [handles.handles_in(number) for number in (6, 7, 8)] == [["result_1"], [], ["result_1"]]
-    fact = own.index.facts.index("W4417")
-    assert [handles.giving(fact, step, (7, 6)) for step in (1, 2)] == ["", "result_1"]
+    assert [handles.giving("W4417", step, (7, 6)) for step in (1, 2)] == ["", "result_1"]
 
 
 def test_a_probe_with_a_path_reads_the_message_that_shows_the_result() -> None:
