@@ -93,11 +93,14 @@ class TraceContents:
         """The shared token counter of an encoding."""
         return TokenCounter(encoding)
 
+    def result_of(self, message: Message) -> ToolResult | None:
+        """The result that a message shows; None for any other message."""
+        return None if message.step is None else self.results.get(message.step)
+
     def of(self, message: Message) -> list[str]:
         """The texts of a message and its calls, without empty ones and without half words at a
         cut."""
-        text = self.text_of(message)
-        result = self.results.get(-1 if message.step is None else message.step)
+        text, result = self.text_of(message), self.result_of(message)
         if result is not None and text != result.text:
             text = self.excerpt(text, result).without_halves
         return [part for part in (text, *map(call_text, message.tool_calls)) if part]
@@ -116,16 +119,13 @@ class TraceContents:
         If it provably writes the result, or all of its data, in another layout, the result itself
         replaces it.
         """
-        text, result = message.text, self.results.get(-1 if message.step is None else message.step)
+        text, result = message.text, self.result_of(message)
         return text if result is None or text == result.text else self.in_place(text, result.index)
 
     def is_encoded(self, message: Message) -> bool:
         """True if a message shows its result in an encoding that a reader has to undo first."""
-        result = self.results.get(-1 if message.step is None else message.step)
-        if result is None:
-            return False
-        _, is_encoded = self._decoded(message.text, result.index)
-        return is_encoded
+        result = self.result_of(message)
+        return result is not None and self._decoded(message.text, result.index)[1]
 
     @memo
     def _decoded(self, text: str, step: int) -> tuple[str, bool]:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from ..model import ModelTurn, ToolResult, lines_of
+from ..model import ToolResult, lines_of
 from ..model.audit import Reread
 from ..text.line_notes import without_number
 from .calls import answered_calls, asked
@@ -24,90 +24,78 @@ def rereads_of(recorded: ReplayEvidence) -> Iterator[Reread]:
     Lines are compared without line numbers of viewers; short lines are left out. A result with few
     lines counts if the same call had the same result. Linear in the text.
     """
-    reader = _Reader(recorded)
-    for step in recorded.trace.steps:
-        if isinstance(step, ModelTurn):
-            reader.turn[step.thread] = step.index
-        elif isinstance(step, ToolResult):
-            reread = reader.read(step)
-            if reread is not None:
-                yield reread
+    calls = answered_calls(recorded.trace)
+    earlier = _Earlier(recorded)
+    for result in recorded.trace.results:
+        turn, call = calls.get(result.index, (None, None))
+        command = result.function if call is None else call.command
+        lines = _lines(result.recorded_text)
+        if known := earlier.known(result, command, lines):
+            at = recorded.call_before(result) if turn is None else recorded.call_of.get(turn)
+            why, step = earlier.reason(known, at, SHARE * len(lines))
+            yield Reread(
+                step=result.index,
+                earlier_step=step,
+                asked="" if call is None else asked(call),
+                lines_same=len(known),
+                lines=max(len(lines), 1),
+                why=why,
+            )
+        earlier.add(result, command, lines)
 
 
-class _Reader:
-    """The results of a recording, read one after the other."""
+class _Earlier:
+    """The results of a recording so far."""
 
     def __init__(self, recorded: ReplayEvidence) -> None:
-        self.turn: dict[str, int] = {}
         self._evidence = recorded
-        self._calls = answered_calls(recorded.trace)
         self._holders: dict[tuple[str, str], list[int]] = {}
         self._answered: dict[tuple[str, str], ToolResult] = {}
         self._seen: dict[int, frozenset[str]] = {}
 
-    def read(self, result: ToolResult) -> Reread | None:
-        """The result as a Reread; None for a new one."""
-        thread = result.thread
-        turn, call = self._calls.get(result.index, (self.turn.get(thread, -1), None))
-        command = result.function if call is None else call.command
-        lines = _lines(result.recorded_text)
-        known = {
-            line: self._holders[thread, line] for line in lines if (thread, line) in self._holders
-        }
-        before = self._answered.get((thread, command))
-        if len(lines) < FEWEST_LINES or len(known) < SHARE * len(lines):
-            text = result.recorded_text
-            same = before is not None and len(text) >= _SAME_CHARS and text == before.recorded_text
-            known = (
-                {line: [before.index] for line in lines or {""}}
-                if before is not None and same
-                else {}
-            )
-        reread = None
-        if known:
-            why, earlier = self._why(known, turn, SHARE * len(lines))
-            question = "" if call is None else asked(call)
-            reread = Reread(
-                step=result.index, earlier_step=earlier, asked=question,
-                lines_same=len(known), lines=max(len(lines), 1), why=why,
-            )  # fmt: skip
-        self._keep(result, command, lines)
-        return reread
+    def known(
+        self, result: ToolResult, command: str, lines: frozenset[str]
+    ) -> dict[str, list[int]]:
+        """The lines of a result that was read again, each with the earlier results that have it;
+        none for a new one.
+        """
+        held = {line: self._holders.get((result.thread, line), []) for line in lines}
+        known = {line: steps for line, steps in held.items() if steps}
+        if len(lines) >= FEWEST_LINES and len(known) >= SHARE * len(lines):
+            return known
+        text, before = result.recorded_text, self._answered.get((result.thread, command))
+        if before is None or len(text) < _SAME_CHARS or text != before.recorded_text:
+            return {}
+        return {line: [before.index] for line in lines or {""}}
 
-    def _why(
-        self, known: dict[str, list[int]], turn: int, enough: float
+    def reason(
+        self, known: dict[str, list[int]], call: int | None, enough: float
     ) -> tuple[Literal["cut", "dropped", "in prompt"], int]:
         """The reason for reading known lines again, and the earlier result with most of them."""
-        seen = {
-            line: [at for at in steps if line in self._seen[at]] for line, steps in known.items()
-        }
-        shown = {
-            line: [at for at in steps if self._is_shown(at, turn)] for line, steps in seen.items()
-        }
         every = Counter(at for steps in known.values() for at in steps)
-        if sum(map(bool, seen.values())) < enough:
+        shown = {at for at in every if self._is_shown(at, call)}
+        seen = [[at for at in steps if line in self._seen[at]] for line, steps in known.items()]
+        if sum(map(bool, seen)) < enough:
             return "cut", _most_frequent(every)
-        if sum(map(bool, shown.values())) >= enough:
+        if sum(not shown.isdisjoint(steps) for steps in seen) >= enough:
             return "in prompt", _most_frequent(every)
-        missing = {at: count for at, count in every.items() if not self._is_shown(at, turn)}
+        missing = {at: count for at, count in every.items() if at not in shown}
         return "dropped", _most_frequent(missing or every)
 
-    def _is_shown(self, step: int, turn: int) -> bool:
-        """True if the prompt of a turn shows a result as the recorded model first saw it."""
-        call = self._evidence.call_of.get(turn)
-        index = self._evidence.index
-        return call is None or self._evidence.is_in_prompt(index.seen[step], call)
+    def _is_shown(self, step: int, call: int | None) -> bool:
+        """True if the prompt of a call shows a result as the recorded model first saw it."""
+        seen = self._evidence.index.seen[step]
+        return call is None or self._evidence.is_in_prompt(seen, call)
 
-    def _keep(self, result: ToolResult, command: str, lines: frozenset[str]) -> None:
-        """Add a result to those that later commands may read again."""
+    def add(self, result: ToolResult, command: str, lines: frozenset[str]) -> None:
+        """Add a result, which later commands may read again."""
         self._answered[result.thread, command] = result
         self._seen[result.index] = lines or frozenset({""})
         for line in lines if result.full is None else _lines(result.text) | lines:
             places = self._holders.setdefault((result.thread, line), [])
-            if len(places) < _MOST_PLACES:
-                places.append(result.index)
-            else:
-                places[places.index(min(places))] = result.index
+            if len(places) == _MOST_PLACES:
+                del places[0]
+            places.append(result.index)
 
 
 def _most_frequent(counts: Mapping[int, int]) -> int:

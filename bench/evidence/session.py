@@ -56,8 +56,7 @@ class TraceSession:
     @memo
     def own_text(self, number: int, handles: tuple[str, ...] = ()) -> OwnText:
         """A message of a strategy with its handles, as the rules read it."""
-        step = self.messages.messages[number].step
-        result = self.messages.contents.results.get(-1 if step is None else step)
+        result = self.messages.contents.result_of(self.messages.messages[number])
         if result is None:
             return OwnText(self, number, handles)
         return RewrittenResult(self, number, handles, result)
