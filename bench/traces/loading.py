@@ -83,7 +83,10 @@ class TraceSource:
         known = _Known()
         for given in everything:
             skipped, traces = len(self.skipped), known.count
-            for file, document in _documents(given):
+            folders = grouped((file.path.parent, file.path) for file in given.files)
+            for file in given.files:
+                # those of a folder know their neighbours
+                document = Document(*file, () if given.named else folders[file.path.parent])
                 if file.path in states and _state(file.path) != states[file.path]:
                     what = "was changed by what was measured before it"
                     raise document.fail(f"{what} — look at what the strategies write")
@@ -122,13 +125,6 @@ class TraceSource:
                 self.damaged.append(document.name)
             self.skipped.append((document.name, _without_name(str(error), document.name)))
             return []
-
-
-def _documents(given: GivenPath) -> Iterator[tuple[InputFile, Document]]:
-    """The files of a path, one by one; those of a folder know their neighbours."""
-    folders = grouped((file.path.parent, file.path) for file in given.files)
-    for file in given.files:
-        yield file, Document(*file, () if given.named else folders[file.path.parent])
 
 
 class _Ambiguous(TraceError):

@@ -9,7 +9,7 @@ from importlib.resources import files
 
 import msgspec
 
-from ..model import ToolResult, Trace
+from ..model import Trace
 
 
 class Marker(msgspec.Struct, frozen=True):
@@ -31,19 +31,15 @@ def markers() -> tuple[Marker, ...]:
     return tuple(msgspec.convert(data["markers"], list[Marker]))
 
 
-@cache
-def _patterns() -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(marker.regex, re.MULTILINE) for marker in markers())
-
-
 def cut_in(text: str) -> str:
     """The name of the program that left the first marker in a result's text; `""` without a marker.
 
     >>> cut_in("[Old tool result content cleared]"), cut_in("36 walls")
     ('Claude Code, opencode, OpenClaw, Qwen Code', '')
     """
-    for marker, pattern in zip(markers(), _patterns(), strict=True):
-        if any(hint in text for hint in marker.hints) and pattern.search(text):
+    for marker in markers():
+        hinted = any(hint in text for hint in marker.hints)
+        if hinted and re.search(marker.regex, text, re.MULTILINE):
             return marker.by
     return ""
 
@@ -51,18 +47,12 @@ def cut_in(text: str) -> str:
 def with_marked_cuts(trace: Trace) -> Trace:
     """The trace with `truncated_at_source` set on each result that has a marker and no recorded
     full text; the trace itself where there is none."""
-    marked = {step.index for step in trace.results if _is_cut(step)}
-    if not marked:
+    whole = [one for one in trace.results if one.full is None and not one.truncated_at_source]
+    cut = {result.index for result in whole if cut_in(result.seen or "")}
+    if not cut:
         return trace
     steps = (
-        msgspec.structs.replace(step, truncated_at_source=True)
-        if isinstance(step, ToolResult) and step.index in marked
-        else step
+        msgspec.structs.replace(step, **{"truncated_at_source": True} if step.index in cut else {})
         for step in trace.steps
     )
     return msgspec.structs.replace(trace, steps=tuple(steps))
-
-
-def _is_cut(result: ToolResult) -> bool:
-    unmarked = not result.truncated_at_source and result.full is None and result.seen is not None
-    return unmarked and cut_in(result.seen or "") != ""

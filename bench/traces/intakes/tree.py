@@ -114,9 +114,6 @@ class Tree(Prompts):
                 self._other(span)
         self.add_unseen_results()
 
-    def _agent(self, span: Span) -> str:
-        return span.agent or self._agents.get(span.parent) or "agent"
-
     def _other(self, span: Span) -> None:
         """Add a run that is a routing decision, or count it."""
         if span.kind == "call":
@@ -154,7 +151,7 @@ class Tree(Prompts):
             prompt,
             answer.with_known(usage=usage, model=model),
             results=more,
-            group=self._agent(span),
+            group=span.agent or self._agents.get(span.parent) or "agent",
             tools=span.tools or tools_in(span.inputs),
             asked=span.start,
             answered=span.end,
