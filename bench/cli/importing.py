@@ -60,11 +60,11 @@ def import_(sources: tuple[str, ...], output: Path, redact_personal: bool) -> No
 
 def _require_free(output: Path, sources: tuple[str, ...]) -> None:
     """Raise BenchError for an output that is not a native file, or that is one of the inputs."""
-    from ..traces import files_of
+    from ..traces.paths import given_files
 
     if not output.name.endswith(ENDINGS) or output.is_dir():
         raise BenchError(f"{output}: give a file name that ends in {', '.join(ENDINGS)}")
     require_place([output])
-    read = {file.resolve() for text in sources for file in files_of(text, Path())[0]}
+    read = {file.path.resolve() for text in sources for file in given_files(text, Path()).files}
     if output.resolve() in read:
         raise BenchError(f"{output}: is read, and writing it would destroy it — give another file")

@@ -10,7 +10,7 @@ session log adds its own steps (`steps.py`). The interface of a reader is import
 from ..plugins.registry import register as register
 from .documents import Document as Document
 from .loading import Loaded as Loaded, Paths as Paths, TraceSource as TraceSource, load as load
-from .paths import case_id as case_id, files_of as files_of
+from .paths import case_id as case_id
 from .reader import (
     Confidence as Confidence,
     NoRun as NoRun,

@@ -57,13 +57,6 @@ def given_files(text: str, base: Path) -> GivenPath:
     return given
 
 
-def files_of(text: str, base: Path) -> tuple[tuple[Path, ...], bool]:
-    """Every file of a path given as traces, and True if the path names one file. Errors as in
-    `given_files`."""
-    given = given_files(text, base)
-    return tuple(file.path for file in given.files), given.named
-
-
 def case_id(path: str) -> str:
     """The id of a run by its path: the path without the endings of trace formats and compression.
 

@@ -62,15 +62,10 @@ def _listed_in_yaml(document: Document) -> list[dict[str, Any]]:
     bodies."""
     records = []
     for interaction in dicts(as_dict(document.yaml).get("interactions")):
-        request, response = dict_in(interaction, "request"), dict_in(interaction, "response")
-        named = _MODEL.search(unquote(str(request.get("uri"))))
-        records.append(
-            {
-                "request": {"uri": request.get("uri"), "body": _body(request)},
-                "response": {"body": _body(response)},
-                "model": named[1] if named else None,
-            }
-        )
+        named = _MODEL.search(unquote(str(dict_in(interaction, "request").get("uri"))))
+        sides = ("request", "response")
+        bodies = {side: {"body": _body(dict_in(interaction, side))} for side in sides}
+        records.append({**bodies, "model": named[1] if named else None})
     return records
 
 

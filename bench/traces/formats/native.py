@@ -15,7 +15,7 @@ import msgspec
 
 from ...files.writing import write_together
 from ...model import SCHEMA_VERSION, AnyStep, Trace
-from ...model.errors import TraceError, one_line
+from ...model.errors import one_line
 from .. import Confidence, Document, Traces, certain_if, register
 from ..lines import KEY, Header, encode_trace as encode_trace, trace_of
 from ..records import Unread
@@ -119,7 +119,10 @@ class _Lines:
         try:
             return msgspec.convert(value, kind, str_keys=True)
         except msgspec.ValidationError as error:
-            raise _misfit(self.document, number, error) from None
+            place = _PLACE.search(str(error))
+            what = str(error)[: place.start()] if place else str(error)
+            what = (what[:1].lower() + what[1:]).replace("`", "")
+            raise self.document.fail(what, line=number, path=place[1] if place else "$") from None
         except UnicodeEncodeError:
             what = "a lone surrogate (\\ud800–\\udfff) stands where a number or a name belongs"
             raise self.document.fail(what, line=number) from None
@@ -134,14 +137,6 @@ def _content_of(listed: list[Any]) -> dict[str, Any]:
     texts = [part for part in parts if part.get("type") == "text"]
     joined = "\n".join(str(part.get("text")) for part in texts)
     return {"content": joined, "non_text": len(parts) - len(texts)}
-
-
-def _misfit(document: Document, number: int, error: msgspec.ValidationError) -> TraceError:
-    text = str(error)
-    place = _PLACE.search(text)
-    what = text[: place.start()] if place else text
-    what = (what[:1].lower() + what[1:]).replace("`", "")
-    return document.fail(what, line=number, path=place.group(1) if place else "$")
 
 
 def write_trace(trace: Trace, path: str | Path) -> None:

@@ -14,8 +14,6 @@ from ..values import as_dict, as_id, as_list, dict_in, dicts, number, text
 
 _RUN = {"id", "task_id", "trial", "info", "traj", "messages", "records", "reward", "reward_info", "seed", "timestamp",
         "start_time", "end_time", "duration", "termination_reason", "agent_cost", "user_cost"}  # fmt: skip
-_BESIDE = {"id", "requestor", "turn_idx", "cost", "raw_data"}
-"""What tau2 notes of a message beside it."""
 _FAILED = "Error:"
 
 
@@ -81,8 +79,7 @@ def _say(steps: Steps, value: Any) -> None:
     steps.unread.add("call or result of the simulated user's own", len(calls) or int(theirs))
     if theirs or (calls and not fields.get("content")):
         return
-    fields_of_message = {key: fields[key] for key in fields if key not in _BESIDE} or value
-    for message in messages([fields_of_message], steps.unread):
+    for message in messages([value], steps.unread):
         if message.role == "tool":
             failed = message.failed or message.content.startswith(_FAILED)
             call_id = message.call_id or as_id(fields.get("id"))

@@ -32,7 +32,7 @@ _KNOWN = {"role", "content", "parts", "name", "id", "type", "tool_call_id", "fun
           "usage_metadata", "artifact", "status", "example", "tool_call_chunks", "chunk_position", "audio",
           "toolCallId", "providerOptions", "experimental_providerMetadata", "createdAt", "error", "metadata",
           "reasoning_details", "object", "created", "internal_chat_message_metadata_passthrough", "author",
-          "recipient", "tool_plan", "timestamp", "isError", "source", "function", "internal",
+          "recipient", "tool_plan", "timestamp", "requestor", "turn_idx", "cost", "raw_data", "isError", "source", "function", "internal",
           *NAMES, *_BESIDE_CALLS}  # fmt: skip
 _CALL = {"id", "type", "index", "function", "custom", "name", "args", "arguments", "input", "parameters", "toolCallId",
          "toolName", "error", "view", "internal", "parse_error", "extra_content", "requestor", "caller",
