@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-from ..model.advice import TODAY, Advice, Mark, Price, Ranked, RuleResult, Verdict
+from ..model.advice import REFUSED, TODAY, Advice, Mark, Price, Ranked, RuleResult, Verdict
 from ..model.compared import Answers
 from ..model.scores import MeasuredRun
 from .certainty import EQUAL, cannot_rule_out
@@ -240,7 +240,7 @@ def _cheapest_rejected(ordered: tuple[Ranked, ...], deciding: Economy) -> str | 
     prices = {
         item.strategy: price.per_run
         for item in ordered
-        if item.verdict in ("invalid", "unfaithful", "loses too much")
+        if item.verdict in REFUSED
         if (price := item.price(deciding)) and price.saves
     }
     return min(prices, key=lambda name: (prices[name], name), default=None)

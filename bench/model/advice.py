@@ -15,6 +15,9 @@ Verdict = Literal[
 ]
 """The verdicts, best first. "keep" is the verdict of `TODAY`."""
 
+REFUSED: tuple[Verdict, ...] = ("loses too much", "unfaithful", "invalid")
+"""The verdicts of strategies that a rule other than the last refuses."""
+
 Mark = Literal["not checked", "inactive"]
 """Marks beside a verdict: some texts could not be checked; the strategy changed nothing."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ..model.advice import REFUSED
 from ..model.base import grouped
 from ..model.compared import Compared
 from .blocks import TONE_OF, Cell, Cells, Figure, Figures, Prose, Report, Section, Span, table
@@ -11,7 +12,7 @@ from .charts import Axis, Range
 from .gates import not_passed
 from .numbers import change, count, counted, listed, percent, quantity
 from .panels.trust import REPLAY_LIMIT
-from .reading import REFUSED, Reading
+from .reading import Reading
 
 _GROUPS = {
     "Gates failed": "with a failed gate",

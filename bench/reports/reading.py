@@ -11,15 +11,12 @@ from ..comparison.prices import METRICS
 from ..comparison.rules import TABLE
 from ..comparison.totals import Runs, value_of
 from ..comparison.wording import Pricing, pricing_of, sample
-from ..model.advice import TODAY, Advice, Price, Ranked
+from ..model.advice import REFUSED, TODAY, Advice, Price, Ranked
 from ..model.compared import Compared, GateResult, Move
 from ..model.metric import MetricInfo
 from ..model.scores import MeasuredRun, Rule
 from .charts import Mark
 from .numbers import count, counted, shortened
-
-REFUSED = ("loses too much", "unfaithful", "invalid")
-"""The verdicts of strategies that a rule refuses."""
 
 _UNNUMBERED = 5  # rows of a table without numbers
 _INACTIVE = 3  # of more strategies that changed nothing a line names them

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from ...model.advice import TODAY, Price, Ranked
+from ...model.advice import REFUSED, TODAY, Price, Ranked
 from ..blocks import (
     TONE_OF,
     Block,
@@ -24,7 +24,7 @@ from ..blocks import (
 )
 from ..charts import Axis, Mark, Range
 from ..numbers import change, count, counted, listed, percent, quantity, rule_out, sentence_case
-from ..reading import RATE, REFUSED, Reading
+from ..reading import RATE, Reading
 from ..scatter import MISSED_TURNS, scatter
 from ..spread import per_run_section
 

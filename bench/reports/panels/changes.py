@@ -42,7 +42,7 @@ def sections(reading: Reading) -> Iterator[Section]:
     yield Section("gates", "Gates", "Gates", tuple(_gates(reading)))
     if reading.compared.moves:
         yield Section("moved", "Changes", "Everything that moved", tuple(_moved(reading)))
-    if worst := next(_worst_runs(reading), None):
+    if worst := _worst_runs(reading):
         yield Section("worst", "Runs", worst.name, (worst,))
     if reading.failed_gates:
         yield Section("next", "Next", "Next", tuple(_next(reading)))
@@ -183,23 +183,26 @@ def _moved(reading: Reading) -> Iterator[Block]:
     yield table("Everything that moved", heads, rows, most=_MOVES, noun="number", note=BASES)
 
 
-def _worst_runs(reading: Reading) -> Iterator[Table]:
-    """Yield a table of the runs that got worse, for each failed gate whose number moved in some."""
-    for gate in reading.failed_gates:
-        move, unit = reading.move(gate.strategy, gate.rule.metric), reading.unit(gate.rule.metric)
-        rows = [
-            (
-                reading.name(run.run),
-                quantity(run.before, unit),
-                quantity(run.after, unit),
-                Cell(difference(run.before, run.after, unit), tone="bad"),
-            )
-            for run in (move.runs[: move.regressed_runs] if move else ())
-        ]
-        if rows:
-            name = f"Runs that got worse: {reading.label(gate.rule.metric)}, {gate.strategy}"
-            heads = ["run", "before", "now", "change"]
-            yield table(name, heads, rows, most=_RUNS, noun="run")
+def _worst_runs(reading: Reading) -> Table | None:
+    """The runs that got worse by the first failed gate whose number moved in some; None if there
+    is no such gate."""
+    failed = [(gate.strategy, gate.rule.metric) for gate in reading.failed_gates]
+    found = [move for one in failed if (move := reading.move(*one)) and move.regressed_runs]
+    move = next((move for move in found if move.runs), None)
+    if move is None:
+        return None
+    rows = [
+        (
+            reading.name(run.run),
+            quantity(run.before, unit),
+            quantity(run.after, unit),
+            Cell(difference(run.before, run.after, unit), tone="bad"),
+        )
+        for run in move.runs[: move.regressed_runs]
+        for unit in [reading.unit(move.metric)]
+    ]
+    name = f"Runs that got worse: {reading.label(move.metric)}, {move.strategy}"
+    return table(name, ["run", "before", "now", "change"], rows, most=_RUNS, noun="run")
 
 
 def _tone(better: bool | None) -> Tone:
