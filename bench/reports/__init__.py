@@ -14,12 +14,11 @@ from pathlib import Path
 from ..model.advice import TODAY
 from ..model.compared import Compared
 from ..model.errors import BenchError
-from .blocks import Report, plain
+from .blocks import Report
 from .gates import failed_sentence
 from .numbers import count, counted, listed
 from .overview import overview
 from .panels import answer, changes, judgements, losses, numbers, trust
-from .panels.answer import answer_sentence
 from .reading import Reading
 
 FORMATS = {".html": "html", ".htm": "html", ".md": "markdown", ".json": "json", ".csv": "csv"}
@@ -56,11 +55,8 @@ def title_of(compared: Compared) -> str:
 def first_line(compared: Compared) -> str:
     """The first line of every output: the gates that failed, else the sentence of the advice."""
     reading = Reading(compared)
-    return (
-        " ".join(failed_sentence(reading))
-        if reading.failed_gates
-        else plain(answer_sentence(reading))
-    )
+    failed = " ".join(failed_sentence(reading)) if reading.failed_gates else ""
+    return failed or compared.advice.sentence
 
 
 def _about(reading: Reading) -> str:

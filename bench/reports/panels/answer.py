@@ -41,7 +41,7 @@ def sections(reading: Reading) -> Iterator[Section]:
 
 def _blocks(reading: Reading) -> Iterator[Block]:
     """Yield the blocks of the answer."""
-    yield Prose(answer_sentence(reading), "lead")
+    yield Prose(_answer(reading.advice.sentence), "lead")
     if not reading.ranked:
         return
     metric, values = reading.measured
@@ -58,9 +58,8 @@ def _blocks(reading: Reading) -> Iterator[Block]:
     yield muted(" ".join(_notes(reading, savings)))
 
 
-def answer_sentence(reading: Reading) -> Text:
+def _answer(sentence: str) -> Text:
     """The sentence of the advice with its verdict in bold, or else its first clause."""
-    sentence = reading.advice.sentence
     clause = _VERDICT.search(sentence) or _FIRST_CLAUSE.match(sentence)
     if clause is None:
         return (Span(sentence, strong=True),)
