@@ -1,6 +1,8 @@
-"""Tool calls with the results that answer them, and calls in one line."""
+"""Tool calls with the results that answer them, repeated calls, and calls in one line."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 from ..model import ModelTurn, ToolCall, ToolResult, Trace, as_text
 
@@ -21,6 +23,33 @@ def answered_calls(trace: Trace) -> dict[int, tuple[int, ToolCall]]:
         elif isinstance(step, ToolResult) and (step.thread, step.call_id) in calls:
             answered[step.index] = calls[step.thread, step.call_id]
     return answered
+
+
+class Repeat(NamedTuple):
+    """A repeated call of a turn: `earlier` is the last result before it, `again` its own result."""
+
+    turn: int
+    earlier: ToolResult
+    again: ToolResult
+
+
+def repeats_of(trace: Trace) -> list[Repeat]:
+    """The calls that are equal to an earlier one of their thread, in order of their results. A call
+    without a result is left out.
+    """
+    answered: dict[tuple[str, str], list[ToolResult]] = {}
+    calls = answered_calls(trace)
+    repeats = []
+    for result in trace.results:
+        if result.index not in calls:
+            continue
+        turn, call = calls[result.index]
+        before = answered.setdefault((result.thread, call.command), [])
+        earlier = next((item for item in reversed(before) if item.index < turn), None)
+        before.append(result)
+        if earlier is not None:
+            repeats.append(Repeat(turn, earlier, result))
+    return repeats
 
 
 def asked(call: ToolCall) -> str:

@@ -17,17 +17,23 @@ if TYPE_CHECKING:
     from .of_replay import ReplayEvidence
 
 
-def silent_results(evidence: ReplayEvidence) -> dict[int, tuple[Place, ...]]:
-    """The results that lost facts or fields without a notice, by step, with the places."""
-    silent: dict[int, tuple[Place, ...]] = {}
-    for place in ("shown", "end"):
-        kept = (*evidence.facts_kept[place], *evidence.fields_kept[place])
-        lost = {item.result.index: item for item in kept if item.kept < item.total}
-        for step, item in lost.items():
-            texts = _texts_about(evidence, step, item.call or 0)
-            if not any(evidence.session.says_omission(item.result, text) for text in texts):
-                silent[step] = (*silent.get(step, ()), place)
-    return silent
+def silent_results(evidence: ReplayEvidence) -> set[int]:
+    """The steps of the results that lost facts or fields at some place without a notice."""
+    places: tuple[Place, ...] = "shown", "end"
+    kept = (of[place] for place in places for of in (evidence.facts_kept, evidence.fields_kept))
+    lost = {
+        (item.result.index, item.call): item.result
+        for item in chain.from_iterable(kept)
+        if item.kept < item.total
+    }
+    return {
+        step
+        for (step, call), result in lost.items()
+        if not any(
+            evidence.session.says_omission(result, text)
+            for text in _texts_about(evidence, step, call or 0)
+        )
+    }
 
 
 def _texts_about(evidence: ReplayEvidence, step: int, call: int) -> list[str]:

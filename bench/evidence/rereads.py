@@ -28,9 +28,8 @@ def rereads_of(recorded: ReplayEvidence) -> Iterator[Reread]:
     earlier = _Earlier(recorded)
     for result in recorded.trace.results:
         turn, call = calls.get(result.index, (None, None))
-        command = result.function if call is None else call.command
         lines = _lines(result.recorded_text)
-        if known := earlier.known(result, command, lines):
+        if known := earlier.known(result, lines):
             at = recorded.call_before(result) if turn is None else recorded.call_of.get(turn)
             why, step = earlier.reason(known, at, SHARE * len(lines))
             yield Reread(
@@ -41,7 +40,7 @@ def rereads_of(recorded: ReplayEvidence) -> Iterator[Reread]:
                 lines=max(len(lines), 1),
                 why=why,
             )
-        earlier.add(result, command, lines)
+        earlier.add(result, lines)
 
 
 class _Earlier:
@@ -50,12 +49,10 @@ class _Earlier:
     def __init__(self, recorded: ReplayEvidence) -> None:
         self._evidence = recorded
         self._holders: dict[tuple[str, str], list[int]] = {}
-        self._answered: dict[tuple[str, str], ToolResult] = {}
+        self._repeated = {item.again.index: item.earlier for item in recorded.session.repeats}
         self._seen: dict[int, frozenset[str]] = {}
 
-    def known(
-        self, result: ToolResult, command: str, lines: frozenset[str]
-    ) -> dict[str, list[int]]:
+    def known(self, result: ToolResult, lines: frozenset[str]) -> dict[str, list[int]]:
         """The lines of a result that was read again, each with the earlier results that have it;
         none for a new one.
         """
@@ -63,7 +60,7 @@ class _Earlier:
         known = {line: steps for line, steps in held.items() if steps}
         if len(lines) >= FEWEST_LINES and len(known) >= SHARE * len(lines):
             return known
-        text, before = result.recorded_text, self._answered.get((result.thread, command))
+        text, before = result.recorded_text, self._repeated.get(result.index)
         if before is None or len(text) < _SAME_CHARS or text != before.recorded_text:
             return {}
         return {line: [before.index] for line in lines or {""}}
@@ -87,9 +84,8 @@ class _Earlier:
         seen = self._evidence.index.seen[step]
         return call is None or self._evidence.is_in_prompt(seen, call)
 
-    def add(self, result: ToolResult, command: str, lines: frozenset[str]) -> None:
+    def add(self, result: ToolResult, lines: frozenset[str]) -> None:
         """Add a result, which later commands may read again."""
-        self._answered[result.thread, command] = result
         self._seen[result.index] = lines or frozenset({""})
         for line in lines if result.full is None else _lines(result.text) | lines:
             places = self._holders.setdefault((result.thread, line), [])

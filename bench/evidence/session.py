@@ -14,7 +14,7 @@ from ..text.facts import flat
 from ..text.instructions import quantifiers
 from ..text.line_changes import ResultLines
 from ..text.omissions import says_omission
-from .calls import call_of
+from .calls import Repeat, call_of, repeats_of
 from .contents import TraceContents
 from .failures import failed
 from .mentions import Mentions
@@ -24,7 +24,6 @@ from .own_text import OwnText, RewrittenResult
 from .pairs import PromptRules
 from .prices import Pricing
 from .records import RecordValues
-from .repeats import Repeat, repeats_of
 from .result_counts import ResultCounts
 from .result_facts import ResultFacts
 

@@ -4,9 +4,9 @@ prompt still had them.
 
 from __future__ import annotations
 
+from ..evidence.calls import Repeat
 from ..evidence.needs import FAR_TURNS
 from ..evidence.of_replay import ReplayEvidence
-from ..evidence.repeats import refetched
 from ..model.scores import Number
 from . import NOTHING, example as example, metric, share, shared
 
@@ -76,4 +76,16 @@ def refetches(evidence: ReplayEvidence) -> Number:
 
     Source: cache misses that are fetched again (Denning 1968)
     """
-    return Number(float(len(refetched(evidence)))) if evidence.session.repeats else NOTHING
+    repeats = evidence.session.repeats
+    return Number(float(sum(_is_refetch(evidence, r) for r in repeats))) if repeats else NOTHING
+
+
+def _is_refetch(evidence: ReplayEvidence, repeat: Repeat) -> bool:
+    """True if the prompt of a repeated call lacks a fact that both of its results show."""
+    facts, earlier = evidence.session.facts, repeat.earlier
+    call = evidence.call_of.get(repeat.turn)
+    if call is None or evidence.is_in_prompt(evidence.index.full[earlier.index], call):
+        return False
+    lost = facts.lost(earlier, evidence.facts_at(call))
+    again = facts.in_text(repeat.again.recorded_text, lost)
+    return bool(facts.in_text(earlier.recorded_text, again))
