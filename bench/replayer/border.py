@@ -15,8 +15,8 @@ from ..model import Message, Record, Reply, too_deep
 from ..model.errors import StrategyError, one_line
 from ..model.messages import shared_length
 from ..strategies import NewHistory, Written
-from ..strategies.functions import Route
 from ..strategies.offloading import offload
+from ..strategies.user_code.functions import Route
 from .ledger import Ledger
 from .serving import SAME, Answered, Count, Edit, HistoryAnswer, Messages, by_parts
 

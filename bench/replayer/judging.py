@@ -8,7 +8,7 @@ from typing import Any
 from ..model import AnyStep, Decision, Record, RouteDecision
 from ..plugins.registry import Plugin
 from ..strategies import AT_DEFAULT, RECORDED, Strategy
-from ..strategies.forms import execution_mapping
+from ..strategies.user_code.forms import execution_mapping
 from .ledger import Ledger, in_slot
 from .recording import Recording
 from .threads import Start, Threads

@@ -12,7 +12,7 @@ from ..model.errors import one_line
 from ..model.index import TraceIndex
 from ..model.replay import Replay
 from ..strategies import Strategy
-from ..strategies.functions import slot_function
+from ..strategies.user_code.functions import slot_function
 from ..tokens.counting import TokenCounter
 from . import unstable
 from .border import Border

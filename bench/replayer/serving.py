@@ -14,14 +14,14 @@ from ..model import Message
 from ..model.errors import StrategyError
 from ..model.outcome import Amount
 from ..strategies import NewHistory, Strategy, Window
-from ..strategies.functions import slot_function
 from ..strategies.offloading import offloaded_to
-from ..strategies.plain import encoded, plain_data
+from ..strategies.user_code.functions import slot_function
+from ..strategies.user_code.plain import encoded, plain_data
 from .cassettes import go_offline, require_answered
 
 if TYPE_CHECKING:
     from ..plugins.child import Link
-    from ..strategies.loaded import LoadedStrategies
+    from ..strategies.user_code.loaded import LoadedStrategies
 
 Count = Callable[[bytes], int]
 """The tokens of something, as the process that measures counts them."""

@@ -12,7 +12,7 @@ from ..model.messages import shared_length
 from ..model.replay import Call
 from ..plugins.registry import build
 from ..strategies import NewHistory, Strategy, Window
-from ..strategies.functions import slot_function
+from ..strategies.user_code.functions import slot_function
 from .numbering import Numbers
 from .recording import Recording
 

@@ -17,7 +17,7 @@ from ..files.git import resolve, top_of, unpack
 from ..files.limits import read_regular
 from ..model.errors import BenchError, ScenarioError, TraceError, one_line
 from ..strategies import Strategy
-from ..strategies.sandboxed import Place, stop
+from ..strategies.user_code.sandboxed import Place, stop
 from ..traces.paths import given_files
 from .comparing import strategies_given
 from .measured_runs import Running

@@ -23,7 +23,7 @@ from ..model.scores import MeasuredRun
 from ..strategies import Strategy, parse_strategy
 from ..strategies.declaring import at_settings, declarations
 from ..strategies.portfolio import REFERENCES
-from ..strategies.sandboxed import Place, load_strategies
+from ..strategies.user_code.sandboxed import Place, load_strategies
 from ..text.facts import FACTS_VERSION
 from ..tokens.prices import prices_date
 from ..tokens.usage import CALIBRATION_VERSION

@@ -18,7 +18,7 @@ from ..model.compared import Compared, GateResult
 from ..model.errors import BenchError, ResultsError, named_in_errors
 from ..strategies import Strategy
 from ..strategies.portfolio import PORTFOLIO
-from ..strategies.sandboxed import Place
+from ..strategies.user_code.sandboxed import Place
 from ..traces import Loaded
 from .against import ScenarioAtRevision, orphaned, scenario_at
 from .cache import Cache

@@ -14,7 +14,7 @@ work; its state lasts for one run. Settings are keyword-only parameters.
 - writer, `f(messages)`: the text of a summary, named by a compactor's setting `writer`
 - extractor, `f(record)`: the findings read back from a record; None if it does not apply
 
-A user's function gets its value in the form that it asks for: `forms.py`.
+A user's function gets its value in the form that it asks for: `user_code/forms.py`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from ..model.errors import SpecError
 from ..plugins.loader import method_of
 from ..plugins.registry import KINDS, Plugin, build
 from .declaring import Declaration, declaration, name_of, spec_of
-from .forms import with_form
 from .slots import (
     Execution as Execution,
     NewHistory as NewHistory,
@@ -40,6 +39,7 @@ from .slots import (
     parsed_value as parsed_value,
     untruncated_record as untruncated_record,
 )
+from .user_code.forms import with_form
 
 if TYPE_CHECKING:
     from ..plugins.worker import Child

@@ -21,7 +21,7 @@ from bench.model import Failure, ModelTurn, ToolCall, Trace
 from bench.model.errors import SpecError
 from bench.strategies import parse_strategy
 from bench.strategies.declaring import declaration
-from bench.strategies.sandboxed import Place, load_strategies, stop
+from bench.strategies.user_code.sandboxed import Place, load_strategies, stop
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "docs" / "examples"

@@ -18,7 +18,7 @@ from bench.plugins import worker
 from bench.plugins.worker import Child, NoAnswer
 from bench.replayer.replaying import Replayer
 from bench.strategies.declaring import declaration
-from bench.strategies.sandboxed import load_strategies
+from bench.strategies.user_code.sandboxed import load_strategies
 from bench.tokens.counting import TokenCounter
 
 LIMITS = {"call": 0.6, "memory": 800 << 20}
@@ -214,7 +214,7 @@ def test_a_forged_answer_is_refused(what, replayed):
 
 
 def test_code_that_describes_itself_as_nothing_is_still_user_code(tmp_path):
-    code = "import bench.strategies.loaded as loaded\nloaded._description = lambda one: loaded.Loaded()\n"
+    code = "import bench.strategies.user_code.loaded as loaded\nloaded._description = lambda one: loaded.Loaded()\n"
     (tmp_path / "mine.py").write_text(code + "def f(given): return 'x'\n")
     (mine,) = load_strategies([declaration(f'mine=summarizer="{tmp_path}/mine.py":f')])
     mine.sandbox.child.stop()

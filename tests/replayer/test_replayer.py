@@ -17,7 +17,7 @@ from bench.model.messages import recorded_messages
 from bench.replayer.replaying import Replayer
 from bench.strategies import Window, parse_strategy
 from bench.strategies.declaring import declaration
-from bench.strategies.sandboxed import load_strategies, stop
+from bench.strategies.user_code.sandboxed import load_strategies, stop
 
 
 def shorten(given):

@@ -14,7 +14,7 @@ from bench.plugins.registry import build, entries, register
 from bench.replayer.numbering import Numbers
 from bench.replayer.threads import Thread
 from bench.strategies import NewHistory, Window
-from bench.strategies.functions import slot_function
+from bench.strategies.user_code.functions import slot_function
 from bench.tokens.counting import TokenCounter
 
 

@@ -14,7 +14,7 @@ from handmade import SMALL, result
 
 from bench.model import Record, ToolResult
 from bench.plugins.registry import build
-from bench.strategies.forms import execution_mapping, raw_mapping
+from bench.strategies.user_code.forms import execution_mapping, raw_mapping
 from bench.traces import load
 
 TRACES = Path(__file__).parents[2] / "traces"

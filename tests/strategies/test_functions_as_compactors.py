@@ -14,8 +14,8 @@ from theirs import write
 from bench.model import Message, ModelTurn, ToolCall, UserTurn
 from bench.model.errors import SpecError
 from bench.strategies import Window, parse_strategy
-from bench.strategies.bridge import Bridge
-from bench.strategies.messages import AnthropicMessages, LangChainMessages
+from bench.strategies.user_code.bridge import Bridge
+from bench.strategies.user_code.messages import AnthropicMessages, LangChainMessages
 
 
 def prompts(run) -> list[list[str]]:

@@ -12,8 +12,8 @@ from field import answer, histories
 from hypothesis import assume, given, strategies as st
 
 from bench.model import Message, ToolCall
-from bench.strategies.bridge import Bridge
-from bench.strategies.messages import LangChainMessages, OpenAIMessages
+from bench.strategies.user_code.bridge import Bridge
+from bench.strategies.user_code.messages import LangChainMessages, OpenAIMessages
 
 FOLDER = Path(__file__).parents[2] / "docs" / "examples" / "libraries"
 FILES = {path.stem.removeprefix("with_"): path.read_text(encoding="utf-8") for path in FOLDER.glob("*.py")}

@@ -10,8 +10,8 @@ from ...model import RouteDecision
 from ...model.errors import SpecError, StrategyError
 from ...plugins.registry import OBJECT, OfKind, register
 from .. import RECORDED
-from ..bridge import Bridge
-from ..messages import LangChainMessages
+from ..user_code.bridge import Bridge
+from ..user_code.messages import LangChainMessages
 
 START, NAME = "__start__", "langgraph"
 

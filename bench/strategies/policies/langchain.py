@@ -12,9 +12,9 @@ from ...plugins.registry import register
 from .. import Window
 from ..engines import Parts, Summary
 from ..histories import safe_cut, system_count, total
-from ..messages import own_calls
 from ..offloading import offload
 from ..settings import Count, Share
+from ..user_code.messages import own_calls
 
 
 @register("compactor", "langchain.summarize")

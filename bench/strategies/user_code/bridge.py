@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
-from ..model import Message, ToolCall
-from ..model.base import grouped
-from ..model.errors import StrategyError
+from ...model import Message, ToolCall
+from ...model.base import grouped
+from ...model.errors import StrategyError
 from .messages import OpenAIMessages, own_calls, role_of
 
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..model.errors import BenchError, EndedError, one_line
-from ..plugins.loader import compile_from_source, import_from, is_installed
-from . import Strategy, build_strategy
+from ...model.errors import BenchError, EndedError, one_line
+from ...plugins.loader import compile_from_source, import_from, is_installed
+from .. import Strategy, build_strategy
 
 if TYPE_CHECKING:
-    from ..plugins.child import Link
+    from ...plugins.child import Link
 
 
 @dataclass(frozen=True)

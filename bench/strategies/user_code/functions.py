@@ -10,16 +10,16 @@ from typing import Any
 
 import msgspec
 
-from ..model import Message, Record, Reply, ToolResult
-from ..model.errors import StrategyError
-from ..plugins.registry import Plugin
-from ..plugins.spec import COMMAND
+from ...model import Message, Record, Reply, ToolResult
+from ...model.errors import StrategyError
+from ...plugins.registry import Plugin
+from ...plugins.spec import COMMAND
+from ..offloading import offload
+from ..slots import Execution, NewHistory, Window, untruncated_record
 from .bridge import Bridge
 from .forms import FORMS, Form, Lookup, execution_mapping, raw_mapping
 from .messages import AnthropicMessages, LangChainMessages, OpenAIMessages
-from .offloading import offload
 from .plain import plain_data
-from .slots import Execution, NewHistory, Window, untruncated_record
 
 Route = tuple[str, dict[str, Any]]
 """A route, and its detail."""

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import msgspec
 
-from ..model.errors import EndedError, SpecError, one_line
-from ..plugins.registry import Plugin, user_code
-from ..plugins.worker import Child, NoAnswer
-from . import Sandbox, Strategy, build_strategy, kind_of
-from .declaring import Declaration
+from ...model.errors import EndedError, SpecError, one_line
+from ...plugins.registry import Plugin, user_code
+from ...plugins.worker import Child, NoAnswer
+from .. import Sandbox, Strategy, build_strategy, kind_of
+from ..declaring import Declaration
 from .loaded import Loaded, LoadedStrategies, Place as Place, described
 
 _EACH_REPLAY = ("bench.replayer.serving",)

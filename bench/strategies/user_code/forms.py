@@ -14,11 +14,11 @@ from dataclasses import replace
 from types import UnionType
 from typing import Any, NamedTuple
 
-from ..model import Message, Record, ToolResult
-from ..model.errors import SpecError, nearest
-from ..plugins.registry import Plugin, declared_parameters
-from ..plugins.spec import COMMAND
-from .slots import Execution, Window
+from ...model import Message, Record, ToolResult
+from ...model.errors import SpecError, nearest
+from ...plugins.registry import Plugin, declared_parameters
+from ...plugins.spec import COMMAND
+from ..slots import Execution, Window
 
 
 class Lookup(dict[str, Any]):

@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
-from ..model import MAX_DEPTH, nested, too_deep
-from ..model.errors import StrategyError
+from ...model import MAX_DEPTH, nested, too_deep
+from ...model.errors import StrategyError
 
 _EXACT: tuple[tuple[type, Callable[[Any], Any]], ...] = (
     (str, str.__str__),

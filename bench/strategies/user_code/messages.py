@@ -9,10 +9,10 @@ from typing import Any
 
 import msgspec
 
-from ..model import Message, ToolCall, as_text
-from ..model.errors import SpecError
-from ..traces.intakes.messages import message
-from ..traces.records import Unread
+from ...model import Message, ToolCall, as_text
+from ...model.errors import SpecError
+from ...traces.intakes.messages import message
+from ...traces.records import Unread
 
 
 def role_of(message: Message) -> str:
