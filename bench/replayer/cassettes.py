@@ -13,8 +13,7 @@ from ..model.errors import StrategyError, one_line
 from ..traces.decoded import strict_json
 from ..traces.intakes.streams import assembled, events_of
 from ..traces.intakes.usage import usage_in
-from ..traces.records import Unread
-from ..traces.values import as_dict, first_of
+from ..traces.values import Unread, as_dict, first_of
 
 CASSETTE = "model.cassette.yaml"
 """The file of recorded requests and answers, in the folder that a strategy's paths start from."""

@@ -15,7 +15,7 @@ from ..model import MAX_DEPTH, too_deep
 from ..model.errors import TraceError, nearest_file, one_line
 from .decoded import NotJson, decode
 from .unpacked import is_packed, unpacked
-from .values import as_dict, dicts
+from .values import Unread, as_dict, dicts
 
 _BOM = b"\xef\xbb\xbf"
 _OBJECTS = re.compile(rb'\s*(\[\s*)?\{\s*["}]')
@@ -183,6 +183,20 @@ class Document:
             yield from itertools.starmap(self._value_of, itertools.islice(self.lines(), most))
         else:
             yield from self.json if isinstance(self.json, list) else [self.json]
+
+    def objects(self, unread: Unread) -> list[dict[str, Any]]:
+        """The objects of the file: its lines, the members of its list, or the file as one object.
+        Anything else is counted. Raises TraceError for a file without an object."""
+        values = list(self.values())
+        broken = [at for at, value in enumerate(values) if isinstance(value, TraceError)]
+        if self.problem is not None and len(values) - len(broken) == 0:
+            raise self.problem
+        half = bool(broken) and broken[-1] == len(values) - 1
+        unread.add("half-written last line", half)
+        unread.add("line that is not JSON", len(broken) - half)
+        objects = dicts(values)
+        unread.add("line that is no object", len(values) - len(broken) - len(objects))
+        return objects
 
     @property
     def head(self) -> Any:

@@ -24,8 +24,7 @@ from ..model import (
 )
 from .documents import Document
 from .reader import NoRun, source_of
-from .records import Unread
-from .values import data_of, without_empty
+from .values import Unread, data_of, without_empty
 
 PICTURE = "picture"
 Role = Literal["system", "user", "assistant", "tool"]

@@ -11,7 +11,7 @@ import pytest
 from bench.files.writing import write_together
 from bench.model.errors import BenchError, TraceError
 from bench.traces.documents import Document
-from bench.traces.records import Unread, time_of
+from bench.traces.values import Unread, time_of
 
 
 def document(folder: Path, data: bytes) -> Document:

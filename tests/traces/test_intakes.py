@@ -13,8 +13,8 @@ from bench.traces import load
 from bench.traces.intakes.content import blocks_of
 from bench.traces.intakes.exchange import answers_of, prompt_of
 from bench.traces.intakes.messages import is_item, messages
-from bench.traces.records import Unread
 from bench.traces.steps import ReadMessage
+from bench.traces.values import Unread
 
 ASKED = ReadMessage("user", "How many walls?")
 CALL = ToolCall(id="c", name="count", arguments={"of": "walls"})

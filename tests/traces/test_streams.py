@@ -9,7 +9,7 @@ import pytest
 
 from bench.traces.intakes.exchange import answers_of
 from bench.traces.intakes.streams import assembled, events_of
-from bench.traces.records import Unread
+from bench.traces.values import Unread
 
 USAGE = {"prompt_tokens": 9, "completion_tokens": 4}
 CALLS = [{"index": at, "id": f"c{at}", "type": "function", "function": {"name": "f", "arguments": text}} for at, text in enumerate(('{"a": 1}', "{}"))]  # fmt: skip

@@ -12,7 +12,7 @@ import msgspec
 from ...model import Message, ToolCall, as_text
 from ...model.errors import SpecError
 from ...traces.intakes.messages import message
-from ...traces.records import Unread
+from ...traces.values import Unread
 
 
 def role_of(message: Message) -> str:

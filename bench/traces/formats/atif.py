@@ -9,10 +9,9 @@ from typing import Any
 from .. import Confidence, Document, Traces, certain_if, register
 from ..intakes.content import blocks_of, result_of
 from ..intakes.messages import message
-from ..records import Kinds, fields_of, time_of
 from ..sessions.claude_code_files import tool_run
 from ..steps import ReadMessage, Steps, traces_of
-from ..values import as_dict, as_list, dict_in, dicts, number
+from ..values import Kinds, as_dict, as_list, dict_in, dicts, fields_of, number, time_of
 
 _VERSION = re.compile(r"(?:ATIF-)?v?1(?:\.\d+)*")
 _TRAJECTORY = {"schema_version", "session_id", "trajectory_id", "agent", "steps", "notes", "final_metrics",

@@ -10,11 +10,10 @@ from typing import Any
 from ...model import ContextEdit, ContextReset, ModelTurn, ToolResult
 from .. import Confidence, Document, Traces, certain_if, register
 from ..intakes.messages import message
-from ..records import fields_of, objects_of, time_of
 from ..sessions.branches import paired, way_to
 from ..sessions.claude_code_files import agent_files, agent_name, refuse_part, session_id, tool_run
 from ..steps import ReadMessage, Steps, traces_of
-from ..values import as_list, dict_in, number, text
+from ..values import as_list, dict_in, fields_of, number, text, time_of
 
 _NOT_IN_PROMPTS = {
     "summary", "file-history-snapshot", "queue-operation", "ai-title", "custom-title", "last-prompt", "progress",
@@ -101,7 +100,7 @@ class _Session(Steps):
         """The lines of a session and its sub-agents, each with its thread, in the order of events:
         a sub-agent's lines come before its result. Raises PartOf for a sub-agent's file if the
         session's file is given too."""
-        lines = objects_of(document, self.unread)
+        lines = document.objects(self.unread)
         session, agents = session_id(lines), {}
         alone = all(line.get("isSidechain") is True for line in lines if "message" in line)
         if alone:
@@ -111,12 +110,12 @@ class _Session(Steps):
         for line in lines:
             name = str(dict_in(line, "toolUseResult").get("agentId"))
             if name in agents:
-                yield from ((own, name) for own in objects_of(agents.pop(name), self.unread))
+                yield from ((own, name) for own in agents.pop(name).objects(self.unread))
             within = line.get("isSidechain") is True and not alone
             thread = text(line.get("parent_tool_use_id")) or ("sub-agent" if within else _MAIN)
             yield line, thread
         for name, file in agents.items():
-            yield from ((own, name) for own in objects_of(file, self.unread))
+            yield from ((own, name) for own in file.objects(self.unread))
 
     def _noted(self, raw: Line, thread: str) -> Line | None:
         """A line's known members; None for a line that a resumed session repeats. Notes its parent

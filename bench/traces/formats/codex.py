@@ -13,9 +13,8 @@ from ..decoded import strict_json
 from ..intakes.messages import is_answers, is_item, messages
 from ..intakes.usage import usage_in
 from ..markers import cut_in
-from ..records import fields_of, objects_of, time_of
 from ..steps import ReadMessage, Steps, ToolRun, traces_of
-from ..values import as_dict, as_list, dict_in, text
+from ..values import as_dict, as_list, dict_in, fields_of, text, time_of
 
 _ENDS = ("exec_command_end", "mcp_tool_call_end", "patch_apply_end")
 """Events that say how a tool's run ended."""
@@ -70,9 +69,7 @@ class _Rollout(Steps):
         self.total: Any = None  # the last count of the session's tokens
         self.counted: Usage | None = None  # the count of the answer that is to come
         self.prompts: list[int] = []  # the user turns that a person typed
-        lines = [
-            fields_of(value, _LINE, self.unread) for value in objects_of(document, self.unread)
-        ]
+        lines = [fields_of(value, _LINE, self.unread) for value in document.objects(self.unread)]
         events = [dict_in(line, "payload") for line in lines if line.get("type") == "event_msg"]
         self.ends = {str(end.get("call_id")): end for end in events if end.get("type") in _ENDS}
         for line in lines:

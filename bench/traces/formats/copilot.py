@@ -8,9 +8,8 @@ from typing import Any
 
 from .. import Confidence, Document, Traces, certain_if, register
 from ..intakes.messages import message
-from ..records import Unread, fields_of, objects_of, time_of
 from ..steps import ReadMessage, Steps, traces_of
-from ..values import as_list, dict_in, dicts, text
+from ..values import Unread, as_list, dict_in, dicts, fields_of, text, time_of
 
 _FRAME = {"requesterUsername", "responderUsername", "sessionId", "version", "creationDate"}
 _ROUND = {"response": str, "toolCalls": list, "thinking": dict, "timestamp": object, "modelId": str}
@@ -46,7 +45,7 @@ class Copilot:
     def read(self, document: Document) -> Traces:
         """The file's one chat."""
         run = _Chat()
-        objects = objects_of(document, run.unread)
+        objects = document.objects(run.unread)
         chat = _chat_after_changes(objects, run.unread) if objects else {}
         for value in dicts(chat.get("requests")):
             run.request(value)

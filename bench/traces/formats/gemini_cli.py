@@ -9,9 +9,8 @@ from ...model import ContextReset
 from .. import Confidence, Document, Traces, certain_if, register
 from ..intakes.content import blocks_of
 from ..intakes.messages import message
-from ..records import Kinds, fields_of, objects_of, time_of
 from ..steps import ReadMessage, Steps, traces_of
-from ..values import dict_in, dicts, text, without_empty
+from ..values import Kinds, dict_in, dicts, fields_of, text, time_of, without_empty
 
 _TURNS = ("user", "gemini")
 _NOTES = ("info", "error", "warning")
@@ -56,7 +55,7 @@ class GeminiCLI:
     def read(self, document: Document) -> Traces:
         """The file's session."""
         run = _Session()
-        objects = objects_of(document, run.unread)
+        objects = document.objects(run.unread)
         (run.stream if any(map(_begins, objects)) else run.session)(objects)
         return traces_of(document, "gemini_cli", [run])
 

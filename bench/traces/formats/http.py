@@ -12,10 +12,9 @@ from ...model.errors import TraceError
 from .. import Confidence, Document, Traces, certain_if, register
 from ..intakes.calls import runs_of
 from ..intakes.exchange import request_in
-from ..records import Unread
 from ..steps import traces_of
 from ..unpacked import unpacked
-from ..values import as_dict, dict_in, dicts
+from ..values import Unread, as_dict, dict_in, dicts
 
 _BEGINS = re.compile(r"^interactions:\n\s*- request:\n", re.MULTILINE)
 _ASKS = re.compile(rb"""\b(?:messages?|contents|input|inputText|prompt)\\?["']?:""")

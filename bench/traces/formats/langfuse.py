@@ -10,9 +10,8 @@ from .. import Confidence, Document, Traces, certain_if, register
 from ..intakes.messages import ROLES
 from ..intakes.tree import Span, langchain_in, span_of, trees_of
 from ..intakes.usage import usage_in
-from ..records import Unread, objects_of
 from ..steps import traces_of
-from ..values import as_dict, dicts, first_of, from_json_text, text
+from ..values import Unread, as_dict, dicts, first_of, from_json_text, text
 
 _KINDS = {"GENERATION": "call", "TOOL": "tool", "SPAN": "chain", "CHAIN": "chain", "AGENT": "chain",
           "EVENT": ""}  # fmt: skip
@@ -48,7 +47,7 @@ class Langfuse:
     def read(self, document: Document) -> Traces:
         """The file's traces in the order in which they began."""
         unread = Unread()
-        frames, items = _frames_and_observations(objects_of(document, unread))
+        frames, items = _frames_and_observations(document.objects(unread))
         only = frames[0] if len(set(frames)) == 1 else None
         spans = [(str(first_of(item, _TRACES) or only), _span(item, unread)) for item in items]
         return traces_of(document, "langfuse", trees_of(spans), unread)

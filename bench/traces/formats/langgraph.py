@@ -18,9 +18,8 @@ from .. import Confidence, Document, Traces, certain_if, register
 from ..decoded import strict_json
 from ..intakes.messages import is_langchain, message, unwrapped
 from ..intakes.prompts import Prompts
-from ..records import Unread, objects_of, time_of
 from ..steps import point_after, traces_of
-from ..values import as_dict, as_list, dict_in, dicts, first_of, number, text
+from ..values import Unread, as_dict, as_list, dict_in, dicts, first_of, number, text, time_of
 
 State = dict[str, Any]
 
@@ -63,7 +62,8 @@ class LangGraph:
     def read(self, document: Document) -> Traces:
         """The file's threads in the order in which they begin."""
         unread = Unread()
-        states = (_saved_states if _is_sqlite(document) else objects_of)(document, unread)
+        saved = _is_sqlite(document)
+        states = _saved_states(document, unread) if saved else document.objects(unread)
         threads = grouped(
             (_configured_key(state, "thread_id"), state) for state in sorted(states, key=_order)
         )

@@ -9,9 +9,8 @@ from typing import Any
 from .. import Confidence, Document, Traces, certain_if, register
 from ..intakes.tree import Span, inherited, langchain_in, span_of, trees_of
 from ..intakes.usage import usage_in
-from ..records import Unread, objects_of
 from ..steps import traces_of
-from ..values import as_id, dict_in, dicts, first_of, text
+from ..values import Unread, as_id, dict_in, dicts, first_of, text
 
 _KINDS = {"llm": "call", "tool": "tool", "chain": "chain", "prompt": "", "parser": ""}
 
@@ -44,7 +43,7 @@ class LangSmith:
     def read(self, document: Document) -> Traces:
         """The file's trees in the order in which they began."""
         unread = Unread()
-        runs = list(_flat(_merged_runs(objects_of(document, unread)), ""))
+        runs = list(_flat(_merged_runs(document.objects(unread)), ""))
         records = {as_id(run.get("id")): run for run, _ in runs}
         spans = [_span(run, parent, unread) for run, parent in runs]
         parents = {span.id: span.parent for span in spans}

@@ -8,10 +8,9 @@ from typing import Any
 from .. import Confidence, Document, Traces, register
 from ..intakes.exchange import instructions_in, tools_in
 from ..intakes.messages import is_item, is_langchain, is_message, messages
-from ..records import Unread, objects_of
 from ..sessions.commands import is_observation
 from ..steps import Steps, traces_of
-from ..values import as_id, dicts, text
+from ..values import Unread, as_id, dicts, text
 
 _FRAME = {"messages", "tools", "functions", "tool_choice", "parallel_tool_calls", "model", "id", "metadata", "usage", "temperature",
           "top_p", "max_tokens", "max_completion_tokens", "response_format", "seed", "system", "top_k", "stream", "thinking",
@@ -57,7 +56,7 @@ class Messages:
     def read(self, document: Document) -> Traces:
         """Each conversation of the file as a trace; its id is the conversation's own, or empty."""
         unread = Unread()
-        objects = objects_of(document, unread)
+        objects = document.objects(unread)
         framed = [item for item in objects if isinstance(item.get("messages"), list)]
         unread.add("object that is no conversation", (len(objects) - len(framed)) * bool(framed))
         runs = map(_run_of, framed or [{"messages": objects}])

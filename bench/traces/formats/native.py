@@ -18,8 +18,7 @@ from ...model import SCHEMA_VERSION, AnyStep, Trace
 from ...model.errors import one_line
 from .. import Confidence, Document, Traces, certain_if, register
 from ..lines import KEY, Header, encode_trace as encode_trace, trace_of
-from ..records import Unread
-from ..values import as_dict, dicts
+from ..values import Unread, as_dict, dicts
 
 _PLACE = re.compile(r" - at `(?:key in )?(\$.*?)`$")
 

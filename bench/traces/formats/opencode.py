@@ -8,9 +8,8 @@ from ...model import ContextEdit, ContextReset, ToolCall, Usage
 from .. import Confidence, Document, Traces, certain_if, register
 from ..intakes.content import Blocks
 from ..intakes.usage import usage_in
-from ..records import Kinds, Unread, fields_of, time_of
 from ..steps import PICTURE, ReadMessage, Steps, ToolRun, traces_of
-from ..values import as_dict, dict_in, dicts, text
+from ..values import Kinds, Unread, as_dict, dict_in, dicts, fields_of, text, time_of
 
 _CLEARED = "[Old tool result content cleared]"
 _INTERRUPTED = "[Tool execution was interrupted]"

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from .. import Confidence, Document, PartOf, Traces, certain_if, register
-from ..records import Unread, objects_of
 from ..sessions.openhands_log import SDK_EVENTS, EventLog
 from ..steps import traces_of
-from ..values import as_dict, as_id, dicts, text
+from ..values import Unread, as_dict, as_id, dicts, text
 
 _LISTS = ("history", "trajectory", "items", "events")
 _FRAME = {*_LISTS, "instance_id", "test_result", "error", "git_patch", "metrics", "instance", "metadata", "instruction", "llm_completions", "attempt",
@@ -49,7 +48,7 @@ class OpenHands:
         """The file's run, or an evaluation's runs in order. Raises PartOf for a file that is read
         with another."""
         unread = Unread()
-        objects = objects_of(document, unread)
+        objects = document.objects(unread)
         framed = [(value, events) for value in objects if (events := _events_in(value)) is not None]
         if framed:
             runs = [_run(events, value) for value, events in framed]

@@ -10,9 +10,8 @@ from .. import Confidence, Document, Traces, certain_if, register
 from ..intakes.spans import OtelSpan, spans_of
 from ..intakes.tree import Span, langchain_in, trees_of
 from ..intakes.usage import usage_in
-from ..records import Unread, objects_of
 from ..steps import traces_of
-from ..values import as_dict, as_list, dicts, first_of, from_json_text
+from ..values import Unread, as_dict, as_list, dicts, first_of, from_json_text
 
 _CALLS = {"llm", "call_llm", "chat", "text_completion", "generate_content", "completion", "responses",
           "ai.generatetext.dogenerate", "ai.streamtext.dostream", "ai.generateobject.dogenerate",
@@ -62,7 +61,7 @@ class Otel:
     def read(self, document: Document) -> Traces:
         """The file's conversations in the order in which they began."""
         unread = Unread()
-        spans = spans_of(objects_of(document, unread), unread)
+        spans = spans_of(document.objects(unread), unread)
         named = {
             span.trace: talk
             for span in reversed(spans)

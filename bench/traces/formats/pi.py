@@ -8,10 +8,9 @@ from typing import Any
 from ...model import ContextReset
 from .. import Confidence, Document, Traces, certain_if, register
 from ..intakes.messages import message
-from ..records import fields_of, objects_of, time_of
 from ..sessions.branches import paired, way_to
 from ..steps import Steps, ToolRun, traces_of
-from ..values import dict_in, number
+from ..values import dict_in, fields_of, number, time_of
 
 _NOT_IN_PROMPTS = {"model_change", "thinking_level_change", "custom", "label", "session_info",
                    "ephemeral"}  # fmt: skip
@@ -75,7 +74,7 @@ class _Session(Steps):
         self.steps_of: dict[str, set[int]] = {}
         self.first_kept: dict[str, str] = {}  # of a compaction: the first entry that it kept
         last: str | None = None
-        for at, line in enumerate(objects_of(document, self.unread)):
+        for at, line in enumerate(document.objects(self.unread)):
             if line.get("type") == "session":
                 self.meta["session_id"] = line.get("id")
                 continue
@@ -111,24 +110,27 @@ class _Session(Steps):
 
     def _message(self, given: Fields, time: float | None) -> None:
         """Add a message, and the cost of an answer."""
-        role, content, usage = given.get("role", ""), given.get("content"), given.get("usage", {})
+        if given.get("excludeFromContext") is True:
+            return
+        role, usage = given.get("role", ""), given.get("usage", {})
+        sent = {key: given[key] for key in _SENT if key in given}
         if role == "bashExecution":
-            content = _COMMAND.format(given.get("command"), given.get("output") or "(no output)")
+            output = given.get("output") or "(no output)"
+            sent["content"] = _COMMAND.format(given.get("command"), output)
+        elif "summary" in given:
+            sent["content"] = given["summary"]
         counts: dict[str, Any] = {name: usage.get(key) for key, name in _COUNTS.items()}
         counts["cache_creation"] = {"ephemeral_1h_input_tokens": usage.get("cacheWrite1h")}
-        sent = {key: given[key] for key in _SENT if key in given}
-        sent |= {"role": _ROLES.get(role, role), "usage": counts}
-        sent["content"] = given.get("summary", content)
         self.cost_usd += number(dict_in(usage, "cost").get("total")) or 0.0
         broken = given.get("stopReason") in ("error", "aborted")
         truncated = dict_in(given.get("details"), "truncation").get("truncated") is True
-        for shown in (
-            message(sent, self.unread) if given.get("excludeFromContext") is not True else ()
+        ran = ToolRun(cut=True) if truncated else None
+        for shown in message(
+            {**sent, "role": _ROLES.get(role, role), "usage": counts}, self.unread
         ):
             if broken and not (shown.content or shown.other or shown.calls):
                 self.unread.add("answer that broke off")
             else:
-                ran = ToolRun(cut=True) if truncated else None
                 self.add_message(shown.with_known(ran=ran), time=time)
 
     def _reset(self, end: str | None, time: float | None, summary: str | None) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 from .. import Confidence, Document, PartOf, Traces, register
 from ..intakes.calls import runs_of
 from ..intakes.exchange import answer_in, request_in
-from ..records import Unread, objects_of
 from ..steps import traces_of
+from ..values import Unread
 
 _SAMPLE = 20
 
@@ -46,7 +46,7 @@ class RequestLog:
     def read(self, document: Document) -> Traces:
         """The file's runs in the order in which they began."""
         unread = Unread()
-        records = objects_of(document, unread)
+        records = document.objects(unread)
         if len(records) == 1 and len(document.beside) > 1:
             records += _others(document)
         return traces_of(document, "request_log", runs_of(records, unread), unread)

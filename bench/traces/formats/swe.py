@@ -13,10 +13,9 @@ from ..intakes.content import blocks_of
 from ..intakes.exchange import answers_of
 from ..intakes.messages import message, messages
 from ..paths import case_id
-from ..records import Kinds, Unread, fields_of
 from ..sessions.commands import calls_in, command_run, is_observation
 from ..steps import ReadMessage, Steps, ToolRun, traces_of
-from ..values import as_dict, dict_in, dicts, number, text
+from ..values import Kinds, Unread, as_dict, dict_in, dicts, fields_of, number, text
 
 _FORMATS = (None, "mini-swe-agent-1", "mini-swe-agent-1.1")
 _GRADED = "result.json"

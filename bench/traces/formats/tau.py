@@ -8,9 +8,8 @@ from typing import Any
 
 from .. import Confidence, Document, Traces, certain_if, register
 from ..intakes.messages import messages
-from ..records import Unread, objects_of
 from ..steps import Steps, traces_of
-from ..values import as_dict, as_id, as_list, dict_in, dicts, number, text
+from ..values import Unread, as_dict, as_id, as_list, dict_in, dicts, number, text
 
 _RUN = {"id", "task_id", "trial", "info", "traj", "messages", "records", "reward", "reward_info", "seed", "timestamp",
         "start_time", "end_time", "duration", "termination_reason", "agent_cost", "user_cost"}  # fmt: skip
@@ -49,7 +48,7 @@ class Tau:
         unread = Unread()
         runs = [
             _run(run, dict_in(value, "info"))
-            for value in objects_of(document, unread)
+            for value in document.objects(unread)
             for run in (dicts(value["simulations"]) if "simulations" in value else [value])
         ]
         return traces_of(document, "tau", runs, unread)

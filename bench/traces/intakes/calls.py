@@ -10,9 +10,8 @@ from typing import Any
 import msgspec
 
 from ...model import AnyStep, ContextReset, grouped
-from ..records import Unread, time_of
 from ..steps import ReadMessage, Steps
-from ..values import as_dict, as_list, number, text
+from ..values import Unread, as_dict, as_list, number, text, time_of
 from .exchange import (  # fmt: skip
     answer_in,
     answers_of,

@@ -13,9 +13,8 @@ from ...model import (
     as_text,
     compact_json,
 )
-from ..records import Unread
 from ..steps import PICTURE, ReadMessage, Role
-from ..values import arguments, as_dict, dicts, first_of, text
+from ..values import Unread, arguments, as_dict, dicts, first_of, text
 
 _TEXTS = {"text": "text", "input_text": "text", "output_text": "text", "summary_text": "text",
           "refusal": "refusal"}  # fmt: skip

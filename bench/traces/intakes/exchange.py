@@ -8,9 +8,8 @@ from collections.abc import Set
 from dataclasses import replace
 from typing import Any
 
-from ..records import Unread
 from ..steps import ReadMessage
-from ..values import as_dict, as_list, dict_in, dicts, first_of, from_json_text, text
+from ..values import Unread, as_dict, as_list, dict_in, dicts, first_of, from_json_text, text
 from .content import blocks_of
 from .messages import is_langchain, is_message, message, messages, without_ids
 from .streams import assembled, events_of, unpacked

@@ -13,9 +13,8 @@ from dataclasses import replace
 from typing import Any
 
 from ...model import ToolCall, as_text
-from ..records import Unread, time_of
 from ..steps import ReadMessage, Role, ToolRun
-from ..values import as_dict, as_list, dicts, first_of, text
+from ..values import Unread, as_dict, as_list, dicts, first_of, text, time_of
 from .content import NAMES, Blocks, blocks_of, call_in, failure_in
 from .usage import usage_in
 

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from ..records import Unread, time_of
-from ..values import as_dict, as_list, dicts, first_of, text
+from ..values import Unread, as_dict, as_list, dicts, first_of, text, time_of
 from .tree import Span
 
 _FAILED = (2, "STATUS_CODE_ERROR", "ERROR")

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ...model import Usage, grouped
-from ..records import Unread, time_of
 from ..steps import ReadMessage, ToolRun
-from ..values import arguments, as_dict, as_id, first_of, text
+from ..values import Unread, arguments, as_dict, as_id, first_of, text, time_of
 from .exchange import answers_of, prompt_of, tools_in
 from .messages import is_langchain, is_message, unwrapped
 from .prompts import Prompts

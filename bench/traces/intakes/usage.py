@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...model import Usage
-from ..records import Unread
-from ..values import as_dict
+from ..values import Unread, as_dict
 
 _PREFIXES = ("gen_ai.usage.", "llm.token_count.", "llm.usage.", "ai.usage.")
 _NAMES = {

@@ -14,9 +14,8 @@ from ..intakes.content import Blocks, call_in
 from ..intakes.exchange import answers_of
 from ..intakes.messages import ROLES
 from ..intakes.usage import usage_in
-from ..records import time_of
 from ..steps import ReadMessage, Steps, ToolRun
-from ..values import as_dict, as_list, data_of, dict_in, dicts, number, text
+from ..values import as_dict, as_list, data_of, dict_in, dicts, number, text, time_of
 from .branches import paired
 
 Event = dict[str, Any]
