@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...model.audit import PromptPart
 from ...model.base import grouped
-from ..blocks import Block, Cell, Cells, Drawing, Figure, Figures, Prose, Span, code, table
+from ..blocks import Block, Cell, Cells, Drawing, Figure, Figures, Prose, Span, Table, code, table
 from ..charts import Histogram, Mark
 from ..numbers import change, count, counted, dollars, listed, percent, shortened
 from .sessions import Sessions
@@ -23,6 +23,24 @@ def cost(sessions: Sessions) -> Iterator[Block]:
     if not sessions.all:
         return
     yield Figures(tuple(_figures(sessions)))
+    yield _uses(sessions)
+    if len(sessions.all) > 1:
+        size = "price" if sessions.priced else "tokens"
+        heads = ["session", "calls", size, "cache breaks", "shortened", "cut results", "read twice"]
+        by_session: list[Cells] = [
+            (
+                Cell(sessions.names[one.id], one.model or ""),
+                count(len(one.turns)),
+                sessions.words(sessions.size_of(one.charges), unit=False),
+                *map(count, map(len, (one.cache.breaks, one.shortenings, one.cuts, one.rereads))),
+            )
+            for one in sorted(sessions.all, key=lambda one: -sessions.size_of(one.charges))
+        ]
+        yield table("Sessions", heads, by_session, most=_MOST * 3, noun="session")
+
+
+def _uses(sessions: Sessions) -> Table:
+    """A table with a row for each way in which tokens were billed."""
     charges = [one.charges for one in sessions.all]
     tokens = {
         use: sum(getattr(one, f"{use}_tokens") for one in charges)
@@ -45,20 +63,7 @@ def cost(sessions: Sessions) -> Iterator[Block]:
         if of_use
         for usd in [sum(getattr(one, f"{use}_usd") for one in charges)]
     ]
-    yield table("Cost by use", ["billed as", "tokens", "price", "share"], rows)
-    if len(sessions.all) > 1:
-        size = "price" if sessions.priced else "tokens"
-        heads = ["session", "calls", size, "cache breaks", "shortened", "cut results", "read twice"]
-        by_session: list[Cells] = [
-            (
-                Cell(sessions.names[one.id], one.model or ""),
-                count(len(one.turns)),
-                sessions.words(sessions.size_of(one.charges), unit=False),
-                *map(count, map(len, (one.cache.breaks, one.shortenings, one.cuts, one.rereads))),
-            )
-            for one in sorted(sessions.all, key=lambda one: -sessions.size_of(one.charges))
-        ]
-        yield table("Sessions", heads, by_session, most=_MOST * 3, noun="session")
+    return table("Cost by use", ["billed as", "tokens", "price", "share"], rows)
 
 
 def _priced(sessions: Sessions, tokens: float, usd: float, size: float) -> tuple[str, str]:

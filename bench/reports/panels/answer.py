@@ -77,31 +77,12 @@ def _savings(reading: Reading) -> Iterator[Figure]:
 
     Where every strategy is rejected, the misses are those of the cheapest.
     """
-    pricing, today, rejected = reading.pricing, reading.today, reading.rejected
+    rejected = reading.rejected
     item = reading.candidate or rejected or (reading.tried or reading.ranked)[0]
-    price, is_advised = reading.price(item), item.strategy == reading.advice.advised
-    if item is rejected or "inactive" in item.marks or price is None or price.ratio is None:
-        name = "Tokens today" if reading.counts_tokens else "Price today"
-        yield Figure(name, pricing.money(today or price), "", pricing.unit, pricing.economy)
-    else:
-        kind = "Saving with" if is_advised else "Cheapest within limits:"
-        kind = kind if reading.candidate else "Change with"
-        line = f"{pricing.money(today)} → {pricing.in_words(price)}"
-        line = line if today else pricing.in_words(price)
-        note = f"95% interval {_in_words(price.interval)}" if price.interval else ""
-        tone = TONE_OF[reading.mark(item.strategy)]
-        yield Figure(f"{kind} {item.strategy}", change(price.ratio), tone, line, note)
-
-    limit, share = reading.limit("needed"), reading.advice.cannot_rule_out
-    limit_text = "" if limit is None else f"limit {percent(limit)}"
-    counts = ", ".join(filter(None, [reading.counts(item.strategy, RATE), limit_text]))
-    line = ": ".join(filter(None, [reading.title(item.strategy), counts]))
-    note = rule_out(reading.sample, share) if share else ""
-    bad = limit is not None and item.missed_turns is not None and item.missed_turns > limit
-    tone = "bad" if bad else "good" if is_advised else ""
-    yield Figure(sentence_case(MISSED_TURNS), percent(item.missed_turns), tone, line, note)
-
-    least, note = reading.advice.theoretical_minimum, ""
+    yield _price_figure(reading, item)
+    yield _missed_figure(reading, item)
+    pricing, today, least = reading.pricing, reading.today, reading.advice.theoretical_minimum
+    note = ""
     if least is not None and today is not None and today.per_run:
         floor = pricing.in_words(Price(unit=today.unit, per_run=least))
         note = f"theoretical minimum: {floor} ({change(least / today.per_run)})"
@@ -112,6 +93,34 @@ def _savings(reading: Reading) -> Iterator[Figure]:
         price, name = reading.price(rejected), f"Cheapest rejected: {rejected.strategy}"
         value = change(price.ratio) if price and price.ratio is not None else rejected.verdict
         yield Figure(name, value, "bad", rejected.reason or rejected.verdict, note)
+
+
+def _price_figure(reading: Reading, item: Ranked) -> Figure:
+    """The change of price under a strategy; today's price if it is rejected or changes nothing."""
+    pricing, price, today = reading.pricing, reading.price(item), reading.today
+    if item is reading.rejected or "inactive" in item.marks or price is None or not price.ratio:
+        name = "Tokens today" if reading.counts_tokens else "Price today"
+        return Figure(name, pricing.money(today or price), "", pricing.unit, pricing.economy)
+    is_advised = item.strategy == reading.advice.advised
+    kind = "Saving with" if is_advised else "Cheapest within limits:"
+    kind = kind if reading.candidate else "Change with"
+    start = f"{pricing.money(today)} → " if today else ""
+    note = f"95% interval {_in_words(price.interval)}" if price.interval else ""
+    tone = TONE_OF[reading.mark(item.strategy)]
+    line = f"{start}{pricing.in_words(price)}"
+    return Figure(f"{kind} {item.strategy}", change(price.ratio), tone, line, note)
+
+
+def _missed_figure(reading: Reading, item: Ranked) -> Figure:
+    """The missed turns of a strategy, with the limit, and the loss that cannot be ruled out."""
+    limit, share = reading.limit("needed"), reading.advice.cannot_rule_out
+    limit_text = "" if limit is None else f"limit {percent(limit)}"
+    counts = ", ".join(filter(None, [reading.counts(item.strategy, RATE), limit_text]))
+    line = ": ".join(filter(None, [reading.title(item.strategy), counts]))
+    note = rule_out(reading.sample, share) if share else ""
+    bad = limit is not None and item.missed_turns is not None and item.missed_turns > limit
+    tone: Tone = "bad" if bad else "good" if item.strategy == reading.advice.advised else ""
+    return Figure(sentence_case(MISSED_TURNS), percent(item.missed_turns), tone, line, note)
 
 
 def _measures(
