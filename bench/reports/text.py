@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
 from ..model.compared import Compared
 from ..model.errors import visible
@@ -115,26 +116,12 @@ def _table(table: Table, width: int) -> Iterator[str]:
     from rich.text import Text
 
     drawn = RichTable(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    texts: list[list[str]] = []
-    left_out, room = 0, width
-    for at, column in enumerate(table.columns):
-        if column.drawn:
-            continue
-        cells = [
-            _cell(it[at], column.number, at == 0) if isinstance(it, tuple) else "" if at else it
-            for it in table.rows
-        ]
-        widest = max(map(len, [*cells, *textwrap.wrap(column.title, _HEAD)]), default=0)
-        is_kept = (at == 0 or column.number) and widest <= _NAME  # else its words may be broken
-        fixed = widest if is_kept else None
-        room -= (fixed or (_NAME if at == 0 else _FEWEST)) + _GAP
-        if len(texts) >= 2 and (left_out or room < -_GAP):
-            left_out += 1
-            continue
-        justify = "right" if column.number else "left"
-        drawn.add_column(Text(column.title), justify=justify, overflow="fold", width=fixed)  # type: ignore[arg-type]
-        texts.append(cells)
-    for row in zip(*texts, strict=True):
+    columns = dict(sorted(_fitting(table, width).items()))
+    for at, (_, fixed) in columns.items():
+        title, is_number = Text(table.columns[at].title), table.columns[at].number
+        justify: Literal["left", "right"] = "right" if is_number else "left"
+        drawn.add_column(title, justify=justify, overflow="fold", width=fixed)
+    for row in zip(*(cells for cells, _ in columns.values()), strict=True):
         drawn.add_row(*map(Text, row))
     console = Console(
         file=io.StringIO(), width=width, color_system=None, legacy_windows=False, _environ={}
@@ -142,8 +129,35 @@ def _table(table: Table, width: int) -> Iterator[str]:
     with console.capture() as capture:
         console.print(drawn)
     yield from (line.rstrip() for line in capture.get().splitlines())
-    note = f"{counted(left_out, 'more column')} on the page (-o report.html). " if left_out else ""
+    more = sum(not column.drawn for column in table.columns) - len(columns)
+    note = f"{counted(more, 'more column')} on the page (-o report.html). " if more else ""
     yield from _wrapped(note + table.caption, width)
+
+
+def _fitting(table: Table, width: int) -> dict[int, tuple[list[str], int | None]]:
+    """The columns that fit: the first two, the last one if it is of words, then from left to right.
+
+    Each has its cells and its width; None where its words may be broken.
+    """
+    shown = [at for at, column in enumerate(table.columns) if not column.drawn]
+    words = [at for at in shown[-1:] if not table.columns[at].number]
+    columns: dict[int, tuple[list[str], int | None]] = {}
+    room = width
+    for at in dict.fromkeys([*shown[:2], *words, *shown]):
+        is_first, column = at == 0, table.columns[at]
+        cells = [
+            _cell(row[at], column.number, is_first)
+            if isinstance(row, tuple)
+            else (row if is_first else "")
+            for row in table.rows
+        ]
+        widest = max(map(len, [*cells, *textwrap.wrap(column.title, _HEAD)]), default=0)
+        fixed = widest if (is_first or column.number) and widest <= _NAME else None
+        room -= (fixed or (_NAME if is_first else _FEWEST)) + _GAP
+        if len(columns) >= 2 and room < -_GAP:
+            break
+        columns[at] = cells, fixed
+    return columns
 
 
 def _cell(cell: Cell, number: bool, first: bool) -> str:
