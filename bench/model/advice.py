@@ -70,7 +70,8 @@ class Price(Value, frozen=True, kw_only=True):
         """
         if not self.ratio or not self.high:
             return None
-        return min(self.high, self.ratio**2 / self.high), max(self.high, self.ratio**2 / self.high)
+        other = self.ratio * self.ratio / self.high
+        return min(self.high, other), max(self.high, other)
 
 
 NOISE = 0.001
