@@ -7,9 +7,9 @@ import copy
 from typing import Any
 
 from .. import Confidence, Document, Traces, certain_if, register
-from ..intakes.messages import message
-from ..steps import ReadMessage, Steps, traces_of
-from ..values import Unread, as_list, dict_in, dicts, fields_of, text, time_of
+from ..intakes.messages import messages
+from ..steps import Steps, traces_of
+from ..values import Unread, as_list, dict_in, dicts, fields_of, text
 
 _FRAME = {"requesterUsername", "responderUsername", "sessionId", "version", "creationDate"}
 _ROUND = {"response": str, "toolCalls": list, "thinking": dict, "timestamp": object, "modelId": str}
@@ -83,35 +83,31 @@ class _Chat(Steps):
     def request(self, value: dict[str, Any]) -> None:
         """Add a request and what followed."""
         request = fields_of(value, _REQUEST, self.unread)
-        time, model = time_of(request.get("timestamp"), self.unread), request.get("modelId")
-        if asked := text(dict_in(request, "message").get("text")):
-            self.add_message(ReadMessage("user", asked), time=time)
         self.unread.add("request that was cancelled", request.get("isCanceled") is True)
-        metadata = dict_in(request, "result", "metadata")
+        metadata, begun = dict_in(request, "result", "metadata"), request.get("timestamp")
+        asked = text(dict_in(request, "message").get("text"))
+        sent = [{"role": "user", "content": asked, "timestamp": begun}] if asked else []
         rounds = dicts(metadata.get("toolCallRounds"))
         if not rounds and request.get("response"):
-            self.add_message(
-                ReadMessage("assistant", _text(request["response"]), model=model), time=time
-            )
+            rounds = [{"response": _text(request["response"])}]
         for one in rounds:
             turn = fields_of(one, _ROUND, self.unread)
-            thought = dict_in(turn, "thinking").get("text")
-            sent = {
+            thought, time = dict_in(turn, "thinking").get("text"), turn.get("timestamp", begun)
+            answer = {
                 "role": "assistant",
                 "content": turn.get("response"),
                 "reasoning": "\n".join(map(str, thought)) if isinstance(thought, list) else thought,
                 "toolCalls": turn.get("toolCalls"),
-                "model": turn.get("modelId", model),
-                "timestamp": turn.get("timestamp", time),
+                "model": turn.get("modelId", request.get("modelId")),
             }
-            answer, *_ = message(sent, self.unread)
-            self.add_message(answer)
-            for call in answer.calls:
-                content = as_list(dict_in(metadata, "toolCallResults", call.id).get("content"))
-                if content:
-                    output = "\n".join(filter(None, map(_text, content)))
-                    shown = ReadMessage("tool", output, call_id=call.id)
-                    self.add_message(shown, time=answer.time)
+            sent.append({**answer, "timestamp": time})
+            for call in dicts(turn.get("toolCalls")):
+                own = str(call.get("id"))
+                content = as_list(dict_in(metadata, "toolCallResults", own).get("content"))
+                shown = "\n".join(filter(None, map(_text, content)))
+                result = {"role": "tool", "tool_call_id": own, "content": shown, "timestamp": time}
+                sent += [result] if content else []
+        self.add_messages(messages(sent, self.unread))
 
 
 def _text(part: Any) -> str:
