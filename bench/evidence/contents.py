@@ -17,7 +17,7 @@ from ..text.excerpts import Excerpt, is_same
 from ..text.facts import small_words_of
 from ..text.fields import FieldTable
 from ..text.instructions import is_rule, sentences_of
-from ..text.reading import expanded
+from ..text.legends import written_out
 from ..text.same_data import Scalars
 from ..text.texts import FactsHeld, Texts
 from ..text.unit_keys import in_known_units
@@ -135,7 +135,7 @@ class TraceContents:
     def in_place(self, text: str, step: int) -> str:
         """A text decoded as far as possible, with its step's result in place of the same data."""
         result, proof = self.results[step], None
-        text = expanded(self._decoded(text, step)[0], result.text)
+        text = written_out(self._decoded(text, step)[0], result.text)
         text = in_known_units(text, self.table(step).names)
         with suppress(RecursionError):  # nested too deeply
             ways = self._scalars(step) if len(text) <= LONG_CHARS else ()

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import re
 import weakref
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import suppress
 from functools import cached_property
 from html import unescape as unescape_html
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from ..model import ToolResult, as_text, nested
+from ..model import ToolResult, nested
 from ..text.decode import NothingParsed, parse_json
 from ..text.escapes import unescape
 from ..text.excerpts import NOTICE_CHARS, Gap, gaps_of
 from ..text.fields import FieldTable
 from ..text.line_notes import without_number
 from ..text.reading import unfolded
-from ..text.row_order import Order, is_in_order, stated_order
-from ..text.tables import find_tables
-from ..text.text_records import Pair
 from .notices import Notices
 
 if TYPE_CHECKING:
@@ -180,22 +177,9 @@ class RewrittenResult(OwnText):
         return [line for line in super()._lines() if not self.states_truly(line)]
 
     def states_truly(self, line: str) -> bool:
-        """True if a line correctly states counts of a column's values, or the order of the rows in
-        this text.
-        """
-        if order := stated_order(line):
-            parts = self.message.text.split(line)[1:]
-            return all(is_in_order(self._rows_in(part, order), order) for part in parts)
+        """True if a line correctly states counts or statistics of a column's values."""
         has_digit = any(map(str.isdigit, line))
         return has_digit and self.session.result_counts(self.result).groups.are_in(line)
-
-    def _rows_in(self, text: str, order: Order) -> list[Sequence[Pair]]:
-        """The rows of a part of it; in tables with the columns as written."""
-        messages = self.session.messages
-        rows = find_tables(text, messages.contents.names | {order.column})[0]
-        if any(order.column in row for row in rows):
-            return [[(key, as_text(value)) for key, value in row.items()] for row in rows]
-        return [record.pairs for record in messages.reading(text).records]
 
     @cached_property
     def shows_line(self) -> bool:

@@ -20,8 +20,8 @@ from .decode import LONG_CHARS, NothingParsed, parse_json, parse_prefix
 from .escapes import unescape
 from .facts import token_around
 from .field_list import is_prose
+from .legends import written_out
 from .line_notes import with_repeated_lines, without_marks
-from .reading import expanded
 
 NOTICE_CHARS, _SOUGHT_CHARS, _SURE_CHARS, _MOST_PLACES = 200, 24, 8, 20
 """The most characters of a notice, the characters to search after a gap, the fewest that match by
@@ -213,7 +213,7 @@ def _ways(shown: str, full: str) -> Iterator[tuple[str, str, bool]]:
         return
     folded = _folded_once(full)
     yield _folded(shown), folded, True
-    plain = with_repeated_lines(without_marks(expanded(shown, full)), full)
+    plain = with_repeated_lines(without_marks(written_out(shown, full)), full)
     plain = _GROUPED.sub(lambda number: _ungrouped(number[0], full), plain)
     for way in dict.fromkeys((plain, unescape_html(plain)) if "&" in plain else (plain,)):
         if "\\" in way:

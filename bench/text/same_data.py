@@ -12,7 +12,6 @@ from html import unescape
 from typing import Any, NamedTuple
 
 from ..model import nested
-from .constant_columns import without_constants
 from .layout_walk import Walk
 from .layouts import Layouts
 from .lossless import write_tables
@@ -87,9 +86,6 @@ class Scalars:
             text = unescape(text)
         if not self._value:
             return None
-        value, rest = without_constants(self._value, text)
-        if rest != text:
-            return Scalars(value).proof(rest)
         if self.least > len(text):
             return None
         flat, starts = folded_lines(text)

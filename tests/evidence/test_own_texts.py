@@ -18,7 +18,7 @@ from bench.strategies import parse_strategy
 def test_a_legend_is_expanded_only_in_the_text_of_a_result() -> None:
     text = "P1 = /usr/lib/site-packages\nin P1/numpy and P1/pandas"
     written_out = "in /usr/lib/site-packages/numpy and /usr/lib/site-packages/pandas"
-    contents = evidence_of("x").messages.contents
+    contents = evidence_of(f"{written_out}!").messages.contents
     shown = Message(role="tool", text=text, kind="result", step=0)
     assert contents.text_of(shown) == written_out
     assert contents.text_of(Message(role="user", text=text, kind="made")) == text

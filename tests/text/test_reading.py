@@ -11,8 +11,9 @@ from hypothesis import given, settings, strategies as st
 
 from bench.text.fields import FieldTable
 from bench.text.kept_fields import KeptFields
+from bench.text.legends import written_out
 from bench.text.line_changes import ResultLines
-from bench.text.reading import expanded, values_of
+from bench.text.reading import values_of
 from bench.text.text_records import TextReading
 
 WORDS = st.from_regex(r"[A-Z][a-z]{3,8}", fullmatch=True)
@@ -60,7 +61,8 @@ def pairs_in(value: object) -> set[tuple[str, str]]:
 @given(ROWS)
 def test_a_layout_keeps_every_field(layout: str, rows: list[dict[str, object]]) -> None:
     value = {"rows": rows}
-    table, text = FieldTable(value), LAYOUTS[layout](json.dumps(value))
+    full = json.dumps(value)
+    table, text = FieldTable(value), written_out(LAYOUTS[layout](full), full)
     reading = TextReading(text, table.names)
     assert KeptFields(table).kept_in(reading) == frozenset(range(len(table.fields)))
     assert pairs_in(value) <= {pair for record in reading.all_records for pair in record.pairs}
@@ -163,10 +165,3 @@ def test_a_field_beside_its_key_is_kept_in_an_unknown_layout(layout, rows):
     assert len(KeptFields(table).kept_in(TextReading(text, table.names))) == len(table.fields)
     renamed = [{"old_city": row["city"], "sold_seats": row["seats"], "code": "?"} for row in rows]
     assert not KeptFields(table).kept_in(TextReading("\n".join(map(UNKNOWN[layout], renamed)), table.names))
-
-
-def test_a_legend_explains_the_table_beside_it() -> None:
-    above = "Columns: a = id, b = to\na=1 b=x\n\nColumns: a = level, b = id\na=2 b=7"
-    below = "i,t\n1,x\n(Columns: i is id; t is to)\ni,l\n7,2\n(Columns: i is id; l is level)"
-    assert expanded(above, "id to level").split() == ["id=1", "to=x", "level=2", "id=7"]
-    assert expanded(below, "id to level").split() == ["id,to", "1,x", "id,level", "7,2"]

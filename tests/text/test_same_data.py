@@ -111,7 +111,6 @@ def test_a_line_between_values_is_returned_as_text_before_them(value: dict[str, 
 
 
 TABLE = {"type": "table", "data": [{"Name": "Id", "Value": "7"}, {"Name": "Value", "Value": ""}]}
-PAID = [{"id": 1, "paid": True, "to": "Ann"}, {"id": 2, "paid": True, "to": "Bob"}]
 OUTPUT = {"returncode": 1, "output": "total 3 files\nno such file: a.txt\nleft at once"}
 
 
@@ -120,8 +119,6 @@ OUTPUT = {"returncode": 1, "output": "total 3 files\nno such file: a.txt\nleft a
     [
         (TABLE, "type: table\ndata:\n||Name||Value||\n|Id|7|\n|Value||"),
         (TABLE, "<b>type</b> table <b>data</b> <table><tr><th>Name</th><th>Value</th></tr><tr><td>Id</td><td>7</td></tr><tr><td>Value</td><td></td></tr></table>"),
-        (PAID, "all 2 rows: paid=true\nid,to\n1,Ann\n2,Bob"),
-        (PAID, "id,to\n1,Ann\n2,Bob\n(for each row: paid = yes)"),
         ({"names": ["Ann", "Bob"]}, "<name>Ann</name>\n<name>Bob</name>"),
         (OUTPUT, f"returncode: 1\n{OUTPUT['output']}"),
         ({"output": "5\n", "returncode": 0}, '{:returncode 0, :output "5\\n"}'),
@@ -134,17 +131,3 @@ def test_layouts_that_people_write_are_recognised(value: Any, text: str) -> None
 def test_an_exit_code_on_a_separate_line_is_that_value() -> None:
     assert Scalars(OUTPUT).proof(f"[exit 1]\n{OUTPUT['output']}") == Proof("[exit 1]", "")
     assert Scalars(OUTPUT).proof(f"[exit 0]\n{OUTPUT['output']}") is None
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "all 2 rows: paid=false\nid,to\n1,Ann\n2,Bob",
-        "all 3 rows: paid=true\nid,to\n1,Ann\n2,Bob",
-        "all 2 rows: paid=true\nid,to\n1,Bob\n2,Ann",
-        "all 2 rows: to=Ann\nid,paid\n1,true\n2,true",
-        "all 2 rows: paid=true, sent=true\nid,to\n1,Ann\n2,Bob",
-    ],
-)
-def test_a_false_constant_column_is_not_recognised(text: str) -> None:
-    assert Scalars(PAID).proof(text) is None

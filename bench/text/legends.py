@@ -1,0 +1,170 @@
+"""Short names in a text, replaced by what the text itself says that they stand for.
+
+A legend is a line, or a mapping of JSON, that gives meanings to names. There is one rule for all of
+them: the untruncated result has every word of the meaning, but not the name, and other lines of the
+text use it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import lru_cache
+from typing import Any
+
+from ..model import nested
+from .escapes import unescape
+
+_NAME = r"(?:\[[^\[\]\n]{1,12}\]|\S{1,40}?)"
+_MEANS = r"(?:\s?(?:=|->|→|: )|(?<=\d\]) | means | (?:stands )?for | is | are )"
+_MEANING = re.compile(rf"\s*(?P<name>{_NAME}){_MEANS}\s*(?P<meaning>\S.*?)\s*", re.DOTALL)
+_NEXT = re.compile(rf"[,;] (?={_NAME}{_MEANS})")
+_HEADING = re.compile(r"\W*\w+(?: \w+)?:\s*")
+_PAIR = re.compile(r'"([^"\\\n]{1,12})"\s*:\s*"([^"\\\n]+)"')
+_MAPPING = re.compile(rf"\{{(?:\s*{_PAIR.pattern}\s*,?)+\s*\}}")
+_WORD = re.compile(r"\w+")
+_NOTHING = frozenset({"empty", "no value", "none", "nothing", "null"})
+_MOST_CHARS, _MOST_NAMES = 2000, 200
+
+
+@lru_cache(maxsize=256)
+def written_out(text: str, known: str) -> str:
+    """A text with its short names replaced by their meanings in a `known` text, and without the
+    lines that explain them; a name for nothing becomes an empty text.
+
+    >>> written_out('Keys: k0 = id, k1 = status\\n{"k0": 5, "k1": "k0"}', '{"id": 5, "status": "id"}')
+    '{"id": 5, "status": "id"}'
+    >>> written_out("($P stands for /usr/lib)\\n$P/numpy [see1] ✓\\n[see1]: https://a.b\\n(✓ = yes, ✗ = no)",
+    ...     "/usr/lib/numpy https://a.b yes no")
+    '/usr/lib/numpy https://a.b yes'
+    >>> written_out('– means empty\\n{"note": –, "tag": –}', '{"note": "", "tag": ""}')
+    '{"note": "", "tag": ""}'
+    >>> written_out("D=/usr/lib\\n$D/a", "/usr/lib/a"), written_out("old: 5\\nold: 6", "id 5 6")
+    ('/usr/lib/a', 'old: 5\\nold: 6')
+    """
+    known = _unescaped(known)
+    if text[:1] == "{" and "\\n" in text:
+        return _written_out_within(text, known)
+    text = _with_meanings_of_mapping(text, known) if text.lstrip()[:1] in ("{", "[") else text
+    lines = text.split("\n")
+    legends = _legends(lines, known)
+    if not legends:
+        return text
+    used = {name: meaning for meanings in legends.values() for name, meaning in meanings.items()}
+    pattern = re.compile("|".join(map(_as_word, sorted(used, key=len, reverse=True))))
+    for at, line in enumerate(lines):
+        heads = _HEADING.fullmatch(line) and at + 1 in legends
+        is_explaining = at in legends or heads
+        lines[at] = "" if is_explaining else pattern.sub(lambda match: used[match[0]], line)
+    return "\n".join(lines).strip("\n")
+
+
+def _written_out_within(text: str, known: str) -> str:
+    """JSON with the short names in each of its longer texts replaced, else as it is."""
+    with suppress(ValueError, RecursionError):  # no JSON, or nested too deeply
+        value = json.loads(text)
+        texts = [item for item in nested(value) if isinstance(item, str) and "\n" in item]
+        if changed := {item: new for item in texts if (new := written_out(item, known)) != item}:
+            return json.dumps(_replaced(value, changed), ensure_ascii=False)
+    return text
+
+
+def _replaced(value: Any, texts: Mapping[str, str]) -> Any:
+    """A value with some of its texts replaced by others."""
+    if isinstance(value, dict):
+        return {key: _replaced(item, texts) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_replaced(item, texts) for item in value]
+    return texts.get(value, value) if isinstance(value, str) else value
+
+
+_unescaped = lru_cache(maxsize=64)(unescape)
+"""The unescaped text, cached for a text that many others are compared with."""
+
+
+@lru_cache(maxsize=64)
+def _words(text: str) -> frozenset[str]:
+    """The words of a text, as they are and in small letters."""
+    return frozenset((*_WORD.findall(text), *_WORD.findall(text.casefold())))
+
+
+def _legends(lines: list[str], known: str) -> dict[int, dict[str, str]]:
+    """The meanings of names that other lines use, by the number of the line that explains them.
+
+    A name that two lines explain is the key of a field.
+    """
+    candidates = {at: found for at, line in enumerate(lines) if (found := _meanings(line, known))}
+    counts = Counter(name for meanings in candidates.values() for name in meanings)
+    if len(counts) > _MOST_NAMES:
+        return {}
+    others = "\n".join(line for at, line in enumerate(lines) if at not in candidates)
+    legends: dict[int, dict[str, str]] = {}
+    for at, meanings in candidates.items():
+        used = {_as_used(name, others): meaning for name, meaning in meanings.items()}
+        is_used = re.search("|".join(map(_as_word, used)), others) is not None
+        if is_used and all(counts[name] == 1 for name in meanings):
+            legends[at] = used
+    return legends
+
+
+def _as_used(name: str, text: str) -> str:
+    """A name as a text writes it: with a dollar in front, like a variable of a shell, or as it is."""
+    return f"${name}" if f"${name}" in text else name
+
+
+def _as_word(name: str) -> str:
+    """The pattern for a name that is not part of a word."""
+    before, after = r"(?<!\w)(?<!\w['’])" * name[0].isalnum(), r"(?!\w)" * name[-1].isalnum()
+    return before + re.escape(name) + after
+
+
+def _meanings(line: str, known: str) -> dict[str, str]:
+    """The meanings in a line that does nothing but explain names; {} for any other."""
+    bare = line.strip()
+    if not 2 < len(bare) <= _MOST_CHARS:
+        return {}
+    bare = bare[1:-1] if bare[0] + bare[-1] in ("()", "[]") else bare
+    heading = _HEADING.match(bare)
+    bodies = (bare[heading.end() :], bare) if heading else (bare,)
+    found = (dict(_pairs(_NEXT.split(body), known)) for body in bodies)
+    return next(filter(None, found), {})
+
+
+def _pairs(parts: list[str], known: str) -> list[tuple[str, str]]:
+    """The names and meanings in some parts of a line; [] if a part has none."""
+    matches = [match for match in map(_MEANING.fullmatch, parts) if match]
+    pairs = [(match["name"], match["meaning"]) for match in matches]
+    if len(pairs) < len(parts) or not all(_explains(*pair, known) for pair in pairs):
+        return []
+    return [(name, '""' if text.casefold() in _NOTHING else text) for name, text in pairs]
+
+
+def _explains(name: str, meaning: str, known: str) -> bool:
+    """True if a known text has all words of a meaning, but not the name."""
+    is_word = _WORD.fullmatch(name) is not None
+    if name in _words(known) if is_word else re.search(_as_word(name), known):
+        return False
+    words = _WORD.findall(meaning.casefold())
+    return meaning.casefold() in _NOTHING or (bool(words) and _words(known).issuperset(words))
+
+
+def _with_meanings_of_mapping(text: str, known: str) -> str:
+    """A JSON text with its short strings replaced by the meanings in one of its mappings, which
+    becomes empty.
+
+    >>> _with_meanings_of_mapping('{"values": {"v0": "sent"}, "rows": [{"status": "v0"}]}', "status: sent")
+    '{"values": {}, "rows": [{"status": "sent"}]}'
+    """
+    for found in _MAPPING.finditer(text):
+        meanings = dict(_PAIR.findall(found[0]))
+        if all(_explains(*pair, known) for pair in meanings.items()) and all(
+            text.count(f'"{name}"') > 1 for name in meanings
+        ):
+            text = f"{text[: found.start()]}{{}}{text[found.end() :]}"
+            for name, meaning in meanings.items():
+                text = text.replace(f'"{name}"', f'"{meaning}"')
+            break
+    return text
