@@ -27,7 +27,7 @@ IMPORTED_ONCE = [
     "pytest",
     "bench.cli",
     "bench.run.verbs",
-    "bench.comparison.building",
+    "bench.comparison.advice",
     "bench.replayer.replaying",
 ]
 _NUMBERS = itertools.count()

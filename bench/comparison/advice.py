@@ -1,16 +1,21 @@
-"""The advice: a verdict for each strategy, their order, and the sentence."""
+"""From measured runs to a decision: gates, a verdict for each strategy, their order, the sentence."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
+from msgspec.structs import replace
+
 from ..model.advice import REFUSED, TODAY, Advice, Mark, Price, Ranked, RuleResult, Verdict
-from ..model.compared import Answers
-from ..model.scores import MeasuredRun
+from ..model.compared import Answers, Compared
+from .against import Against, moves
+from .baseline import ScoreFile, score_file_of
 from .certainty import EQUAL, cannot_rule_out
+from .gates import judge
 from .prices import (
     METRICS,
     Economy,
@@ -21,7 +26,7 @@ from .prices import (
 )
 from .rules import Rates, finite, results_of, slots_in_spec, unchecked_words, verdict_of
 from .sentence import with_sentence
-from .totals import Runs
+from .totals import Runs, totals
 
 
 def answers_of(specs: Iterable[str]) -> Answers:
@@ -54,29 +59,46 @@ def answers_of(specs: Iterable[str]) -> Answers:
     return names[first]
 
 
-def advise(
-    measured: Iterable[MeasuredRun],
-    strategies: Sequence[str],
+def with_decision(
+    measured: Compared,
+    base: ScoreFile | None = None,
     *,
-    specs: Mapping[str, str],
     rates: Rates | None = None,
     portfolio: bool = False,
-    failed_gates: Mapping[str, int] | None = None,
-    asks: str = "",
-) -> Advice:
-    """The decision among strategies (without the references), against what runs today.
+    required: bool = False,
+    accepting: bool = False,
+) -> Compared:
+    """A comparison of measured runs, completed with totals, gates, advice and moves.
 
-    `specs` are shown in the table, `failed_gates` are counts by strategy, `asks` is the strategy
-    that the question is about. With `portfolio` the best strategy was chosen among many, so its
-    stated price is the leave-one-task-out price. The result does not depend on the order of
-    strategies and runs.
+    `base` is the baseline. If `required`, a missing baseline fails, and so does a strategy that was
+    replaced since. If `accepting`, these runs are the new baseline, so they are judged against
+    themselves.
     """
-    runs, failed = Runs(measured), failed_gates or {}
-    names = sorted({*strategies} - {TODAY})
+    compared = replace(
+        measured,
+        totals=totals(Runs(measured.runs), measured.everyone, measured.metrics),
+        specs_before={} if base is None else dict(base.specs),
+    )
+    judged_by = score_file_of(compared) if accepting else base
+    gates = judge(Against(compared, judged_by), required=required)
+    compared = replace(compared, gates=gates, moves=moves(Against(compared, base)))
+    return advised(compared, rates=rates, portfolio=portfolio)
+
+
+def advised(compared: Compared, *, rates: Rates | None = None, portfolio: bool = False) -> Compared:
+    """A comparison with the decision among its strategies, against what runs today; one whose gate
+    failed is invalid.
+
+    With `portfolio` the best strategy was chosen among many, so its stated price is the
+    leave-one-task-out price. The result does not depend on the order of strategies and runs.
+    """
+    runs, specs = Runs(compared.runs), compared.specs
+    failed = Counter(gate.strategy for gate in compared.gates if gate.outcome == "fail")
+    names = sorted({*compared.strategies} - {TODAY})
     answers = answers_of(specs.get(name, "") for name in names)
     rules = {
         name: results_of(
-            runs, name, spec=specs.get(name, ""), rates=rates, failed_gates=failed.get(name, 0)
+            runs, name, spec=specs.get(name, ""), rates=rates, failed_gates=failed[name]
         )
         for name in [TODAY, *names]
     }
@@ -92,11 +114,12 @@ def advise(
     )
     ranked = [_ranked_strategy(question, name, specs.get(name, ""), rules[name]) for name in rules]
     ordered = tuple(sorted(ranked, key=lambda item: _place(item, question)))
-    advised = _strategy_to_advise(ordered, question)
-    ordered = tuple(sorted(ordered, key=lambda item: item.strategy != advised))
-    if portfolio and advised is not None and answers == "savings":
-        ordered = with_leave_one_out_price(ordered, advised, runs)
-    return _advice(question, ordered, advised, asks)
+    best = _strategy_to_advise(ordered, question)
+    ordered = tuple(sorted(ordered, key=lambda item: item.strategy != best))
+    if portfolio and best is not None and answers == "savings":
+        ordered = with_leave_one_out_price(ordered, best, runs)
+    advice = _advice(question, ordered, best, compared.asks)
+    return replace(compared, answers=answers, advice=advice)
 
 
 @dataclass(frozen=True)

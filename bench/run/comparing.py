@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from ..comparison.advice import with_decision
 from ..comparison.baseline import ScoreFile
-from ..comparison.building import with_decision
 from ..comparison.gate_rules import parse_rule
 from ..evidence.false_alarms import false_alarms
 from ..metrics import metric_infos

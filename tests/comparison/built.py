@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bench.comparison.advice import advise
+from bench.comparison.advice import advised
+from bench.model.advice import Advice
 from bench.model.compared import Compared
 from bench.model.metric import MetricInfo
 from bench.model.scores import Check, MeasuredRun, Number, RunFacts, Score
@@ -69,6 +70,17 @@ def comparison_of(runs: Sequence[MeasuredRun], **more: Any) -> Compared:
     return Compared(runs=tuple(runs), **{**given, **more})
 
 
+def advice_on(
+    runs: Sequence[MeasuredRun],
+    names: Sequence[str],
+    specs: Mapping[str, str] | None = None,
+    asks: str = "",
+    **more: Any,
+) -> Advice:
+    compared = comparison_of(runs, strategies=tuple(names), specs=dict(specs or {}), asks=asks)
+    return advised(compared, **more).advice
+
+
 def situations() -> dict[str, list[MeasuredRun]]:
     """Runs by what there is to say about them: every kind of answer once."""
     today = [10.0, 20.0, 15.0, 30.0, 12.0, 9.0, 14.0, 11.0]
@@ -114,7 +126,7 @@ def sentences() -> str:
     """The sentence about each of them."""
     lines = []
     for about, runs in situations().items():
-        names = {item.strategy for one in runs for item in one.scores} - {"recorded"}
+        names = sorted({item.strategy for one in runs for item in one.scores} - {"recorded"})
         specs = {"mine": "mine=store=truncate"} if about == "a store" else {}
-        lines += [about, f"    {advise(runs, [*names], specs=specs).sentence}"]
+        lines += [about, f"    {advice_on(runs, names, specs).sentence}"]
     return "\n".join(lines) + "\n"

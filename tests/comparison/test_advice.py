@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from built import run, runs_with_prices, score, sentences
+from built import advice_on, run, runs_with_prices, score, sentences
 from hypothesis import given, settings, strategies as st
 from numbers_gold import GOLD
 
-from bench.comparison.advice import advise
 from bench.comparison.rules import TABLE
 from bench.model.advice import Advice, Ranked
 from bench.model.outcome import Failure
@@ -28,7 +27,7 @@ def cheaper(**more: Any) -> list[dict[str, Any]]:
 
 def advice_for(runs: list[MeasuredRun], specs: Mapping[str, str] | None = None, **terms: Any) -> Advice:
     names = sorted({item.strategy for one in runs for item in one.scores} - {"recorded", "clairvoyant"})
-    return advise(runs, names, specs=specs or {}, **terms)
+    return advice_on(runs, names, specs, **terms)
 
 
 def ranked(advice: Advice, name: str) -> Ranked:
@@ -76,10 +75,7 @@ def test_each_rule_refuses_with_its_verdict(given_: dict[str, Any], verdict: str
 
 def test_a_question_about_a_strategy_is_answered_in_its_terms() -> None:
     runs = runs_with_prices(TODAY, mine=cheaper(), lossy=cheaper(missed=0.2), dear=[{"usd": usd * 2} for usd in TODAY])
-    asked = {
-        name: advise(runs, ["mine", "lossy", "dear"], specs={}, asks=name).sentence
-        for name in ("mine", "lossy", "dear")
-    }
+    asked = {name: advice_on(runs, ["mine", "lossy", "dear"], asks=name).sentence for name in ("mine", "lossy", "dear")}
     assert asked["lossy"].startswith("No: lossy ")
     assert asked["dear"].startswith("No: dear ")
     assert asked["mine"].startswith("Ship mine:")
@@ -291,7 +287,7 @@ def test_the_order_of_strategies_and_runs_does_not_matter(runs: list[MeasuredRun
     mixed, order = list(runs), list(names)
     chance.shuffle(mixed)
     chance.shuffle(order)
-    assert advise(runs, names, specs={}) == advise(mixed, order, specs={})
+    assert advice_on(runs, names) == advice_on(mixed, order)
 
 
 @given(comparisons(), st.sampled_from(["missed", "far", "changed", "hidden", "invented", "failure"]))

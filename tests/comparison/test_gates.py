@@ -11,9 +11,9 @@ import pytest
 from built import INFOS, SIGNED, comparison_of, run, score
 from hypothesis import given, strategies as st
 
+from bench.comparison.advice import with_decision
 from bench.comparison.against import Against, moves
 from bench.comparison.baseline import ScoreFile, read_scores, score_bytes, score_file_of
-from bench.comparison.building import with_decision
 from bench.comparison.gate_rules import is_beyond_limit, limit_of, parse_rule
 from bench.comparison.gates import JUDGE, exit_code, judge
 from bench.model.compared import Compared, GateResult, Skipped
