@@ -44,12 +44,11 @@ def facts_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:
             if text or place == "stored":
                 yield KeptShare(result, 0, 0)
         elif total := len(facts.of(result)):
-            lost = (
-                len(facts.lost_in_text(result, text or ""))
-                if call is None
-                else facts.count_lost(result, evidence.facts_at(call))
-            )
-            yield KeptShare(result, total - lost, total, call)
+            if call is None:
+                lost = len(facts.lost_in_text(result, text or ""))
+                yield KeptShare(result, total - lost, total)
+            else:
+                yield KeptShare(result, len(evidence.facts_in_prompt(result, call)), total, call)
 
 
 def fields_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:

@@ -5,6 +5,7 @@ demand.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Iterable
 from functools import cached_property, reduce
 from operator import or_
@@ -18,7 +19,6 @@ from .missing import MissingInstructions, missing_instructions
 from .own_text import OwnText, RewrittenResult
 from .pairs import Refused
 from .refetch import Fetch, fetches_of
-from .result_facts import PromptFacts
 from .session import TraceSession
 from .walk import Walked, members, walk
 
@@ -31,7 +31,6 @@ class ReplayEvidence:
     def __init__(self, session: TraceSession, replay: Replay) -> None:
         self.session, self.replay = session, replay
         self.trace, self.index, self.messages = session.trace, session.index, session.messages
-        self._facts: dict[str, PromptFacts] = {}
 
     @cached_property
     def walked(self) -> Walked:
@@ -188,15 +187,25 @@ class ReplayEvidence:
         names = {item.handle for item in self.replay.handles}
         return sorted(names, key=lambda name: (-len(name), name))
 
-    def facts_at(self, call: int) -> int:
-        """The facts of results that the prompt of a call holds, as bits; cheap for the calls of one
-        thread in order.
-        """
-        item = self.walked.calls[call]
-        if item.thread not in self._facts:
-            calls = [call for call in self.walked.calls if call.thread == item.thread]
-            self._facts[item.thread] = PromptFacts(calls, self.session.facts.held_by)
-        return self._facts[item.thread].at(item)
+    @cached_property
+    def _calls_with_facts(self) -> dict[str, int]:
+        """For each fact the calls with it in their prompts, outside of a result that alone has it."""
+        calls = defaultdict[str, int](int)
+        for number, during in self.walked.during.items():
+            for fact in self.session.facts.held_by(number):
+                calls[fact] |= during
+        return calls
+
+    def facts_in_prompt(self, result: ToolResult, call: int) -> set[str]:
+        """The facts of a result that the prompt of a call has without the untruncated result."""
+        calls = self._calls_with_facts
+        known = self.session.facts.set_of(result.index) & calls.keys()
+        return {fact for fact in known if calls[fact] >> call & 1}
+
+    def lost_facts(self, result: ToolResult, call: int) -> list[str]:
+        """The facts of a result that the prompt of a call does not have, in order."""
+        present = self.facts_in_prompt(result, call)
+        return [fact for fact in self.session.facts.of(result) if fact not in present]
 
     @cached_property
     def picked_out(self) -> tuple[int, ...]:

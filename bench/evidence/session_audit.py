@@ -4,7 +4,7 @@ truncated or read twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Literal
 
 from ..model import ContextEdit, ContextReset, ToolResult, Usage, grouped
@@ -216,6 +216,7 @@ def _shortenings(
         before = recorded.call_before(step)
         dropped = [] if after is None else _dropped_at(recorded, after)
         steps = tuple(result.index for result in dropped)
+        lost = (fact for result in dropped for fact in recorded.lost_facts(result, after or 0))
         lacked = () if before is None else lacking[before].missing
         lacks = () if after is None else lacking[after].missing
         rules = (given[at] for at in lacks if at not in lacked)
@@ -226,7 +227,7 @@ def _shortenings(
             tokens_before=None if before is None else turns[before].charges.prompt_tokens,
             tokens_after=None if after is None else turns[after].charges.prompt_tokens,
             results_dropped=steps,
-            facts_lost=() if after is None else _facts_lost(recorded, dropped, after),
+            facts_lost=tuple(dict.fromkeys(lost)),
             rules_dropped=tuple(item.text for item in rules if item.kind == "rule"),
             asked_again=tuple(later for earlier, later in again if earlier in steps),
         )
@@ -243,14 +244,6 @@ def _dropped_at(recorded: ReplayEvidence, call: int) -> list[ToolResult]:
     """The results that were in the prompt before a call and are not in its own."""
     seen, left = recorded.index.seen, recorded.walked.left[call]
     return [result for result in recorded.trace.results if seen[result.index] in left]
-
-
-def _facts_lost(
-    recorded: ReplayEvidence, dropped: Iterable[ToolResult], call: int
-) -> tuple[str, ...]:
-    """The facts of dropped results that are nowhere in the prompt of a call."""
-    facts, held = recorded.session.facts, recorded.facts_at(call)
-    return tuple(dict.fromkeys(fact for result in dropped for fact in facts.lost(result, held)))
 
 
 def _cuts(recorded: ReplayEvidence, marker_of: Callable[[str], str]) -> Iterator[CutResult]:

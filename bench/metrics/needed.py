@@ -86,6 +86,6 @@ def _is_refetch(evidence: ReplayEvidence, repeat: Repeat) -> bool:
     call = evidence.call_of.get(repeat.turn)
     if call is None or evidence.is_in_prompt(evidence.index.full[earlier.index], call):
         return False
-    lost = facts.lost(earlier, evidence.facts_at(call))
+    lost = evidence.lost_facts(earlier, call)
     again = facts.in_text(repeat.again.recorded_text, lost)
     return bool(facts.in_text(earlier.recorded_text, again))

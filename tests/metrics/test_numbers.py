@@ -18,7 +18,6 @@ from bench.evidence.checks import CheckedReplay
 from bench.evidence.handles import Handles
 from bench.evidence.index import index_trace
 from bench.evidence.pairs import PromptRules
-from bench.evidence.result_facts import PromptFacts
 from bench.evidence.session import TraceSession
 from bench.metrics import metrics, numbers_of
 from bench.model import (
@@ -329,25 +328,6 @@ def test_empty_messages_and_half_characters_are_refused() -> None:
     calls = [Call(1, "main", 0, (0, 6)), Call(3, "main", 1, (7,)), Call(5, "main", 1, (8,))]
     found = [item.call for item in evidence_by_hand(*calls, written=tuple(made)).refused]
     assert found == [1, 2]
-
-
-LONG_PARTS = st.lists(st.integers(0, 99), max_size=60)
-
-
-@given(
-    prompts=st.lists(st.tuples(st.integers(0, 90), LONG_PARTS), min_size=1, max_size=6),
-    asked=st.lists(st.integers(0, 5)),
-)
-def test_facts_of_prompts_are_those_of_their_messages(prompts: list[tuple[int, list[int]]], asked: list[int]) -> None:
-    calls, whole, last = [], [], []
-    for at, (keep, tail) in enumerate(prompts):
-        calls.append(Call(at, "main", min(keep, len(last)), tuple(tail)))
-        last = [*last[: min(keep, len(last))], *tail]
-        whole.append(last)
-    facts = PromptFacts(calls, lambda number: 1 << number)
-    for number in asked:
-        at = number % len(calls)
-        assert facts.at(calls[at]) == sum(1 << held for held in set(whole[at]))
 
 
 # ---------------------------------------------------------------- whole prompts of shipped recordings
