@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,8 +15,7 @@ from ..plugins.registry import build, entries
 from .documents import Document
 from .markers import with_marked_cuts
 from .paths import GivenPath, InputFile, case_id, given_files
-from .reader import Confidence, PartOf, Reader
-from .user_reader import NotOpened, UserReader
+from .reader import Confidence, NotOpened, PartOf, Reader
 
 Paths = str | Path | Sequence[str | Path]
 """One path or several."""
@@ -141,7 +140,8 @@ class _Readers:
 
     def __init__(self, base: Path) -> None:
         self._base = base
-        self._open: dict[str, Reader | UserReader] = {}
+        self._open: dict[str, Reader] = {}
+        self._processes = ExitStack()
 
     def open(self, name: str) -> Reader:
         """The reader of a format, or the one that a spec names. Raises TraceError if there is
@@ -154,14 +154,16 @@ class _Readers:
                 except SpecError as error:
                     raise NotOpened(str(error)) from None
             else:
-                self._open[name] = UserReader(name, self._base)
+                from .user_reader import UserReader  # what starts processes makes each fork larger
+
+                reader = UserReader(name, self._base)
+                self._processes.callback(reader.close)
+                self._open[name] = reader
         return self._open[name]
 
     def close(self) -> None:
         """End the processes."""
-        for reader in self._open.values():
-            if isinstance(reader, UserReader):
-                reader.close()
+        self._processes.close()
 
     def surest(self, document: Document, format: str | None = None) -> list[str]:
         """The names of the readers that are most certain of a document; none where all say no. With

@@ -29,6 +29,10 @@ class PartOf(TraceError):
     error where the user names it."""
 
 
+class NotOpened(TraceError):
+    """A reader that cannot be opened: nothing can be read with it."""
+
+
 class NoRun(PartOf):
     """An intact file of the format without a run, such as a cassette of embeddings."""
 

@@ -18,7 +18,7 @@ from ..plugins.registry import build
 from ..plugins.worker import Child, NoAnswer
 from .documents import Document
 from .lines import decode_trace, encode_trace
-from .reader import Confidence, PartOf
+from .reader import Confidence, NotOpened, PartOf
 
 if TYPE_CHECKING:
     from ..plugins.child import Link
@@ -34,10 +34,6 @@ class _Answer(msgspec.Struct, frozen=True):
     traces: tuple[bytes, ...] = ()
     error: str = ""
     is_part: bool = False
-
-
-class NotOpened(TraceError):
-    """A reader that cannot be opened: nothing can be read with it."""
 
 
 class UserReader:
