@@ -81,6 +81,5 @@ def _say(steps: Steps, value: Any) -> None:
     for message in messages([value], steps.unread):
         if message.role == "tool":
             failed = message.failed or message.content.startswith(_FAILED)
-            call_id = message.call_id or as_id(fields.get("id"))
-            message = replace(message, call_id=call_id, failed=failed)
+            message = replace(message, failed=failed)
         steps.add_message(message)

@@ -237,29 +237,32 @@ def call_in(block: dict[str, Any], unread: Unread, kind: str = "tool_call") -> T
     return ToolCall(id=_id(block), name=name, arguments=arguments(first_of(inner, _GIVEN)))
 
 
-def result_of(block: dict[str, Any]) -> ReadMessage:
-    """The tool message in a block: its text, its parts, or anything else as compact JSON."""
+def result_of(block: dict[str, Any], shown: Blocks | None = None) -> ReadMessage:
+    """The tool message in a block: its text, its parts, or anything else as compact JSON; in a
+    message whose content is read already (`shown`) its call, name and failure."""
     output = first_of(block, (*_GAVE, "error"))
     value = as_dict(output)
     if value.keys() == {"type", "value"}:  # Vercel AI SDK
         output = value["value"]
     if block.get("type") == "image_generation_call":
         output = [{"type": "image", "mime_type": "image/png", "data": output}]
-    shown, kind = output_of(output), str(value.get("type"))
-    failed, error = failure_in(block)
+    shown, kind = output_of(output) if shown is None else shown, str(value.get("type"))
+    failed, error = _failure_in(block)
     failed = failed or kind.startswith("error-") or kind.endswith("_error")
     if failed and error is None and block.get("type") == "tool_result":
         # Anthropic's errors are texts of many lines
         error = next(iter(shown.content.strip().splitlines()), None)
-    name = text(first_of(block, NAMES)) or ""
+    if error and not (shown.content or shown.other):
+        shown = Blocks([error])
+    name = text(first_of(block, (*NAMES, "function"))) or ""
     return shown.message("tool", call_id=_id(block), name=name, failed=failed, error=error)
 
 
-def failure_in(fields: dict[str, Any]) -> tuple[bool, str | None]:
+def _failure_in(fields: dict[str, Any]) -> tuple[bool, str | None]:
     """True if a result's flag, its status or its error says that the call failed, and the error
     where it has one.
 
-    >>> failure_in({"isError": True}), failure_in({"error": {"message": "no such file"}})
+    >>> _failure_in({"isError": True}), _failure_in({"error": {"message": "no such file"}})
     ((True, None), (True, 'no such file'))
     """
     error = fields.get("error")

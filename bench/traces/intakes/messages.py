@@ -15,7 +15,7 @@ from typing import Any
 from ...model import ToolCall, as_text
 from ..steps import ReadMessage, Role, ToolRun
 from ..values import Unread, as_dict, as_list, dicts, first_of, text, time_of
-from .content import NAMES, Blocks, blocks_of, call_in, failure_in
+from .content import NAMES, Blocks, blocks_of, call_in, result_of
 from .usage import usage_in
 
 ROLES: dict[str, Role] = {"system": "system", "developer": "system", "user": "user", "human": "user", "chat": "user",
@@ -168,22 +168,12 @@ def message(
         return [_answer(fields, blocks, unread), *blocks.results]
     if blocks.results and not blocks.has_content:
         return blocks.results
-    rest = blocks.message(role, time=time_of(fields.get("timestamp"), unread))
-    return [*blocks.results, _with_result(rest, fields) if role == "tool" else rest]
-
-
-def _with_result(shown: ReadMessage, fields: dict[str, Any]) -> ReadMessage:
-    """A tool message with the call that it answers, its failure, and LangChain's artifact."""
-    artifact, (failed, error) = fields.get("artifact"), failure_in(fields)
-    return replace(
-        shown,
-        content=shown.content if shown.content or shown.other else error or "",
-        call_id=as_text(first_of(fields, ("tool_call_id", "toolCallId")) or ""),
-        name=text(first_of(fields, (*NAMES, "function"))) or "",
-        failed=failed,
-        error=error,
-        ran=None if artifact is None else ToolRun(output=artifact),
-    )
+    rest = blocks.message(role)
+    if role == "tool":  # LangChain keeps a result beside what the model sees
+        artifact = fields.get("artifact")
+        ran = None if artifact is None else ToolRun(output=artifact)
+        rest = replace(result_of(fields, blocks), ran=ran)
+    return [*blocks.results, replace(rest, time=time_of(fields.get("timestamp"), unread))]
 
 
 def _answer(fields: dict[str, Any], blocks: Blocks, unread: Unread) -> ReadMessage:
