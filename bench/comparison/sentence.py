@@ -79,8 +79,10 @@ def _keep(advice: Advice, assumed: bool) -> str:
     if cheaper:
         reason = _why_not(advice, cheaper, acting, assumed)
     elif not acting:
-        names = listed([item.strategy for item in others], 3)
+        names = listed([item.strategy for item in others])
         reason = f"{names} changed nothing." if others else "nothing was tried."
+        if len(others) > 3:
+            reason = f"none of {len(others)} strategies changed anything."
     elif all(item.verdict == "invalid" for item in acting):
         reason = "no strategy is valid."
     else:
