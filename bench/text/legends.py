@@ -143,9 +143,9 @@ def _pairs(parts: list[str], known: str) -> list[tuple[str, str]]:
 
 
 def _explains(name: str, meaning: str, known: str) -> bool:
-    """True if a known text has all words of a meaning, but not the name."""
+    """True if a known text has all words of a meaning, but not the name. A number is no name."""
     is_word = _WORD.fullmatch(name) is not None
-    if name in _words(known) if is_word else re.search(_as_word(name), known):
+    if name.isdigit() or (name in _words(known) if is_word else re.search(_as_word(name), known)):
         return False
     words = _WORD.findall(meaning.casefold())
     return meaning.casefold() in _NOTHING or (bool(words) and _words(known).issuperset(words))
@@ -160,11 +160,16 @@ def _with_meanings_of_mapping(text: str, known: str) -> str:
     """
     for found in _MAPPING.finditer(text):
         meanings = dict(_PAIR.findall(found[0]))
-        if all(_explains(*pair, known) for pair in meanings.items()) and all(
-            text.count(f'"{name}"') > 1 for name in meanings
-        ):
-            text = f"{text[: found.start()]}{{}}{text[found.end() :]}"
+        rest = f"{text[: found.start()]}{{}}{text[found.end() :]}"
+        if all(_stands_for(name, meaning, rest, known) for name, meaning in meanings.items()):
             for name, meaning in meanings.items():
-                text = text.replace(f'"{name}"', f'"{meaning}"')
-            break
+                rest = rest.replace(f'"{name}"', f'"{meaning}"')
+            return rest
     return text
+
+
+def _stands_for(name: str, meaning: str, text: str, known: str) -> bool:
+    """True if a JSON text uses a name for a meaning: for a key if it is a key there."""
+    if not _explains(name, meaning, known) or f'"{name}"' not in text:
+        return False
+    return f'"{name}":' not in text or f'"{meaning}":' in known
