@@ -7,6 +7,7 @@ record. So a renamed key, a list of bare values or a value moved to another reco
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
 from itertools import chain
@@ -28,6 +29,9 @@ from .scripts import FUNCTION_WORDS
 from .text_records import TextReading, TextRecord, plain_key, says, words_in
 
 _STEM_CHARS = 5
+_FEW_FACTS = 20
+"""So many facts under one key and word are compared with a text one by one."""
+
 _MANY = 2000
 """Texts with more records than this are not cached."""
 
@@ -133,7 +137,7 @@ class KeptFields:
             for key, text in record.pairs
             if (numbers_of := self._by_word.get(plain_key(key)))
             for word in numbers_of.keys() & words_in(text)
-            for same in self._same(plain_key(key), word)
+            for same in self._same_with(plain_key(key), word, words_in(text))
             if text == same.fact or says(text, same.fact)
         }
         named = self._named(record)
@@ -156,6 +160,26 @@ class KeptFields:
         """The fields of a key that are indexed under a word, grouped by fact."""
         numbers = listed(self._by_word[key][word])
         return [*self._by_fact(map(self._table.fields.__getitem__, numbers))]
+
+    def _same_with(self, key: str, word: str, words: frozenset[str]) -> Iterable[SameFact]:
+        """The fields of `_same` of which a text with some words may say the fact."""
+        same = self._same(key, word)
+        if len(same) <= _FEW_FACTS:
+            return same
+        by_other = self._by_other_word(key, word)
+        return chain.from_iterable(map(by_other.__getitem__, by_other.keys() & {"", *words}))
+
+    @memo
+    def _by_other_word(self, key: str, word: str) -> dict[str, list[SameFact]]:
+        """The fields of `_same` by the other word of the fact that fewest of them have; "" without
+        one.
+        """
+        others = [(words_in(same.fact) - {word}, same) for same in self._same(key, word)]
+        counts = Counter(chain.from_iterable(words for words, _ in others))
+        return grouped(
+            (min(words, key=lambda other: (counts[other], other), default=""), same)
+            for words, same in others
+        )
 
     def _by_fact(self, fields: Iterable[Field], fact: str = "") -> Iterator[SameFact]:
         """Yield some fields grouped by key and fact; with `fact` all belong to that."""
