@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -64,7 +64,7 @@ class Loaded(msgspec.Struct, frozen=True):
     `ended` is True if its code would end the process.
     """
 
-    plugins: dict[str, list[tuple[str, dict[str, Any]]]] = {}
+    plugins: dict[str, list[tuple[str, dict[str, str]]]] = {}
     error: str = ""
     ended: bool = False
 
