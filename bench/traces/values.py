@@ -12,6 +12,9 @@ from typing import Any
 from ..model.errors import one_line
 from .decoded import strict_json
 
+_STARTS = ("startTime", "start_time", "startedDateTime", "requestedAt", "started_at", "timestamp",
+           "created_at", "recorded_at")  # fmt: skip
+_ENDS = ("endTime", "end_time", "receivedAt", "ended_at", "completed_at")
 _MILLISECONDS = 1e11  # seconds of the year 5138, milliseconds of 1973
 
 
@@ -174,3 +177,9 @@ def time_of(value: Any, unread: Unread) -> float | None:
         unread.add("time that cannot be read")
         return None
     return (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
+
+
+def start_and_end(record: dict[str, Any], unread: Unread) -> tuple[float | None, float | None]:
+    """The times at which a call or a run began and ended, under the usual names, in seconds."""
+    start, end = (time_of(first_of(record, keys), unread) for keys in (_STARTS, _ENDS))
+    return start, end

@@ -11,7 +11,7 @@ import msgspec
 
 from ...model import AnyStep, ContextReset, grouped
 from ..steps import ReadMessage, Steps
-from ..values import Unread, as_dict, as_list, number, text, time_of
+from ..values import Unread, as_dict, as_list, number, start_and_end, text
 from .exchange import (  # fmt: skip
     answer_in,
     answers_of,
@@ -24,9 +24,6 @@ from .exchange import (  # fmt: skip
 from .prompts import Prompts
 
 _INPUTS = ("input", "messages", "contents", "prompt", "inputText")
-_STARTS = ("startTime", "start_time", "startedDateTime", "requestedAt", "started_at", "timestamp",
-           "created_at", "recorded_at")  # fmt: skip
-_ENDS = ("endTime", "end_time", "receivedAt", "ended_at", "completed_at")
 
 
 @dataclass(frozen=True)
@@ -118,19 +115,13 @@ def _call_in(record: dict[str, Any]) -> _Call | None:
     answer = answers_of(response, unread)
     if request is None or not answer:
         return None
-    asked, answered = (_first_time(record, keys, unread) for keys in (_STARTS, _ENDS))
+    asked, answered = start_and_end(record, unread)
     seconds = number(record.get("latency_sec"))
     if asked is not None and seconds is not None:  # OpenHands states when it was answered
         asked, answered = asked - seconds, asked
     nothing = all(request.get(key) is None for key in _INPUTS)
     unread.add("request whose input is not recorded", nothing)
     return _Call(record, request, response, answer, asked, answered, unread)
-
-
-def _first_time(record: dict[str, Any], keys: tuple[str, ...], unread: Unread) -> float | None:
-    """The first time, among some keys, that can be read, in seconds."""
-    times = (time_of(record.get(key), unread) for key in keys)
-    return next((time for time in times if time is not None), None)
 
 
 def _numbered(step: AnyStep, index: dict[int, int]) -> AnyStep:

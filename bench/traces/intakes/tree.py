@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from ...model import Usage, grouped
 from ..steps import ReadMessage, ToolRun
-from ..values import Unread, arguments, as_dict, as_id, first_of, text, time_of
+from ..values import Unread, arguments, as_dict, as_id, first_of, start_and_end, text
 from .exchange import answers_of, prompt_of, tools_in
 from .messages import is_langchain, is_message, unwrapped
 from .prompts import Prompts
@@ -17,8 +17,6 @@ from .prompts import Prompts
 _T = TypeVar("_T")
 _PARENTS = ("parentObservationId", "parent_observation_id", "parent_run_id", "parent_id",
             "parent_span_id")  # fmt: skip
-_STARTS = ("startTime", "start_time", "started_at")
-_ENDS = ("endTime", "end_time", "ended_at")
 _PREFIXES = ("execute_tool ", "running tool: ", "tool.", "execute_task ", "ai.toolCall ")
 """Beginnings of names of runs, before the name of the function."""
 
@@ -73,12 +71,13 @@ def span_of(
 ) -> Span:
     """A run whose id, name, parent and times are found under their usual names; `own` are fields
     that the service has elsewhere."""
+    start, end = start_and_end(record, unread)
     usual: dict[str, Any] = {
         "id": as_id(record.get("id")),
         "parent": as_id(first_of(record, _PARENTS)),
         "name": text(record.get("name")) or "",
-        "start": time_of(first_of(record, _STARTS), unread),
-        "end": time_of(first_of(record, _ENDS), unread),
+        "start": start,
+        "end": end,
     }
     return Span(kind=kind, inputs=inputs, outputs=outputs, **{**usual, **own})
 
