@@ -75,6 +75,8 @@ def limit_in_words(result: RuleResult) -> str:
     if asked.noun:
         return count(result.limit)
     is_least = bool(asked.metrics) and asked.better == "higher"
+    if is_least and not result.limit:
+        return "no limit"  # today's value is not known
     return f"{'at least ' if is_least else ''}{_amount(result.metric, result.limit)}"
 
 
