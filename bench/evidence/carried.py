@@ -3,10 +3,13 @@ messages by size."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
+from operator import add
 from typing import NamedTuple
 
+from ..model import grouped
 from ..model.audit import Charges
 from ..model.replay import Call
 
@@ -59,19 +62,12 @@ def carried_by(
     >>> [(number, cost.prompts, cost.tokens, round(cost.usd, 6)) for number, cost in found.items()]
     [(0, 2, 20.0, 1.1), (1, 1, 30.0, 3.0), (-1, 2, 0.0, 0.0)]
     """
-    threads: dict[str, list[Call]] = {}
-    for call in calls:
-        threads.setdefault(call.thread, []).append(call)
-    carried: dict[int, Carried] = {}
-    for of_thread in threads.values():
+    carried = defaultdict[int, Carried](Carried)
+    for of_thread in grouped((call.thread, call) for call in calls).values():
         for number, cost in _of_thread(of_thread, tokens, charges):
-            old = carried.get(number, Carried())
-            carried[number] = Carried(
-                old.prompts + cost.prompts, old.tokens + cost.tokens, old.usd + cost.usd
-            )
-    if OUTSIDE in carried:
-        carried[OUTSIDE] = carried.pop(OUTSIDE)
-    return carried
+            carried[number] = Carried(*map(add, carried[number], cost))
+    outside = {OUTSIDE: carried.pop(OUTSIDE)} if OUTSIDE in carried else {}
+    return {**carried, **outside}
 
 
 def _of_thread(

@@ -102,8 +102,7 @@ class Questions:
         ]
         self._runs: set[str] = set()
         self._asked: set[str] = set()
-        self._matched: set[str] = set()
-        self._known: dict[str, set[str]] = {}
+        self._names: dict[str, set[str]] = {}  # of results in the runs of each probe
 
     def of(self, trace: Trace) -> list[dict[str, Any]]:
         """The probes of one trace, in the form of labels.
@@ -116,9 +115,8 @@ class Questions:
         for probe, where in self._probes:
             if not fnmatchcase(trace.id, probe.run):
                 continue
-            self._matched.add(where)
             names = {name for result in trace.results for name in (result.function, result.call_id)}
-            self._known.setdefault(where, set()).update(names)
+            self._names.setdefault(where, set()).update(names)
             for result, answer in _answers(probe, trace, where):
                 self._asked.add(where)
                 _require_turn(probe, trace, result, where)
@@ -133,12 +131,12 @@ class Questions:
         traces.
         """
         for probe, where in self._probes:
-            if where not in self._matched:
+            if where not in self._names:
                 raise ScenarioError(
                     f"{where}: no run is called {probe.run!r}{nearest(probe.run, self._runs)}"
                 )
             if where not in self._asked:
-                near = nearest(str(probe.result), self._known.get(where, ()))
+                near = nearest(str(probe.result), self._names[where])
                 raise ScenarioError(
                     f"{where}: no tool result is step, call or function {probe.result!r}{near}"
                 )

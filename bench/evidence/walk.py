@@ -13,7 +13,6 @@ from ..model.messages import shared_length
 from ..model.replay import Call, Replay
 from .handles import Handles
 from .messages import TraceMessages
-from .needs import FAR_TURNS
 from .prices import PricedCall, Pricing, ThreadPrompt
 
 
@@ -44,8 +43,7 @@ class Walked:
 
     Sets of calls are integers with a bit for each: those of each thread, and those `during` which
     each message was in the prompt. `left` are, for each call, the messages that only the prompt
-    before it had. `turns_missing` counts the calls with an unmet need that no handle leads to.
-    `far` counts the `needs` last mentioned six or more turns ago.
+    before it had. `needs` are those of all calls.
     """
 
     calls: list[Call] = field(default_factory=list)
@@ -54,15 +52,18 @@ class Walked:
     during: dict[int, int] = field(default_factory=lambda: defaultdict(int))
     left: list[set[int]] = field(default_factory=list)
     missed: list[Missed] = field(default_factory=list)
-    needs: int = 0
-    far: int = 0
-    turns_missing: int = 0
+    needs: list[Need] = field(default_factory=list)
     overflows: int = 0
 
     @property
     def lost(self) -> list[Missed]:
         """The unmet needs that no handle leads to."""
         return [item for item in self.missed if not item.handle]
+
+    @property
+    def turns_missing(self) -> int:
+        """The number of turns with such a need."""
+        return len({item.step for item in self.lost})
 
 
 def walk(replay: Replay, messages: TraceMessages, pricing: Pricing, handles: Handles) -> Walked:
@@ -128,10 +129,8 @@ def _judge(
 ) -> None:
     """Record the unmet needs of a turn: those that no message of its prompt has."""
     index = messages.index
-    missing = False
     for need in index.needs.get(call.step, ()):
-        walked.needs += 1
-        walked.far += need.distance >= FAR_TURNS
+        walked.needs.append(need)
         if not present.keys().isdisjoint(index.holders[need.fact]):
             continue
         own = messages.own_holders[index.facts[need.fact]]
@@ -140,5 +139,3 @@ def _judge(
         shown = [item for item in present if item >= messages.recorded] if handles else []
         handle = handles.giving(index.facts[need.fact], call.step, shown)
         walked.missed.append(Missed(call.step, need, handle))
-        missing = missing or not handle
-    walked.turns_missing += missing

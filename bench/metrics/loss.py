@@ -58,7 +58,7 @@ def retrievable(evidence: ReplayEvidence) -> Number:
     0.0
     """
     walked = evidence.walked
-    return share(len(walked.missed) - len(walked.lost), walked.needs)
+    return share(len(walked.missed) - len(walked.lost), len(walked.needs))
 
 
 @metric("loss.silent_truncation", unit="results")

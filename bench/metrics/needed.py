@@ -27,10 +27,10 @@ def recall(evidence: ReplayEvidence, place: str) -> Number:
     >>> recall(example(), "").value, recall(example(), ".far").value
     (0.5, None)
     """
-    walked, lost = evidence.walked, evidence.walked.lost
-    if place == ".far":
-        return share(walked.far - sum(item.need.distance >= FAR_TURNS for item in lost), walked.far)
-    return share(walked.needs - len(lost), walked.needs)
+    least = FAR_TURNS if place == ".far" else 0
+    needs = sum(need.distance >= least for need in evidence.walked.needs)
+    lost = sum(item.need.distance >= least for item in evidence.walked.lost)
+    return share(needs - lost, needs)
 
 
 @metric("needed.missed_turns", unit="turns")
