@@ -24,7 +24,17 @@ def detail_of(evidence: CheckedReplay, today: CheckedReplay) -> ReplayDetail:
     >>> detail.step, detail.missed[0].fact, detail.unchanged
     (3, 'a/b.csv', 3)
     """
-    missed = tuple(_missed_facts(evidence))
+    missed = tuple(
+        MissedFact(
+            turn=item.step,
+            fact=evidence.index.facts[item.need.fact],
+            origin=item.need.origin,
+            origin_step=item.need.origin_step,
+            distance=item.need.distance,
+            handle=item.handle,
+        )
+        for item in evidence.walked.missed
+    )
     step = _worst_step(evidence, missed)
     before, after = (_prompt_at(replay, step) for replay in (today, evidence))
     differing = [*_differing(before, after)]
@@ -44,18 +54,6 @@ def detail_of(evidence: CheckedReplay, today: CheckedReplay) -> ReplayDetail:
         unchanged=len(before) - sum(old is not None for old, _ in differing),
         compactions=_compactions(evidence),
     )
-
-
-def _missed_facts(evidence: CheckedReplay) -> Iterator[MissedFact]:
-    for item in evidence.walked.missed:
-        yield MissedFact(
-            turn=item.step,
-            fact=evidence.index.facts[item.need.fact],
-            origin=item.need.origin,
-            origin_step=item.need.origin_step,
-            distance=item.need.distance,
-            handle=item.handle,
-        )
 
 
 def _worst_step(evidence: CheckedReplay, missed: Sequence[MissedFact]) -> int | None:

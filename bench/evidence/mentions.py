@@ -43,7 +43,7 @@ class Mentions:
     """The numbers, names and sentences in all recorded messages of a trace."""
 
     def __init__(self, messages: TraceMessages) -> None:
-        self._recorded = messages.messages[: messages.recorded]
+        self._recorded = messages.recording.messages
         self._of, self._texts = messages.contents.of, messages.texts
         self.once = messages.once
 

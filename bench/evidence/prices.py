@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..model import Message, ModelTurn, Trace
+from ..model import Message, Trace
 from ..model.index import TraceIndex
 from ..model.messages import Running
 from ..model.replay import Call
@@ -73,9 +73,7 @@ class Pricing:
         self._models = {turn.index: turn.model or index.model for turn in trace.model_turns}
         self._times = {step.index: step.t for step in trace.steps if step.t is not None}
         self._began = next(iter(self._times.values()), None)
-        first: dict[str, ModelTurn] = {}
-        for turn in trace.model_turns:
-            first.setdefault(turn.thread, turn)
+        first = {turn.thread: turn for turn in reversed(trace.model_turns)}
         self._warm = {
             turn.index: turn.usage.cached_prompt_tokens or 0
             for turn in first.values()

@@ -48,14 +48,15 @@ class TraceSession:
     ) -> None:
         self.trace, self.index, self._lacking = trace, index, lacking
         self.messages = TraceMessages(trace, index, contents)
-        self.pricing = Pricing(trace, index, self.messages.contents.once)
+        self.contents = self.messages.contents
+        self.pricing = Pricing(trace, index, self.contents.once)
         self.facts = ResultFacts(self.messages)
         self.mentions = Mentions(self.messages)
 
     @memo
     def own_text(self, number: int, handles: tuple[str, ...] = ()) -> OwnText:
         """A message of a strategy with its handles, as the rules read it."""
-        result = self.messages.contents.result_of(self.messages.messages[number])
+        result = self.contents.result_of(self.messages.messages[number])
         if result is None:
             return OwnText(self, number, handles)
         return RewrittenResult(self, number, handles, result)
@@ -76,7 +77,7 @@ class TraceSession:
     def turns(self) -> dict[str, frozenset[str]]:
         """The words of each turn and system prompt, with blanks folded, in order, and their
         role."""
-        recorded = self.messages.messages[: self.messages.recorded]
+        recorded = self.messages.recording.messages
         turns = (message for message in recorded if message.kind in ("system", "user", "model"))
         by_words = grouped((" ".join(turn.text.split()), turn.role) for turn in turns)
         return {words: frozenset(roles) for words, roles in by_words.items()}
@@ -84,25 +85,24 @@ class TraceSession:
     @cached_property
     def records(self) -> RecordValues:
         """The records of its structured results."""
-        contents = self.messages.contents
-        return RecordValues(contents.results, contents.table, contents.once)
+        return RecordValues(self.contents.results, self.contents.table, self.contents.once)
 
     @cached_property
     def instructions(self) -> InstructionReader:
         """The instructions of its system and user turns."""
-        given = instructions_of(self.trace, self.index, self.messages.contents.rules)
+        given = instructions_of(self.trace, self.index, self.contents.rules)
         return InstructionReader(given, self.index, self.messages.messages)
 
     @cached_property
     def functions(self) -> frozenset[str]:
         """The words of the names of the functions whose results it has."""
-        names = (result.function for result in self.messages.contents.results.values())
+        names = (result.function for result in self.contents.results.values())
         return frozenset(word for name in {*names} for word in flat(name).split())
 
     @memo
     def words_of(self, step: int) -> frozenset[str]:
         """The words of a result and of its call, and the parts of those words."""
-        result, texts = self.messages.contents.results[step], self.messages.texts
+        result, texts = self.contents.results[step], self.messages.texts
         rows = map(texts.flat, {result.text, result.recorded_text, call_of(result)})
         words = frozenset[str]().union(*map(str.split, rows))
         return words.union(_PART.findall(" ".join(filterfalse(str.isalpha, words))))
@@ -110,12 +110,12 @@ class TraceSession:
     @cached_property
     def words_of_results(self) -> frozenset[str]:
         """The words of all results and their calls, and the parts of those words."""
-        return frozenset().union(*map(self.words_of, self.messages.contents.results))
+        return frozenset().union(*map(self.words_of, self.contents.results))
 
     @memo
     def quantifiers_of(self, step: int) -> list[str]:
         """The quantifiers (all, none, first) in a result and in its call."""
-        result, plain = self.messages.contents.results[step], self.messages.texts.plain
+        result, plain = self.contents.results[step], self.messages.texts.plain
         return quantifiers(f"{plain(result.text)}\n{plain(call_of(result))}")
 
     @memo
@@ -128,8 +128,7 @@ class TraceSession:
     @cached_property
     def _recorded_texts(self) -> dict[int | None, list[str]]:
         """The texts of the recorded messages by step."""
-        recorded = self.messages.messages[: self.messages.recorded]
-        return grouped((message.step, message.text) for message in recorded)
+        return grouped((item.step, item.text) for item in self.messages.recording.messages)
 
     def is_result(self, text: str) -> bool:
         """True if a text is one of the results, blanks folded."""
@@ -152,7 +151,7 @@ class TraceSession:
     def result_lines(self, step: int) -> ResultLines:
         """The lines of a text result; for a structured one the lines of its long values."""
         table = self.messages.table(step)
-        texts = table.prose if table.fields else [self.messages.contents.results[step].text]
+        texts = table.prose if table.fields else [self.contents.results[step].text]
         return ResultLines(
             part
             for text in texts
@@ -171,7 +170,7 @@ class TraceSession:
 
     @memo
     def _says_omission(self, text: str, step: int) -> bool:
-        return bool(says_omission(text, self.messages.contents.results[step].text))
+        return bool(says_omission(text, self.contents.results[step].text))
 
     def result_counts(self, result: ToolResult) -> ResultCounts:
         """The counts of a result and of the messages that show it."""
@@ -181,7 +180,7 @@ class TraceSession:
     def _result_counts(self, step: int) -> ResultCounts:
         numbers = {self.index.full[step], self.index.seen[step]}
         texts = (self.messages.messages[number].text for number in sorted(numbers))
-        result = self.messages.contents.results[step]
+        result = self.contents.results[step]
         return ResultCounts(result, texts, self.messages.table(step))
 
     def failed(self, result: ToolResult) -> bool:
@@ -191,13 +190,12 @@ class TraceSession:
     @cached_property
     def _failed(self) -> frozenset[int]:
         """The steps of the results that failed."""
-        results = self.messages.contents.results
-        return frozenset(step for step, result in results.items() if failed(result))
+        return frozenset(step for step, r in self.contents.results.items() if failed(r))
 
     @cached_property
     def succeeded(self) -> dict[str, list[int]]:
         """The steps of the results of each thread that did not fail, in order."""
-        results = self.messages.contents.results.values()
+        results = self.contents.results.values()
         return grouped((item.thread, item.index) for item in results if not self.failed(item))
 
     @cached_property
