@@ -41,7 +41,7 @@ def made_now(kind: type[_Value], name: str, make: Callable[[], _Value]) -> _Valu
     return make()
 
 
-def kept(find: Callable[[Any], _Value]) -> cached_property[_Value]:
+def kept_between_runs(find: Callable[[Any], _Value]) -> cached_property[_Value]:
     """Decorator for a property that the cache keeps between runs too, since it depends on the trace
     alone; its object has `once`.
     """
@@ -74,14 +74,14 @@ class TraceContents:
         self._texts.lower.update(self._small_words)
         return self._texts
 
-    @kept
+    @kept_between_runs
     def _small_words(self) -> frozenset[str]:
         texts = (text for step in self._trace.steps for text in step_texts(step))
         return small_words_of(
             line for text in texts for line in self._texts.plain(text).split("\n")
         )
 
-    @kept
+    @kept_between_runs
     def rules(self) -> dict[int, list[str]]:
         """The standing rules that each system turn and request gives, by its step."""
         given = (s for s in self._trace.steps if isinstance(s, SystemTurn | UserTurn))
@@ -166,7 +166,7 @@ class TraceContents:
         ways = [Scalars(value), *([Scalars(opened)] if opened != value else [])]
         return [scalars for scalars in ways if scalars.least <= LONG_CHARS]
 
-    @kept
+    @kept_between_runs
     def facts(self) -> dict[int, tuple[str, ...]]:
         """The distinct facts of each untruncated result, in order, by its step."""
         find = self.texts.find_facts  # asked for once: their kinds need not stay
@@ -189,16 +189,16 @@ class TraceContents:
         """The search of a text for the facts of its turns and of its results."""
         return FactsHeld(chain(self._facts_of_turns, *self.facts.values()), self.texts)
 
-    @kept
+    @kept_between_runs
     def _facts_of_turns(self) -> frozenset[str]:
         return self.turn_facts.distinct
 
-    @kept
+    @kept_between_runs
     def names(self) -> frozenset[str]:
         """The keys of all results, by which the header of a table is recognised."""
         return frozenset().union(*(self.table(step).names for step in self.results))
 
-    @kept
+    @kept_between_runs
     def field_counts(self) -> dict[int, int]:
         """The number of fields of each structured result, by its step."""
         structured = (s for s, r in self.results.items() if isinstance(r.data, dict | list))

@@ -18,7 +18,7 @@ from ..text.instructions import Repetition, TextLines, sentences_of, text_lines
 from ..text.line_notes import without_number
 from ..text.numbers import numbers_in
 from ..text.omissions import notice_at
-from .contents import kept
+from .contents import kept_between_runs
 from .messages import TraceMessages
 
 _DIGITS = re.compile(r"\d+")
@@ -120,7 +120,7 @@ class Mentions:
         """The flat words of a content."""
         return self._texts.flat(self._contents[number])
 
-    @kept
+    @kept_between_runs
     def _by_word(self) -> Numbers:
         """The numbers of the contents that have a word."""
         numbers: Numbers = {}
@@ -136,7 +136,7 @@ class Mentions:
         """True if a message has a number, alone or as the digits of an identifier or a date."""
         return number in self._numbers
 
-    @kept
+    @kept_between_runs
     def _numbers(self) -> frozenset[str]:
         """All numbers in the messages, and the digits in their words, without leading zeros."""
         runs = _DIGITS.findall(" ".join(self._by_word))

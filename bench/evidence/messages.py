@@ -18,7 +18,7 @@ from ..text.kept_fields import KeptFields
 from ..text.small_words import without_notices
 from ..text.text_records import TextReading, plain_key
 from ..text.texts import Texts
-from .contents import TraceContents, kept
+from .contents import TraceContents, kept_between_runs
 
 _FEWEST = 4
 """The fewest facts without keys, or words in a row, that are no accident."""
@@ -171,7 +171,7 @@ class TraceMessages:
             return self._fields_seen[step]
         return frozenset[int]().union(*(self.fields_in(step, t) for t in self.texts_of(number)))
 
-    @kept
+    @kept_between_runs
     def _fields_seen(self) -> dict[int, frozenset[int]]:
         """By step the fields of each structured result that the recorded model saw."""
         texts = {step: self.texts_of(self.index.seen[step]) for step in self.contents.field_counts}

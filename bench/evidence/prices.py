@@ -15,7 +15,7 @@ from ..tokens.cache_marks import MarkedStarts
 from ..tokens.caching import HOUR_S, CacheRule, cache_rule
 from ..tokens.counting import PROMPT_TOKENS
 from ..tokens.prices import UnitPrices, provider_of, unit_prices
-from .contents import Once, kept, made_now
+from .contents import Once, kept_between_runs, made_now
 
 _Listed = tuple[str | None, UnitPrices | None]
 
@@ -89,7 +89,7 @@ class Pricing:
             for model, (provider, prices) in self._listed.items()
         }
 
-    @kept
+    @kept_between_runs
     def _listed(self) -> dict[str, _Listed]:
         """The provider and the prices of each model of the trace."""
         return {

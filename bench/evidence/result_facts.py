@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..model import ToolResult, memo
-from .contents import kept
+from .contents import kept_between_runs
 from .messages import TraceMessages
 
 
@@ -44,7 +44,7 @@ class ResultFacts:
             return self._in_recorded.get(number, frozenset())
         return self._messages.facts_in(number)
 
-    @kept
+    @kept_between_runs
     def _in_recorded(self) -> dict[int, frozenset[str]]:
         """The facts of results in each recorded message with any, without those that only one
         untruncated result has.
