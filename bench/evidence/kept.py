@@ -52,8 +52,8 @@ def facts_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:
 
 
 def fields_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:
-    """Yield the kept fields of each structured result at a place. An altered result without a field
-    is left out.
+    """Yield the kept fields of each structured result at a place. A result without a field has kept
+    all where its text is unaltered, and is left out where it is not.
     """
     messages = evidence.messages
     for result, call, text in _altered(evidence, place):

@@ -192,7 +192,7 @@ class ReplayEvidence:
         """For each fact the calls with it in their prompts, outside of a result that alone has it."""
         calls = defaultdict[str, int](int)
         for number, during in self.walked.during.items():
-            for fact in self.session.facts.held_by(number):
+            for fact in self.session.facts.in_message(number):
                 calls[fact] |= during
         return calls
 

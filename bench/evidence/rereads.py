@@ -56,8 +56,8 @@ class _Earlier:
         """The lines of a result that was read again, each with the earlier results that have it;
         none for a new one.
         """
-        held = {line: self._holders.get((result.thread, line), []) for line in lines}
-        known = {line: steps for line, steps in held.items() if steps}
+        by_line = {line: self._holders.get((result.thread, line), []) for line in lines}
+        known = {line: steps for line, steps in by_line.items() if steps}
         if len(lines) >= FEWEST_LINES and len(known) >= SHARE * len(lines):
             return known
         text, before = result.recorded_text, self._repeated.get(result.index)

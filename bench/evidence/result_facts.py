@@ -36,7 +36,7 @@ class ResultFacts:
         matches = self._messages.contents.search.in_text(text) if facts else frozenset()
         return [fact for fact in facts if fact in matches]
 
-    def held_by(self, number: int) -> frozenset[str]:
+    def in_message(self, number: int) -> frozenset[str]:
         """The facts that a message has; those that an untruncated result alone has are left out of
         it.
         """
