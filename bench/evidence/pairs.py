@@ -62,7 +62,7 @@ class _Read(NamedTuple):
         problems = [problem] if problem else []
         head, waiting = self.where, self.waiting
         if answers is None:
-            problems += self.unanswered()
+            problems += self.unanswered() if waiting else ()
             head, waiting = where, frozenset(calls)
         elif answers in waiting:
             waiting -= {answers}
