@@ -22,12 +22,12 @@ _NAME = r"(?:\[[^\[\]\n]{1,12}\]|\S{1,40}?)"
 _MEANS = r"(?:\s?(?:=|->|→|: )|(?<=\d\]) | means | (?:stands )?for | is | are )"
 _MEANING = re.compile(rf"\s*(?P<name>{_NAME}){_MEANS}\s*(?P<meaning>\S.*?)\s*", re.DOTALL)
 _NEXT = re.compile(rf"[,;] (?={_NAME}{_MEANS})")
-_HEADING = re.compile(r"\W*\w+(?: \w+)?:\s*")
+_HEADING = re.compile(r"\W*\w+(?: \w+){0,4}:\s*")
 _PAIR = re.compile(r'"([^"\\\n]{1,12})"\s*+:\s*+"([^"\\\n]++)"')
 _MAPPING = re.compile(rf"\{{(?:\s*+{_PAIR.pattern}\s*+,?+)++\s*+\}}")
 _WORD = re.compile(r"\w+")
 _NOTHING = frozenset({"empty", "no value", "none", "nothing", "null"})
-_MOST_CHARS, _MOST_NAMES = 2000, 200
+_MOST_CHARS, _MOST_NAMES = 50_000, 500
 
 
 @lru_cache(maxsize=256)
