@@ -60,7 +60,10 @@ def _savings(advice: Advice, assumed: bool) -> str:
     economy = _ECONOMY.get(advice.basis, "")
     if assumed and advice.basis == "cached":
         economy = " with an assumed cache"
-    cost = f"a run costs {less_or_more(price)} ({pricing.in_words(price)}{economy})"
+    today = next((item for item in advice.ranked if item.strategy == TODAY), None)
+    before = pricing.in_words(today.price(advice.basis) if today else None)
+    amounts = f"{pricing.money(price)} instead of {before}{economy}"
+    cost = f"a run costs {less_or_more(price)} ({amounts})"
     rest = _other_economy(advice, [best])
     return f"Ship {best.strategy}: {cost}, certain on {sample(advice)}{missed}.{rest}"
 

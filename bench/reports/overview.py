@@ -47,7 +47,8 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
     names = list(dict.fromkeys(one.advice.advised or "" for one in ships))
     scenarios = counted(len(readings), "scenario")
 
-    ship = f"Ship {listed(names)}." if names else "Nothing to ship."
+    each = ", each for its question" if len(names) > 1 else ""
+    ship = f"Ship {listed(names)}{each}." if names else "Nothing to ship."
     head = Span(ship, "good" if names else "", strong=True)
     parts = listed([f"{count(len(places))} {_GROUPS[name]}" for name, places in groups.items()])
     rest = "" if len(ships) == len(readings) else f" {scenarios}: {parts}."
