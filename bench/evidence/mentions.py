@@ -38,6 +38,9 @@ _REPEATED = 0.5
 """The share of an instruction's words in one earlier sentence with which it is not an invention.
 """
 
+_FEWEST_BEFORE_A_CUT = 3
+"""The fewest words of a text of which the last may be truncated."""
+
 
 class Mentions:
     """The numbers, names and sentences in all recorded messages of a trace."""
@@ -219,8 +222,12 @@ class Mentions:
 
     def _begins_a_row(self, words: str) -> bool:
         """True if some message has flat words in a row, the last of several perhaps truncated."""
-        begun = f"{words.rstrip().rpartition(' ')[0]} "
-        return self._in_a_row(words) or (words.count(" ") > 3 and self._in_a_row(begun))
+        *before, _ = each = words.split() or [""]
+        begun = words.rstrip()
+        return self._in_a_row(words) or (
+            len(each) >= _FEWEST_BEFORE_A_CUT
+            and any(begun in self._row(at) for at in self._having_rarest(before))
+        )
 
     def _in_a_row(self, words: str) -> bool:
         """True if some message has flat words in a row, or there are no words."""

@@ -147,7 +147,7 @@ class Loop:
         record, stored = (full, full.value) if self._store is None else self._put(step)
         summary = self._answer("summarizer", self._summarize, step)
         reply = self._answer("consumer", self._consume, Execution(step, summary))
-        shown, untruncated = self._shown(step, record, summary)
+        shown, untruncated = self._in_prompt(step, record, summary)
         message = self._threads[step.thread].join(shown, untruncated)
         back = read_back(record, stored)
         evaluation, of_full = self._judges.evaluated(
@@ -186,7 +186,7 @@ class Loop:
             stored = self._ledger.offloaded(record.handle)
         return record, stored
 
-    def _shown(self, step: ToolResult, record: Record, summary: Any) -> tuple[Message, Message]:
+    def _in_prompt(self, step: ToolResult, record: Record, summary: Any) -> tuple[Message, Message]:
         """The message that shows a result, and the untruncated one.
 
         It shows the summary, else the stored value; if neither slot is filled, the text that the

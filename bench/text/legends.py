@@ -27,7 +27,7 @@ _PAIR = re.compile(r'"([^"\\\n]{1,12})"\s*+:\s*+"([^"\\\n]++)"')
 _MAPPING = re.compile(rf"\{{(?:\s*+{_PAIR.pattern}\s*+,?+)++\s*+\}}")
 _WORD = re.compile(r"\w+")
 _NOTHING = frozenset({"empty", "no value", "none", "nothing", "null"})
-_MOST_CHARS, _MOST_NAMES = 50_000, 500
+_MOST_CHARS, _MOST_NAMES, _SIGN_CHARS = 50_000, 500, 2
 
 
 @lru_cache(maxsize=256)
@@ -42,6 +42,8 @@ def written_out(text: str, known: str) -> str:
     '/usr/lib/numpy https://a.b yes'
     >>> written_out('– means empty\\n{"note": –, "tag": –}', '{"note": "", "tag": ""}')
     '{"note": "", "tag": ""}'
+    >>> written_out("Status: delivered\\nno Status", '{"status": "delivered"}')
+    'Status: delivered\\nno Status'
     >>> written_out("D=/usr/lib\\n$D/a", "/usr/lib/a"), written_out("old: 5\\nold: 6", "id 5 6")
     ('/usr/lib/a', 'old: 5\\nold: 6')
     """
@@ -143,9 +145,12 @@ def _pairs(parts: list[str], known: str) -> list[tuple[str, str]]:
 
 
 def _explains(name: str, meaning: str, known: str) -> bool:
-    """True if a known text has all words of a meaning, but not the name. A number is no name."""
+    """True if a known text has all words of a meaning, but not the name, in any case if that is no
+    sign. A number is no name.
+    """
+    own = name.casefold() if len(name) > _SIGN_CHARS else name
     is_word = _WORD.fullmatch(name) is not None
-    if name.isdigit() or (name in _words(known) if is_word else re.search(_as_word(name), known)):
+    if name.isdigit() or (own in _words(known) if is_word else re.search(_as_word(name), known)):
         return False
     words = _WORD.findall(meaning.casefold())
     return meaning.casefold() in _NOTHING or (bool(words) and _words(known).issuperset(words))
