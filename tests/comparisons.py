@@ -173,7 +173,7 @@ def advice(chosen: Any, totals: Any, runs: int, tasks: int, unit: str, usd: floa
         + ("Needs at least 6 tasks to be certain." if not certain else "No strategy within the limits costs less.")
     )
     return reasoned(Advice(
-        advised=ship.strategy if ship else None, sentence=sentence, basis="cached" if unit == "usd" else "tokens",
+        advised=ship.strategy if ship else None, subject=best.strategy if best else "", sentence=sentence, basis="cached" if unit == "usd" else "tokens",
         tasks=tasks, runs=runs, cannot_rule_out=min(1.0, 3.0 / max(1, tasks)), cheapest_rejected=min(rejected, key=lambda item: item.cached.per_run).strategy if rejected else None,  # type: ignore[union-attr]
         theoretical_minimum=per_run * 0.55, ranked=tuple(ranked),
     ))  # fmt: skip
@@ -296,7 +296,15 @@ def example_about(
     )  # type: ignore[arg-type]
     sentence = "Ship external. All 28 evaluations stay the same; with truncate 18 change."
     decided = reasoned(
-        Advice(advised="external", sentence=sentence, basis="quality", tasks=runs, runs=runs, ranked=ranked)
+        Advice(
+            advised="external",
+            subject="external",
+            sentence=sentence,
+            basis="quality",
+            tasks=runs,
+            runs=runs,
+            ranked=ranked,
+        )
     )
     return Compared(
         title=title,

@@ -194,7 +194,7 @@ def _verdict(
     """
     refused, price = verdict_of(rules), own.get(question.deciding)
     if "inactive" in marks and refused != "invalid":
-        return "no saving"
+        return "no saving" if question.answers == "savings" else "keep"
     if refused not in ("not certain", None):
         return refused
     if question.saves and (price is None or not price.saves):
@@ -247,7 +247,7 @@ def _advice(
         basis="quality" if answers != "savings" else deciding,
         tasks=len(runs.tasks),
         runs=len(runs.all),
-        cannot_rule_out=cannot_rule_out(len(runs.tasks)) if answers == "savings" else None,
+        cannot_rule_out=cannot_rule_out(len(runs.tasks)),
         cheapest_rejected=_cheapest_rejected(ordered, deciding),
         theoretical_minimum=None
         if least is None or not runs.all

@@ -1,7 +1,7 @@
 """Certainty of a saving: the ratio of totals, with a jackknife t interval on its logarithm.
 
 The task is the unit. A saving is certain where the one-sided 97.5 % interval ends below 1 after
-Holm's correction over all settings that were tried, and there are at least six tasks. What no test
+Holm's correction over all tries, and there are at least six tasks. What no test
 can show is a loss that is rarer than `cannot_rule_out` says. A difference of the same recordings
 under two versions is exact and needs none of this.
 
@@ -15,8 +15,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from typing import TypeVar
 
 from ..model.base import Value
+
+Key = TypeVar("Key")
 
 ALPHA = 0.025
 """The level of each one-sided test."""
@@ -65,15 +68,15 @@ def ratio_of_totals(today: Sequence[float], new: Sequence[float]) -> Ratio | Non
     return Ratio(ratio, math.exp(min(high, 700.0)), t_distribution(math.log(ratio) / error, n - 1))
 
 
-def holm(p_values: Mapping[str, float]) -> dict[str, float]:
+def holm(p_values: Mapping[Key, float]) -> dict[Key, float]:
     """The p-values of several claims, corrected for testing all of them. Claims up to `ALPHA` hold.
 
     >>> holm({"a": 0.001, "b": 0.02, "c": 0.01})
     {'a': 0.003, 'c': 0.02, 'b': 0.02}
     """
-    corrected: dict[str, float] = {}
+    corrected: dict[Key, float] = {}
     least = 0.0
-    for name in sorted(p_values, key=lambda name: (p_values[name], name)):
+    for name in sorted(p_values, key=p_values.__getitem__):
         corrected[name] = least = min(
             1.0, max(least, p_values[name] * (len(p_values) - len(corrected)))
         )

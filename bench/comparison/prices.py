@@ -9,7 +9,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from ..model.advice import NOISE, TODAY, Price, Ranked
-from .certainty import FEWEST, Ratio, certain, holm, leave_one_out, ratio_of_totals
+from .certainty import FEWEST, certain, holm, leave_one_out, ratio_of_totals
 from .rules import slots_in_spec
 from .totals import Runs
 
@@ -31,29 +31,34 @@ def economies_of(runs: Runs) -> tuple[Economy, ...]:
 
 
 def prices_of(runs: Runs, names: Sequence[str], economy: Economy) -> dict[str, Price]:
-    """The prices of today's and of each strategy, with p-values corrected over all strategies.
+    """The prices of today's and of each strategy, with p-values corrected over all that were tried.
 
-    A strategy that raised, or whose runs have no prices, is left out.
+    Strategies that cost the same on every task are one try, and those that cost what today's does
+    are none: they cannot save by chance. A strategy that raised, or whose runs have no prices, is
+    left out.
     """
-    today, count = runs.by_task(TODAY, METRICS[economy]), max(1, len(runs.all))
+    metric, count = METRICS[economy], max(1, len(runs.all))
     unit: Literal["usd", "tokens"] = "tokens" if economy == "tokens" else "usd"
-    prices: dict[str, Price] = {}
-    ratios: dict[str, Ratio] = {}
-    for name in (TODAY, *names):
-        costs = runs.by_task(name, METRICS[economy])
-        if costs is not None:
-            prices[name] = Price(unit=unit, per_run=math.fsum(costs) / count)
-            if name != TODAY and today and (ratio := ratio_of_totals(today, costs)):
-                ratios[name] = ratio
-    enough = len(runs.tasks) >= FEWEST
-    corrected = holm({name: ratios.get(name, Ratio(1.0)).p for name in names})
+    costs = {
+        name: own for name in (TODAY, *names) if (own := runs.by_task(name, metric)) is not None
+    }
+    prices = {name: Price(unit=unit, per_run=math.fsum(own) / count) for name, own in costs.items()}
+    today, enough = costs.pop(TODAY, None), len(runs.tasks) >= FEWEST
+    ratios = {
+        name: ratio
+        for name, own in costs.items()
+        if today and (ratio := ratio_of_totals(today, own)) is not None
+    }
+    tries = {tuple(costs[name]): ratio.p for name, ratio in ratios.items() if costs[name] != today}
+    corrected = holm(tries)
     for name, ratio in ratios.items():
+        p = corrected.get(tuple(costs[name]), 1.0)
         prices[name] = replace(
             prices[name],
             ratio=ratio.ratio,
             high=ratio.high if math.isfinite(ratio.high) and enough else None,
-            p=corrected[name],
-            certain=ratio.ratio < 1 - NOISE and certain(corrected[name], len(runs.tasks)),
+            p=p,
+            certain=ratio.ratio < 1 - NOISE and certain(p, len(runs.tasks)),
         )
     return prices
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..model.advice import Advice, Ranked, RuleResult
 from ..text.wording import count, counted, percent
-from .certainty import FEWEST
+from .certainty import EQUAL, FEWEST
 from .rules import asked_by
 from .wording import change, less_or_more, quoted, sample
 
@@ -12,7 +12,7 @@ QUALITY = {
     "loss.leaf_recall.stored": "stores {} of the values",
     "loss.fact_recall.stored": "stores {} of the facts",
     "probes.recall": "answers {} of the questions",
-    "findings.agreement": "leads to the same judgement for {} of the results",
+    "findings.agreement": "leaves {} of the judgements as they are",
     "routing.accuracy": "takes the expected route in {} of the decisions",
     "routing.selection_top1": "ranks the expected script first for {} of the requests",
     "routing.unreset_states": "leaves the task's state uncleared in {} replies a run",
@@ -28,19 +28,22 @@ def rule_failed(result: RuleResult, *, quoting: bool = True) -> str:
     >>> rule_failed(RuleResult(rule="needed", passed=False, value=0.0503, limit=0.05))
     'missed turns 5.030%, above 5%'
     >>> rule_failed(RuleResult(rule="stored", passed=False, value=0.249, limit=1, metric="probes.recall"))
-    'answers 24.9% of the questions, below 100%'
+    "answers 24.9% of the questions, below today's 100%"
     >>> rule_failed(RuleResult(rule="routed", passed=False, value=2, limit=0, metric="routing.unreset_states"))
-    "leaves the task's state uncleared in 2 replies a run, above 0"
+    "leaves the task's state uncleared in 2 replies a run, above today's 0"
     >>> rule_failed(RuleResult(rule="changed", passed=False, value=3))
     '3 values changed'
     >>> rule_failed(RuleResult(rule="ran", passed=False, value=1))
     '1 gate failed'
+    >>> from bench.model.scores import Finding
+    >>> rule_failed(RuleResult(rule="hidden", passed=False, value=2, findings=(Finding(4, "Success"),)))
+    '2 errors hidden, shown as "Success"'
     """
     words = asked_by(result)
     value, limit = (_amount(result.metric, size) for size in (result.value, result.limit))
     texts = (item.text.partition(" — ")[0] for item in result.findings)
     text = next(filter(str.strip, texts), "")
-    example = f", such as {quoted(text)}" if text and quoting else ""
+    example = f", {words.example} {quoted(text)}" if text and quoting else ""
     if words.noun:
         # A failed run has a finding.
         noun = "gate" if result.rule == "ran" and not result.findings else words.noun
@@ -53,7 +56,9 @@ def rule_failed(result: RuleResult, *, quoting: bool = True) -> str:
     if value == limit:  # as far as it was rounded
         value = f"{result.value:.3%}"
     shown = quality(result) if result.metric in QUALITY else f"{words.measure} {value}"
-    return f"{shown}, {'above' if (result.value or 0) > (result.limit or 0) else 'below'} {limit}"
+    beyond = "above" if (result.value or 0) > (result.limit or 0) else "below"
+    todays = "today's " if words.slot else ""
+    return f"{shown}, {beyond} {todays}{limit}"
 
 
 def quality(result: RuleResult) -> str:
@@ -86,7 +91,8 @@ def _amount(metric: str, value: float | None) -> str:
 
 
 def reason_of(item: Ranked, advice: Advice) -> str:
-    """The reason of a strategy's verdict; "" if it may be shipped, and for what runs today."""
+    """The reason of a strategy's verdict; "" for what runs today, and for the strategy to ship
+    unless another one costs as little."""
     if "inactive" in item.marks:
         return "changed nothing"
     failed = [rule for rule in item.rules if not rule.passed]
@@ -96,7 +102,7 @@ def reason_of(item: Ranked, advice: Advice) -> str:
         return "; ".join(refusals)
     if not failed:
         words = f": {quoted(item.unchecked_text)}" if item.unchecked_text else ""
-        return f"not checked{words}" if "not checked" in item.marks else ""
+        return f"not checked{words}" if "not checked" in item.marks else _beside(item, advice)
     price, high = item.price(advice.basis), failed[0].value
     if price is not None and price.ratio is not None and not price.saves:
         return f"costs {less_or_more(price)}"
@@ -107,4 +113,23 @@ def reason_of(item: Ranked, advice: Advice) -> str:
     if high > 1:
         more = change(high).lstrip("+")
         return "may cost as much" if more == "≈0%" else f"may cost up to {more} more"
-    return f"may be chance, as one of {count(len(advice.ranked) - 1)} tried"
+    return f"may just be the luckiest of {count(len(advice.ranked) - 1)} tried"
+
+
+def _beside(item: Ranked, advice: Advice) -> str:
+    """The place of a strategy among all that may be shipped: "" for a single one."""
+    prices = [
+        (other, price.ratio)
+        for other in advice.ranked
+        if other.verdict == "ship" and (price := other.price(advice.basis)) and price.ratio
+    ]
+    least = next((ratio for other, ratio in prices if other.strategy == advice.advised), None)
+    if item.verdict != "ship" or least is None:
+        return ""
+    equal = [other for other, ratio in prices if ratio <= least + EQUAL]
+    if item.strategy != advice.advised:
+        return f"passes too, {'at about the same price' if item in equal else 'saves less'}"
+    if len(equal) < 2:
+        return ""
+    best = "simplest" if len({other.missed_turns for other in equal}) == 1 else "misses least"
+    return f"{best} of {count(len(equal))} at about this price"

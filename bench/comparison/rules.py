@@ -27,9 +27,9 @@ class DecisionRule:
     """One rule: its verdict, and what it measures.
 
     A rule with a `refusal` searches texts: its refusal follows a count of `noun`, or a share of the
-    texts where the rule reads prose. Any other rule has a limit on a share (or a mean), of the first
-    of its metrics that was measured. With a `slot` it is asked only of strategies that fill it, and
-    its limit is today's value.
+    texts where the rule reads prose; `example` comes before the first text that was found. Any
+    other rule has a limit on a share (or a mean), of the first of its metrics that was measured.
+    With a `slot` it is asked only of strategies that fill it, and its limit is today's value.
     """
 
     rule: Rule
@@ -37,6 +37,7 @@ class DecisionRule:
     measure: str
     refusal: str = ""
     noun: str = ""
+    example: str = "such as"
     metrics: tuple[str, ...] = ()
     limit: float = 1.0
     slot: str = ""
@@ -57,7 +58,10 @@ TABLE: tuple[DecisionRule, ...] = (
         "invented", "unfaithful", "generated texts that state something new",
         "of generated texts state something new",
     ),
-    DecisionRule("hidden", "unfaithful", "failed results shown without their failure", "hidden", "error"),
+    DecisionRule(
+        "hidden", "unfaithful", "failed results shown without their failure", "hidden", "error",
+        example="shown as",
+    ),
     DecisionRule(
         "needed", _LOSS, "missed turns", metrics=("needed.missed_turn_rate",),
         limit=MAX_FAULT_RATE, better="lower",

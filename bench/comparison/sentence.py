@@ -1,4 +1,7 @@
-"""The first line of every output: a sentence about an advice."""
+"""The first line of every output: a sentence about an advice.
+
+It says what to run, at which price, what would be missed, and on how many runs that is certain.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,12 @@ from msgspec.structs import replace
 from ..model.advice import TODAY, Advice, Ranked
 from ..model.compared import Answers
 from ..text.wording import listed, percent
+from .certainty import FEWEST
 from .reasons import quality, reason_of, rule_failed
 from .wording import less_or_more, pricing_of, sample
 
 _ECONOMY = {"cached": " with the provider's cache", "uncached": " without a cache"}
+_ASSUMED = " with a cache as the provider documents it"
 _LOSES = {
     "invalid": "is invalid",
     "unfaithful": "is unfaithful",
@@ -22,18 +27,22 @@ _LOSES = {
 
 
 def with_sentence(advice: Advice, answers: Answers, assumed: bool, asks: str = "") -> Advice:
-    """The advice with its sentence, and the reason of each verdict.
+    """The advice with its sentence and the strategy that it is about, and the reason of each
+    verdict.
 
     `assumed` is True if the shares of the provider's cache are not recorded. If the question is
-    about a strategy (`asks`) that the sentence does not name, the answer comes first.
+    about a strategy (`asks`) that the sentence does not begin with, its answer comes first.
     """
     ranked = tuple(replace(item, reason=reason_of(item, advice)) for item in advice.ranked)
     advice = replace(advice, ranked=ranked)
+    subject, sentence = (
+        _savings(advice, assumed) if answers == "savings" else _of_quality(advice, answers)
+    )
     about = next((item for item in ranked if item.strategy == asks), None)
-    sentence = _of_quality(advice, answers) if answers != "savings" else _savings(advice, assumed)
-    if about and not re.search(rf"(?<![\w-]){re.escape(asks)}(?![\w-])", sentence):
+    start = re.split(r"[:;,]", sentence.removeprefix("Keep what runs today: "))[0]
+    if about and not re.search(rf"(?<![\w-]){re.escape(asks)}(?![\w-])", start):
         sentence = f"{_answer(about)} {sentence}"
-    return replace(advice, sentence=sentence)
+    return replace(advice, sentence=sentence, subject=subject)
 
 
 def _answer(item: Ranked) -> str:
@@ -45,34 +54,49 @@ def _answer(item: Ranked) -> str:
     return f"Yes: {item.strategy} is within all limits."
 
 
-def _savings(advice: Advice, assumed: bool) -> str:
-    """The sentence that advises a strategy, with its price, or says why none is advised."""
+# ---------------------------------------------------------------- savings
+
+
+def _savings(advice: Advice, assumed: bool) -> tuple[str, str]:
+    """The strategy to ship and the sentence on it; else the one that comes closest, and why none is
+    advised."""
     best = next((item for item in advice.ranked if item.strategy == advice.advised), None)
     if best is None:
-        return _keep(advice, assumed)
-    price, pricing = best.price(advice.basis), pricing_of(advice)
+        subject, reason = _keep(advice, assumed)
+        return subject, f"Keep what runs today: {reason}"
+    price = best.price(advice.basis)
     if price is None or price.ratio is None:
-        return f"Ship {best.strategy}: what runs today is not valid."
-    missed = ""
-    if best.missed_turns is not None:
-        share = f"{percent(best.missed_turns)} of turns would have missed something they used"
-        missed = f"; {share if best.missed_turns else 'no turn would have missed anything it used'}"
-    economy = _ECONOMY.get(advice.basis, "")
-    if assumed and advice.basis == "cached":
-        economy = " with an assumed cache"
-    today = next((item for item in advice.ranked if item.strategy == TODAY), None)
+        return best.strategy, f"Ship {best.strategy}: what runs today is not valid."
+    cost = f"a run {_cost(advice, best, assumed)}, certain on {sample(advice)}"
+    rest = f"{_missed(best)}.{_other_economy(advice, [best])}"
+    return best.strategy, f"Ship {best.strategy}: {cost}{rest}"
+
+
+def _cost(advice: Advice, item: Ranked, assumed: bool) -> str:
+    """The price of a strategy against today's: "costs 36% less ($0.64 instead of $1.00 a run)"."""
+    price, pricing = item.price(advice.basis), pricing_of(advice)
+    economy = _ASSUMED if assumed and advice.basis == "cached" else _ECONOMY.get(advice.basis, "")
+    if price is None or price.ratio is None:
+        return f"costs less{economy}"
+    today = next((one for one in advice.ranked if one.strategy == TODAY), None)
     before = pricing.in_words(today.price(advice.basis) if today else None)
-    amounts = f"{pricing.money(price)} instead of {before}{economy}"
-    cost = f"a run costs {less_or_more(price)} ({amounts})"
-    rest = _other_economy(advice, [best])
-    return f"Ship {best.strategy}: {cost}, certain on {sample(advice)}{missed}.{rest}"
+    return f"costs {less_or_more(price)} ({pricing.money(price)} instead of {before}{economy})"
 
 
-def _keep(advice: Advice, assumed: bool) -> str:
-    """The sentence that advises no strategy, with the reason against all that were tried."""
+def _missed(item: Ranked) -> str:
+    """The clause on the turns that would have missed something; "" where it was not measured."""
+    if item.missed_turns is None:
+        return ""
+    if not item.missed_turns:
+        return "; no turn would have missed anything it used"
+    return f"; {percent(item.missed_turns)} of turns would have missed something they used"
+
+
+def _keep(advice: Advice, assumed: bool) -> tuple[str, str]:
+    """The strategy that comes closest, and the reason to advise none."""
     others = [item for item in advice.ranked if item.strategy != TODAY]
     if any(item.verdict == "invalid" for item in advice.ranked if item.strategy == TODAY):
-        return "What runs today is not valid, and no strategy can be used."
+        return "", "it is not valid, but no other strategy can be used."
     acting = [item for item in others if "inactive" not in item.marks]
     prices = {item.strategy: price for item in acting if (price := item.price(advice.basis))}
     cheaper = sorted(
@@ -80,20 +104,21 @@ def _keep(advice: Advice, assumed: bool) -> str:
         key=lambda item: (item.verdict in _LOSES, prices[item.strategy].per_run, item.strategy),
     )
     if cheaper:
-        reason = _why_not(advice, cheaper, acting, assumed)
-    elif not acting:
-        names = listed([item.strategy for item in others])
-        reason = f"{names} changed nothing." if others else "nothing was tried."
+        return cheaper[0].strategy, _why_not(advice, cheaper, acting, assumed)
+    if not acting:
         if len(others) > 3:
-            reason = f"none of {len(others)} strategies changed anything."
-    elif all(item.verdict == "invalid" for item in acting):
-        reason = "no strategy is valid."
-    else:
-        (first, *more), costs = acting, "no strategy costs less"
-        if not more and (price := prices.get(first.strategy)) and price.ratio is not None:
-            costs = f"{first.strategy} costs {less_or_more(price)}"
-        reason = f"{costs}{_ECONOMY.get(advice.basis, '')}.{_other_economy(advice, acting)}"
-    return f"Keep what runs today: {reason}"
+            return "", f"none of {len(others)} strategies changed anything."
+        names = listed([item.strategy for item in others])
+        return "", f"{names} changed nothing." if others else "nothing was tried."
+    first, *more = acting
+    if all(item.verdict == "invalid" for item in acting):
+        return first.strategy, "no strategy is valid."
+    costs = "no strategy costs less"
+    if not more and (price := prices.get(first.strategy)) and price.ratio is not None:
+        costs = f"{first.strategy} costs {less_or_more(price)}"
+    economy = _ECONOMY.get(advice.basis, "")
+    rest = f"on {sample(advice)}.{_other_economy(advice, acting)}"
+    return first.strategy, f"{costs}{economy}, {rest}"
 
 
 def _why_not(
@@ -103,8 +128,9 @@ def _why_not(
 
     One that is not certain to save comes before those that a rule refuses.
     """
-    item, price = cheaper[0], cheaper[0].price(advice.basis)
-    cost = f"costs {less_or_more(price) if price else 'less'}{_ECONOMY.get(advice.basis, '')}"
+    item = cheaper[0]
+    price, cost = item.price(advice.basis), _cost(advice, item, assumed)
+    few = f"{sample(advice)} {'is' if advice.tasks == 1 else 'are'} too few to be certain"
     failed = next((rule for rule in item.rules if not rule.passed), None)
     if item.verdict in _LOSES and failed:
         start = item.strategy
@@ -112,14 +138,17 @@ def _why_not(
             every = "both" if len(cheaper) == 2 else f"all {len(cheaper)}"
             start = f"{every} cheaper strategies are rejected; the cheapest, {start},"
         why = f"{_LOSES[item.verdict]}: {rule_failed(failed, quoting=False)}"
-        return f"{start} {cost}, but {why}.{_other_economy(advice, acting)}"
+        rest = f"(measured on {sample(advice)}).{_other_economy(advice, acting)}"
+        return f"{start} {cost}, but {why} {rest}"
     if failed is None:
         why = "some of its texts could not be checked"
+    elif advice.tasks < FEWEST:
+        why = f"{few} (at least {FEWEST} are needed)"
     elif assumed and price is not None and price.certain:
-        why = "the cache is assumed, and without it that is not certain"
+        why = f"that cache is not recorded, and without it that is not certain on {sample(advice)}"
     else:
         why = f"that is not certain on {sample(advice)}: it {item.reason}"
-    return f"{item.strategy} {cost}, but {why}.{_other_economy(advice, [item])}"
+    return f"{item.strategy} {cost}, but {why}{_missed(item)}.{_other_economy(advice, [item])}"
 
 
 def _other_economy(advice: Advice, items: Sequence[Ranked]) -> str:
@@ -146,8 +175,11 @@ def _other_economy(advice: Advice, items: Sequence[Ranked]) -> str:
     return f" {economy} {item.strategy} {costs} {less_or_more(price)}{but}."
 
 
-def _of_quality(advice: Advice, answers: Answers) -> str:
-    """The sentence on stores, evaluators or routers: the best strategy, then the worst."""
+# ---------------------------------------------------------------- stores, evaluators, routers
+
+
+def _of_quality(advice: Advice, answers: Answers) -> tuple[str, str]:
+    """The best store, evaluator or router, and the sentence on it, its price and the worst."""
     measured = [
         (item, result)
         for item in advice.ranked
@@ -155,14 +187,21 @@ def _of_quality(advice: Advice, answers: Answers) -> str:
         if result.value is not None and item.strategy != TODAY
     ]
     if not measured:
-        return "Nothing that these strategies fill could be measured."
+        return "", "Nothing that these strategies fill could be measured."
     measured.sort(key=lambda it: (not it[1].passed, -(it[1].value or 0.0), it[0].strategy))
     passed = [pair for pair in measured if pair[0].verdict == "ship"]
     named = [pair for pair in passed if pair[0].strategy == advice.advised]
     (best, result), (worst, lowest) = (named or passed or measured)[0], measured[-1]
-    head = f"Ship {best.strategy}: on {sample(advice)} it {quality(result)}"
+    head = f"Ship {best.strategy}: it {quality(result)}, and a run {_quality_price(best)}"
     if not passed:
         why = f" ({best.reason})" if result.passed else ", which is too little"
-        head = f"Keep what runs today: on {sample(advice)} {best.strategy} {quality(result)}{why}"
+        head = f"Keep what runs today: {best.strategy} {quality(result)}{why}"
     tail = "" if lowest.value == result.value else f"; {worst.strategy} {quality(lowest)}"
-    return f"{head}{tail}."
+    few = ", too few to be certain" if advice.tasks < FEWEST else ""
+    return best.strategy, f"{head}{tail} (measured on {sample(advice)}{few})."
+
+
+def _quality_price(item: Ranked) -> str:
+    """The price of a strategy that was not chosen for it."""
+    price = item.cached
+    return f"costs {less_or_more(price)}" if price and price.ratio else "is not priced"

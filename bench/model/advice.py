@@ -106,8 +106,9 @@ class Advice(Value, frozen=True, kw_only=True):
 
     `advised` is the strategy to ship (None: keep what runs today), `basis` the price that decides.
 
-    `sentence` is the first line of every output unless a gate failed. `cannot_rule_out` is the
-    share of runs in which a large loss could have gone unseen with this number of tasks. `ranked`
+    `sentence` is the first line of every output unless a gate failed, `subject` the strategy that
+    it is about (the one to ship, or the one that comes closest; "" for none). `cannot_rule_out` is
+    the share of runs in which a large loss could have gone unseen with this number of tasks. `ranked`
     is the table, best first; `theoretical_minimum` the cost of a run with perfect foresight.
     """
 
@@ -117,6 +118,7 @@ class Advice(Value, frozen=True, kw_only=True):
     tasks: int
     runs: int
     cannot_rule_out: float | None = None
+    subject: str = ""
     cheapest_rejected: str | None = None
     theoretical_minimum: float | None = None
     ranked: tuple[Ranked, ...] = ()

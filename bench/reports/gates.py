@@ -72,9 +72,18 @@ def gate_in_words(reading: Reading, gate: GateResult) -> str:
         verb = "rose" if gate.value > gate.before else "fell"
         moved = f" {verb} from {quantity(gate.before, unit)} to {quantity(gate.value, unit)}"
     basis = f" ({gate.basis})" if gate.basis else ""
-    worst = f"worst run: {reading.name(gate.run)}" if gate.run else ""
+    worst = worst_run(reading, gate)
     rest = (f"{about}{moved}{basis}", f"allowed: {condition(gate, unit)}", worst, gate.reason)
     return "; ".join(filter(None, rest))
+
+
+def worst_run(reading: Reading, gate: GateResult) -> str:
+    """The run that did most to fail a gate, with its value; "" for none."""
+    if not gate.run:
+        return ""
+    value = reading.value_in(gate.run, gate.strategy, gate.rule.metric)
+    there = "" if value is None else f" ({quantity(value, reading.unit(gate.rule.metric))})"
+    return f"worst run: {reading.name(gate.run)}{there}"
 
 
 def condition(gate: GateResult, unit: str) -> str:

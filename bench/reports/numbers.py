@@ -14,7 +14,7 @@ from ..text.wording import (
     percent as percent,
 )
 
-BASES = "Prices and counts are totals over all runs; shares are means over tasks."
+BASES = "Prices and tokens are per run, other counts totals over all runs, shares means over tasks."
 """The bases of the numbers in a table of metrics."""
 
 
@@ -46,16 +46,19 @@ def difference(before: float | None, after: float | None, unit: str) -> str:
     return sign + quantity(abs(after - before), unit)
 
 
-def rule_out(size: str, share: float) -> str:
-    """A clause that says which loss a number of tasks cannot rule out.
+def unseen(size: str, share: float | None) -> str:
+    """A clause that says which losses a number of tasks is too small to show; "" for no share.
 
-    >>> rule_out("12 tasks", 0.25), rule_out("1 task", 1.0)
-    ('12 tasks cannot rule out a large loss in up to 1 of 4 tasks', '1 task cannot rule out a large loss at all')
+    >>> unseen("12 tasks", 0.25), unseen("1 task", 0.95)
+    ('a loss that strikes fewer than 1 in 4 tasks may not show', '1 task says nothing about others')
     """
-    one_in = round(1 / share) if share > 0 else 0
-    unit = size.rpartition(" ")[2]
-    where = f"in up to 1 of {count(one_in)} {unit}" if one_in > 1 else "at all"
-    return f"{size} cannot rule out a large loss {where}"
+    if not share:
+        return ""
+    many, unit = size.split(" ")
+    if many == "1":
+        return f"{size} says nothing about others"
+    one_in = max(2, round(1 / share))
+    return f"a loss that strikes fewer than 1 in {count(one_in)} {unit} may not show"
 
 
 def sentence_case(text: str) -> str:

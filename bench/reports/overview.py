@@ -98,17 +98,14 @@ def _figures(
 
 
 def _key_figures(reading: Reading) -> tuple[Cell, Cell, Cell]:
-    """The change of price as a chart, the key figure, and the missed turns: of the cheapest
-    strategy that saves within all limits, else of the cheapest one that is rejected."""
+    """The change of price as a chart, the key figure, and the missed turns: of the strategy that
+    the answer is about."""
     metric, values = reading.measured
     if values:
         best, value = values[0]
         shown = quantity(value, reading.unit(metric))
         return Cell(), Cell(shown, reading.title(best), TONE_OF[reading.mark(best)]), Cell("–")
-    price, item = reading.price(reading.candidate), reading.candidate
-    if price is None or (price.ratio or 0) >= 1:
-        item = reading.rejected or reading.candidate
-        price = reading.price(item)
+    item, price = reading.subject, reading.price(reading.subject)
     if item is None or price is None or price.ratio is None:
         return Cell(), Cell("–"), Cell("–")
     mark = reading.mark(item.strategy)

@@ -16,7 +16,7 @@ from ..model.compared import Compared, GateResult, Move
 from ..model.metric import MetricInfo
 from ..model.scores import MeasuredRun, Rule
 from .charts import Mark
-from .numbers import count, counted, shortened
+from .numbers import count, counted, quantity, shortened
 
 _UNNUMBERED = 5  # rows of a table without numbers
 _INACTIVE = 3  # of more strategies that changed nothing a line names them
@@ -54,9 +54,9 @@ class Reading:
         return tuple(item for item in self.ranked if item.strategy != TODAY)
 
     @cached_property
-    def candidate(self) -> Ranked | None:
-        """The first strategy in the order of the advice that no rule except the last refuses."""
-        return next((item for item in self.tried if item.verdict not in REFUSED), None)
+    def subject(self) -> Ranked | None:
+        """The strategy that the sentence is about; None for none."""
+        return self.by_name.get(self.advice.subject)
 
     @cached_property
     def rejected(self) -> Ranked | None:
@@ -168,6 +168,19 @@ class Reading:
     def at(self, run: MeasuredRun, strategy: str, metric: str) -> float | None:
         """The value of one metric of a strategy on a run; None if it was not measured."""
         return value_of(self.known.number(run, strategy, metric))
+
+    def stated(self, total: float | None, metric: str) -> str:
+        """A value over all runs as tables of numbers state it: prices and tokens for one run."""
+        unit, runs = self.unit(metric), max(1, self.advice.runs)
+        info = self.compared.metrics.get(metric)
+        if total is not None and info and info.aggregate == "total" and unit in ("usd", "tokens"):
+            return quantity(total / runs, unit)
+        return quantity(total, unit)
+
+    def value_in(self, run: str, strategy: str, metric: str) -> float | None:
+        """The value of one metric of a strategy on the run with this id; None if there is none."""
+        found = next((one for one in self.runs if one.id == run), None)
+        return self.at(found, strategy, metric) if found else None
 
     def counts(self, strategy: str, metric: str) -> str:
         """A share as a count over all runs, "251 of 364"; "" where the metric does not count

@@ -180,9 +180,9 @@ def _details(result: Compared, measured: MeasuredRuns) -> Iterator[ReplayDetail]
 
 
 def _strategies_in_detail(result: Compared) -> tuple[str, ...]:
-    """The strategies that a report opens: the advised one, those that it is about, and today's."""
+    """The strategies that a report opens: those that its answer is about, and today's."""
     advice = result.advice
-    wanted = advice.advised, result.asks, advice.cheapest_rejected, TODAY
+    wanted = advice.subject, result.asks, advice.cheapest_rejected, TODAY
     opened = [name for name in dict.fromkeys(wanted) if name and name in result.everyone]
     if len(opened) == 1:  # today's alone
         opened = [*dict.fromkeys((*opened, *result.strategies[:2]))]

@@ -23,7 +23,7 @@ from ..blocks import (
     table,
 )
 from ..charts import Axis, Mark, Range
-from ..numbers import change, count, counted, listed, percent, quantity, rule_out, sentence_case
+from ..numbers import change, count, counted, listed, percent, quantity, sentence_case, unseen
 from ..reading import RATE, Reading
 from ..scatter import MISSED_TURNS, scatter
 from ..spread import per_run_section
@@ -73,22 +73,22 @@ def _answer(sentence: str) -> Text:
 
 
 def _savings(reading: Reading) -> Iterator[Figure]:
-    """Yield the figures on the best strategy's saving and misses and on the cheapest rejected one.
-
-    Where every strategy is rejected, the misses are those of the cheapest.
-    """
+    """Yield the figures on the strategy that the sentence is about (price, misses, certainty), and
+    on the cheapest rejected one."""
     rejected = reading.rejected
-    item = reading.candidate or rejected or (reading.tried or reading.ranked)[0]
+    item = reading.subject or (reading.tried or reading.ranked)[0]
     yield _price_figure(reading, item)
     yield _missed_figure(reading, item)
+    yield _certainty_figure(reading, item)
     pricing, today, least = reading.pricing, reading.today, reading.advice.theoretical_minimum
     note = ""
     if least is not None and today is not None and today.per_run:
         floor = pricing.in_words(Price(unit=today.unit, per_run=least))
         note = f"theoretical minimum: {floor} ({change(least / today.per_run)})"
     if rejected is None:
-        tried = f"of {count(len(reading.tried))} tried"
-        yield Figure("Cheaper ones rejected", "none", "", tried, note)
+        refused = sum(one.verdict in REFUSED for one in reading.tried)
+        line = f"{count(refused)} of {count(len(reading.tried))} rejected, none of them cheaper"
+        yield Figure("Cheaper but rejected", "none", "", line if refused else "none rejected", note)
     else:
         price, name = reading.price(rejected), f"Cheapest rejected: {rejected.strategy}"
         value = change(price.ratio) if price and price.ratio is not None else rejected.verdict
@@ -101,9 +101,7 @@ def _price_figure(reading: Reading, item: Ranked) -> Figure:
     if item is reading.rejected or "inactive" in item.marks or price is None or not price.ratio:
         name = "Tokens today" if reading.counts_tokens else "Price today"
         return Figure(name, pricing.money(today or price), "", pricing.unit, pricing.economy)
-    is_advised = item.strategy == reading.advice.advised
-    kind = "Saving with" if is_advised else "Cheapest within limits:"
-    kind = kind if reading.candidate else "Change with"
+    kind = "Saving with" if item.strategy == reading.advice.advised else "Change with"
     start = f"{pricing.money(today)} → " if today else ""
     note = f"95% interval {_in_words(price.interval)}" if price.interval else ""
     tone = TONE_OF[reading.mark(item.strategy)]
@@ -112,21 +110,44 @@ def _price_figure(reading: Reading, item: Ranked) -> Figure:
 
 
 def _missed_figure(reading: Reading, item: Ranked) -> Figure:
-    """The missed turns of a strategy, with the limit, and the loss that cannot be ruled out."""
-    limit, share = reading.limit("needed"), reading.advice.cannot_rule_out
+    """The missed turns of a strategy, with the limit and the run that misses most."""
+    limit, known = reading.limit("needed"), item.missed_turns
     limit_text = "" if limit is None else f"limit {percent(limit)}"
     counts = ", ".join(filter(None, [reading.counts(item.strategy, RATE), limit_text]))
     line = ": ".join(filter(None, [reading.title(item.strategy), counts]))
-    note = rule_out(reading.sample, share) if share else ""
-    bad = limit is not None and item.missed_turns is not None and item.missed_turns > limit
+    worst = next((rule.worst_run for rule in item.rules if rule.rule == "needed"), "")
+    share = reading.value_in(worst, item.strategy, RATE)
+    note = f"worst run: {reading.name(worst)}, {percent(share)}" if share else ""
+    bad = limit is not None and known is not None and known > limit
     tone: Tone = "bad" if bad else "good" if item.strategy == reading.advice.advised else ""
-    return Figure(sentence_case(MISSED_TURNS), percent(item.missed_turns), tone, line, note)
+    return Figure(sentence_case(MISSED_TURNS), percent(known), tone, line, note)
+
+
+def _certainty_figure(reading: Reading, item: Ranked) -> Figure:
+    """The number of runs behind the answer, if they make its saving certain, and which losses they
+    cannot show."""
+    advice, price = reading.advice, reading.price(item)
+    line, tone = "no saving to be certain of", TONE_OF["other"]
+    if item.strategy == advice.advised:
+        line, tone = "the saving is certain", "good"
+    elif price is not None and price.saves:
+        line = f"its saving is {'' if price.certain else 'not '}certain"
+        why = item.reason if item.verdict == "not certain" else ""
+        line = ": ".join(filter(None, [line, why]))
+    return _measured_on(reading, tone, line)
+
+
+def _measured_on(reading: Reading, tone: Tone, line: str) -> Figure:
+    """The number of tasks (or runs), and the losses that so few cannot show."""
+    note = unseen(reading.sample, reading.advice.cannot_rule_out)
+    line = line if reading.size == reading.sample else f"{reading.size}; {line}"
+    return Figure("Measured on", reading.sample, tone, line, note)
 
 
 def _measures(
     reading: Reading, metric: str, measured: Sequence[tuple[str, float]]
 ) -> Iterator[Figure]:
-    """The figures of a scenario about stores, evaluators or routers: best, today, lowest."""
+    """The figures of a scenario about stores, evaluators or routers: best, lowest, today, runs."""
     line, values = sentence_case(reading.label(metric)), dict(measured)
     (best, _), (lowest, _) = measured[0], measured[-1]
     titles = {best: f"Best: {reading.title(best)}", lowest: f"Lowest: {reading.title(lowest)}"}
@@ -135,10 +156,11 @@ def _measures(
     for name, title in titles.items():
         value, tone = quantity(values[name], reading.unit(metric)), TONE_OF[reading.mark(name)]
         yield Figure(title, value, tone, line, reading.counts(name, metric))
-    if len(titles) < 3:
-        kept = sum(item.verdict not in REFUSED for item in reading.tried)
-        within = f"{count(kept)} of {count(len(reading.tried))}"
-        yield Figure("Within limits", within, "", "strategies")
+    kept = sum(item.verdict not in REFUSED for item in reading.tried)
+    within = (
+        f"{count(kept)} of {counted(len(reading.tried), 'strategy', 'strategies')} within limits"
+    )
+    yield _measured_on(reading, "", within)
 
 
 # ---------------------------------------------------------------- table
@@ -199,9 +221,11 @@ def _measures_table(reading: Reading, metric: str) -> Table:
 
     def cells(item: Ranked) -> list[Cell]:
         value = quantity(reading.value(item.strategy, metric), reading.unit(metric))
-        return [Cell(value, reading.counts(item.strategy, metric))]
+        mark, price = reading.mark(item.strategy), reading.price(item)
+        counted_in = reading.counts(item.strategy, metric)
+        return [Cell(value, counted_in), _price_cell(reading, price, mark, "")]
 
-    return _strategies(reading, [reading.label(metric)], cells)
+    return _strategies(reading, [reading.label(metric), reading.price_axis], cells)
 
 
 def _strategies(

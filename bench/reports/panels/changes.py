@@ -23,7 +23,7 @@ from ..blocks import (
     table,
 )
 from ..charts import Axis, Mark, Range, Split
-from ..gates import condition, failed_sentence, name_of
+from ..gates import condition, failed_sentence, name_of, worst_run
 from ..numbers import BASES, count, counted, difference, listed, quantity
 from ..reading import Reading
 
@@ -97,7 +97,8 @@ def _figures(reading: Reading, first: GateResult) -> Iterator[Figure]:
     price = reading.move(first.strategy, reading.price_metric)
     if price is not None and price.metric != metric:
         unit = reading.unit(price.metric)
-        line = f"{quantity(price.before, unit)} → {quantity(price.after, unit)} for {reading.size}"
+        before, after = (reading.stated(it, price.metric) for it in (price.before, price.after))
+        line = f"{before} → {after} a run"
         moved = difference(price.before, price.after, unit)
         yield Figure(name_of(reading, price.metric), moved, _tone(price.better), line, strategy)
 
@@ -106,7 +107,8 @@ def _gate_table(reading: Reading, name: str, gates: Sequence[GateResult]) -> Tab
     """A table of gates, each with its value before, its value now, and its limit."""
     heads = ["gate", "strategy", "before", "now", "change (limit dotted)", "limit"]
     rows = [_gate_row(reading, gate) for gate in gates]
-    return table(name, heads, rows, most=_GATES, noun="gate")
+    bases = "Gates judge totals over all runs, of shares the mean over tasks."
+    return table(name, heads, rows, most=_GATES, noun="gate", note=bases)
 
 
 def _gate_row(reading: Reading, gate: GateResult) -> Cells:
@@ -116,7 +118,7 @@ def _gate_row(reading: Reading, gate: GateResult) -> Cells:
     moved = "" if gate.before == gate.value else difference(gate.before, gate.value, unit)
     asked, limit = condition(gate, unit), quantity(gate.limit, unit)
     notes = [f"limit {limit}"] if gate.limit is not None and limit not in asked else []
-    notes += [f"worst run: {reading.name(gate.run)}"] if gate.run and bad else []
+    notes += [worst_run(reading, gate)] if bad else []
     notes += [gate.reason.partition(" — ")[0]]
     before, now = ("–" if it is None else quantity(it, unit) for it in (gate.before, gate.value))
     return (
@@ -169,8 +171,8 @@ def _moved(reading: Reading) -> Iterator[Block]:
         moved = difference(move.before, move.after, unit) or "–"
         row = (
             Cell(name_of(reading, move.metric), about),
-            quantity(move.before, unit),
-            quantity(move.after, unit),
+            reading.stated(move.before, move.metric),
+            reading.stated(move.after, move.metric),
             (Span(moved, _tone(move.better), strong=True),),
             Cell(count(runs.better), tone="good" if runs.better else ""),
             count(runs.same),
@@ -217,6 +219,8 @@ def _next(reading: Reading) -> Iterator[Block]:
         price = reading.price(advised)
         cost = f" and costs {less_or_more(price)}" if price and price.ratio else ""
         keep = f"Take the change back, or take {advised.strategy}: it passes every gate{cost}."
-    yield from (Prose("Keep the gate", "heading"), Prose(keep), Prose("Accept the loss", "heading"))
+    yield Prose("To keep the gate:", "heading")
+    yield Prose(keep)
+    yield Prose("To accept the loss:", "heading")
     yield Prose("Raise the limits in the scenario, then store the new values:")
     yield Prose((Span("bench run SCENARIO --update-baseline", code=True),), "use")

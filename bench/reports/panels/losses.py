@@ -56,8 +56,8 @@ def _heat(reading: Reading) -> Iterator[Block]:
     losing = sorted(filter(total.get, names), key=lambda name: -total[name])
     if not losing:
         return
-    best = reading.candidate.strategy if reading.candidate else ""
-    most = [best, *(name for name in losing if name != best)][:_STRATEGIES]
+    first = [name for name in (reading.advice.subject,) if name in names]
+    most = [*first, *(name for name in losing if name not in first)][:_STRATEGIES]
     shown = [name for name in names if name in most]
     sums = [count(sum(bool(values[name]) for values in missed.values())) for name in shown]
     rows: list[Cells] = [("runs that miss any", *sums, count(len(missed)))]

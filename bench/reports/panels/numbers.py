@@ -7,7 +7,7 @@ from itertools import groupby
 
 from ...model.advice import TODAY
 from ..blocks import Block, Cell, Cells, Fold, Section, Table, table
-from ..numbers import BASES, counted, quantity, sentence_case
+from ..numbers import BASES, counted, sentence_case
 from ..reading import Reading
 
 _ACROSS = 8  # strategies beside today in one table
@@ -42,8 +42,11 @@ def _table(reading: Reading, metrics: Sequence[str], names: Sequence[str]) -> Ta
     for family, of_family in groupby(metrics, lambda metric: metric.split(".")[0]):
         rows.append(sentence_case(family))
         for metric in of_family:
-            unit, values = reading.unit(metric), (reading.value(name, metric) for name in names)
-            cells = (Cell("–", tone="muted") if it is None else quantity(it, unit) for it in values)
+            values = (reading.value(name, metric) for name in names)
+            cells = (
+                Cell("–", tone="muted") if value is None else reading.stated(value, metric)
+                for value in values
+            )
             rows.append((Cell(reading.label(metric), metric), *cells))
     heads = ["metric", *map(reading.title, names)]
     return table("Every number", heads, rows, look="numbers", note=BASES)
