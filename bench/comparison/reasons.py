@@ -9,8 +9,8 @@ from .rules import asked_by
 from .wording import change, less_or_more, quoted, sample
 
 QUALITY = {
-    "loss.leaf_recall.stored": "stores {} of the values",
-    "loss.fact_recall.stored": "stores {} of the facts",
+    "loss.leaf_recall.stored": "keeps {} of the fields in the store",
+    "loss.fact_recall.stored": "keeps {} of the facts in the store",
     "probes.recall": "answers {} of the questions",
     "findings.agreement": "leaves {} of the judgements as they are",
     "routing.accuracy": "takes the expected route in {} of the decisions",
@@ -118,6 +118,9 @@ def reason_of(item: Ranked, advice: Advice) -> str:
 
 def _beside(item: Ranked, advice: Advice) -> str:
     """The place of a strategy among all that may be shipped: "" for a single one."""
+    if advice.basis == "quality":
+        others = item.verdict == "ship" and item.strategy != advice.advised
+        return "passes too" if others else ""
     prices = [
         (other, price.ratio)
         for other in advice.ranked
@@ -128,8 +131,8 @@ def _beside(item: Ranked, advice: Advice) -> str:
         return ""
     equal = [other for other, ratio in prices if ratio <= least + EQUAL]
     if item.strategy != advice.advised:
-        return f"passes too, {'at about the same price' if item in equal else 'saves less'}"
+        return f"passes too, {'equally cheap' if item in equal else 'saves less'}"
     if len(equal) < 2:
         return ""
-    best = "simplest" if len({other.missed_turns for other in equal}) == 1 else "misses least"
-    return f"{best} of {count(len(equal))} at about this price"
+    best = "simplest" if len({other.missed_turns for other in equal}) == 1 else "safest"
+    return f"the {best} of {count(len(equal))} equally cheap ones"

@@ -67,7 +67,7 @@ def _savings(advice: Advice, assumed: bool) -> tuple[str, str]:
     price = best.price(advice.basis)
     if price is None or price.ratio is None:
         return best.strategy, f"Ship {best.strategy}: what runs today is not valid."
-    cost = f"a run {_cost(advice, best, assumed)}, certain on {sample(advice)}"
+    cost = f"a run {_cost(advice, best, assumed)}, a saving that is certain on {sample(advice)}"
     rest = f"{_missed(best)}.{_other_economy(advice, [best])}"
     return best.strategy, f"Ship {best.strategy}: {cost}{rest}"
 
@@ -88,7 +88,7 @@ def _missed(item: Ranked) -> str:
     if item.missed_turns is None:
         return ""
     if not item.missed_turns:
-        return "; no turn would have missed anything it used"
+        return "; nothing that a turn used would be missing"
     return f"; {percent(item.missed_turns)} of turns would have missed something they used"
 
 
@@ -197,8 +197,7 @@ def _of_quality(advice: Advice, answers: Answers) -> tuple[str, str]:
         why = f" ({best.reason})" if result.passed else ", which is too little"
         head = f"Keep what runs today: {best.strategy} {quality(result)}{why}"
     tail = "" if lowest.value == result.value else f"; {worst.strategy} {quality(lowest)}"
-    few = ", too few to be certain" if advice.tasks < FEWEST else ""
-    return best.strategy, f"{head}{tail} (measured on {sample(advice)}{few})."
+    return best.strategy, f"{head}{tail} (measured on {sample(advice)})."
 
 
 def _quality_price(item: Ranked) -> str:

@@ -68,6 +68,8 @@ def _about(reading: Reading) -> str:
         listed([name for name, _ in names.most_common()], 2) for names in (formats, models) if names
     ]
     unnamed = sum(not item.model for item in facts) if models else 0
+    if formats:
+        kinds[0] = f"{kinds[0]} format"
     data = ", ".join([*kinds, *([f"{counted(unnamed, 'run')} without a model"] if unnamed else [])])
     others = sum(name != TODAY for name in compared.strategies)
     against = (

@@ -12,7 +12,7 @@ from .charts import Chart, Mark, Range, Split
 from .numbers import counted
 
 Tone = Literal["", "good", "bad", "muted"]
-Role = Literal["", "lead", "heading", "use"]
+Role = Literal["", "lead", "heading", "next", "use"]
 Look = Literal["cards", "grid", "numbers", "plain", "texts"]
 
 DOTS: dict[Mark, str] = {"advised": "●", "today": "■", "rejected": "○", "other": "·"}
@@ -56,7 +56,8 @@ def code(text: str, tone: Tone = "") -> Text:
 
 @dataclass(frozen=True)
 class Prose:
-    """A paragraph. By `role` it is the answer, a heading inside a section, or a line to copy."""
+    """A paragraph. By `role` it is the answer, a heading inside a section, a next step, or a
+    line to copy."""
 
     text: Text
     role: Role = ""

@@ -97,7 +97,8 @@ class Histogram:
 class Point:
     """A mark of a plot: its place in percent, and a text to show on demand.
 
-    In a large plot it has a `name`, and the number of its row in the table (0: none).
+    In a large plot it has a `name`, and the number of its row in the table (0: none); with
+    `keeps_name` the number does not replace the name.
     """
 
     x: float
@@ -106,6 +107,7 @@ class Point:
     title: str
     name: str = ""
     row: int = 0
+    keeps_name: bool = False
 
 
 @dataclass(frozen=True)

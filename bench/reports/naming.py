@@ -81,7 +81,7 @@ def names(
     points: Sequence[Point], field: Field, today: float | None, limit: tuple[float, str] | None
 ) -> list[Name]:
     """The labels of all marks. Marks that are close together share one, which has the numbers of
-    their rows; the advised strategy and today's keep their names.
+    their rows; some keep their names.
 
     `today` is the place of today's line, `limit` that of the limit with its name, which has its
     place first, above or below its line.
@@ -121,8 +121,8 @@ def _groups(points: Sequence[Point], field: Field, reach: float) -> list[list[Po
     return sorted(ordered, key=lambda group: _rank(group[0]))
 
 
-def _rank(point: Point) -> tuple[int, int]:
-    return _ORDER.index(point.mark), point.row
+def _rank(point: Point) -> tuple[bool, int, int]:
+    return not point.keeps_name, _ORDER.index(point.mark), point.row
 
 
 def _placed(groups: Iterable[list[Point]], field: Field, taken: Sequence[Box]) -> Iterator[Name]:
@@ -143,7 +143,7 @@ def _placed(groups: Iterable[list[Point]], field: Field, taken: Sequence[Box]) -
 def _texts(group: Sequence[Point], most: int) -> Iterator[str]:
     """Yield the labels to try for a group: names in at most `most` letters, row numbers instead of
     names, numbers alone."""
-    key = [point for point in group if len(group) == 1 or point.mark in ("advised", "today")]
+    key = [point for point in group if len(group) == 1 or point.keeps_name]
     named = [
         point.name if len(point.name) <= most else f"{point.name[: most - 1]}…"
         for point in (key if all(point.row for point in group) else group)

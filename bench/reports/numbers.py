@@ -22,7 +22,7 @@ def quantity(value: float | None, unit: str) -> str:
     """A value with its unit: shares as percent, dollars, anything else as a count.
 
     >>> quantity(0.5, "share"), quantity(0.5, "usd"), quantity(1500, "tokens")
-    ('50%', '$0.50', '1,500')
+    ('50%', '$0.500', '1,500')
     """
     return percent(value) if unit == "share" else dollars(value) if unit == "usd" else count(value)
 

@@ -16,7 +16,7 @@ from ..model.compared import Compared, GateResult, Move
 from ..model.metric import MetricInfo
 from ..model.scores import MeasuredRun, Rule
 from .charts import Mark
-from .numbers import count, counted, quantity, shortened
+from .numbers import count, counted, percent, quantity, shortened
 
 _UNNUMBERED = 5  # rows of a table without numbers
 _INACTIVE = 3  # of more strategies that changed nothing a line names them
@@ -183,14 +183,16 @@ class Reading:
         return self.at(found, strategy, metric) if found else None
 
     def counts(self, strategy: str, metric: str) -> str:
-        """A share as a count over all runs, "251 of 364"; "" where the metric does not count
-        things."""
+        """A share as a count over all runs, "251 of 364"; "" where the metric does not count things,
+        and where the mean over tasks is another share."""
         numbers = (self.known.number(run, strategy, metric) for run in self.runs)
         known = [one for one in numbers if one and value_of(one) is not None]
         size = math.fsum(one.weight for one in known)
         hits = math.fsum((one.value or 0.0) * one.weight for one in known)
         even = self.unit(metric) == "share" and abs(hits - round(hits)) < 1e-6
-        return f"{count(round(hits))} of {count(size)}" if even and size > 1 else ""
+        if not even or size <= 1 or percent(hits / size) != percent(self.value(strategy, metric)):
+            return ""
+        return f"{count(round(hits))} of {count(size)}"
 
     def unit(self, metric: str) -> str:
         """The unit of a metric; "count" for an unknown one."""
@@ -253,7 +255,8 @@ class Reading:
             if run.facts.task and not run.facts.task.startswith(_NO_NAME):
                 tasks.setdefault(run.facts.task, []).append(run.id)
         for task, ids in tasks.items():
-            name = f"task {task}" if task.isdigit() else shortened(task, _LONGEST)
+            name = f"task {task}" if task[0].isdigit() else task
+            name = shortened(name, _LONGEST)
             for place, run_id in enumerate(ids, 1):
                 names[run_id] = f"{name}, run {place}" if len(ids) > 1 else name
         return names

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 
+from ..model.advice import TODAY
 from .blocks import Drawing
 from .charts import Axis, Plot, Point, spaced, ticks
 from .naming import FIELDS, ON_PHONES, names
@@ -42,7 +43,13 @@ def scatter(reading: Reading) -> Drawing | None:
     plot = _plot(reading, tuple(points.values()), across, down, limit, curve)
     notes = ["Further left is cheaper, lower is safer."]
     notes += [f"The line joins the values of {setting}."] if len(curve) > 2 else []
-    notes += ["Numbers are rows of the table."] if reading.row_numbers else []
+    notes += ["Numbers stand for rows of the table."] if reading.row_numbers else []
+    below = [
+        name
+        for name in points
+        if reading.mark(name) == "rejected" and places[name][1] <= (limit or 0)
+    ]
+    notes += ["A ring below the limit breaks another rule."] if below else []
     measure = "Tokens" if reading.counts_tokens else "Price"
     return Drawing(plot, f"{measure} against missed turns", " ".join(notes))
 
@@ -52,7 +59,9 @@ def _point(reading: Reading, name: str, x: float, y: float) -> Point:
     item, title = reading.by_name[name], reading.title(name)
     price = reading.pricing.money(reading.price(item))
     about = f"{title}: {price}, {percent(item.missed_turns)} missed"
-    return Point(x, y, reading.mark(name), about, title, reading.row_numbers.get(name, 0))
+    keeps_name = name in (TODAY, reading.advice.advised, reading.advice.subject)
+    row = reading.row_numbers.get(name, 0)
+    return Point(x, y, reading.mark(name), about, title, row, keeps_name)
 
 
 def _plot(
@@ -82,11 +91,13 @@ def _plot(
 
 
 def _costs(reading: Reading, across: Axis) -> tuple[tuple[float, str], ...]:
-    """The labels of the price axis that fit in the plot; without cents if all are whole dollars."""
+    """The labels of the price axis that fit in the plot; without digits that are 0 in all of
+    them."""
     words = count if reading.counts_tokens else dollars
     costs = [(across.at(cost), words(cost)) for cost in ticks(across.first, across.last, 4)]
-    if all(text.endswith(".00") for _, text in costs):
-        costs = [(x, text.removesuffix(".00")) for x, text in costs]
+    for digits, zeros in ((2, 2), (3, 1)):
+        if all(re.search(rf"\.\d{{{digits - zeros}}}0{{{zeros}}}$", text) for _, text in costs):
+            costs = [(x, text[:-zeros].removesuffix(".")) for x, text in costs]
     wide = ON_PHONES.width
     fitting = [(x, text) for x, text in costs if x + 450 * len(text) / wide < 107]
     return spaced(fitting, wide)

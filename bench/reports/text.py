@@ -58,10 +58,9 @@ def terminal_text(
         lines += short_lines(first, width)
     if failed == [True]:
         lines += _wrapped(comparisons[0].advice.sentence, width)
-        steps = (
-            it for section in first.sections if section.anchor == "next" for it in section.blocks
-        )
-        lines += _wrapped(" ".join(plain(it.text) for it in steps if isinstance(it, Prose)), width)
+        blocks = (it for part in first.sections if part.anchor == "gates" for it in part.blocks)
+        steps = (it for it in blocks if isinstance(it, Prose) and it.role == "next")
+        lines += [line for step in steps for line in _wrapped(plain(step.text), width)]
     style = "\x1b[1m{}\x1b[0m" if colour else "{}"
     return "\n".join([*lines, *map(style.format, _wrapped(first.verdict, width))]) + "\n"
 

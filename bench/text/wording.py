@@ -47,15 +47,15 @@ def percent(share: float | None) -> str:
 
 
 def dollars(value: float | None) -> str:
-    """Dollars with two decimals, three digits below one cent.
+    """Dollars with two decimals, below a dollar with three digits.
 
-    >>> dollars(64.478), dollars(1234.5), dollars(0.00123), dollars(0.0)
-    ('$64.48', '$1,234.50', '$0.00123', '$0.00')
+    >>> dollars(64.478), dollars(1234.5), dollars(0.424), dollars(0.00123), dollars(0.0)
+    ('$64.48', '$1,234.50', '$0.424', '$0.00123', '$0.00')
     """
     if value is None or not math.isfinite(value):
         return NOT_MEASURED
     size = abs(value)
-    places = 2 if size == 0 or size >= 0.1 else 2 - math.floor(math.log10(size))
+    places = 2 if size == 0 or size >= 1 else 2 - math.floor(math.log10(size))
     return (MINUS if value < 0 else "") + f"${size:,.{min(places, 12)}f}"
 
 

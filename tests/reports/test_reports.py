@@ -24,6 +24,7 @@ from bench.reports import FORMATS, PANELS, first_line, format_of, rendered, repo
 from bench.reports.audit import audit_rendered, audit_report
 from bench.reports.audit.losses import UNSEEN
 from bench.reports.blocks import Section, Table, plain
+from bench.reports.numbers import dollars
 from bench.reports.reading import Reading
 from bench.reports.text import WIDTH, terminal_text
 
@@ -224,7 +225,7 @@ def test_the_ten_most_expensive_results_are_sorted_by_price() -> None:
     (table,) = next(one for one in audit_report(sessions).sections if one.anchor == "dearest").blocks
     assert isinstance(table, Table)
     best = sorted((item.usd or 0 for session in sessions for item in session.dearest), reverse=True)[:10]
-    assert [plain(row[-1].text) for row in table.rows] == [f"${usd:.2f}" for usd in best]
+    assert [plain(row[-1].text) for row in table.rows] == [dollars(usd) for usd in best]
 
 
 # ---------------------------------------------------------------- gold

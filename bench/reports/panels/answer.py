@@ -53,7 +53,9 @@ def _blocks(reading: Reading) -> Iterator[Block]:
     if (name := reading.advice.advised) and (spec := reading.spec(name)):
         key = name if re.fullmatch(r"[\w-]+", name, re.ASCII) else json.dumps(name)
         line = f"{key} = {json.dumps(spec, ensure_ascii=False)}"
-        yield Prose(("In a scenario: ", Span(line, code=True)), "use")
+        yield Prose(
+            ("To use it, add to [strategies] of a scenario: ", Span(line, code=True)), "use"
+        )
     yield _prices_and_losses(reading) if savings else _measures_table(reading, metric)
     yield muted(" ".join(_notes(reading, savings)))
 
@@ -84,15 +86,15 @@ def _savings(reading: Reading) -> Iterator[Figure]:
     note = ""
     if least is not None and today is not None and today.per_run:
         floor = pricing.in_words(Price(unit=today.unit, per_run=least))
-        note = f"theoretical minimum: {floor} ({change(least / today.per_run)})"
+        note = f"least possible with perfect foresight: {floor} ({change(least / today.per_run)})"
     if rejected is None:
         refused = sum(one.verdict in REFUSED for one in reading.tried)
-        line = f"{count(refused)} of {count(len(reading.tried))} rejected, none of them cheaper"
-        yield Figure("Cheaper but rejected", "none", "", line if refused else "none rejected", note)
+        line = f"{count(refused)} of {count(len(reading.tried))} strategies rejected"
+        yield Figure("Cheaper but rejected", "none", "", line, note)
     else:
         price, name = reading.price(rejected), f"Cheapest rejected: {rejected.strategy}"
         value = change(price.ratio) if price and price.ratio is not None else rejected.verdict
-        yield Figure(name, value, "bad", rejected.reason or rejected.verdict, note)
+        yield Figure(name, value, "", f"{rejected.verdict}: {rejected.reason}", note)
 
 
 def _price_figure(reading: Reading, item: Ranked) -> Figure:
@@ -113,14 +115,15 @@ def _missed_figure(reading: Reading, item: Ranked) -> Figure:
     """The missed turns of a strategy, with the limit and the run that misses most."""
     limit, known = reading.limit("needed"), item.missed_turns
     limit_text = "" if limit is None else f"limit {percent(limit)}"
-    counts = ", ".join(filter(None, [reading.counts(item.strategy, RATE), limit_text]))
-    line = ": ".join(filter(None, [reading.title(item.strategy), counts]))
+    counts = reading.counts(item.strategy, RATE) or f"mean over {reading.sample}"
+    line = ", ".join(filter(None, [counts, limit_text]))
     worst = next((rule.worst_run for rule in item.rules if rule.rule == "needed"), "")
     share = reading.value_in(worst, item.strategy, RATE)
     note = f"worst run: {reading.name(worst)}, {percent(share)}" if share else ""
     bad = limit is not None and known is not None and known > limit
     tone: Tone = "bad" if bad else "good" if item.strategy == reading.advice.advised else ""
-    return Figure(sentence_case(MISSED_TURNS), percent(known), tone, line, note)
+    title = f"{sentence_case(MISSED_TURNS)} with {reading.title(item.strategy)}"
+    return Figure(title, percent(known), tone, line, note)
 
 
 def _certainty_figure(reading: Reading, item: Ranked) -> Figure:
@@ -128,7 +131,9 @@ def _certainty_figure(reading: Reading, item: Ranked) -> Figure:
     cannot show."""
     advice, price = reading.advice, reading.price(item)
     line, tone = "no saving to be certain of", TONE_OF["other"]
-    if item.strategy == advice.advised:
+    if item.verdict in REFUSED:
+        line = "what was lost there is enough to reject it"
+    elif item.strategy == advice.advised:
         line, tone = "the saving is certain", "good"
     elif price is not None and price.saves:
         line = f"its saving is {'' if price.certain else 'not '}certain"
@@ -140,7 +145,8 @@ def _certainty_figure(reading: Reading, item: Ranked) -> Figure:
 def _measured_on(reading: Reading, tone: Tone, line: str) -> Figure:
     """The number of tasks (or runs), and the losses that so few cannot show."""
     note = unseen(reading.sample, reading.advice.cannot_rule_out)
-    line = line if reading.size == reading.sample else f"{reading.size}; {line}"
+    if reading.size != reading.sample:
+        line = f"{reading.size}, those of one task count once; {line}"
     return Figure("Measured on", reading.sample, tone, line, note)
 
 
@@ -222,10 +228,12 @@ def _measures_table(reading: Reading, metric: str) -> Table:
     def cells(item: Ranked) -> list[Cell]:
         value = quantity(reading.value(item.strategy, metric), reading.unit(metric))
         mark, price = reading.mark(item.strategy), reading.price(item)
-        counted_in = reading.counts(item.strategy, metric)
-        return [Cell(value, counted_in), _price_cell(reading, price, mark, "")]
+        missed = "–" if item.missed_turns is None else percent(item.missed_turns)
+        counts = reading.counts(item.strategy, metric)
+        return [Cell(value, counts), _price_cell(reading, price, mark, ""), Cell(missed)]
 
-    return _strategies(reading, [reading.label(metric), reading.price_axis], cells)
+    heads = reading.label(metric), reading.price_axis, ("missed turns", "missed")
+    return _strategies(reading, heads, cells)
 
 
 def _strategies(
@@ -262,6 +270,6 @@ def _notes(reading: Reading, savings: bool) -> Iterator[str]:
             yield "Cache shares are assumed from the provider's rules, since these recordings hold no usage."
         elif "recorded" in shares:
             yield "Cache shares are as recorded."
-    yield "Shares are means over tasks, counts are over all runs."
+    yield "Percentages are means over tasks."
     if savings and any(item.far_recall is not None for item in reading.ranked):
         yield "Old facts came six or more turns before the turn that needed them."

@@ -36,7 +36,7 @@ _FAILED = Span("✕ ", "bad", strong=True)
 
 
 def sections(reading: Reading) -> Iterator[Section]:
-    """The sections on the gates, the moves and the next step; none without gates and baseline."""
+    """The sections on the gates and the moves; none without gates and baseline."""
     if not reading.compared.gates and not reading.compared.against:
         return
     yield Section("gates", "Gates", "Gates", tuple(_gates(reading)))
@@ -44,8 +44,6 @@ def sections(reading: Reading) -> Iterator[Section]:
         yield Section("moved", "Changes", "Everything that moved", tuple(_moved(reading)))
     if worst := _worst_runs(reading):
         yield Section("worst", "Runs", worst.name, (worst,))
-    if reading.failed_gates:
-        yield Section("next", "Next", "Next", tuple(_next(reading)))
 
 
 # ---------------------------------------------------------------- gates
@@ -62,6 +60,7 @@ def _gates(reading: Reading) -> Iterator[Block]:
         yield Prose((Span(head, "bad", strong=True), f" {rest}"), "lead")
         if first := next((gate for gate in failed if gate.value is not None), None):
             yield Figures(tuple(_figures(reading, first)))
+        yield from _next(reading)
     elif passed:
         text = "The gate passes. " if passed == 1 else f"All {counted(passed, 'gate')} pass. "
         yield Prose((_SIGNS["pass"], text + nothing))
@@ -69,7 +68,7 @@ def _gates(reading: Reading) -> Iterator[Block]:
         yield Prose(nothing)
     now, before = reading.compared.specs, reading.compared.specs_before
     changed = [
-        (name, code(before.get(name, ""), "bad"), code(now.get(name, ""), "good"))
+        (name, code(before.get(name, "")), code(now.get(name, "")))
         for name in (dict.fromkeys((*before, *now)) if before else ())
         if before.get(name) != now.get(name)
     ]
@@ -100,14 +99,14 @@ def _figures(reading: Reading, first: GateResult) -> Iterator[Figure]:
         before, after = (reading.stated(it, price.metric) for it in (price.before, price.after))
         line = f"{before} → {after} a run"
         moved = difference(price.before, price.after, unit)
-        yield Figure(name_of(reading, price.metric), moved, _tone(price.better), line, strategy)
+        yield Figure(name_of(reading, price.metric), moved, "", line, strategy)
 
 
 def _gate_table(reading: Reading, name: str, gates: Sequence[GateResult]) -> Table:
     """A table of gates, each with its value before, its value now, and its limit."""
     heads = ["gate", "strategy", "before", "now", "change (limit dotted)", "limit"]
     rows = [_gate_row(reading, gate) for gate in gates]
-    bases = "Gates judge totals over all runs, of shares the mean over tasks."
+    bases = "Gates judge sums over all runs, and of percentages the mean over tasks."
     return table(name, heads, rows, most=_GATES, noun="gate", note=bases)
 
 
@@ -158,7 +157,7 @@ def _moved(reading: Reading) -> Iterator[Block]:
     moves = reading.compared.moves
     names = list(dict.fromkeys(move.strategy for move in moves))
     better, worse = (count(sum(move.better is side for move in moves)) for side in (True, False))
-    moved = f"{counted(len(moves), 'number')} of {listed(names)} moved"
+    moved = f"{counted(len(moves), 'number')} moved under {listed(names)}"
     yield Prose(f"{moved}: {better} improved, {worse} regressed.")
     rank = {False: 0, True: 1, None: 2}
     rows = []
@@ -212,15 +211,16 @@ def _tone(better: bool | None) -> Tone:
 
 
 def _next(reading: Reading) -> Iterator[Block]:
-    """The two ways to go on: keep the gate, or accept the loss."""
+    """The two ways to go on, keep the gate or accept the loss: a line for each."""
     advised = reading.by_name.get(reading.advice.advised or "")
-    keep = "Take the change back, or change the strategy until every gate passes."
+    keep = "take the change back, or change the strategy until every gate passes."
     if advised and advised.strategy not in {gate.strategy for gate in reading.failed_gates}:
         price = reading.price(advised)
         cost = f" and costs {less_or_more(price)}" if price and price.ratio else ""
-        keep = f"Take the change back, or take {advised.strategy}: it passes every gate{cost}."
-    yield Prose("To keep the gate:", "heading")
-    yield Prose(keep)
-    yield Prose("To accept the loss:", "heading")
-    yield Prose("Raise the limits in the scenario, then store the new values:")
-    yield Prose((Span("bench run SCENARIO --update-baseline", code=True),), "use")
+        keep = f"take the change back, or take {advised.strategy}: it passes every gate{cost}."
+    yield Prose((Span("To keep the gate, ", strong=True), keep), "next")
+    accept = Span("To accept the loss, ", strong=True)
+    command = Span("bench run SCENARIO --update-baseline", code=True)
+    yield Prose(
+        (accept, "raise the limits in the scenario, then store the new values: ", command), "next"
+    )
