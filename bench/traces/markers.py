@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 import msgspec
 
@@ -27,7 +27,7 @@ def markers() -> tuple[Marker, ...]:
     """All markers of markers.toml."""
     import tomllib  # on use: it compiles patterns
 
-    data = tomllib.loads(files(__package__).joinpath("markers.toml").read_text(encoding="utf-8"))
+    data = tomllib.loads(Path(__file__).with_name("markers.toml").read_text(encoding="utf-8"))
     return tuple(msgspec.convert(data["markers"], list[Marker]))
 
 

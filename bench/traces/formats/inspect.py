@@ -14,8 +14,8 @@ from ..intakes.messages import message
 from ..intakes.prompts import Prompts
 from ..intakes.tree import inherited
 from ..steps import ReadMessage, ToolRun, traces_of
-from ..unpacked import ZipEntries
 from ..values import as_dict, as_list, dict_in, dicts, text, time_of
+from ..zipped import ZipEntries
 
 _SAMPLE = {"id", "epoch", "input", "target", "messages", "output", "scores", "metadata", "store", "events", "model_usage", "role_usage",
            "total_time", "working_time", "uuid", "error_retries", "attachments", "choices", "sandbox", "files", "setup", "error", "limit",
