@@ -61,33 +61,28 @@ class Child:
         modules: tuple[str, ...] = (),
         limits: Limits | None = None,
     ) -> None:
-        self.limits, self.prepare, self.modules = limits or Limits(), prepare, modules
+        self._given = prepare, modules, limits or Limits()
         self._lock = threading.RLock()
-        self._owner = 0  # the process that started it
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: _Process | None = None
 
     def __reduce__(self) -> Any:
-        return Child, (self.prepare, self.modules, self.limits)
+        return Child, self._given
 
     @contextlib.contextmanager
     def session(self) -> Iterator[Session]:
         """A context with a session."""
         with self._lock:
-            if not self._is_running():
-                self._start()
-            session = Session(self)
+            if self._process is None or not self._process.is_ready():
+                self.stop()
+                self._process = _Process(*self._given)
+                self._end = weakref.finalize(self, self._process.end)
+            session = self._process.session()
             try:
-                yield session
+                with session.pipe:
+                    yield session
             finally:
-                session.pipe.close()
-                if session.exit_code is None:
+                if session.is_late:
                     self.stop()
-
-    def _is_running(self) -> bool:
-        """True if this very process started the child, and it has not ended."""
-        if self._process is None or self._owner != os.getpid():
-            return False
-        return self._process.poll() is None
 
     def stop(self) -> None:
         """End the child and all that it started."""
@@ -95,12 +90,18 @@ class Child:
             self._end()
         self._process = None
 
-    def _start(self) -> None:
+
+class _Process:
+    """A child process that runs."""
+
+    def __init__(
+        self, prepare: Callable[[], Any], modules: tuple[str, ...], limits: Limits
+    ) -> None:
         """Start the child, send it the code to import, and wait until it is ready."""
         if not hasattr(os, "fork"):
             what = "code that is not part of the bench needs a system that can fork"
             raise SpecError(f"{what} — run it on Linux, macOS or WSL")
-        self._owner = os.getpid()
+        self.limits, self._owner = limits, os.getpid()
         self.control, theirs = socket.socketpair()
         same_path = f"import sys; sys.path[:] = {sys.path!r}"
         code = f"{same_path}; from bench.plugins.child import main; main({theirs.fileno()})"
@@ -113,14 +114,28 @@ class Child:
             start_new_session=True,
         )
         theirs.close()
-        printing = threading.Thread(target=_print, args=(self._process.stdout,), daemon=True)
-        printing.start()
-        self._end = weakref.finalize(self, _end, self._process, self.control, printing, self._owner)
-        prepare = pickle.dumps(self.prepare, pickle.HIGHEST_PROTOCOL)
-        request = pickle.dumps((self.modules, self.limits, prepare))
+        self._printing = threading.Thread(target=_print, args=(self._process.stdout,), daemon=True)
+        self._printing.start()
+        request = modules, limits, pickle.dumps(prepare, pickle.HIGHEST_PROTOCOL)
         with contextlib.suppress(OSError):  # one that died is noticed by the session
-            Frames(self.control).send(b"R", request)
+            Frames(self.control).send(b"R", pickle.dumps(request))
             self.exit_code(_START_S)
+        self._last: Session | None = None
+        self._next = Session(self)
+
+    def session(self) -> Session:
+        """A new session. The process of the next one starts when it ends."""
+        session = self._last = self._next
+        self._next = Session(self)
+        return session
+
+    def is_ready(self) -> bool:
+        """True if this very process started the child, the last session has ended, and the child
+        goes on."""
+        if self._owner != os.getpid():
+            return False
+        has_ended = self._last is None or self._last.exit_code is not None
+        return has_ended and self._process.poll() is None
 
     def exit_code(self, seconds: float) -> int | None:
         """The exit code of a session's process as the child reports it, else the exit code of the
@@ -138,21 +153,37 @@ class Child:
         if len(data) == CODE.size:
             return int(CODE.unpack(data)[0])
         with contextlib.suppress(subprocess.TimeoutExpired):
-            return None if self._process is None else self._process.wait(seconds)
+            return self._process.wait(seconds)
         return None
+
+    def end(self) -> None:
+        """End the child and all processes that it started; in a fork of the owner only close the
+        sockets."""
+        if os.getpid() == self._owner:
+            with contextlib.suppress(OSError):
+                # Also where a fork of this process has the socket too.
+                self.control.shutdown(socket.SHUT_RDWR)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(_END_S)
+            with contextlib.suppress(OSError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+            self._printing.join(1.0)
+        self.control.close()
+        self._next.pipe.close()
 
 
 class Session:
     """One session's process of user code, from its first request to its last."""
 
-    def __init__(self, child: Child) -> None:
+    def __init__(self, process: _Process) -> None:
         self.pipe, theirs = socket.socketpair()
         self._frames = Frames(self.pipe)
-        self._child, self._limits = child, child.limits
-        self._room = child.limits.answer_bytes
-        self._late = False
+        self._process, self._limits = process, process.limits
+        self._room = process.limits.answer_bytes
+        self.is_late = False
         with theirs, contextlib.suppress(OSError):  # the child died: nobody has the other end
-            socket.send_fds(child.control, [b"\0"], [theirs.fileno()])
+            socket.send_fds(process.control, [b"\0"], [theirs.fileno()])
 
     def ask(self, work: Work, *given: Any, count: Callable[[bytes], int] | None = None) -> bytes:
         """The answer of `work(link, ready, *given)` in the child, within its limits.
@@ -183,7 +214,7 @@ class Session:
     @functools.cached_property
     def exit_code(self) -> int | None:
         """The exit code of its process, awaited; None where that does not end by itself."""
-        return None if self._late else self._child.exit_code(_END_S)
+        return None if self.is_late else self._process.exit_code(_END_S)
 
     def _received(self, until: float) -> tuple[bytes, bytes]:
         """The next message of the process. Raises NoAnswer for a late, a too long or a missing
@@ -195,7 +226,7 @@ class Session:
         except OverflowError:
             raise NoAnswer(_LONG.format(self._limits)) from None
         except TimeoutError:
-            self._late = True
+            self.is_late = True
             raise NoAnswer(_LATE.format(self._limits)) from None
         except (OSError, EOFError):
             raise self._without_answer() from None
@@ -221,21 +252,3 @@ def _print(stream: IO[bytes]) -> None:
         for line in iter(lambda: stream.readline(_LINE), b""):
             with contextlib.suppress(Exception):
                 sys.stderr.write(sayable(line.decode("utf-8", "replace")))
-
-
-def _end(
-    process: subprocess.Popen[bytes], control: socket.socket, printing: threading.Thread, owner: int
-) -> None:
-    """End a child and all processes that it started; in a fork of the owner only close its
-    socket."""
-    if os.getpid() == owner:
-        with contextlib.suppress(OSError):
-            # Also where a fork of this process has the socket too.
-            control.shutdown(socket.SHUT_RDWR)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(_END_S)
-        with contextlib.suppress(OSError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        printing.join(1.0)
-    control.close()
