@@ -12,7 +12,6 @@ from .outcome import Message
 from .trace import ContextEdit, ContextReset, ModelTurn, SystemTurn, ToolResult, Trace, UserTurn
 
 _S = TypeVar("_S")
-_BLOCK = 256
 
 Speaking = SystemTurn | UserTurn | ModelTurn | ToolResult
 """The steps that are messages in prompts."""
@@ -155,10 +154,14 @@ def shared_length(one: Sequence[Any], other: Sequence[Any]) -> int:
     >>> shared_length([1, 2, 3], [1, 2, 4]), shared_length([], [1])
     (2, 0)
     """
-    most, keep = min(len(one), len(other)), 0
-    while keep < most and one[keep : keep + _BLOCK] == other[keep : keep + _BLOCK]:
-        keep += _BLOCK
-    return next((at for at in range(min(keep, most), most) if one[at] != other[at]), most)
+    keep, most = 0, min(len(one), len(other))
+    if one[:most] == other[:most]:
+        return most
+    while most - keep > 1:  # the first difference is between them
+        middle = (keep + most) // 2
+        is_same = one[keep:middle] == other[keep:middle]
+        keep, most = (middle, most) if is_same else (keep, middle)
+    return keep
 
 
 class Running(Generic[_S]):

@@ -69,8 +69,9 @@ class Frames:
     def receive(self, room: float = math.inf, until: float = math.inf) -> tuple[bytes, bytes]:
         """The kind and the body of the next message.
 
-        Raises EOFError if the other end was closed, TimeoutError at the time `until` of the
-        monotonic clock, OverflowError for a body of more than `room` bytes.
+        Raises EOFError if the other end was closed, TimeoutError after the timeout of the socket,
+        and for pieces that come in after the time `until` of the monotonic clock, OverflowError for
+        a body of more than `room` bytes.
         """
         kind, length = _HEAD.unpack(self._read(_HEAD.size, until))
         if length > room:
@@ -80,8 +81,8 @@ class Frames:
     def _read(self, size: int, until: float) -> bytes:
         """The next bytes from the process, at most until a time."""
         while len(self._received) < size:
-            if until < math.inf:
-                self._pipe.settimeout(max(0.001, until - time.monotonic()))
+            if time.monotonic() > until:
+                raise TimeoutError
             piece = self._pipe.recv(_PIECE)
             if not piece:
                 raise EOFError

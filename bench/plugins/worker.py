@@ -178,6 +178,7 @@ class Session:
 
     def __init__(self, process: _Process) -> None:
         self.pipe, theirs = socket.socketpair()
+        self.pipe.settimeout(process.limits.wall_s)
         self._frames = Frames(self.pipe)
         self._process, self._limits = process, process.limits
         self._room = process.limits.answer_bytes
@@ -207,7 +208,6 @@ class Session:
 
     def _send(self, body: bytes) -> None:
         """Send some bytes. A failure to send shows when the answer is awaited."""
-        self.pipe.settimeout(self._limits.wall_s)
         with contextlib.suppress(OSError):
             self._frames.send(b"R", body)
 

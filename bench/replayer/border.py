@@ -6,19 +6,19 @@ import functools
 import itertools
 import json
 import pickle
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import msgspec
 
 from ..model import Message, Record, Reply, too_deep
 from ..model.errors import StrategyError, one_line
-from ..model.messages import shared_length
 from ..strategies import NewHistory, Written
 from ..strategies.offloading import offload
 from ..strategies.user_code.functions import Route
 from .ledger import Ledger
-from .serving import SAME, Answered, Count, Edit, HistoryAnswer, Messages, by_parts
+from .serving import Answered, Count, HistoryAnswer, by_parts
+from .shared import ANSWER, Edit, Shared
 
 _TYPES: dict[str, Any] = {
     "store": Record,
@@ -41,8 +41,7 @@ class Border:
 
     def __init__(self, ask: Ask, ledger: Ledger) -> None:
         self._ask, self._ledger = ask, ledger
-        self._messages = Messages()
-        self._sent: dict[tuple[int, str], Any] = {}
+        self._shared = Shared()
         self._instances = itertools.count()
 
     def start(self, slot: str, place: int) -> Callable[..., Any]:
@@ -54,10 +53,13 @@ class Border:
 
     def _call(self, slot: str, place: int, instance: int, *given: Any) -> Any:
         """The answer of one instance."""
-        known = len(self._messages.all)
-        part = functools.partial(self._part, instance)
-        parts = [by_parts(item, str(at), part, len) for at, item in enumerate(given)]
-        request = slot, place, instance, self._messages.all[known:], parts
+        part = functools.partial(self._shared.change, instance)
+        request = (
+            slot,
+            place,
+            instance,
+            [by_parts(item, str(at), part, len) for at, item in enumerate(given)],
+        )
         body = self._ask(pickle.dumps(request, pickle.HIGHEST_PROTOCOL), count=self._count)
         answer: Answered = _read(json.loads, body, Answered)
         for handle, value in answer.offloaded:
@@ -67,47 +69,21 @@ class Border:
         if too_deep(answer.value):
             raise StrategyError("its answer cannot be read: it is nested too deep")
         value = _read(lambda data: data, answer.value, _TYPES.get(slot, Any))
-        return self._new_history(value) if isinstance(value, HistoryAnswer) else value
-
-    # ------------------------------------------------------------ what is sent
-
-    def _part(self, instance: int, name: str, value: Any) -> Any:
-        """A part as a change of the one before with its name, if it is a list or the same."""
-        before = self._sent.get((instance, name), self)
-        self._sent[instance, name] = value
-        if value is before:
-            return SAME
-        if not isinstance(value, list | tuple):
-            return value
-        keep = shared_length(before, value) if isinstance(before, list | tuple) else 0
-        tail: list[Any] = list(value[keep:])
-        has_messages = bool(tail) and isinstance(tail[0], Message)
-        return Edit(keep, [*map(self._messages.add, tail)] if has_messages else tail, has_messages)
-
-    # ------------------------------------------------------------ what comes back
+        return self._new_history(instance, value) if isinstance(value, HistoryAnswer) else value
 
     def _count(self, body: bytes) -> int:
         """The tokens of a text, or of a message or its number."""
         item: Any = _read(json.loads, body, int | str | Message)
-        return self._ledger.numbers.count(self._message(item) if isinstance(item, int) else item)
+        counted = item if isinstance(item, str) else self._shared.message(item)
+        return self._ledger.numbers.count(counted)
 
-    def _message(self, number: int) -> Message:
-        """The message with a number. Raises StrategyError for one that does not exist."""
-        if not 0 <= number < len(self._messages.all):
-            raise StrategyError("its answer holds messages that do not exist")
-        return self._messages.all[number]
-
-    def _new_history(self, answer: HistoryAnswer) -> NewHistory:
-        """A compactor's answer with the messages of this side; new ones get their numbers."""
-
-        def received(items: Iterable[int | Message]) -> list[Message]:
-            numbers = (
-                item if isinstance(item, int) else self._messages.add(item) for item in items
-            )
-            return [*map(self._message, numbers)]
-
-        messages = received(answer.messages)
-        written = [Written(received(read), text) for read, text in answer.written]
+    def _new_history(self, instance: int, answer: HistoryAnswer) -> NewHistory:
+        """A compactor's answer with the messages of this side."""
+        changed = Edit(answer.keep, answer.messages, has_messages=True)
+        messages = self._shared.changed(instance, ANSWER, changed)
+        written = [
+            Written([*map(self._shared.message, read)], text) for read, text in answer.written
+        ]
         return NewHistory(messages, written, answer.parts)
 
 

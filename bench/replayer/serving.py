@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import functools
 import pickle
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from ..model import Message
-from ..model.errors import StrategyError
 from ..model.outcome import Amount
 from ..strategies import NewHistory, Strategy, Window
 from ..strategies.offloading import offloaded_to
 from ..strategies.user_code.functions import slot_function
 from ..strategies.user_code.plain import encoded, plain_data
 from .cassettes import go_offline, require_answered
+from .shared import ANSWER, Shared
 
 if TYPE_CHECKING:
     from ..plugins.child import Link
@@ -25,21 +25,6 @@ if TYPE_CHECKING:
 
 Count = Callable[[bytes], int]
 """The tokens of something, as the process that measures counts them."""
-
-
-SAME: Any = ...
-"""A part of an argument that is what it was at the call before."""
-
-
-class Edit(NamedTuple):
-    """A list as a change of what it was at the call before: its first `keep` items, then `tail`.
-
-    Messages in it are numbers.
-    """
-
-    keep: int
-    tail: list[Any]
-    has_messages: bool
 
 
 def by_parts(
@@ -56,11 +41,12 @@ def by_parts(
 
 
 class HistoryAnswer(msgspec.Struct):
-    """A compactor's answer: messages by number where both sides have them, new ones as data.
+    """A compactor's answer: the first `keep` messages of the answer before, then `messages`.
 
     `written` are the messages that each summary was written from, and its text.
     """
 
+    keep: Amount
     messages: list[int | Message]
     written: list[tuple[list[int | Message], str]]
     parts: dict[str, int]
@@ -74,34 +60,13 @@ class Answered(msgspec.Struct):
     charged: list[tuple[Amount, Amount, str | None]] = []
 
 
-class Messages:
-    """The messages that both sides of a replay have, numbered in the order of their crossing."""
-
-    def __init__(self) -> None:
-        self.all: list[Message] = []
-        self._numbers: dict[Message, int] = {}
-
-    def add(self, message: Message) -> int:
-        """The number of a message, which is given one if it has none."""
-        number = self._numbers.get(message)
-        if number is None:
-            number = self._numbers[message] = len(self.all)
-            self.all.append(message)
-        return number
-
-    def reference(self, message: Message) -> int | Message:
-        """The number of a message that both sides have, else the message."""
-        return self._numbers.get(message, message)
-
-
 class Plugins:
-    """The plug-ins of a strategy during one replay, and the parts that they were given last."""
+    """The plug-ins of a strategy during one replay."""
 
     def __init__(self, strategy: Strategy) -> None:
         self._strategy = strategy
         self._started: dict[int, Callable[..., Any]] = {}
-        self._messages = Messages()
-        self._given: dict[tuple[int, str], Any] = {}
+        self._shared = Shared()
         self._counts: dict[Any, int] = {}
         self._out = Answered()
 
@@ -109,66 +74,41 @@ class Plugins:
         """The answer to a request, as JSON.
 
         A request is the slot and the place of a plug-in, the number of its instance (each has a
-        state of its own), the messages that are new here, and the arguments.
+        state of its own), and the arguments.
         """
-        slot, place, instance, messages, given = pickle.loads(request)
-        for message in messages:
-            self._messages.add(message)
+        slot, place, instance, given = pickle.loads(request)
         if instance not in self._started:
             self._started[instance] = slot_function(self._strategy.plugins[slot][place])
         out = self._out = Answered()
-        part, tokens = (
-            functools.partial(self._part, instance),
-            functools.partial(self._tokens, count),
-        )
+        part = functools.partial(self._shared.changed, instance)
+        tokens = functools.partial(self._tokens, count)
         arguments = [by_parts(item, str(at), part, tokens) for at, item in enumerate(given)]
         try:
             with offloaded_to(lambda name, value: out.offloaded.append((name, plain_data(value)))):
                 value = self._started[instance](*arguments)
         finally:
             require_answered()
-        out.value = self._history(value) if isinstance(value, NewHistory) else value
+        out.value = self._history(instance, value) if isinstance(value, NewHistory) else value
         return encoded(out)
 
     def charge(self, read: int, written: int, model: str | None) -> None:
         """Charge a model call to the request that is being answered."""
         self._out.charged.append((read, written, model))
 
-    def _part(self, instance: int, name: str, part: Any) -> Any:
-        """The part with a name, where it is sent as a change of the one before."""
-        before = self._given.get((instance, name), ())
-        if part is SAME:
-            return before
-        if isinstance(part, Edit):
-            known = self._messages.all
-            tail = [known[number] for number in part.tail] if part.has_messages else part.tail
-            part = [*before[: part.keep], *tail]
-        self._given[instance, name] = part
-        return list(part) if isinstance(part, list) else part  # the code may change what it gets
-
     def _tokens(self, count: Count, item: Message | str) -> int:
         """The tokens of a text or a message; each is counted once."""
         if item not in self._counts:
-            known = self._messages.reference(item) if isinstance(item, Message) else item
+            known = self._shared.reference(item) if isinstance(item, Message) else item
             self._counts[item] = count(encoded(known))
         return self._counts[item]
 
-    def _history(self, answer: NewHistory) -> HistoryAnswer:
-        """A compactor's answer as data; from here on both sides have its messages."""
-
-        def sent(messages: Iterable[Any]) -> list[int | Message]:
-            references: list[int | Message] = []
-            for message in messages:
-                if not isinstance(message, Message):
-                    what = "a compactor's messages must be Message values"
-                    raise StrategyError(f"{what}, got {type(message).__name__}")
-                references.append(self._messages.reference(message))
-                self._messages.add(message)
-            return references
-
-        messages = sent(answer.messages)
-        written = [(sent(each.read), each.text) for each in answer.written]
-        return HistoryAnswer(messages, written, dict(answer.parts))
+    def _history(self, instance: int, answer: NewHistory) -> HistoryAnswer:
+        """A compactor's answer as data."""
+        reference = self._shared.reference
+        keep, tail = self._shared.tail(instance, ANSWER, [*answer.messages])
+        messages = [*map(reference, tail)]
+        written = [([*map(reference, each.read)], each.text) for each in answer.written]
+        return HistoryAnswer(keep, messages, written, dict(answer.parts))
 
 
 def answer_call(link: Link, ready: LoadedStrategies, number: int, request: bytes) -> bytes:
