@@ -140,7 +140,7 @@ class Walk:
         """Move past a value that is due here."""
         for node in self._due():
             end = end_of(self._text, self._at, node.value)
-            if end is not None:
+            if end is not None and self._may_be_empty(node):
                 for record in self._unnamed(node, self._words):
                     record.await_key()
                 node.tick_off()
@@ -148,6 +148,11 @@ class Walk:
                 self._begin_behind(node)
                 return True
         return False
+
+    def _may_be_empty(self, node: Node) -> bool:
+        """False for an empty value whose key was not named, since it may be written as nothing."""
+        is_item = node.place >= 0
+        return is_item or node.value not in (None, "", [], {}) or _names(self._words, node.name)
 
     def _begin_behind(self, node: Node) -> None:
         """Clear the words that led to the scalar that was written last."""
@@ -216,11 +221,7 @@ class Walk:
         before = self._before.path if self._before else (self._root,)
         entered = [new for new in node.path if new not in before]
         named = entered if node.children else entered[: -2 if node.is_key else -1]
-        return [
-            new
-            for new in named
-            if not all(word in words or word.removesuffix("s") in words for word in new.key)
-        ]
+        return [new for new in named if not _names(words, new.key)]
 
     def _table(self) -> bool:
         """Move past a header whose columns were named last, and the rows below it."""
@@ -347,6 +348,11 @@ def _ends_of(words: Sequence[str], *, of_start: bool = False) -> Iterator[Words]
     """Yield the last words, most words first; with `of_start` the first words."""
     counts = range(min(_MOST_WORDS, len(words)), 0, -1)
     return (tuple(words[:count] if of_start else words[-count:]) for count in counts)
+
+
+def _names(words: Sequence[str], key: Words) -> bool:
+    """True if some words have all words of a key, perhaps in the singular."""
+    return all(word in words or word.removesuffix("s") in words for word in key)
 
 
 def _is_known(word: str, keys: set[str]) -> bool:

@@ -14,8 +14,10 @@ from typing import Any
 from .dates import NEXT_DAY, dates_in, moment_of, times_in
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
-_EMPTY = re.compile(r"[\"'`*]*[:=>|\s]*(?:\"\"|''|\[\]|\{\})?")
-_NONE = re.compile(r"null\b|none\b|nil\b", re.IGNORECASE)
+_EMPTY, _NONE = (
+    re.compile(rf"[\"'`*]*[:=>|\s]*(?:{words}\"\"|''|\[\]|\{{\}})?", re.IGNORECASE)
+    for words in ("", r"(?:null|none|nil)\b|")
+)
 _TRUE, _FALSE = (
     re.compile(r"true\b|yes\b", re.IGNORECASE),
     re.compile(r"false\b|no\b", re.IGNORECASE),
@@ -51,8 +53,7 @@ def end_of(text: str, at: int, value: Any) -> int | None:
     (4, None, 13)
     """
     if value is None or value == [] or value == {} or value == "":
-        match = _NONE.match(text, at) if value is None else None
-        match = match or _EMPTY.match(text, at)
+        match = (_NONE if value is None else _EMPTY).match(text, at)
         return match.end() if match else None
     if isinstance(value, bool):
         match = (_TRUE if value else _FALSE).match(text, at)

@@ -121,6 +121,7 @@ OUTPUT = {"returncode": 1, "output": "total 3 files\nno such file: a.txt\nleft a
         (TABLE, "<b>type</b> table <b>data</b> <table><tr><th>Name</th><th>Value</th></tr><tr><td>Id</td><td>7</td></tr><tr><td>Value</td><td></td></tr></table>"),
         ({"names": ["Ann", "Bob"]}, "<name>Ann</name>\n<name>Bob</name>"),
         (OUTPUT, f"returncode: 1\n{OUTPUT['output']}"),
+        ({"p": [{"n": 1, "genes": []}, {"n": 2, "genes": ["b"]}], "x": None}, "x: null\np:\n- genes: []\n  n: 1\n- genes:\n  - b\n  n: 2"),
         ({"output": "5\n", "returncode": 0}, '{:returncode 0, :output "5\\n"}'),
     ],
 )  # fmt: skip
