@@ -120,7 +120,7 @@ def _beside(item: Ranked, advice: Advice) -> str:
     """The place of a strategy among all that may be shipped: "" for a single one."""
     if advice.basis == "quality":
         others = item.verdict == "ship" and item.strategy != advice.advised
-        return "passes too" if others else ""
+        return "also acceptable" if others else ""
     prices = [
         (other, price.ratio)
         for other in advice.ranked
@@ -131,7 +131,7 @@ def _beside(item: Ranked, advice: Advice) -> str:
         return ""
     equal = [other for other, ratio in prices if ratio <= least + EQUAL]
     if item.strategy != advice.advised:
-        return f"passes too, {'equally cheap' if item in equal else 'saves less'}"
+        return f"also acceptable, {'equally cheap' if item in equal else 'saves less'}"
     if len(equal) < 2:
         return ""
     best = "simplest" if len({other.missed_turns for other in equal}) == 1 else "safest"

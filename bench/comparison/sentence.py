@@ -197,7 +197,7 @@ def _of_quality(advice: Advice, answers: Answers) -> tuple[str, str]:
         why = f" ({best.reason})" if result.passed else ", which is too little"
         head = f"Keep what runs today: {best.strategy} {quality(result)}{why}"
     tail = "" if lowest.value == result.value else f"; {worst.strategy} {quality(lowest)}"
-    return best.strategy, f"{head}{tail} (measured on {sample(advice)})."
+    return best.strategy, f"{head}{tail} (on {sample(advice)}, without a test of chance)."
 
 
 def _quality_price(item: Ranked) -> str:

@@ -50,7 +50,7 @@ def unseen(size: str, share: float | None) -> str:
     """A clause that says which losses a number of tasks is too small to show; "" for no share.
 
     >>> unseen("12 tasks", 0.25), unseen("1 task", 0.95)
-    ('a loss that strikes fewer than 1 in 4 tasks may not show', '1 task says nothing about others')
+    ('a problem in fewer than 1 of 4 tasks may have gone unseen', '1 task says nothing about others')
     """
     if not share:
         return ""
@@ -58,7 +58,7 @@ def unseen(size: str, share: float | None) -> str:
     if many == "1":
         return f"{size} says nothing about others"
     one_in = max(2, round(1 / share))
-    return f"a loss that strikes fewer than 1 in {count(one_in)} {unit} may not show"
+    return f"a problem in fewer than 1 of {count(one_in)} {unit} may have gone unseen"
 
 
 def sentence_case(text: str) -> str:

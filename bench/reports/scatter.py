@@ -49,7 +49,7 @@ def scatter(reading: Reading) -> Drawing | None:
         for name in points
         if reading.mark(name) == "rejected" and places[name][1] <= (limit or 0)
     ]
-    notes += ["A ring below the limit breaks another rule."] if below else []
+    notes += ["A ring below the limit breaks another rule: see its verdict."] if below else []
     measure = "Tokens" if reading.counts_tokens else "Price"
     return Drawing(plot, f"{measure} against missed turns", " ".join(notes))
 

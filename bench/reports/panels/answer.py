@@ -57,7 +57,7 @@ def _blocks(reading: Reading) -> Iterator[Block]:
             ("To use it, add to [strategies] of a scenario: ", Span(line, code=True)), "use"
         )
     yield _prices_and_losses(reading) if savings else _measures_table(reading, metric)
-    yield muted(" ".join(_notes(reading, savings)))
+    yield muted(" ".join(_notes(reading)))
 
 
 def _answer(sentence: str) -> Text:
@@ -86,15 +86,15 @@ def _savings(reading: Reading) -> Iterator[Figure]:
     note = ""
     if least is not None and today is not None and today.per_run:
         floor = pricing.in_words(Price(unit=today.unit, per_run=least))
-        note = f"least possible with perfect foresight: {floor} ({change(least / today.per_run)})"
+        note = f"with perfect foresight: {floor} ({change(least / today.per_run)})"
     if rejected is None:
         refused = sum(one.verdict in REFUSED for one in reading.tried)
         line = f"{count(refused)} of {count(len(reading.tried))} strategies rejected"
         yield Figure("Cheaper but rejected", "none", "", line, note)
     else:
         price, name = reading.price(rejected), f"Cheapest rejected: {rejected.strategy}"
-        value = change(price.ratio) if price and price.ratio is not None else rejected.verdict
-        yield Figure(name, value, "", f"{rejected.verdict}: {rejected.reason}", note)
+        cost = f"{change(price.ratio)}, but " if price and price.ratio is not None else ""
+        yield Figure(name, rejected.verdict, "bad", f"{cost}{rejected.reason}", note)
 
 
 def _price_figure(reading: Reading, item: Ranked) -> Figure:
@@ -146,7 +146,8 @@ def _measured_on(reading: Reading, tone: Tone, line: str) -> Figure:
     """The number of tasks (or runs), and the losses that so few cannot show."""
     note = unseen(reading.sample, reading.advice.cannot_rule_out)
     if reading.size != reading.sample:
-        line = f"{reading.size}, those of one task count once; {line}"
+        runs = counted(reading.advice.runs, "run")
+        line = f"{runs}, but only {counted(reading.advice.tasks, 'different task')}; {line}"
     return Figure("Measured on", reading.sample, tone, line, note)
 
 
@@ -253,7 +254,8 @@ def _strategies(
         about = "what runs today" if mark == "today" else reading.spec(item.strategy)
         title = reading.title(item.strategy)
         name = Cell(f"{place} {title}" if place else title, about, mark=mark)
-        verdict = Cell((Span(item.verdict, TONE_OF[mark], strong=True),), item.reason)
+        tone: Tone = "muted" if item.verdict == "ship" and mark == "other" else TONE_OF[mark]
+        verdict = Cell((Span(item.verdict, tone, strong=tone != "muted"),), item.reason)
         rows.append([name, *cells(item), verdict])
     note = ""
     if names := reading.inactive:
@@ -262,7 +264,7 @@ def _strategies(
     return table("All strategies", ["strategy", *heads, ("verdict", "")], rows, note=note)
 
 
-def _notes(reading: Reading, savings: bool) -> Iterator[str]:
+def _notes(reading: Reading) -> Iterator[str]:
     """Yield sentences on the source of the cache shares, and on the bases of the numbers."""
     shares = {run.facts.cache_shares for run in reading.runs}
     if reading.advice.basis in ("cached", "uncached"):
@@ -271,5 +273,5 @@ def _notes(reading: Reading, savings: bool) -> Iterator[str]:
         elif "recorded" in shares:
             yield "Cache shares are as recorded."
     yield "Percentages are means over tasks."
-    if savings and any(item.far_recall is not None for item in reading.ranked):
+    if any(item.far_recall is not None for item in reading.ranked):
         yield "Old facts came six or more turns before the turn that needed them."

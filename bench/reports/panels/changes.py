@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ...comparison.gate_rules import is_beyond_limit
 from ...comparison.wording import less_or_more
 from ...model.compared import GateResult, Move
 from ..blocks import (
@@ -92,7 +93,8 @@ def _figures(reading: Reading, first: GateResult) -> Iterator[Figure]:
     if (move := reading.move(first.strategy, metric)) is not None:
         split = _split(reading, move)
         line = f"{count(split.same)} unchanged, {count(split.better)} better"
-        yield Figure("Runs", f"{count(split.worse)} worse", "bad", line, strategy)
+        worse = f"{count(split.worse)} of {count(len(reading.runs))}"
+        yield Figure("Runs that got worse", worse, "bad", line, strategy)
     price = reading.move(first.strategy, reading.price_metric)
     if price is not None and price.metric != metric:
         unit = reading.unit(price.metric)
@@ -106,7 +108,7 @@ def _gate_table(reading: Reading, name: str, gates: Sequence[GateResult]) -> Tab
     """A table of gates, each with its value before, its value now, and its limit."""
     heads = ["gate", "strategy", "before", "now", "change (limit dotted)", "limit"]
     rows = [_gate_row(reading, gate) for gate in gates]
-    bases = "Gates judge sums over all runs, and of percentages the mean over tasks."
+    bases = "A gate on a percentage judges its mean over tasks, any other the sum over all runs."
     return table(name, heads, rows, most=_GATES, noun="gate", note=bases)
 
 
@@ -210,14 +212,25 @@ def _tone(better: bool | None) -> Tone:
     return "" if better is None else "good" if better else "bad"
 
 
+def _failed_before(gate: GateResult) -> bool:
+    """True if the value in the baseline is beyond the limit, too."""
+    settings = gate.rule.settings
+    known = gate.before is not None and gate.limit is not None
+    return known and is_beyond_limit(gate.before or 0.0, gate.limit or 0.0, settings)
+
+
 def _next(reading: Reading) -> Iterator[Block]:
     """The two ways to go on, keep the gate or accept the loss: a line for each."""
     advised = reading.by_name.get(reading.advice.advised or "")
-    keep = "take the change back, or change the strategy until every gate passes."
+    failed_before = any(map(_failed_before, reading.failed_gates))
+    back = (
+        "change the strategy (it failed before, too)" if failed_before else "take the change back"
+    )
+    keep = f"{back}, or change it until every gate passes."
     if advised and advised.strategy not in {gate.strategy for gate in reading.failed_gates}:
         price = reading.price(advised)
-        cost = f" and costs {less_or_more(price)}" if price and price.ratio else ""
-        keep = f"take the change back, or take {advised.strategy}: it passes every gate{cost}."
+        cost = f", and costs {less_or_more(price)} than today" if price and price.ratio else ""
+        keep = f"{back}, or take {advised.strategy}: it passes every gate{cost}."
     yield Prose((Span("To keep the gate, ", strong=True), keep), "next")
     accept = Span("To accept the loss, ", strong=True)
     command = Span("bench run SCENARIO --update-baseline", code=True)
