@@ -11,15 +11,15 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-from ..model.advice import TODAY
+from ..model.advice import REFUSED, TODAY
 from ..model.compared import Compared
 from ..model.errors import BenchError
 from .blocks import Report
-from .gates import failed_sentence
-from .numbers import count, counted, listed
+from .gates import failed_sentence, not_passed
+from .numbers import change, count, counted, listed, percent, quantity
 from .overview import overview
 from .panels import answer, changes, judgements, losses, numbers, trust
-from .reading import Reading
+from .reading import VERDICT, Reading
 
 FORMATS = {".html": "html", ".htm": "html", ".md": "markdown", ".json": "json", ".csv": "csv"}
 """The format of a file, by its ending."""
@@ -39,7 +39,8 @@ def report(compared: Compared) -> Report:
     begins = changes if reading.failed_gates or compared.moves else answer
     panels = sorted(PANELS, key=lambda panel: panel is not begins)
     sections = tuple(section for panel in panels for section in panel.sections(reading))
-    return Report(title_of(compared), _about(reading), first_line(compared), sections)
+    line = first_line(compared)
+    return Report(title_of(compared), _about(reading), line, sections, _short(reading))
 
 
 def title_of(compared: Compared) -> str:
@@ -57,6 +58,30 @@ def first_line(compared: Compared) -> str:
     reading = Reading(compared)
     failed = " ".join(failed_sentence(reading)) if reading.failed_gates else ""
     return failed or compared.advice.sentence
+
+
+def _short(reading: Reading) -> str:
+    """The first line in a few words, for one row among others: the verdict, and its main figures."""
+    if reading.failed_gates:
+        return not_passed(reading.failed_gates, len(reading.judged_gates))
+    sentence, item = reading.advice.sentence, reading.subject
+    verdict = VERDICT.search(sentence)
+    if verdict is None or item is None:
+        return sentence
+    metric, values = reading.measured
+    price = reading.price(item)
+    figures = [change(price.ratio) if price else ""]
+    if reading.compared.answers != "savings":
+        value = quantity(dict(values).get(item.strategy), reading.unit(metric))
+        figures = [f"{reading.label(metric)}: {value}"]
+    elif item.verdict in REFUSED:
+        figures.append(f"but {item.verdict}")
+    elif item.verdict == "not certain":
+        figures.append("not certain")
+    elif item.missed_turns:
+        figures.append(f"{percent(item.missed_turns)} of turns miss something")
+    name = "" if item.strategy == reading.advice.advised else f"{item.strategy}: "
+    return f"{sentence[: verdict.end() - 1]} ({name}{', '.join(filter(None, figures))})"
 
 
 def _about(reading: Reading) -> str:

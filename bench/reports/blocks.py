@@ -262,9 +262,11 @@ class Section:
 
 @dataclass(frozen=True)
 class Report:
-    """One comparison or audit: heading, subject in a line, verdict, sections in order."""
+    """One comparison or audit: heading, subject in a line, verdict, sections in order; the verdict
+    in a few words."""
 
     title: str
     about: str
     verdict: str
     sections: tuple[Section, ...]
+    short: str = ""

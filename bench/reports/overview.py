@@ -62,7 +62,7 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
     for name, places in groups.items():
         rows.append(f"{name}: {count(len(places))}")
         for at in places:
-            question = Cell((Span(reports[at].title, href=f"#s{at + 1}"),), reports[at].verdict)
+            question = Cell((Span(reports[at].title, href=f"#s{at + 1}"),), reports[at].short)
             rows.append((question, *_key_figures(readings[at]), _passed(readings[at])))
     heads = ["question and answer", "price against today", "key figure", "missed turns", "gates"]
     blocks = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,6 +23,9 @@ _UNNUMBERED = 5  # rows of a table without numbers
 _INACTIVE = 3  # of more strategies that changed nothing a line names them
 _NO_NAME = "asks "  # a task without a name is the digest of its question
 _LONGEST = 40  # letters of a task
+VERDICT = re.compile(r"(Ship .+?|Keep what runs today)[.:](?=\s|$)", re.DOTALL)
+"""Matches the verdict in the sentence of an advice."""
+
 MISSED, RATE = "needed.missed_turns", "needed.missed_turn_rate"
 
 

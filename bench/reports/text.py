@@ -50,7 +50,7 @@ def terminal_text(
     failed = [any(it.outcome in ("fail", "undecided") for it in one.gates) for one in comparisons]
     for report, bad in zip(others, failed, strict=False):
         colon = "" if report.title.endswith("?") else ":"
-        text = f"{'✕' if bad else '·'} {report.title}{colon} {report.verdict}"
+        text = f"{'✕' if bad else '·'} {report.title}{colon} {report.short}"
         lines += _wrapped(text, width, "  ")
     if others:
         lines.append("")

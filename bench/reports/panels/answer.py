@@ -24,11 +24,10 @@ from ..blocks import (
 )
 from ..charts import Axis, Mark, Range
 from ..numbers import change, count, counted, listed, percent, quantity, sentence_case, unseen
-from ..reading import RATE, Reading
+from ..reading import RATE, VERDICT, Reading
 from ..scatter import MISSED_TURNS, scatter
 from ..spread import per_run_section
 
-_VERDICT = re.compile(r"(Ship .+?|Keep what runs today)[.:](?=\s|$)", re.DOTALL)
 _FIRST_CLAUSE = re.compile(r".+?[.:;?](?=\s|$)", re.DOTALL)
 
 
@@ -62,7 +61,7 @@ def _blocks(reading: Reading) -> Iterator[Block]:
 
 def _answer(sentence: str) -> Text:
     """The sentence of the advice with its verdict in bold, or else its first clause."""
-    clause = _VERDICT.search(sentence) or _FIRST_CLAUSE.match(sentence)
+    clause = VERDICT.search(sentence) or _FIRST_CLAUSE.match(sentence)
     if clause is None:
         return (Span(sentence, strong=True),)
     tone: Tone = "good" if clause[0].startswith("Ship") else ""
