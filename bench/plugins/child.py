@@ -26,7 +26,7 @@ from socket import recv_fds, socket
 from typing import Any, NoReturn
 
 from ..model.errors import own_error
-from .frames import CODE, Frames, Limits
+from .frames import CODE, Frames, Limits, Work
 
 _libc = ctypes.CDLL(None)
 _GLANCE_MS = 50
@@ -166,11 +166,12 @@ def _answer(pipe: socket, ready: Any, limits: Limits) -> NoReturn:
     """Answer the requests of one session, and end."""
     link, own = Link(pipe), getpid()
     try:
+        work: Work = pickle.loads(link.request())
         while True:
-            work, given = pickle.loads(link.request())
+            request = link.request()
             _limit_call(limits.call_s)
             try:
-                kind, body = b"A", work(link, ready, *given)
+                kind, body = b"A", work(link, ready, request)
             except MemoryError:
                 kind, body = b"M", b""
             except BaseException as error:

@@ -26,7 +26,7 @@ _HEAD = struct.Struct("=cQ")
 _PIECE = 1 << 16  # of a size that malloc does not map anew each time
 
 Work = Callable[..., bytes]
-"""`work(link, ready, *given)`: an answer, given in the process of a session."""
+"""`work(link, ready, request)`: the answer to a request, given in the process of a session."""
 
 
 @dataclass(frozen=True)

@@ -69,8 +69,8 @@ class Child:
         return Child, self._given
 
     @contextlib.contextmanager
-    def session(self) -> Iterator[Session]:
-        """A context with a session."""
+    def session(self, work: Work) -> Iterator[Session]:
+        """A context with a session, whose requests `work` answers."""
         with self._lock:
             if self._process is None or not self._process.is_ready():
                 self.stop()
@@ -79,6 +79,7 @@ class Child:
             session = self._process.session()
             try:
                 with session.pipe:
+                    session.send(pickle.dumps(work, pickle.HIGHEST_PROTOCOL))
                     yield session
             finally:
                 if session.is_late:
@@ -186,17 +187,17 @@ class Session:
         with theirs, contextlib.suppress(OSError):  # the child died: nobody has the other end
             socket.send_fds(process.control, [b"\0"], [theirs.fileno()])
 
-    def ask(self, work: Work, *given: Any, count: Callable[[bytes], int] | None = None) -> bytes:
-        """The answer of `work(link, ready, *given)` in the child, within its limits.
+    def ask(self, request: bytes = b"", count: Callable[[bytes], int] | None = None) -> bytes:
+        """The answer to a request, within the limits.
 
         `count` counts tokens for the child. Raises NoAnswer, and what `count` raises.
         """
         until = time.monotonic() + self._limits.wall_s
-        self._send(pickle.dumps((work, given), pickle.HIGHEST_PROTOCOL))
+        self.send(request)
         while True:
             kind, body = self._received(until)
             if kind == b"C" and count is not None:
-                self._send(count(body).to_bytes(8, "big"))
+                self.send(count(body).to_bytes(8, "big"))
             elif kind == b"A":
                 return body
             elif kind == b"M":
@@ -206,7 +207,7 @@ class Session:
                     one_line(body.decode("utf-8", "replace")) if kind == b"X" else _SPOILT
                 )
 
-    def _send(self, body: bytes) -> None:
+    def send(self, body: bytes) -> None:
         """Send some bytes. A failure to send shows when the answer is awaited."""
         with contextlib.suppress(OSError):
             self._frames.send(b"R", body)

@@ -67,9 +67,8 @@ class Replayer:
 
         if strategy.sandbox is not None:
             child, number = strategy.sandbox.child, strategy.sandbox.number
-            with child.session() as session:
-                ask = functools.partial(session.ask, answer_call, number)
-                return replay(Border(ask, ledger).start)
+            with child.session(functools.partial(answer_call, number)) as session:
+                return replay(Border(session.ask, ledger).start)
         if strategy.has_user_code:
             return replay(Border(Plugins(strategy).answer, ledger).start)
         return replay(lambda slot, place: slot_function(strategy.plugins[slot][place]))

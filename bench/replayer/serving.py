@@ -111,13 +111,13 @@ class Plugins:
         return HistoryAnswer(keep, messages, written, dict(answer.parts))
 
 
-def answer_call(link: Link, ready: LoadedStrategies, number: int, request: bytes) -> bytes:
+def answer_call(number: int, link: Link, ready: LoadedStrategies, request: bytes) -> bytes:
     """The answer of a strategy's plug-in in the process of a session, which is one replay."""
-    return _plugins(ready, number).answer(request, link.count)
+    return _plugins(number, ready).answer(request, link.count)
 
 
 @functools.cache
-def _plugins(ready: LoadedStrategies, number: int) -> Plugins:
+def _plugins(number: int, ready: LoadedStrategies) -> Plugins:
     """The plug-ins of a strategy, from here on without a network."""
     plugins = Plugins(ready.strategy(number))
     go_offline(ready.place.base, plugins.charge)

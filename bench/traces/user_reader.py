@@ -70,8 +70,9 @@ class UserReader:
         answer."""
         about = (document.path, document.name, document.below, tuple(document.beside))
         try:
-            with self._child.session() as session:
-                body = session.ask(_file_answer, act, about, self._spec, self._base)
+            work = functools.partial(_file_answer, act, about, self._spec, self._base)
+            with self._child.session(work) as session:
+                body = session.ask()
             answer = msgspec.msgpack.decode(body, type=_Answer)
         except (msgspec.DecodeError, UnicodeDecodeError):
             raise _failure(act, document, self._spec, "it spoilt its process") from None
@@ -101,7 +102,9 @@ def _prepare(spec: str, base: Path) -> None:
     os.chdir(here)
 
 
-def _file_answer(link: Link, ready: None, act: _Act, about: Any, spec: str, base: Path) -> bytes:
+def _file_answer(
+    act: _Act, about: Any, spec: str, base: Path, link: Link, ready: None, request: bytes
+) -> bytes:
     """The answer about one file; an error of the reader is an answer too."""
     document = Document(*about)
     try:

@@ -307,10 +307,10 @@ def test_a_child_answers_one_session_after_another():
     child = Child(time.gmtime)
     try:
         for _ in range(3):
-            with child.session() as session:
-                assert [session.ask(all_requests, text) for text in (b"1", b"2")] == [b"1", b"12"]
-        with pytest.raises(NoAnswer), child.session() as session:
-            session.ask(all_requests, b"fail")
+            with child.session(all_requests) as session:
+                assert [session.ask(text) for text in (b"1", b"2")] == [b"1", b"12"]
+        with pytest.raises(NoAnswer), child.session(all_requests) as session:
+            session.ask(b"fail")
     finally:
         child.stop()
 

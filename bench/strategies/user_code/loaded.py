@@ -92,7 +92,7 @@ class LoadedStrategies:
         raise one
 
 
-def described(link: Link, ready: LoadedStrategies) -> bytes:
+def described(link: Link, ready: LoadedStrategies, request: bytes) -> bytes:
     """The imported files and the descriptions of strategies, as JSON."""
     return msgspec.json.encode((_imported_files(), [*map(_description, ready.loaded)]))
 

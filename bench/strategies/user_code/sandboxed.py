@@ -101,8 +101,8 @@ def _descriptions_from(child: Child, number: int) -> tuple[tuple[str, ...], tupl
 
     Raises NoAnswer.
     """
-    with child.session() as session:
-        body = session.ask(described)
+    with child.session(described) as session:
+        body = session.ask()
     with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
         files, loaded = msgspec.json.decode(body, type=tuple[tuple[str, ...], tuple[Loaded, ...]])
         if len(loaded) == number:
