@@ -118,18 +118,8 @@ class Loop:
 
     def _join(self, step: AnyStep) -> None:
         """Add the message of a turn to its thread."""
-        message, _ = self._messages_of(step)
+        message = self._recording.full_message(step)
         self._threads[step.thread].join(message, message)
-
-    def _messages_of(self, step: AnyStep) -> tuple[Message, Message]:
-        """The untruncated message of a step and the one that the recorded model saw, which from here
-        on have their numbers."""
-        recording = self._recording
-        numbers = recording.full[step.index], recording.seen[step.index]
-        for number in dict.fromkeys(numbers):
-            self._ledger.numbers.record(recording.messages[number], recording.index.tokens[number])
-        full, seen = (recording.messages[number] for number in numbers)
-        return full, seen
 
     def _prompt(self, turn: ModelTurn) -> None:
         """Let the compactor rewrite the prompt of a turn, and charge its summaries."""
@@ -192,12 +182,13 @@ class Loop:
         It shows the summary, else the stored value; if neither slot is filled, the text that the
         recorded model saw.
         """
-        untruncated, seen = self._messages_of(step)
+        untruncated = self._recording.full_message(step)
         if summary is not None:
             text = as_text(summary)
         elif self._store is not None and record.value != step.value:
             text = as_text(record.value)
         else:
+            seen = self._recording.seen_message(step)
             return (seen if self._summarize is None else untruncated), untruncated
         is_all = text == untruncated.text
         return untruncated if is_all else with_text(untruncated, text), untruncated

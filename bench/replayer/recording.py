@@ -10,7 +10,7 @@ import msgspec
 
 from ..evidence.contents import TraceContents
 from ..evidence.future import Future
-from ..model import Decision, Record, RouteDecision, ToolResult, Trace
+from ..model import AnyStep, Decision, Message, Record, RouteDecision, ToolResult, Trace
 from ..model.index import TraceIndex
 from ..model.messages import recorded_messages
 from ..plugins.registry import build, entries
@@ -25,8 +25,7 @@ _PLANS = ("execution_plan", "manifest")
 class Recording:
     """One trace, and what every replay asks about it.
 
-    `messages` are those of the trace, and `full` and `seen` the numbers of each step's untruncated
-    message and of the one that the recorded model saw. `plans` are the plan and the manifest that
+    `messages` are those of the trace. `plans` are the plan and the manifest that
     routers choose from, `points` the decision points (with the router, where known) at which
     decisions were recorded.
     """
@@ -36,7 +35,7 @@ class Recording:
     ) -> None:
         self.trace, self.index, self.counter = trace, index, counter
         self._contents = contents
-        self.messages, self.full, self.seen = recorded_messages(trace, index.reasoning_tokens)
+        self.messages, self._full, self._seen = recorded_messages(trace, index.reasoning_tokens)
         self.max_tokens = index.window_tokens or DEFAULT_WINDOW_TOKENS
         self.plans = {name: trace.meta[name] for name in _PLANS if name in trace.meta}
         self._routes = {step.index: step for step in trace.steps if isinstance(step, RouteDecision)}
@@ -46,6 +45,14 @@ class Recording:
             name: build("extractor", name).start()[1] for name in entries("extractor")
         }
         self._extracted: dict[int, dict[str, Any] | None] = {}
+
+    def full_message(self, step: AnyStep) -> Message:
+        """The untruncated message of a step."""
+        return self.messages[self._full[step.index]]
+
+    def seen_message(self, step: AnyStep) -> Message:
+        """The message of a step that the recorded model saw."""
+        return self.messages[self._seen[step.index]]
 
     @functools.cached_property
     def future(self) -> Future:

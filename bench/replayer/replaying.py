@@ -60,7 +60,8 @@ class Replayer:
         User code gets copies and gives data, in a child process or in this one.
         """
         recording = self._recording
-        ledger = Ledger(Numbers(recording.counter.of, len(recording.messages)))
+        tokens = recording.index.tokens
+        ledger = Ledger(Numbers(recording.counter.of, recording.messages, tokens))
 
         def replay(start: Start) -> Replay:
             return Loop(strategy, recording, ledger, start).replay(before)
