@@ -8,7 +8,7 @@ _PARTS = frozenset(
     re.findall(
         r"\w+",
         "any array bool boolean column data dict element entry field float index insert int integer into item json key list main "
-        "map name number object record result root row str string struct table value dd dl dt li ol p span tbody td th thead tr ul",
+        "map name number object record result root row str string struct table type value dd dl dt li ol p span tbody td th thead tr ul",
     )
 )
 """The words that layouts use for their parts."""
@@ -20,6 +20,9 @@ _SEPARATORS = frozenset("{}[]()\"'`,:;=|/\\–—*#•_ \t&→-+.<>")
 _FORMATTING_TAG = re.compile(
     r"</?(?:b|br|body|code|div|em|h[1-6]|html|i|p|pre|section|strong|u)\s*/?>", re.IGNORECASE
 )
+_ROOT = re.compile(r"\$(?=\[|\.[^\W\d])")
+"""Matches the sign for the whole value in a path."""
+
 _LEADER = re.compile(r"\.{4,}|[\u2500-\u257f]+")
 """Matches dots or lines that lead from a key to its value."""
 
@@ -28,15 +31,15 @@ def behind_separator(text: str, at: int) -> int | None:
     """The place after a separator; None for any other sign, such as that of a number, a comparison
     or an omission.
 
-    >>> [behind_separator(text, 0) for text in (": 5", "-5", "- 5", "...", "<a>", "<b>", "< 5", "")]
-    [1, None, 1, None, 1, 3, None, None]
+    >>> [behind_separator(text, 0) for text in (": 5", "-5", "- 5", "...", "<a>", "<b>", "< 5", "$.a", "$5")]
+    [1, None, 1, None, 1, 3, None, 1, None]
     """
     sign, following, behind = (
         text[at : at + 1],
         text[at + 1 : at + 2],
         text[at - 1 : at] if at else "",
     )
-    if drawn := _LEADER.match(text, at) or _FORMATTING_TAG.match(text, at):
+    if drawn := _LEADER.match(text, at) or _FORMATTING_TAG.match(text, at) or _ROOT.match(text, at):
         return drawn.end()
     if sign not in _SEPARATORS or not sign:
         return None

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from .separators import behind_separator, is_part
 from .value_tree import Node, Words, nodes_of
-from .written_values import end_of
+from .written_values import NOTHING, end_of
 
 _WORD = re.compile(r"\w+")
 _SIGNS = "\t", "|", ";", "&", "</t", ","
@@ -16,6 +16,8 @@ _SIGNS = "\t", "|", ";", "&", "</t", ","
 
 _DITTO = re.compile(r"(?<![^\s|;&,])[\"″〃](?=[\t|;&,]|$)")
 """Matches a cell that means "the value above"."""
+
+_NOTHING = re.compile(NOTHING, re.IGNORECASE)
 
 
 EndOf = Callable[[int, Node], int | None]
@@ -54,8 +56,8 @@ class Grid(NamedTuple):
 
 
 class Cells:
-    """The cells of a table in a text, line by line. Missing cells are counted by the separators
-    between the others.
+    """The cells of a table in a text, line by line. Missing cells may have a word for nothing, and
+    are counted by the separators between the others.
     """
 
     def __init__(self, text: str, at: int, sign: str, end_of_nested: EndOf) -> None:
@@ -63,7 +65,10 @@ class Cells:
         """The place behind the last cell, or behind the name of a line."""
 
         self._text, self._sign, self._end_of_nested = text, sign, end_of_nested
-        self._lacking = 0  # cells at the end of the line above
+        self._nothing = re.compile(
+            rf"[ \"'`(]{{0,3}}{re.escape(sign)}[ \"'`(]{{0,3}}{NOTHING}\)?", re.I
+        )
+        self._lacking = 0  # cells at the end of the line above, which have no word
         self._borders: int | None = None  # signs around each line
         self._above: Sequence[Node | None] = ()
 
@@ -84,7 +89,10 @@ class Cells:
                 continue
             above = self._above[place] if self._above and not is_named else None
             is_same = above is not None and above.value == cell.value
-            found = self._cell(at, cell, numbers if before < 0 else (), may_ditto=is_same)
+            lacks = place - before > 1 or (before < 0 and self._lacking > 0)
+            found = self._cell(
+                at, cell, numbers if before < 0 else (), may_ditto=is_same, lacks=lacks
+            )
             if found is None:
                 return False
             start, end = found
@@ -92,7 +100,10 @@ class Cells:
             if not self._counts(signs, place - before, is_named or before >= 0):
                 return False
             before, at = place, end
-        self.at, self._lacking, self._above = at, len(cells) - 1 - before, cells
+        self._lacking, self._above = len(cells) - 1 - before, cells
+        while self._lacking and (nothing := self._nothing.match(self._text, at)):
+            at, self._lacking = nothing.end(), self._lacking - 1
+        self.at = at
         return True
 
     def _counts(self, signs: int, due: int, is_inner: bool) -> bool:
@@ -107,9 +118,10 @@ class Cells:
         return not self._above or borders == self._borders
 
     def _cell(
-        self, at: int, cell: Node, numbers: Collection[int], *, may_ditto: bool
+        self, at: int, cell: Node, numbers: Collection[int], *, may_ditto: bool, lacks: bool
     ) -> tuple[int, int] | None:
-        """The start and the end of the next cell; None if something else is there."""
+        """The start and the end of the next cell; None if something else is there. If it `lacks`
+        others in front of it, there may be words for nothing."""
         while True:
             end = (
                 self._end_of_nested(at, cell)
@@ -125,6 +137,8 @@ class Cells:
                 at, numbers = word.end(), ()
             elif word and is_part(word[0].casefold()):
                 at = word.end()
+            elif lacks and (nothing := _NOTHING.match(self._text, at)):
+                at = nothing.end()
             else:
                 behind = behind_separator(self._text, at)
                 if behind is None:

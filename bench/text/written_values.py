@@ -14,9 +14,12 @@ from typing import Any
 from .dates import NEXT_DAY, dates_in, moment_of, times_in
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+NOTHING = r"(?:null|none|nil|nan|n/?a|undefined|absent|missing)\b"
+"""The pattern of the words for no value."""
+
 _EMPTY, _NONE = (
     re.compile(rf"[\"'`*]*[:=>|\s]*(?:{words}\"\"|''|\[\]|\{{\}})?", re.IGNORECASE)
-    for words in ("", r"(?:null|none|nil)\b|")
+    for words in ("", rf"{NOTHING}|")
 )
 _TRUE, _FALSE = (
     re.compile(r"true\b|yes\b", re.IGNORECASE),

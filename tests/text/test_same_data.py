@@ -111,6 +111,7 @@ def test_a_line_between_values_is_returned_as_text_before_them(value: dict[str, 
 
 
 TABLE = {"type": "table", "data": [{"Name": "Id", "Value": "7"}, {"Name": "Value", "Value": ""}]}
+GAPS = [{"a": 1}, {"b": 5, "c": 6}]
 OUTPUT = {"returncode": 1, "output": "total 3 files\nno such file: a.txt\nleft at once"}
 
 
@@ -122,11 +123,20 @@ OUTPUT = {"returncode": 1, "output": "total 3 files\nno such file: a.txt\nleft a
         ({"names": ["Ann", "Bob"]}, "<name>Ann</name>\n<name>Bob</name>"),
         (OUTPUT, f"returncode: 1\n{OUTPUT['output']}"),
         ({"p": [{"n": 1, "genes": []}, {"n": 2, "genes": ["b"]}], "x": None}, "x: null\np:\n- genes: []\n  n: 1\n- genes:\n  - b\n  n: 2"),
+        ({"items": [{"id": "7", "tip top": 1}]}, '$.items[0].id = "7"\n$.items[0]["tip top"] = 1'),
+        ({"id": "7", "n": 1}, '<field name="id" type="string">7</field><n>1</n>'),
+        (GAPS, "a,b,c\n1,(absent),n/a\nnull,5,6"),
+        (GAPS, "|a|b|c|\n|---|---|---|\n|1|-|-|\n|-|5|6|"),
         ({"output": "5\n", "returncode": 0}, '{:returncode 0, :output "5\\n"}'),
     ],
 )  # fmt: skip
 def test_layouts_that_people_write_are_recognised(value: Any, text: str) -> None:
     assert Scalars(value).proof(text) == Proof("", "")
+
+
+@pytest.mark.parametrize("row", ["n/a,1,n/a", "n/a,n/a,n/a"])
+def test_words_for_nothing_stand_only_in_missing_cells(row: str) -> None:
+    assert Scalars(GAPS).proof(f"a,b,c\n{row}\nn/a,5,6") is None
 
 
 def test_an_exit_code_on_a_separate_line_is_that_value() -> None:
