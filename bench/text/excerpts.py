@@ -41,7 +41,7 @@ _TYPED = str.maketrans(
 )
 """Typographic signs and their plain forms."""
 
-_LOOSE = '{}[]:,"'
+_LOOSE = *'{}[],"', '":', "':"
 """Signs next to which a blank is insignificant."""
 
 

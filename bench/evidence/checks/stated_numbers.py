@@ -21,7 +21,7 @@ from ..own_text import OwnText, RewrittenResult
 from .counts import ShownCounts, SummaryCounts
 
 _NUMBER = re.compile(
-    r"(?<![\w.@])(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w]|\.\d)(\s?%)?"
+    r"(?<![\w.@])(?:(?<!\d,)\d{1,3}(?:,\d{3})+(?!,?\d)|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w]|\.\d)(\s?%)?"
 )
 _COUNTED = re.compile(
     r" ?(?:(?:more|other|further|remaining|additional) )?"
