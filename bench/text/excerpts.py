@@ -215,9 +215,9 @@ def _ways(shown: str, full: str) -> Iterator[tuple[str, str, bool]]:
     yield _folded(shown), folded, True
     plain = with_repeated_lines(without_marks(written_out(shown, full)), full)
     plain = _GROUPED.sub(lambda number: _ungrouped(number[0], full), plain)
-    for way in dict.fromkeys((plain, unescape_html(plain)) if "&" in plain else (plain,)):
-        if "\\" in way:
-            way = unescape(way[1:-1] if way[:1] in "'\"" and way[:1] == way[-1:] else way)
+    ways = [plain, unescape_html(plain)]
+    quoted = (way[1:-1] if way[:1] in "'\"" and way[:1] == way[-1:] else way for way in ways)
+    for way in dict.fromkeys((*ways, *map(unescape, quoted))):
         if way != shown:
             yield way, full, False
             yield _folded(way), folded, True

@@ -25,6 +25,7 @@ _NEXT = re.compile(rf"[,;] (?={_NAME}{_MEANS})")
 _HEADING = re.compile(r"\W*\w+(?: \w+){0,4}:\s*")
 _PAIR = re.compile(r'"([^"\\\n]{1,12})"\s*+:\s*+"([^"\\\n]++)"')
 _MAPPING = re.compile(rf"\{{(?:\s*+{_PAIR.pattern}\s*+,?+)++\s*+\}}")
+_OF_BLANKS = re.compile(rf"^[(\[]?(\W?)n(\W?){_MEANS}n (?:blanks|spaces)\W?\n", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 _NOTHING = frozenset({"empty", "no value", "none", "nothing", "null"})
 _MOST_CHARS, _MOST_NAMES, _SIGN_CHARS = 50_000, 500, 2
@@ -46,11 +47,14 @@ def written_out(text: str, known: str) -> str:
     'Status: delivered\\nno Status'
     >>> written_out("D=/usr/lib\\n$D/a", "/usr/lib/a"), written_out("old: 5\\nold: 6", "id 5 6")
     ('/usr/lib/a', 'old: 5\\nold: 6')
+    >>> written_out("[~n~ stands for n spaces]\\na~3~b", "a   b")
+    'a   b'
     """
     known = _unescaped(known)
     if text[:1] == "{" and "\\n" in text:
         return _written_out_within(text, known)
     text = _with_meanings_of_mapping(text, known) if text.lstrip()[:1] in ("{", "[") else text
+    text = _with_blanks(text)
     lines = text.split("\n")
     legends = _legends(lines, known)
     if not legends:
@@ -62,6 +66,16 @@ def written_out(text: str, known: str) -> str:
         is_explaining = at in legends or heads
         lines[at] = "" if is_explaining else pattern.sub(lambda match: used[match[0]], line)
     return "\n".join(lines).strip("\n")
+
+
+def _with_blanks(text: str) -> str:
+    """A text with its runs of blanks written out, if a line says how they are counted."""
+    signs = _OF_BLANKS.search(text)
+    if signs is None or not (signs[1] or signs[2]):
+        return text
+    run = rf"{re.escape(signs[1])}(\d{{1,4}}){re.escape(signs[2])}"
+    rest = text[: signs.start()] + text[signs.end() :]
+    return re.sub(run, lambda count: " " * int(count[1]), rest)
 
 
 def _written_out_within(text: str, known: str) -> str:

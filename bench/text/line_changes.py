@@ -189,8 +189,12 @@ def _is_altered(shown: Sequence[str], original: Sequence[str]) -> bool | None:
         return list(shown) != list(original)  # the same words in another order
     if _without_denials(shown) == _without_denials(original):
         return True
-    if len(shown) > len(original):  # a label in front, or a word behind it
-        has_original = original in _ends_of(shown, len(original))
+    if len(shown) > len(original):  # a label in front, a word behind it, or numbers between
+        others = (Counter(shown) - Counter(original)).elements()
+        rest = iter(shown)
+        has_original = original in _ends_of(shown, len(original)) or (
+            all(map(_NUMBER.fullmatch, others)) and all(word in rest for word in original)
+        )
         return False if has_original else None
     verdicts = [
         _differs(shown, part, fewest=_SAME * len(original))
