@@ -7,6 +7,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from ..model import ToolResult, as_text, grouped, memo, nested
@@ -64,6 +65,13 @@ class ResultCounts:
     def texts(self) -> dict[str, int]:
         """The texts with their numbers of lines."""
         return {text: text.count("\n") + 1 for text in (*self._shown, *self._strings[0])}
+
+    @cached_property
+    def lengths(self) -> frozenset[str]:
+        """The numbers of characters of its lines, and of each text in its value."""
+        texts = (item for item in nested(self._value) if isinstance(item, str))
+        lines = (line for text in self.texts for line in text.split("\n"))
+        return frozenset(str(len(text)) for text in chain(texts, lines))
 
     def is_all(self, number: str) -> bool:
         """True if a number counts all rows or lines of the result, or of a list in it."""

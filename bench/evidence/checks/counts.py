@@ -5,8 +5,9 @@ leaves out.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from functools import cached_property
-from itertools import chain
+from itertools import chain, takewhile
 
 from ...text.containers import containers_in
 from ...text.decode import decode_strings
@@ -54,9 +55,23 @@ class ShownCounts:
             exact |= counts_of(piece.strip("\n"))
             exact |= {piece.strip("\n").count("\n") + 2}  # the number of the next line
             exact |= {len(piece.rstrip("]}\"' \n"))}  # brackets were closed
+        exact |= self._rests_of_lines()
         for number in self._evidence.own_by_step.get(self._own.step, ()):  # a text that it replaces
             exact |= counts_of(self._evidence.messages.messages[number].text)
         return exact
+
+    def _rests_of_lines(self) -> set[int]:
+        """The characters of lines of the result beyond what a line shows, most of which they have."""
+        full = sorted(line for text in self._counts.texts for line in text.split("\n"))
+        rests: set[int] = set()
+        texts = (self._own.text, *self._texts[0])
+        for line in (line for text in texts for line in text.split("\n")):
+            at = bisect_left(full, line)
+            for near in full[max(at - 1, 0) : at + 1]:
+                pairs = zip(near, line, strict=False)
+                shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+                rests |= {len(near) - shared} if 2 * shared > len(line) else set()
+        return rests
 
     def _rows_missing(self) -> set[int]:
         """For each list of records the number of those without a distinctive word in the text."""

@@ -22,7 +22,7 @@ from .unsupported import unsupported
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+(?=\S)|\n")
 _IDENTIFIER = re.compile(  # bounded where it looks ahead, so that time is linear in a text that is one long word
     r"(?<![\w/.@#-])(?!\d+(?:st|nd|rd|th|s|-[A-Za-z]+)\b)(?!\d[\d.]*[eE][-+]?\d+(?!\w))[#@]?(?=[\w/.@:-]{0,255}\d)(?=[\w/.@:-]{0,255}[A-Za-z])"
-    r"\w[\w/.@:-]{2,}\w|[\w.+-]{1,64}@[\w-]++\.\w+|https?://\S+\w"
+    r"\w[\w/.@:-]{2,}\w|[\w.+-]{1,64}@[\w-]++\.\w+|https?://[^\s\[]+\w"
     r"|(?<![\w/<.])(?:~?/)?(?=[\w./@:-]{0,255}\d|[\w./@-]{0,255}\.[A-Za-z]\w*+(?![\w./@-]))"
     r"[\w.-]{0,255}\w/[\w./@:-]*\w"
 )

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from ...text.excerpts import NOTICE_CHARS
@@ -33,7 +34,7 @@ _STATISTIC = re.compile(
     rf"\b({'|'.join(STATISTICS)})s?\b[^\d\n\\,;|{{}}\[\]]{{0,60}}?(?<![\w.])(\d[\d,]*(?:\.\d+)?)(?![\w.])",
     re.IGNORECASE,
 )
-_IN_FRONT = re.compile(r"\W{0,20}(\d+)\b")
+_PLACES = re.compile(r"(?:^\W{0,20}|\b(?:lines?|rows?) )(\d+(?:(?:, ?| and | to |[-–])\d+)*)\b")
 _FEWEST_DIGITS = 2
 
 
@@ -144,16 +145,29 @@ class _OfResult:
     def counts(self, stated: _Stated) -> bool:
         """True if a number is a count of what is shown or left out, or a statistic."""
         return (
-            self._is_row_number(stated)
+            self._is_place(stated)
+            or self._is_length(stated)
             or self._shown.has(stated.value)
             or self._full.is_statistic(stated.value, stated.sentence)
         )
 
-    def _is_row_number(self, stated: _Stated) -> bool:
-        """True if a number in front of a line may be that of a row or line of the result."""
-        begins = _IN_FRONT.match(stated.sentence)
-        is_in_front = begins is not None and begins[1] == stated.value
-        return is_in_front and int(stated.value[:18]) <= max(self._full.rows, default=0)
+    def _is_place(self, stated: _Stated) -> bool:
+        """True if a number, in front of a line or behind a word for lines, may be that of a row or
+        line of the result.
+        """
+        is_place = stated.value in _places_in(stated.sentence)
+        return is_place and int(stated.value[:18]) <= max(self._full.rows, default=0)
+
+    def _is_length(self, stated: _Stated) -> bool:
+        """True if a number is that of the characters of a text or line of the result."""
+        counted = _COUNTED.match(stated.after)
+        return bool(counted and counted["chars"]) and stated.value in self._full.lengths
+
+
+@lru_cache(maxsize=64)
+def _places_in(sentence: str) -> frozenset[str]:
+    """The numbers in a sentence that may be those of lines."""
+    return frozenset(re.findall(r"\d+", " ".join(_PLACES.findall(sentence))))
 
 
 def statistics_of_none(own: RewrittenResult, line: str) -> Iterator[str]:
