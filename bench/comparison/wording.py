@@ -6,7 +6,7 @@ import math
 from typing import NamedTuple
 
 from ..model.advice import NOISE, TODAY, Advice, Price
-from ..text.wording import MINUS, count, counted, dollars, per_run, percent
+from ..text.wording import MINUS, count, counted, dollars, percent
 
 
 def change(ratio: float | None) -> str:
@@ -36,6 +36,10 @@ def less_or_more(price: Price) -> str:
     return (
         f"{percent(price.ratio - 1)} more" if price.ratio and price.ratio > 1 + NOISE else "as much"
     )
+
+
+_CHEAP = 0.1
+"""The dollars a run below which prices are stated per 1,000 runs."""
 
 
 class Pricing(NamedTuple):
@@ -71,7 +75,9 @@ def pricing_of(advice: Advice) -> Pricing:
     words = {"cached": "with cache", "uncached": "without cache"}.get(advice.basis, "")
     if first is not None and first.unit == "tokens":
         return Pricing(1, "tokens a run", "")
-    return Pricing(*per_run(first.per_run if first else math.inf), words)
+    if first is not None and first.per_run < _CHEAP:
+        return Pricing(1000, "per 1,000 runs", words)
+    return Pricing(1, "a run", words)
 
 
 def sample(advice: Advice, many: int | None = None) -> str:

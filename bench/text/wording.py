@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
 
 MINUS = "−"
 NOT_MEASURED = "not measured"
@@ -57,26 +56,6 @@ def dollars(value: float | None) -> str:
     size = abs(value)
     places = 2 if size == 0 or size >= 1 else 2 - math.floor(math.log10(size))
     return (MINUS if value < 0 else "") + f"${size:,.{min(places, 12)}f}"
-
-
-CHEAP = 0.1
-"""The dollars per run below which prices are stated per 1,000 runs."""
-
-
-class PriceBasis(NamedTuple):
-    """The number of runs that a price is stated for, and the words for it."""
-
-    runs: int
-    words: str
-
-
-def per_run(price: float) -> PriceBasis:
-    """The basis to state prices on, by the price of one run.
-
-    >>> per_run(0.0645).words, per_run(1.5).words
-    ('per 1,000 runs', 'a run')
-    """
-    return PriceBasis(1000, "per 1,000 runs") if price < CHEAP else PriceBasis(1, "a run")
 
 
 def listed(names: Sequence[str], most: int = 6) -> str:
