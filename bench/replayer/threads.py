@@ -8,7 +8,7 @@ from typing import Any
 
 from ..evidence.future import Future
 from ..model import ContextEdit, ContextReset, Message
-from ..model.messages import shared_length
+from ..model.messages import Running, shared_length
 from ..model.replay import Call
 from ..plugins.registry import build
 from ..strategies import NewHistory, Strategy, Window
@@ -30,7 +30,8 @@ class History:
         self.messages: list[Message] = []
         self.ids: list[int] = []
         self._numbers = numbers
-        self._counted, self._total = 0, 0  # the first messages, and their tokens
+        self._total = Running(0, lambda total, number: total + numbers.tokens(number))
+        self._counted = 0  # the first messages, which are in it
 
     def join(self, message: Message) -> int:
         """Append a message; returns its number."""
@@ -42,17 +43,15 @@ class History:
     def replace_with(self, messages: list[Message]) -> None:
         """Replace the messages by others."""
         same = shared_length(self.messages, messages)
-        if same < self._counted:
-            self._total -= sum(map(self._numbers.tokens, self.ids[same : self._counted]))
-            self._counted = same
+        self._counted = min(self._counted, same)
         self.ids[same:] = map(self._numbers.of, messages[same:])
         self.messages = messages
 
     def tokens(self) -> int:
         """The tokens of the messages together."""
-        self._total += sum(map(self._numbers.tokens, self.ids[self._counted :]))
+        total = self._total.change(self._counted, self.ids[self._counted :])
         self._counted = len(self.ids)
-        return self._total
+        return total
 
 
 class Thread:
