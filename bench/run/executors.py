@@ -155,10 +155,11 @@ def _exit_with_parent(end: Connection, held: Connection) -> None:
 def dask(scheduler: str, workers: int) -> Iterator[Executor]:
     """A context with the workers of a Dask scheduler (`tcp://host:8786`).
 
-    Raises BenchError without `dask[distributed]`, and if nothing answers at the address.
+    Raises BenchError without `dask[distributed]`, if nothing answers at the address, and if Dask
+    gives up a run whose workers died.
     """
     try:
-        from distributed import Client
+        from distributed import Client, KilledWorker
     except ImportError:
         what = "--engine needs dask — pip install 'agent-memory-bench[cluster]'"
         raise BenchError(what) from None
@@ -170,6 +171,9 @@ def dask(scheduler: str, workers: int) -> Iterator[Executor]:
     with client:
         try:
             yield client.get_executor(pure=False)
+        except KilledWorker as error:
+            what = "a run ended several workers of Dask, perhaps for want of memory"
+            raise BenchError(f"{what} ({one_line(error)})") from None
         except BaseException:  # results on their way will not arrive, and tornado would print so
             logging.getLogger("tornado.application").disabled = True
             raise

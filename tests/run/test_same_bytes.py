@@ -18,6 +18,7 @@ from handmade import conversation_of, shell
 from warm import processes_in
 
 import bench
+from bench.model.errors import BenchError
 from bench.run.executors import Workers, dask
 from bench.traces.formats.native import write_traces
 
@@ -97,6 +98,24 @@ def test_a_killed_worker_of_three_changes_nothing(compared):
         assert compared(KILLS, jobs=jobs) == here
     killer.join()
     assert Path("kill").exists()
+
+
+def ends_its_worker(plan, task):
+    os._exit(1)
+
+
+@pytest.mark.slow
+def test_a_run_that_ends_every_worker_is_an_error_of_the_user():
+    distributed = pytest.importorskip("distributed")
+    import dask as settings
+
+    with (
+        settings.config.set({"distributed.scheduler.allowed-failures": 0}),
+        distributed.LocalCluster(1, dashboard_address="127.0.0.1:0", silence_logs="CRITICAL") as cluster,
+        pytest.raises(BenchError, match="ended several workers"),
+        Workers(1, functools.partial(dask, cluster.scheduler_address)) as jobs,
+    ):
+        list(jobs.results(ends_its_worker, None, [1]))
 
 
 def test_two_jobs_give_the_same_bytes_as_one(compared):
