@@ -73,7 +73,7 @@ class Field:
 
 
 ON_PHONES = Field(284, 290, wide=False)
-FIELDS = Field(634, 400, wide=True), ON_PHONES
+FIELDS = Field(562, 400, wide=True), ON_PHONES
 """The boxes of a large plot, on a wide page and on a phone."""
 
 
