@@ -26,7 +26,7 @@ from .prices import (
 )
 from .rules import Rates, finite, results_of, slots_in_spec, unchecked_words, verdict_of
 from .sentence import with_sentence
-from .totals import Runs, totals
+from .totals import Runs, totals, value_of
 
 
 def answers_of(specs: Iterable[str]) -> Answers:
@@ -197,9 +197,17 @@ def _verdict(
         return "no saving" if question.answers == "savings" else "keep"
     if refused not in ("not certain", None):
         return refused
-    if question.saves and (price is None or not price.saves):
+    saves = price is not None and price.saves
+    if not saves and (question.saves or _is_as_good_as_today(question, rules)):
         return "no saving"
     return "not certain" if refused or "not checked" in marks else "ship"
+
+
+def _is_as_good_as_today(question: _Question, rules: tuple[RuleResult, ...]) -> bool:
+    """True if the measure that answers the question is just today's."""
+    result = next((rule for rule in rules if rule.rule == question.answers), None)
+    today = value_of(question.runs.share(TODAY, result.metric)) if result else None
+    return today is not None and result is not None and result.value == today
 
 
 # ---------------------------------------------------------------- all strategies

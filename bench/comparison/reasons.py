@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..model.advice import Advice, Ranked, RuleResult
 from ..text.wording import count, counted, percent
 from .certainty import EQUAL, FEWEST
@@ -70,6 +72,21 @@ def quality(result: RuleResult) -> str:
     return QUALITY[result.metric].format(_amount(result.metric, result.value))
 
 
+def value_of_failed(rules: Sequence[RuleResult]) -> str:
+    """The value of the first rule that refuses, in words; "" if none does.
+
+    >>> value_of_failed([RuleResult(rule="needed", passed=False, value=0.148, limit=0.05)])
+    '14.8%'
+    >>> value_of_failed([RuleResult(rule="changed", passed=False, value=1)]), value_of_failed([])
+    ('1 value', '')
+    """
+    failed = next((rule for rule in rules if not rule.passed), None)
+    if failed is None:
+        return ""
+    noun = asked_by(failed).noun
+    return counted(failed.value or 0, noun) if noun else _amount(failed.metric, failed.value)
+
+
 def limit_in_words(result: RuleResult) -> str:
     """The limit of a rule in words.
 
@@ -100,6 +117,8 @@ def reason_of(item: Ranked, advice: Advice) -> str:
         return rule_failed(failed[0])  # the others are of the runs that did not fail
     if refusals := [rule_failed(rule) for rule in failed if rule.rule != "cheaper"]:
         return "; ".join(refusals)
+    if not failed and item.verdict == "no saving":
+        return "is no better than today, and costs as much"
     if not failed:
         words = f": {quoted(item.unchecked_text)}" if item.unchecked_text else ""
         return f"not checked{words}" if "not checked" in item.marks else _beside(item, advice)

@@ -47,8 +47,11 @@ def with_sentence(advice: Advice, answers: Answers, assumed: bool, asks: str = "
 
 def _answer(item: Ranked) -> str:
     """The answer to a question about one strategy."""
-    if item.verdict in _LOSES or item.verdict == "no saving":
-        return f"No: {item.strategy} {_LOSES.get(item.verdict, item.reason)}."
+    failed = next((rule for rule in item.rules if not rule.passed), None)
+    if item.verdict in _LOSES and failed:
+        return f"No: {item.strategy} {_LOSES[item.verdict]} ({rule_failed(failed, quoting=False)})."
+    if item.verdict == "no saving":
+        return f"No: {item.strategy} {item.reason}."
     if item.verdict == "not certain":
         return f"Not certain: {item.strategy} may cost less."
     return f"Yes: {item.strategy} is within all limits."
@@ -188,19 +191,29 @@ def _of_quality(advice: Advice, answers: Answers) -> tuple[str, str]:
     ]
     if not measured:
         return "", "Nothing that these strategies fill could be measured."
-    measured.sort(key=lambda it: (not it[1].passed, -(it[1].value or 0.0), it[0].strategy))
+    measured.sort(
+        key=lambda it: (
+            it[0].verdict in _LOSES,
+            not it[1].passed,
+            -(it[1].value or 0.0),
+            it[0].strategy,
+        )
+    )
     passed = [pair for pair in measured if pair[0].verdict == "ship"]
     named = [pair for pair in passed if pair[0].strategy == advice.advised]
     (best, result), (worst, lowest) = (named or passed or measured)[0], measured[-1]
     head = f"Ship {best.strategy}: it {quality(result)}, and a run {_quality_price(best)}"
     if not passed:
-        why = f" ({best.reason})" if result.passed else ", which is too little"
+        why = f", but {best.reason}" if result.passed else ", which is too little"
         head = f"Keep what runs today: {best.strategy} {quality(result)}{why}"
     tail = "" if lowest.value == result.value else f"; {worst.strategy} {quality(lowest)}"
-    return best.strategy, f"{head}{tail} (on {sample(advice)}, without a test of chance)."
+    return best.strategy, f"{head}{tail} (on {sample(advice)}, not tested for chance)."
 
 
 def _quality_price(item: Ranked) -> str:
     """The price of a strategy that was not chosen for it."""
     price = item.cached
-    return f"costs {less_or_more(price)}" if price and price.ratio else "is not priced"
+    if price is None or not price.ratio:
+        return "is not priced"
+    amount = less_or_more(price)
+    return "costs as much as today" if amount == "as much" else f"costs {amount} than today"

@@ -68,7 +68,7 @@ LABELS = {
     "routing.loops": "loops",
     "routing.missed_loops": "loops missed",
     "routing.false_loops": "loops seen wrongly",
-    "routing.unreset_states": "replies that left the task state",
+    "routing.unreset_states": "replies that did not clear the state",
     "routing.reply_errors": "replies that failed",
     "routing.unapproved_executions": "scripts run without approval",
     "routing.selection_top1": "expected script first",

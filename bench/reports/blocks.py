@@ -91,7 +91,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Figures:
-    """Three figures side by side, or one under the other beside a chart."""
+    """Figures side by side, or one under the other beside a chart."""
 
     items: tuple[Figure, ...]
     drawing: Drawing | None = None

@@ -44,7 +44,8 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
     ships = [readings[at] for at in groups.get("Ship", [])]
     gates = sum(len(one.judged_gates) for one in readings)
     failed = [gate for one in readings for gate in one.failed_gates]
-    names = list(dict.fromkeys(one.advice.advised or "" for one in ships))
+    advised = [one.advice.advised for one in readings if not one.failed_gates]
+    names = list(dict.fromkeys(filter(None, advised)))
     scenarios = counted(len(readings), "scenario")
 
     each = ", each for its question" if len(names) > 1 else ""
@@ -86,13 +87,13 @@ def _figures(
     ends = dict.fromkeys(change(round(ratio, 2)) for ratio, _ in (*ratios[:1], *ratios[-1:]))
     names = listed(list(dict.fromkeys(name for _, name in ratios)), 3)
     savings = " to ".join(ends) or "none"
-    yield Figure("Savings that are certain", savings, "good" if ratios else "", names)
-    tried = [item for one in readings for item in one.tried]
-    rejected = sum(item.verdict in REFUSED for item in tried)
     missed = [item.missed_turns for item in advised if item.missed_turns is not None]
     share = f"at most {percent(max(missed))} of turns" if any(missed) else "nothing"
-    line = f"those to ship would miss {share}" if missed else ""
-    yield Figure("Strategies rejected", f"{count(rejected)} of {count(len(tried))}", "", line)
+    line = f"they would miss {share}" if missed else ""
+    yield Figure("Savings that are certain", savings, "good" if ratios else "", names, line)
+    tried = [item for one in readings for item in one.tried]
+    rejected = sum(item.verdict in REFUSED for item in tried)
+    yield Figure("Strategies rejected", f"{count(rejected)} of {count(len(tried))}")
     passed = f"{count(gates - failed)} of {count(gates)} pass" if gates else "none"
     yield Figure("Gates", passed, "bad" if failed else "good" if gates else "")
 

@@ -234,11 +234,11 @@ def loss_numbers(share: float, agreed: float = 1.0, routed: float = 1.0) -> dict
 
 
 def test_stores_evaluators_and_routers_are_answered_in_their_own_terms() -> None:
-    def answered(specs: dict[str, str], bad: dict[str, Number]) -> Advice:
+    def answered(specs: dict[str, str], bad: dict[str, Number], usd: float = 0.9) -> Advice:
         scores = [
             score("recorded", 1.0, numbers=loss_numbers(1.0)),
             score("cut", 0.5, numbers=bad),
-            score("whole", 1.0, numbers=loss_numbers(1.0)),
+            score("whole", usd, numbers=loss_numbers(1.0)),
         ]
         return advice_for([run(f"r{at}", scores) for at in range(3)], specs=specs)
 
@@ -250,6 +250,8 @@ def test_stores_evaluators_and_routers_are_answered_in_their_own_terms() -> None
         other = slot.replace("truncate:limit=10", "full").replace("step_v1", "step_v2").replace("executor", "planner")
         advice = answered({"cut": f"cut={slot}", "whole": f"whole={other}"}, bad)
         assert (advice.basis, advice.advised) == ("quality", "whole")
+        as_today = answered({"cut": f"cut={slot}", "whole": f"whole={other}"}, bad, usd=1.0)
+        assert (as_today.advised, ranked(as_today, "whole").verdict) == (None, "no saving")
         assert (ranked(advice, "cut").verdict, first_refused(ranked(advice, "cut"))) == ("loses too much", rule)
     csv = "cut=summarizer=csv_table+store=truncate:limit=10"
     assert first_refused(ranked(answered({"cut": csv, "whole": STORES["whole"]}, loss_numbers(0.4)), "cut")) == "stored"

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from ...comparison.reasons import value_of_failed
 from ...model.advice import REFUSED, TODAY, Price, Ranked
 from ..blocks import (
     TONE_OF,
@@ -85,7 +86,7 @@ def _savings(reading: Reading) -> Iterator[Figure]:
     note = ""
     if least is not None and today is not None and today.per_run:
         floor = pricing.in_words(Price(unit=today.unit, per_run=least))
-        note = f"with perfect foresight: {floor} ({change(least / today.per_run)})"
+        note = f"theoretical minimum, with only what is used later: {floor} ({change(least / today.per_run)})"
     if rejected is None:
         refused = sum(one.verdict in REFUSED for one in reading.tried)
         line = f"{count(refused)} of {count(len(reading.tried))} strategies rejected"
@@ -93,7 +94,8 @@ def _savings(reading: Reading) -> Iterator[Figure]:
     else:
         price, name = reading.price(rejected), f"Cheapest rejected: {rejected.strategy}"
         cost = f"{change(price.ratio)}, but " if price and price.ratio is not None else ""
-        yield Figure(name, rejected.verdict, "bad", f"{cost}{rejected.reason}", note)
+        line = f"{cost}{rejected.verdict}: {rejected.reason}"
+        yield Figure(name, value_of_failed(rejected.rules), "bad", line, note)
 
 
 def _price_figure(reading: Reading, item: Ranked) -> Figure:
@@ -131,7 +133,7 @@ def _certainty_figure(reading: Reading, item: Ranked) -> Figure:
     advice, price = reading.advice, reading.price(item)
     line, tone = "no saving to be certain of", TONE_OF["other"]
     if item.verdict in REFUSED:
-        line = "what was lost there is enough to reject it"
+        line = f"enough to reject {item.strategy}"
     elif item.strategy == advice.advised:
         line, tone = "the saving is certain", "good"
     elif price is not None and price.saves:
@@ -156,7 +158,9 @@ def _measures(
     """The figures of a scenario about stores, evaluators or routers: best, lowest, today, runs."""
     line, values = sentence_case(reading.label(metric)), dict(measured)
     (best, _), (lowest, _) = measured[0], measured[-1]
-    titles = {best: f"Best: {reading.title(best)}", lowest: f"Lowest: {reading.title(lowest)}"}
+    titles = {best: f"Best: {reading.title(best)}"}
+    if values[lowest] != values[best]:
+        titles[lowest] = f"Lowest: {reading.title(lowest)}"
     if TODAY in values:
         titles.setdefault(TODAY, "Today")
     for name, title in titles.items():

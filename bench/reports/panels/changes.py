@@ -223,9 +223,9 @@ def _next(reading: Reading) -> Iterator[Block]:
     """The two ways to go on, keep the gate or accept the loss: a line for each."""
     advised = reading.by_name.get(reading.advice.advised or "")
     failed_before = any(map(_failed_before, reading.failed_gates))
-    back = (
-        "change the strategy (it failed before, too)" if failed_before else "take the change back"
-    )
+    back = "take the change back"
+    if failed_before:
+        back = "change the strategy (taking the change back is not enough)"
     keep = f"{back}, or change it until every gate passes."
     if advised and advised.strategy not in {gate.strategy for gate in reading.failed_gates}:
         price = reading.price(advised)
