@@ -203,7 +203,8 @@ def _in_texts(
         shared = 0 if strategy == TODAY else _check(runs, run, TODAY, asked.rule).hits
         by_run[run.id] = max(0, check.hits - shared)
         of, summaries = of + max(check.of, check.hits), summaries + check.summaries
-        findings += check.findings if by_run[run.id] else ()
+        found = check.findings if by_run[run.id] else ()
+        findings += (replace(finding, run=run.id) for finding in found)
     hits = sum(by_run.values())
     result = RuleResult(
         rule=asked.rule,

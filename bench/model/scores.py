@@ -40,11 +40,13 @@ class Number(Value, frozen=True, array_like=True):
 
 
 class Finding(Value, frozen=True):
-    """One finding of a rule: its step, the words or the value, and the original in its place."""
+    """One finding of a rule: its step, the words or the value, and the original in its place; its
+    run where findings of several are together."""
 
     step: int | None
     text: str
     was: str = ""
+    run: str = ""
 
 
 class Check(Value, frozen=True, kw_only=True):

@@ -57,7 +57,6 @@ def terminal_text(
     elif not verbose:
         lines += short_lines(first, width)
     if failed == [True]:
-        lines += _wrapped(comparisons[0].advice.sentence, width)
         blocks = (it for part in first.sections if part.anchor == "gates" for it in part.blocks)
         steps = (it for it in blocks if isinstance(it, Prose) and it.role == "next")
         lines += [line for step in steps for line in _wrapped(plain(step.text), width)]

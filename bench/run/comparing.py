@@ -180,9 +180,11 @@ def _details(result: Compared, measured: MeasuredRuns) -> Iterator[ReplayDetail]
 
 
 def _strategies_in_detail(result: Compared) -> tuple[str, ...]:
-    """The strategies that a report opens: those that its answer is about, and today's."""
+    """The strategies that a report opens: those with a failed gate, those that its answer is about,
+    and today's."""
     advice = result.advice
-    wanted = advice.subject, result.asks, advice.cheapest_rejected, TODAY
+    failed = (gate.strategy for gate in result.gates if gate.outcome == "fail")
+    wanted = *failed, advice.subject, result.asks, advice.cheapest_rejected, TODAY
     opened = [name for name in dict.fromkeys(wanted) if name and name in result.everyone]
     if len(opened) == 1:  # today's alone
         opened = [*dict.fromkeys((*opened, *result.strategies[:2]))]

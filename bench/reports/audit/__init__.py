@@ -88,4 +88,8 @@ def _counted(sessions: Sessions) -> Iterator[str]:
         verb = "states" if len(stated) == 1 else "state"
         yield f"{counted(len(stated), 'session')} {verb} {dollars(theirs)}; counted by bench: {dollars(ours)}."
     if sessions.all and not sessions.priced:
-        yield "A model of these sessions has no listed price, so costs are in tokens."
+        unpriced = {one.model for one in sessions.all if one.charges.usd is None}
+        if names := listed(sorted(filter(None, unpriced))):
+            yield f"Costs are in tokens, since there is no listed price of {names}."
+        else:
+            yield "Costs are in tokens, since the sessions name no model (give it as --model)."

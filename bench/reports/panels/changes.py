@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...comparison.gate_rules import is_beyond_limit
+from ...comparison.gate_rules import LIMITS, is_beyond_limit
 from ...comparison.wording import less_or_more
 from ...model.compared import GateResult, Move
 from ..blocks import (
@@ -232,8 +232,8 @@ def _next(reading: Reading) -> Iterator[Block]:
         cost = f", and costs {less_or_more(price)} than today" if price and price.ratio else ""
         keep = f"{back}, or take {advised.strategy}: it passes every gate{cost}."
     yield Prose((Span("To keep the gate, ", strong=True), keep), "next")
-    accept = Span("To accept the loss, ", strong=True)
+    is_limit = any({*LIMITS} & gate.rule.settings.keys() for gate in reading.failed_gates)
+    how = "raise the limits in the scenario, then store" if is_limit else "store"
     command = Span("bench run SCENARIO --update-baseline", code=True)
-    yield Prose(
-        (accept, "raise the limits in the scenario, then store the new values: ", command), "next"
-    )
+    accept = Span("To accept the loss, ", strong=True)
+    yield Prose((accept, f"{how} the new values: ", command), "next")
