@@ -47,6 +47,8 @@ def written_out(text: str, known: str) -> str:
     'Status: delivered\\nno Status'
     >>> written_out("D=/usr/lib\\n$D/a", "/usr/lib/a"), written_out("old: 5\\nold: 6", "id 5 6")
     ('/usr/lib/a', 'old: 5\\nold: 6')
+    >>> written_out("D=/usr/lib\\n$D/a: lib\\n$D/a: lib", "/usr/lib/a: lib\\n/usr/lib/a: lib")
+    '/usr/lib/a: lib\\n/usr/lib/a: lib'
     >>> written_out("[~n~ stands for n spaces]\\na~3~b", "a   b")
     'a   b'
     """
@@ -116,12 +118,13 @@ def _legends(lines: list[str], known: str) -> dict[int, dict[str, str]]:
     counts = Counter(name for meanings in candidates.values() for name in meanings)
     if len(counts) > _MOST_NAMES:
         return {}
+    for at in [at for at, names in candidates.items() if any(counts[name] > 1 for name in names)]:
+        del candidates[at]
     others = "\n".join(line for at, line in enumerate(lines) if at not in candidates)
     legends: dict[int, dict[str, str]] = {}
     for at, meanings in candidates.items():
         used = {_as_used(name, others): meaning for name, meaning in meanings.items()}
-        is_used = re.search("|".join(map(_as_word, used)), others) is not None
-        if is_used and all(counts[name] == 1 for name in meanings):
+        if re.search("|".join(map(_as_word, used)), others):
             legends[at] = used
     return legends
 
