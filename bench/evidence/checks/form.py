@@ -14,6 +14,7 @@ from .repeated import SAME, claims_repetition
 from .support import claims_nothing
 
 _MOST_WORDS = 20
+_EACH = re.compile(r"\beach\b", re.IGNORECASE)
 _NAME_OR_DATA = re.compile(r"\w_\w|[a-z][A-Z]|[^\W\d_]\d|\d[^\W\d_]|[{}\\]")
 """What a name has, or data, and no word of prose."""
 
@@ -23,7 +24,8 @@ def is_about_form(own: RewrittenResult, sentence: str) -> bool:
     claims nothing else.
 
     Its other words are in that result, or in no result and call: a word that only another result
-    has is about the contents of that one.
+    has is about the contents of that one. It may speak of each list or row if it has no word of the
+    result.
     """
     own_words = own.session.words_of(own.result.index)
     others = " ".join(
@@ -33,10 +35,17 @@ def is_about_form(own: RewrittenResult, sentence: str) -> bool:
     if len(words) > _MOST_WORDS or not any(map(is_unit, words)):
         return False
     new = {word for word in words if not is_small(word)} - own_words
+    if new.issuperset(word for word in WORD.findall(sentence.casefold()) if not _is_formal(word)):
+        sentence = _EACH.sub(" ", sentence)
     return (
         bool(new)
         and not _NAME_OR_DATA.search(others)
         and claims_nothing(SAME.sub(" ", sentence) if claims_repetition(own) else sentence)
         and (claims_repetition(own) or not SAME.search(sentence))
-        and new.isdisjoint(own.session.words_of_results)
+        and all(map(is_unit, new & own.session.words_of_results))
     )
+
+
+def _is_formal(word: str) -> bool:
+    """True for a word that states nothing about the data, or names what texts consist of."""
+    return is_small(word) or is_unit(word) or word == "each"

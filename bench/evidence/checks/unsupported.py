@@ -272,10 +272,12 @@ def _quantified(own: RewrittenResult, text: str) -> Iterator[str]:
         return
     now = Counter(word for _, quantified in sentences for word in quantified)
     was = Counter(session.quantifiers_of(result.index))
-    was.update(() if result.text.strip() else quantifiers(_EMPTY))
+    output = TAG.sub(" ", EXIT_CODE.sub(" ", result.text))
+    if is_all_small(output) and not any(map(str.isdigit, output)):
+        was.update(quantifiers(_EMPTY))
     was["none"] += result.text.count("null")
     if claims_repetition(own):
         was.update(filter(SAME.fullmatch, now))
     for sentence, quantified in sentences:
-        if any(now[word] > was[word] for word in quantified):
+        if any(now[word] > was[word] for word in quantified) and not is_about_form(own, sentence):
             yield sentence
