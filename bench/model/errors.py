@@ -213,7 +213,15 @@ def own_error(error: BaseException) -> str:
         return f"{before}exited with {message}"
     notes = getattr(error, "__notes__", ())
     form = next((f" — {note}" for note in reversed(notes) if note.startswith("it got ")), "")
-    return f"{before}{type(error).__name__}{f': {message}' if message else ''}{form}"
+    return (
+        f"{before}{type(error).__name__}{f': {message}' if message else ''}{form}{refused(error)}"
+    )
+
+
+def refused(error: BaseException) -> str:
+    """A clause on where user code may write, if an error says that it may not; else `""`."""
+    where = "in its temporary folder, and in folders that BENCH_WRITABLE names"
+    return f" — it may write {where}" if isinstance(error, PermissionError) else ""
 
 
 def debugged(error: BaseException) -> None:

@@ -31,7 +31,12 @@ from .frames import CODE, Frames, Limits, Work
 _libc = ctypes.CDLL(None)
 _GLANCE_MS = 50
 _DEATH_SIGNAL, _SUBREAPER, _NO_NEW_PRIVILEGES = 1, 36, 38
-_CREATE_RULES, _RESTRICT_SELF = 444, 446
+_CREATE_RULES, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_WRITES = 0b_0111_1111_1111_0010  # every right of Landlock to change files, not to read or run them
+
+WRITABLE = "BENCH_WRITABLE"
+"""The environment variable that names folders, with colons between, in which user code may write.
+"""
 
 
 class Link(Frames):
@@ -77,6 +82,9 @@ def main(number: int) -> NoReturn:
             _leave(1)
     code = _awaited(below, control)
     _end_below(frozenset())
+    _remove(os.environ["TMPDIR"])
+    if code is None:
+        _leave(0)
     if code < 0:
         with contextlib.suppress(OSError):
             signal.signal(-code, SIG_DFL)
@@ -84,16 +92,15 @@ def main(number: int) -> NoReturn:
     _leave(code)
 
 
-def _awaited(number: int, control: socket) -> int:
-    """The exit code of a process. If the bench has died, this process ends, with all below it."""
+def _awaited(number: int, control: socket) -> int | None:
+    """The exit code of a process; None if the bench has died or needs it no more."""
     events = select.poll()
     events.register(control.fileno(), 0)  # no event but that its other end was closed
     while not events.poll(_GLANCE_MS):
         ended, status = waitpid(number, WNOHANG)
         if ended:
             return os.waitstatus_to_exitcode(status)
-    _end_below(frozenset())
-    _leave(0)
+    return None
 
 
 def _end_below(spared: frozenset[int]) -> None:
@@ -104,6 +111,16 @@ def _end_below(spared: frozenset[int]) -> None:
             with contextlib.suppress(OSError):
                 kill(number, SIGKILL)
                 waitpid(number, WNOHANG)
+
+
+def _remove(folder: str) -> None:
+    """Remove the temporary folder of this process."""
+    try:
+        os.rmdir(folder)
+    except OSError:  # the code left files
+        import shutil
+
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _children() -> list[int]:
@@ -210,19 +227,25 @@ def _limit_memory(size: int) -> None:
 
 
 def _confine() -> None:
-    """Forbid this process to read other processes' memory (Linux 6.7) and to send them signals
-    (6.12).
+    """Forbid this process to read other processes' memory and to change files (Linux 6.7), and to
+    send other processes signals (6.12).
 
-    Any Landlock rule set does the first; before version 6 it is one that forbids serving TCP.
+    Any Landlock rule set does the first. It may write in its temporary folder, to devices, and
+    below WRITABLE.
     """
     with contextlib.suppress(AttributeError, OSError):
         call = _libc.syscall
         version = call(_CREATE_RULES, None, ctypes.c_size_t(0), 1)
         if version < 4:
             return
-        no_signals, no_serving = struct.pack("=QQQ", 0, 0, 2), struct.pack("=QQ", 0, 1)
-        rules = no_signals if version >= 6 else no_serving
+        no_signals = struct.pack("=QQQ", _WRITES, 0, 2)
+        rules = no_signals if version >= 6 else struct.pack("=Q", _WRITES)
         number = call(_CREATE_RULES, rules, ctypes.c_size_t(len(rules)), 0)
+        for folder in ("/dev", os.environ["TMPDIR"], *os.environ.get(WRITABLE, "").split(":")):
+            with contextlib.suppress(OSError):  # "" or one that is not there
+                top = os.open(folder, os.O_PATH)
+                call(_ADD_RULE, number, 1, struct.pack("=Qi", _WRITES, top), 0)
+                close(top)
         _prctl(_NO_NEW_PRIVILEGES, 1)
         call(_RESTRICT_SELF, number, 0)
         close(number)

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-from ..model.errors import BenchError, EndedError, SpecError, nearest, one_line, raised_at
+from ..model.errors import BenchError, EndedError, SpecError, nearest, one_line, raised_at, refused
 from .spec import Spec
 
 # ---------------------------------------------------------------- imports in a child
@@ -159,7 +159,7 @@ def _not_imported(error: BaseException, path: str, written: str) -> str:
         place = f"{written} ({raised})"
     else:
         place = raised or written
-    what = f"{place}: cannot be imported: {type(error).__name__}: {one_line(error)}"
+    what = f"{place}: cannot be imported: {type(error).__name__}: {one_line(error)}{refused(error)}"
     if isinstance(error, ModuleNotFoundError):
         return f"{what} — install it here, or put the file beside {Path(path).name}"
     return what

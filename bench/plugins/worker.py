@@ -16,6 +16,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import weakref
@@ -28,6 +29,7 @@ from .frames import CODE, Frames, Limits as Limits, Work
 _LINE = 1 << 16
 _START_S, _END_S = 120.0, 3.0
 _TIMER = getattr(signal, "SIGPROF", 0)
+_OF_CI = ("ACTIONS_", "BUILDKITE_", "CI_", "CIRCLE_", "GH_", "GITHUB_", "INPUT_", "RUNNER_")
 _SPOILT = "it left its process unable to answer"
 
 
@@ -112,6 +114,7 @@ class _Process:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             pass_fds=[theirs.fileno()],
+            env=_environment(),
             start_new_session=True,
         )
         theirs.close()
@@ -172,6 +175,17 @@ class _Process:
             self._printing.join(1.0)
         self.control.close()
         self._next.pipe.close()
+
+
+def _environment() -> dict[str, str]:
+    """The environment of a child: this one without what a CI system sets, with a new temporary
+    folder.
+
+    A CI system sets tokens, and names files from which it takes commands. The child removes the
+    folder.
+    """
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(_OF_CI)}
+    return {**kept, "TMPDIR": tempfile.mkdtemp(prefix="bench-")}
 
 
 class Session:

@@ -151,6 +151,7 @@ def test_a_fault_of_a_command_fails_only_its_case(tmp_path, body, says):
 
 def test_a_late_command_is_ended_with_its_children(tmp_path, monkeypatch):
     monkeypatch.setitem(LIMITS, "call", 0.3)
+    monkeypatch.setenv("BENCH_WRITABLE", str(tmp_path))
     body = "import subprocess\nchild = subprocess.Popen(['sleep', '60'], start_new_session=True)\n"
     body += "open('child', 'w').write(str(child.pid))\ntime.sleep(60)"
     (strategy,) = load_strategies([declaration(f"m=summarizer={write(tmp_path, body)}")], Place(tmp_path))
@@ -256,7 +257,8 @@ def test_the_example_in_typescript_gives_its_documented_answers(tmp_path):
 
 def test_the_example_in_go_gives_its_documented_answers(monkeypatch, tmp_path):
     go = need("go")
-    monkeypatch.setenv("GOCACHE", os.environ.get("GOCACHE", str(tmp_path)))
+    monkeypatch.setenv("GOCACHE", cache := os.environ.get("GOCACHE", str(tmp_path)))
+    monkeypatch.setenv("BENCH_WRITABLE", cache)
     first, *_ = texts_shown(example("go", f"{go} run head_tail.go", "summarizer", calls(1, lines=12)))
     assert first.splitlines()[4:7] == ["line 4 of 0", "[2 lines left out]", "line 7 of 0"]
 
@@ -276,7 +278,8 @@ def csharp(folder: Path) -> str:
 
 
 @pytest.mark.slow
-def test_the_example_in_csharp_equals_the_rule_of_document_001(tmp_path):
+def test_the_example_in_csharp_equals_the_rule_of_document_001(tmp_path, monkeypatch):
+    monkeypatch.setenv("BENCH_WRITABLE", f"{tmp_path}:{Path.home()}")
     line = csharp(tmp_path)
     shipped = bench.load([str(ROOT / "traces" / folder) for folder in SHIPPED]).traces
     data = {"structuredOutput": [{"type": "text"}, TABLE]}

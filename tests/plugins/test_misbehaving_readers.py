@@ -168,8 +168,9 @@ def test_a_reader_imports_a_module_beside_it_while_it_reads(folder):
     assert "beside" not in sys.modules
 
 
-def test_nothing_of_a_reader_remains_after_its_file(folder):
+def test_nothing_of_a_reader_remains_after_its_file(folder, monkeypatch):
     """Its processes end, wherever they went, and its settings stay in its process."""
+    monkeypatch.setenv("BENCH_WRITABLE", str(folder))
     (folder / "r.py").write_text(
         "import json, os, pathlib, time\n"
         "os.environ['LEFT'] = '1'\njson.dumps = None\nos.umask(0o777)\n"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
+import tempfile
 import time
 
 import pytest
@@ -346,6 +348,40 @@ def test_a_model_is_answered_from_a_cassette_and_charged(replayed, tmp_path):
         (2, 40, 3, "m"),
         (4, 40, 3, "m"),
     ]
+
+
+WRITES = """import os, tempfile
+def f(given):
+    with tempfile.NamedTemporaryFile() as file, open(os.devnull, 'w') as null: file.write(b'x'), null.write('x')
+    return ' '.join([given.text[:5], *sorted(name for name in os.environ if name.startswith(('GITHUB', 'MY')))])
+def new(given): open('new.txt', 'w')
+def old(given): open('old.txt', 'a')
+def gone(given): os.remove('old.txt')
+def moved(given): os.rename('old.txt', 'new.txt')
+def cut(given): os.truncate('old.txt', 0)
+def linked(given): os.link('old.txt', tempfile.mkdtemp() + '/x')
+"""
+
+
+def test_code_writes_in_its_temporary_folder_alone(replayed, tmp_path, monkeypatch):
+    for name in ("GITHUB_ENV", "MY_SETTING"):
+        monkeypatch.setenv(name, str(tmp_path / "old.txt"))
+    (tmp_path / "old.txt").write_text("a")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    names = ["new", "old", "gone", "moved", "cut", "linked"]
+    fine, *others = replayed.each(WRITES, [f"summarizer={{}}:{name}" for name in ("f", *names)])
+    assert texts(fine) == ["found MY_SETTING"] * 2
+    if worker_rules() >= 4:  # the kernel can forbid it
+        assert [name for name, found in zip(names, others, strict=True) if found.failure is None] == []
+        assert "it may write in its temporary folder" in others[0].failure.error
+        monkeypatch.setenv("BENCH_WRITABLE", str(tmp_path))
+        assert replayed(WRITES, "summarizer={}:new").failure is None
+    replayed.stop()
+    assert not [*tmp_path.glob("bench-*")]
+
+
+def worker_rules():
+    return ctypes.CDLL(None).syscall(444, None, ctypes.c_size_t(0), 1)
 
 
 CONNECTS = "import socket\ndef f(given):\n    socket.socket().connect(('127.0.0.1', 9))\n"
