@@ -22,7 +22,7 @@ _NAME = r"(?:\[[^\[\]\n]{1,12}\]|\S{1,40}?)"
 _MEANS = r"(?:\s?(?:=|->|→|: )|(?<=\d\]) | means | (?:stands )?for | is | are )"
 _MEANING = re.compile(rf"\s*(?P<name>{_NAME}){_MEANS}\s*(?P<meaning>\S.*?)\s*", re.DOTALL)
 _NEXT = re.compile(rf"[,;] (?={_NAME}{_MEANS})")
-_HEADING = re.compile(r"\W*\w+(?: \w+){0,4}:\s*")
+_HEADING = re.compile(r"\W*\w+(?: \w+){0,7}:\s*")
 _PAIR = re.compile(r'"([^"\\\n]{1,12})"\s*+:\s*+"([^"\\\n]++)"')
 _MAPPING = re.compile(rf"\{{(?:\s*+{_PAIR.pattern}\s*+,?+)++\s*+\}}")
 _OF_BLANKS = re.compile(rf"^[(\[]?(\W?)n(\W?){_MEANS}n (?:blanks|spaces)\W?\n", re.MULTILINE)
@@ -123,7 +123,10 @@ def _legends(lines: list[str], known: str) -> dict[int, dict[str, str]]:
     others = "\n".join(line for at, line in enumerate(lines) if at not in candidates)
     legends: dict[int, dict[str, str]] = {}
     for at, meanings in candidates.items():
-        used = {_as_used(name, others): meaning for name, meaning in meanings.items()}
+        used = {
+            _as_used(name, others): meaning.strip('"') if f'"{name}"' in others else meaning
+            for name, meaning in meanings.items()
+        }
         if re.search("|".join(map(_as_word, used)), others):
             legends[at] = used
     return legends

@@ -13,7 +13,9 @@ _PARTS = frozenset(
 )
 """The words that layouts use for their parts."""
 
-LINKS = frozenset({"above", "as", "and", "for", "has", "have", "in", "is", "of", "the", "with"})
+LINKS = frozenset(
+    {"above", "as", "and", "for", "has", "have", "here", "in", "is", "of", "the", "with"}
+)
 """The words that join keys and values in a sentence."""
 
 _SEPARATORS = frozenset("{}[]()\"'`,:;=|/\\–—*#•_ \t&→-+.<>")
@@ -58,4 +60,4 @@ def behind_separator(text: str, at: int) -> int | None:
 
 def is_part(word: str) -> bool:
     """True for a word (in small letters) that layouts use for their parts."""
-    return word in _PARTS or word.removesuffix("s") in _PARTS
+    return not _PARTS.isdisjoint((word, word.removesuffix("s"), f"{word.removesuffix('ies')}y"))

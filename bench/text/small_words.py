@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from .instructions import is_notice_word, quantifiers
+from .instructions import is_notice_word, is_unit, quantifiers
 from .omissions import omission_in, says_omission
 from .scripts import FUNCTION_WORDS
 
@@ -34,7 +34,8 @@ def is_notice(sentence: str) -> bool:
     """True if a sentence only says that something is left out."""
     quantified = quantifiers(sentence)
     return all(
-        is_small(word) or word in quantified for word in WORD.findall(sentence.casefold())
+        is_small(word) or is_unit(word) or word in quantified
+        for word in WORD.findall(sentence.casefold())
     ) and bool(says_omission(sentence, ""))
 
 

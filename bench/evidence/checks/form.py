@@ -31,11 +31,11 @@ def is_about_form(own: RewrittenResult, sentence: str) -> bool:
     others = " ".join(
         word for word in sentence.split() if not own_words.issuperset(flat(word).split())
     )
-    words = WORD.findall(others.casefold())
-    if len(words) > _MOST_WORDS or not any(map(is_unit, words)):
+    words, every = WORD.findall(others.casefold()), WORD.findall(sentence.casefold())
+    if len(words) > _MOST_WORDS or not any(map(is_unit, every)):
         return False
     new = {word for word in words if not is_small(word)} - own_words
-    if new.issuperset(word for word in WORD.findall(sentence.casefold()) if not _is_formal(word)):
+    if new.issuperset(word for word in every if not _is_formal(word)):
         sentence = _EACH.sub(" ", sentence)
     return (
         bool(new)
