@@ -100,6 +100,10 @@ def run(
     from ..comparison.gates import exit_code
     from ..files.writing import write_together
     from ..reports import format_of, pieces
+    from ..run.cache import user_cache
+    from ..run.comparing import Base
+    from ..run.measured_runs import Running
+    from ..run.verbs import run_scenarios
 
     forms = {path: format_of(path) for path in outputs}
     scenarios, traces = sorted_paths(paths)
@@ -111,14 +115,14 @@ def run(
     require_reports(outputs)
     if accept:
         require_place(filter(None, (plan.baseline_path for plan in plans)))
-    settings = {
-        "against": against,
-        "accepting": accept,
-        "require_baseline": required and not accept,
-        "details": bool(outputs) or verbose or inside_actions(),
-    }
-    with _workers(engine, jobs or os.cpu_count() or 1) as workers:
-        comparisons = _compare_all(plans, workers, settings)
+    empty = Base(required=required and not accept, accepting=accept)
+    details = bool(outputs) or verbose or inside_actions()
+    with (
+        _workers(engine, jobs or os.cpu_count() or 1) as workers,
+        progress_line() as progress,
+    ):
+        running = Running(workers, progress, user_cache(warn), details=details)
+        comparisons = run_scenarios(plans, running, empty, against)
     baselines = _baselines(plans, comparisons) if accept else {}
     reports = {path: _as_bytes(pieces(comparisons, form)) for path, form in forms.items()}
     text = screen(comparisons, verbose=verbose)
@@ -136,18 +140,6 @@ def run(
 def _as_bytes(pieces: Iterable[str]) -> Iterator[bytes]:
     """Yield the pieces of a report as bytes."""
     return (piece.encode("utf-8", "replace") for piece in pieces)
-
-
-def _compare_all(
-    plans: Sequence[Scenario], workers: Workers, settings: dict[str, Any]
-) -> list[Compared]:
-    """The comparisons of scenarios, run one after the other by the same workers."""
-    from .. import run_scenario
-    from ..run.cache import user_cache
-
-    settings |= {"jobs": workers, "cache": user_cache(warn)}
-    with progress_line() as progress:
-        return [run_scenario(plan, progress, **settings) for plan in plans]
 
 
 # ---------------------------------------------------------------- the question

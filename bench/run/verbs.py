@@ -109,16 +109,42 @@ def run_scenario(
     code may have written it. Other settings are those of `compare`.
     """
     plan = scenario if isinstance(scenario, Scenario) else read_scenario(Path(scenario))
-    with shared_workers(jobs) as workers, named_in_errors(str(plan.path or "")):
-        trusted = None if require_baseline else cache
-        running = Running(workers, progress, trusted, details=details)
+    with shared_workers(jobs) as workers:
+        running = Running(workers, progress, cache, details=details)
         empty = Base(required=require_baseline, accepting=accepting)
-        base, then = _base(plan, against, running, empty)
-        # last, as it runs code of the change
-        given = strategies_given(plan.strategies, Place(plan.base.resolve()), running)
-        notes = [] if then is None else [*then.notes(given)]
-        result = _ran(plan, given, running, base)
-    outcome: Literal["fail", "skipped"] = "fail" if require_baseline else "skipped"
+        (result,) = run_scenarios([plan], running, empty, against)
+    return result
+
+
+def run_scenarios(
+    plans: Sequence[Scenario], running: Running, empty: Base, against: str | None = None
+) -> list[Compared]:
+    """The comparison of each scenario, as of `run_scenario`; `empty` has the settings of baselines.
+
+    All baselines are read, and the revision is replayed, before code of any scenario runs, which
+    could change them.
+    """
+    if empty.required:
+        running = dataclasses.replace(running, cache=None)
+    bases = []
+    for plan in plans:
+        with named_in_errors(str(plan.path or "")):
+            bases.append(_base(plan, against, running, empty))
+    results = []
+    for plan, (base, then) in zip(plans, bases, strict=True):
+        with named_in_errors(str(plan.path or "")):
+            results.append(_judged(plan, running, base, then))
+    return results
+
+
+def _judged(
+    plan: Scenario, running: Running, base: Base, then: ScenarioAtRevision | None
+) -> Compared:
+    """The comparison of a scenario with its base, and a result on each part that is missing."""
+    given = strategies_given(plan.strategies, Place(plan.base.resolve()), running)
+    notes = [] if then is None else [*then.notes(given)]
+    result = _ran(plan, given, running, base)
+    outcome: Literal["fail", "skipped"] = "fail" if base.required else "skipped"
     more = [
         GateResult(rule=JUDGE, strategy="", outcome=outcome, reason=clause)
         for clause in base.missing

@@ -115,6 +115,15 @@ def test_a_baseline_that_cannot_be_read_is_an_error_until_a_new_one_is_accepted(
         bench.run_scenario(path)
 
 
+def test_every_baseline_is_read_before_code_of_any_scenario_runs(monkeypatch):
+    monkeypatch.setenv("BENCH_WRITABLE", str(Path.cwd()))
+    Path("mine.py").write_text("open('two.baseline.json', 'w').write('{')\ndef f(result): return result.text\n")
+    for name in ("one.toml", "two.toml"):
+        scenario('[strategies.mine]\nsummarizer = "mine.py:f"\n' + RELATIVE).rename(name)
+    assert command("run", "one.toml", "two.toml") == 0
+    assert Path("two.baseline.json").exists()
+
+
 @pytest.mark.parametrize("huge", [1e308, -1e308, 5e-324, 10**30])
 def test_huge_values_are_judged_and_shown(huge):
     path = scenario(MINE + RELATIVE)
