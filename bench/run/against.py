@@ -24,6 +24,14 @@ from .measured_runs import Running
 from .scenario import Scenario, is_scenario, read_scenario
 
 _BASELINE = ".baseline.json"
+
+
+class NewScenarioError(ScenarioError):
+    """The revision does not have the scenario; `missing` as in ScenarioAtRevision."""
+
+    missing: tuple[str, ...] = ()
+
+
 _POINTER = re.compile(
     rb"version https://git-lfs[^\n]{,100}\n(?:[^\n]{,100}\n){,9}?oid sha256:([0-9a-f]{64})\n"
 )
@@ -61,7 +69,7 @@ class ScenarioAtRevision:
 def scenario_at(plan: Scenario, revision: str, running: Running) -> Iterator[ScenarioAtRevision]:
     """A context with a scenario as it was at a revision, ready to run.
 
-    Raises BenchError for a revision that this clone does not have, ScenarioError for one without
+    Raises BenchError for a revision that this clone does not have, NewScenarioError for one without
     the scenario.
     """
     if revision.endswith(".json"):
@@ -75,7 +83,13 @@ def scenario_at(plan: Scenario, revision: str, running: Running) -> Iterator[Sce
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         files = Path(folder).resolve() / "files"
         unpack(sha, top, files, files.with_name("index"))
-        then = _scenario_in(files, plan.path.resolve().relative_to(top), revision)
+        inside = plan.path.resolve().relative_to(top)
+        gone = [f"scenario {name} is gone or another one" for name in _gone(files, top, inside)]
+        if not (files / inside).is_file():
+            error = NewScenarioError(f"{inside} is not in {revision}")
+            error.missing = tuple(gone)
+            raise error
+        then = read_scenario(files / inside)
         moved = msgspec.structs.replace(then, **{name: getattr(plan, name) for name in _OF_NOW})
         place = Place(then.base, top, files)
         given = strategies_given(moved.strategies, place, running, tolerant=True)
@@ -84,7 +98,7 @@ def scenario_at(plan: Scenario, revision: str, running: Running) -> Iterator[Sce
                 *_broken_strategies(given, sha),
                 *_stale(given, top, files),
             ]
-            missing += [f"{part} is gone or another one" for part in _removed(then, plan)]
+            missing += [f"{part} is gone or another one" for part in _removed(then, plan)] + gone
             yield ScenarioAtRevision(
                 sha,
                 moved,
@@ -114,14 +128,6 @@ def _stale(strategies: Sequence[Strategy], top: Path, files: Path) -> Iterator[s
             yield f"{name} is imported as it is now"
 
 
-def _scenario_in(files: Path, inside: Path, revision: str) -> Scenario:
-    """The scenario among the files of a revision. Raises ScenarioError where it is not there."""
-    if not (files / inside).is_file():
-        hint = "name a revision that has it, or a score file"
-        raise ScenarioError(f"{inside} is not in {revision} — {hint}")
-    return read_scenario(files / inside)
-
-
 def _imported_files(strategies: Sequence[Strategy], top: Path) -> set[str]:
     """The files that strategies import and that are not empty, relative to the top of their
     repository."""
@@ -135,15 +141,34 @@ def _imported_files(strategies: Sequence[Strategy], top: Path) -> set[str]:
 
 
 def orphaned(plan: Scenario) -> Iterator[str]:
-    """Yield a clause on each baseline in a scenario's folder whose own scenario file is gone."""
-    for file in sorted(plan.base.glob(f"*{_BASELINE}")) if plan.path else ():
-        if not file.with_name(f"{file.name.removesuffix(_BASELINE)}.toml").exists():
-            yield f"{file.name} is a baseline whose scenario is gone"
+    """Yield a clause on each baseline in a scenario's folder, or in one above in its repository,
+    whose own scenario file is gone."""
+    base = plan.base.resolve()
+    for folder in _upwards(base, top_of(base) or base) if plan.path else ():
+        for file in sorted(folder.glob(f"*{_BASELINE}")):
+            if not file.with_name(f"{file.name.removesuffix(_BASELINE)}.toml").is_file():
+                yield f"{file.name} is a baseline whose scenario is gone"
+
+
+def _upwards(folder: Path, top: Path) -> list[Path]:
+    """A folder and those above it, up to the top."""
+    return [one for one in (folder, *folder.parents) if one.is_relative_to(top.resolve())]
+
+
+def _gone(files: Path, top: Path, inside: Path) -> Iterator[str]:
+    """Yield the scenarios beside a scenario, or in a folder above, that a revision has in `files`
+    and that are gone now."""
+    for then in _upwards((files / inside).parent, files):
+        now = top / then.relative_to(files)
+        beside = set(map(_sha256, now.glob("*.toml"))) - {None}
+        for file in sorted(then.glob("*.toml")):
+            is_here = (now / file.name).is_file() or _sha256(file) in beside
+            if is_scenario(file) and not is_here:
+                yield file.name
 
 
 def _removed(then: Scenario, now: Scenario) -> Iterator[str]:
-    """Yield a clause on each part of a scenario, and each scenario beside it, that is gone or
-    replaced now."""
+    """Yield a clause on each part of a scenario that is gone or replaced now."""
     if then.model != now.model:
         yield f"model = {then.model!r}"
     asked = [probe.question for probe in then.probes if probe not in now.probes]
@@ -152,13 +177,8 @@ def _removed(then: Scenario, now: Scenario) -> Iterator[str]:
     for sha256, file in _recordings(then).items():
         if sha256 not in recordings:
             yield f"recording {file.name}"
-    beside = set(map(_sha256, now.base.glob("*.toml")))
-    for file in sorted(then.base.glob("*.toml")):
-        is_here = (now.base / file.name).exists() or _sha256(file) in beside
-        if is_scenario(file) and not is_here:
-            yield f"scenario {file.name}"
     baseline = then.baseline_path
-    if baseline and baseline.exists() and not (now.base / baseline.name).exists():
+    if baseline and baseline.exists() and not (now.base / baseline.name).is_file():
         yield baseline.name
 
 

@@ -65,7 +65,7 @@ class Base(NamedTuple):
     """The values that a comparison is compared with, and their name.
 
     If `required`, gates that need values fail without any; if `accepting`, the values are about to
-    be replaced. `missing` is a clause on each part that is gone since.
+    be replaced. `missing` is a clause on each part that is gone since, `note` a line to show.
     """
 
     scores: ScoreFile | None = None
@@ -73,6 +73,7 @@ class Base(NamedTuple):
     required: bool = False
     accepting: bool = False
     missing: Sequence[str] = ()
+    note: str = ""
 
 
 def compare_runs(

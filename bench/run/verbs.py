@@ -20,7 +20,7 @@ from ..strategies import Strategy
 from ..strategies.portfolio import PORTFOLIO
 from ..strategies.user_code.sandboxed import Place
 from ..traces import Loaded
-from .against import ScenarioAtRevision, orphaned, scenario_at
+from .against import NewScenarioError, ScenarioAtRevision, orphaned, scenario_at
 from .cache import Cache
 from .comparing import Base, compare_runs, strategies_given
 from .executors import Workers, shared_workers
@@ -142,7 +142,7 @@ def _judged(
 ) -> Compared:
     """The comparison of a scenario with its base, and a result on each part that is missing."""
     given = strategies_given(plan.strategies, Place(plan.base.resolve()), running)
-    notes = [] if then is None else [*then.notes(given)]
+    notes = [*filter(None, [base.note]), *(then.notes(given) if then else ())]
     result = _ran(plan, given, running, base)
     outcome: Literal["fail", "skipped"] = "fail" if base.required else "skipped"
     more = [
@@ -165,9 +165,14 @@ def _base(
         return empty._replace(scores=scores, name=name, missing=missing), None
     if against.endswith(".json") and Path(against).is_file():
         return empty._replace(scores=read_scores(Path(against), plan.title), name=against), None
-    with scenario_at(plan, against, running) as then:
-        quietly = dataclasses.replace(running, details=False)
-        result = _ran(then.plan, then.given, quietly, Base(), then.new_files)
+    try:
+        with scenario_at(plan, against, running) as then:
+            quietly = dataclasses.replace(running, details=False)
+            result = _ran(then.plan, then.given, quietly, Base(), then.new_files)
+    except NewScenarioError as new:
+        base, _ = _base(plan, None, running, empty)
+        note = f"{new}, so it is judged with its own baseline"
+        return base._replace(missing=[*base.missing, *new.missing], note=note), None
     scores = score_file_of(result, metric_infos())
     name = f"{against} ({then.sha[:9]})"
     return empty._replace(scores=scores, name=name, missing=then.missing), then

@@ -11,7 +11,8 @@ from orders import FACTS, ORDERS
 from repository import commit, git
 
 import bench
-from bench.model.errors import BenchError, ScenarioError
+from bench.comparison.baseline import score_bytes, score_file_of
+from bench.model.errors import BenchError
 
 GATE = '[[gates]]\nmetric = "loss.fact_recall.shown"\nstrategy = "mine"\n'
 SCENARIO = f'traces = ["orders.jsonl"]\nstrategies.mine = {{ summarizer = "mine.py:f" }}\n{GATE}max_drop = 0.05\n'
@@ -169,9 +170,29 @@ def test_a_revision_that_cannot_be_compared_with_gives_a_reason(repository, tmp_
     for revision in ("no-such-branch", "--help", "HEAD~9"):
         with pytest.raises(BenchError, match="no such revision"):
             run_against(revision)
-    FILE.rename("gates/new.toml")
-    with pytest.raises(ScenarioError, match="is not in HEAD"):
-        bench.run_scenario("gates/new.toml", against="HEAD")
+
+
+def test_a_scenario_that_the_revision_lacks_is_judged_with_its_own_baseline():
+    write_files({MINE: KEEPS})
+    commit("start")
+    write_files({"gates/new.toml": SCENARIO.replace("0.05", "0.06")})
+    found = bench.run_scenario("gates/new.toml", against="HEAD")
+    (gate,) = found.gates
+    assert (gate.outcome, "no baseline yet" in gate.reason) == ("skipped", True)
+    assert found.notes == ("gates/new.toml is not in HEAD, so it is judged with its own baseline",)
+
+
+@pytest.mark.parametrize("against", ["HEAD", None])
+@pytest.mark.parametrize("place", ["new.toml", "one.toml/easy.toml", "one.toml/deep/easy.toml"])
+def test_a_scenario_in_place_of_a_judged_one_does_not_hide_it(place, against):
+    write_files({MINE: KEEPS})
+    write_files({"gates/one.baseline.json": score_bytes(score_file_of(bench.run_scenario(FILE))).decode()})
+    commit("start")
+    FILE.unlink()
+    write_files({f"gates/{place}": 'traces = ["/"]\n[strategies]\nkeep_all = {}\n'.replace("/", os.path.relpath("gates/orders.jsonl", f"gates/{place}/.."))})  # fmt: skip
+    found = bench.run_scenario(f"gates/{place}", against=against, require_baseline=True)
+    reasons = [gate.reason for gate in found.gates if gate.outcome == "fail"]
+    assert any("one.baseline.json" in reason or "scenario one.toml is gone" in reason for reason in reasons), reasons
 
 
 def test_a_strategy_that_is_new_or_was_broken_leaves_its_gate_undecided():

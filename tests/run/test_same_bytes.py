@@ -87,8 +87,9 @@ def compared(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs the parent of a process")
-def test_a_killed_worker_of_three_changes_nothing(compared):
+def test_a_killed_worker_of_three_changes_nothing(compared, monkeypatch):
     distributed = pytest.importorskip("distributed")
+    monkeypatch.setenv("BENCH_WRITABLE", os.getcwd())
     cluster = distributed.LocalCluster(3, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs="ERROR")
     jobs = Workers(3, functools.partial(dask, cluster.scheduler_address))
     here = compared(KILLS.replace("if result.index", "if False and result.index"))
