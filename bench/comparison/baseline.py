@@ -95,12 +95,14 @@ def read_scores(path: Path, title: str = "") -> ScoreFile | None:
     return scores
 
 
-_COUNTED = ("tokens", "usd", "prompts")
+COUNTED = ("tokens", "usd", "prompts")
+"""The units of amounts that depend on the model; a limit on one only holds for the same model."""
+
 _CONDITIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "facts_version": ("reading of facts", ()),
-    "calibration": ("calibration of token counts", _COUNTED),
-    "model": ("model of traces that name none", _COUNTED),
-    "encodings": ("encoding", _COUNTED),
+    "calibration": ("calibration of token counts", COUNTED),
+    "model": ("model of traces that name none", COUNTED),
+    "encodings": ("encoding", COUNTED),
     "prices_date": ("price tables", ("usd",)),
 }
 """The fields of a signature, each with its name and the units that it affects (none: all)."""

@@ -18,7 +18,7 @@ from ..model.metric import MetricInfo
 from ..model.scores import Number
 from ..model.signature import GateRule
 from .against import Against, replaced
-from .baseline import stale
+from .baseline import COUNTED, stale
 from .gate_rules import LIMITS, is_beyond_limit, limit_of
 from .totals import value_of
 
@@ -126,7 +126,7 @@ def _obstacles(gate: _Gate) -> Iterator[GateResult]:
             reason = f"was measured on {run_now.id} and is not any more"
             yield gate.result("undecided", reason, run_now.id)
     why = stale(compared.signature, base.signature, info)
-    if why and not gate.has_limit:
+    if why and (info.unit in COUNTED or not gate.has_limit):
         reason = f"the baseline was made otherwise ({why}) — accept a new one {_UPDATE}"
         yield gate.result(missing, reason)
 

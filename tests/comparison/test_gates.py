@@ -197,6 +197,30 @@ def test_a_run_that_is_missing_decides_nothing() -> None:
     assert judged_gates(with_rules(mine_and_recorded("b"), mine_and_recorded("c")))[0] == 3
 
 
+@pytest.mark.parametrize(
+    ("then", "now"),
+    [
+        ('compactor=summarize_old:writer="w.py:write"', "compactor=summarize_old:writer=extractive"),
+        ('routers=[plan,langgraph:graph="a.py:app"]', 'routers=[plan,langgraph:graph="b.py:app"]'),
+        ('summarizer=command:"node all.js x:a=1"', 'summarizer=command:"node all.js x:a=2"'),
+    ],
+)
+def test_changed_code_that_a_setting_names_is_changed_code(then: str, now: str) -> None:
+    before, after = (with_rules(*map(mine_and_recorded, "abc"), specs={"mine": f"mine={spec}"}) for spec in (then, now))
+    assert judged_gates(after, score_file_of(before), required=True)[0] == 1
+    assert judged_gates(before, score_file_of(before), required=True)[0] == 0
+
+
+@pytest.mark.parametrize("changed", [{"model": "gpt-4o-mini"}, {"prices_date": "2027-01-01"}])
+def test_a_limit_in_dollars_is_undecided_at_other_prices(changed: dict[str, str]) -> None:
+    runs = [run(name, [score("mine", 1.0), score("recorded", 1.0)]) for name in "abc"]
+    then = with_rules(*runs, rules=rules({"metric": "cost.usd", "max": 9}, LEAST))
+    now = msgspec.structs.replace(then, signature=msgspec.structs.replace(SIGNED, **changed))
+    for required, outcome in ((False, "undecided"), (True, "fail")):
+        _, results = judged_gates(now, score_file_of(then), required=required)
+        assert [item.outcome for item in results][:1] == [outcome]
+
+
 @pytest.mark.parametrize("settings", ["limit=99", "limit=99,end=9"])
 def test_changed_settings_of_a_strategy_are_accepted(settings: str) -> None:
     now = with_rules(
