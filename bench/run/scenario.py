@@ -109,7 +109,7 @@ def _problems(written: Written) -> Iterator[str]:
 
 def _table(data: bytes) -> dict[str, Any]:
     """The table of a scenario's TOML, with dates as texts."""
-    table = tomllib.loads(data.decode("utf-8").replace("\r\n", "\n"))
+    table = tomllib.loads(data.decode("utf-8-sig").replace("\r\n", "\n"))
     if too_deep(table):
         raise RecursionError
     for value in nested(table):
@@ -140,7 +140,7 @@ def is_scenario(path: Path) -> bool:
     if path.with_suffix(".baseline.json").exists():
         return True
     try:
-        text = read_regular(path).decode("utf-8", "replace")
+        text = read_regular(path).decode("utf-8-sig", "replace")
     except (OSError, BenchError):
         return False
     keys = ("traces", "strategies")

@@ -83,6 +83,12 @@ def test_an_unusable_scenario_gives_a_reason(tmp_path, text, names):
     assert "\n" not in message
 
 
+def test_a_scenario_may_start_with_a_byte_order_mark(tmp_path):
+    path = scenario_file(tmp_path, b"\xef\xbb\xbf" + SOUND.encode())
+    assert read_scenario(path).traces
+    assert is_scenario(path)
+
+
 def test_a_missing_scenario_is_an_error(tmp_path):
     for path in (tmp_path / "none.toml", tmp_path):
         with pytest.raises(ScenarioError, match=path.name):
