@@ -21,6 +21,7 @@ WRITTEN = {BASELINE, *map(Path, _FILES)}
 GATED = [
     "prompt.invalid",
     "faithful.changed",
+    "faithful.invented",
     "faithful.hidden_errors",
     "needed.missed_turn_rate",
     "cost.prompt_tokens",
@@ -55,6 +56,7 @@ def test_the_written_scenario_passes_and_fails_once_a_summarizer_is_made_worse()
     harms = {
         WORSE: "needed.missed_turn_rate",
         "def summarize(result):\n    return result.text + ' more' * 900\n": "cost.prompt_tokens",
+        "def summarize(result):\n    return result.text + ' 48151623 rows in /tmp/none.csv'\n": "faithful.invented",
         "import re\n\ndef summarize(result):\n    return re.sub('[1-8]', '9', result.text)\n": "faithful.changed",
     }
     for code, metric in harms.items():
@@ -81,9 +83,11 @@ def test_the_written_files_name_each_other_correctly(capsys):
     assert bench("init") == 2
     assert bench("init", RECORDED) == 0
     scenario = tomllib.loads(SCENARIO.read_text())
+    assert scenario["asks"] == "mine"
     assert scenario["strategies"]["mine"] == {"summarizer": f"{SUMMARIZERS.name}:summarize"}
     workflow = Path(".github/workflows/bench.yml").read_text()
     assert f'pip install "{requirement()}"' in workflow
+    assert "python -I -m bench run" in workflow
     capsys.readouterr()
     assert bench("run", "--help") == 0
     known = set(re.findall(r"--[a-z-]+", capsys.readouterr().out))
