@@ -65,7 +65,8 @@ class ShownCounts:
         full = sorted(line for text in self._counts.texts for line in text.split("\n"))
         rests: set[int] = set()
         texts = (self._own.text, *self._texts[0])
-        for line in (line for text in texts for line in text.split("\n")):
+        shown = {line for text in texts for line in text.split("\n")}
+        for line in shown.difference(full):
             at = bisect_left(full, line)
             for near in full[max(at - 1, 0) : at + 1]:
                 pairs = zip(near, line, strict=False)
