@@ -54,7 +54,8 @@ class Child:
 
     It starts with the first session, and again after it died. `prepare` and its arguments can be
     pickled. A forked process gets a child of its own. `modules` are the bench's modules to import
-    before any limit applies.
+    before any limit applies. With `other_hashes` its sets are in another order than PYTHONHASHSEED
+    sets.
     """
 
     def __init__(
@@ -62,8 +63,9 @@ class Child:
         prepare: Callable[[], Any],
         modules: tuple[str, ...] = (),
         limits: Limits | None = None,
+        other_hashes: bool = False,
     ) -> None:
-        self._given = prepare, modules, limits or Limits()
+        self._given = prepare, modules, limits or Limits(), other_hashes
         self._lock = threading.RLock()
         self._process: _Process | None = None
 
@@ -98,7 +100,11 @@ class _Process:
     """A child process that runs."""
 
     def __init__(
-        self, prepare: Callable[[], Any], modules: tuple[str, ...], limits: Limits
+        self,
+        prepare: Callable[[], Any],
+        modules: tuple[str, ...],
+        limits: Limits,
+        other_hashes: bool,
     ) -> None:
         """Start the child, send it the code to import, and wait until it is ready."""
         if not hasattr(os, "fork"):
@@ -114,7 +120,7 @@ class _Process:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             pass_fds=[theirs.fileno()],
-            env=_environment(),
+            env=_environment(other_hashes),
             start_new_session=True,
         )
         theirs.close()
@@ -177,14 +183,15 @@ class _Process:
         self._next.pipe.close()
 
 
-def _environment() -> dict[str, str]:
+def _environment(other_hashes: bool) -> dict[str, str]:
     """The environment of a child: this one without what a CI system sets, with a new temporary
     folder.
 
     A CI system sets tokens, and names files from which it takes commands. The child removes the
     folder.
     """
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(_OF_CI)}
+    left_out = (*_OF_CI, "PYTHONHASHSEED") if other_hashes else _OF_CI
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
     return {**kept, "TMPDIR": tempfile.mkdtemp(prefix="bench-")}
 
 

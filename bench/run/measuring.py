@@ -23,7 +23,7 @@ from ..model.errors import BenchError, one_line
 from ..model.index import TraceIndex
 from ..model.replay import Replay
 from ..model.scores import MeasuredRun, RunFacts, Score
-from ..replayer.replaying import Replayer
+from ..replayer.replaying import Again, Replayer
 from ..strategies import Strategy, parse_strategy
 from .cache import Cache, TraceCache, prompts_digest, replay_digest
 from .scoring import facts_of, failed_score, score_of
@@ -61,7 +61,7 @@ class Measuring:
 class RunSession:
     """One recording while it is measured. Its index, replays and evidence are made on demand.
 
-    `index` is the trace's if it is known already. With `twice` user code is replayed a second time,
+    `index` is the trace's if it is known already. With `again` user code is replayed a second time,
     and must answer the same.
     """
 
@@ -70,11 +70,11 @@ class RunSession:
         trace: Trace,
         measuring: Measuring,
         index: TraceIndex | None = None,
-        twice: bool = True,
+        again: Again = "forked",
     ) -> None:
         self.trace, self._measuring = trace, measuring
         self._cache = TraceCache(measuring.cache, trace, measuring.model or "")
-        self._known_index, self._twice = index, twice
+        self._known_index, self._again = index, again
         self._scores: list[tuple[Replay, Score]] = []
 
     # ------------------------------------------------------------ made once, of the trace alone
@@ -129,7 +129,7 @@ class RunSession:
         """The evidence of one replay."""
         if strategy.name == TODAY:
             return self.recorded
-        return CheckedReplay(self.session, self.replayer.replay(strategy, twice=self._twice))
+        return CheckedReplay(self.session, self.replayer.replay(strategy, again=self._again))
 
     def score(self, strategy: Strategy) -> Score:
         """The score of one strategy; a strategy that cannot be measured has failed.

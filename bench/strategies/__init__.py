@@ -67,10 +67,11 @@ DECISION_POINTS = (
 
 @dataclass(frozen=True)
 class Sandbox:
-    """The child process of a strategy, the strategy's number in it, and the user's files that it
-    imported."""
+    """The child process of a strategy, another one for a second replay, the strategy's number in
+    both, and the user's files that they imported."""
 
     child: Child
+    another: Child
     number: int
     imported: tuple[str, ...]
 

@@ -196,7 +196,7 @@ def test_the_child_process_gives_the_same_replay(recording, sandboxed):
     there, here = sandboxed
     replayer = Replayer(recording, index_trace(recording))
     load_file.cache_clear()
-    assert plain(replayer.replay(there, twice=False)) == plain(replayer.replay(here(), twice=False))
+    assert plain(replayer.replay(there, again="")) == plain(replayer.replay(here(), again=""))
 
 
 @pytest.mark.parametrize("name", SMALL)

@@ -72,6 +72,7 @@ def _in_child(given: Sequence[Declaration], place: Place, tolerant: bool) -> lis
     """Strategies loaded in one child, or each in its own child if loading all together fails."""
     prepare = functools.partial(LoadedStrategies, tuple(map(_sent, given)), place)
     child = Child(prepare, _EACH_REPLAY)
+    another = Child(prepare, _EACH_REPLAY, other_hashes=True)
     try:
         files, loaded = _descriptions_from(child, len(given))
     except NoAnswer as why:
@@ -91,7 +92,7 @@ def _in_child(given: Sequence[Declaration], place: Place, tolerant: bool) -> lis
                 )
                 for slot, each in one.plugins.items()
             }
-            sandbox = Sandbox(child, number, files)
+            sandbox = Sandbox(child, another, number, files)
             strategies.append(Strategy.of(declared, plugins=plugins, sandbox=sandbox))
     return strategies
 
@@ -122,6 +123,7 @@ def stop(strategies: Sequence[Strategy]) -> None:
     for strategy in strategies:
         if strategy.sandbox is not None:
             strategy.sandbox.child.stop()
+            strategy.sandbox.another.stop()
 
 
 # ---------------------------------------------------------------- functions that are passed
