@@ -33,9 +33,12 @@ _GLANCE_MS = 50
 _DEATH_SIGNAL, _SUBREAPER, _NO_NEW_PRIVILEGES = 1, 36, 38
 _CREATE_RULES, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _WRITES = 0b_0111_1111_1111_0010  # every right of Landlock to change files, not to read or run them
+_TO_A_FILE = 0b_0100_0000_0000_0010
+_DEVICES = "/dev/null", "/dev/shm"
 
 WRITABLE = "BENCH_WRITABLE"
-"""The environment variable that names folders, with colons between, in which user code may write.
+"""The environment variable that names folders and files, with colons between, that user code may
+change.
 """
 
 
@@ -230,7 +233,7 @@ def _confine() -> None:
     """Forbid this process to read other processes' memory and to change files (Linux 6.7), and to
     send other processes signals (6.12).
 
-    Any Landlock rule set does the first. It may write in its temporary folder, to devices, and
+    Any Landlock rule set does the first. It may write in its temporary folder, to two devices, and
     below WRITABLE.
     """
     with contextlib.suppress(AttributeError, OSError):
@@ -241,10 +244,11 @@ def _confine() -> None:
         no_signals = struct.pack("=QQQ", _WRITES, 0, 2)
         rules = no_signals if version >= 6 else struct.pack("=Q", _WRITES)
         number = call(_CREATE_RULES, rules, ctypes.c_size_t(len(rules)), 0)
-        for folder in ("/dev", os.environ["TMPDIR"], *os.environ.get(WRITABLE, "").split(":")):
+        for place in (*_DEVICES, os.environ["TMPDIR"], *os.environ.get(WRITABLE, "").split(":")):
             with contextlib.suppress(OSError):  # "" or one that is not there
-                top = os.open(folder, os.O_PATH)
-                call(_ADD_RULE, number, 1, struct.pack("=Qi", _WRITES, top), 0)
+                top = os.open(place, os.O_PATH)
+                rights = _WRITES if os.path.isdir(place) else _TO_A_FILE
+                call(_ADD_RULE, number, 1, struct.pack("=Qi", rights, top), 0)
                 close(top)
         _prctl(_NO_NEW_PRIVILEGES, 1)
         call(_RESTRICT_SELF, number, 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import pty
 import sys
 import tempfile
 import time
@@ -359,6 +360,7 @@ def old(given): open('old.txt', 'a')
 def gone(given): os.remove('old.txt')
 def moved(given): os.rename('old.txt', 'new.txt')
 def cut(given): os.truncate('old.txt', 0)
+def shown(given): open(os.environ['A_TERMINAL'], 'w')
 def linked(given): os.link('old.txt', tempfile.mkdtemp() + '/x')
 """
 
@@ -367,8 +369,10 @@ def test_code_writes_in_its_temporary_folder_alone(replayed, tmp_path, monkeypat
     for name in ("GITHUB_ENV", "MY_SETTING"):
         monkeypatch.setenv(name, str(tmp_path / "old.txt"))
     (tmp_path / "old.txt").write_text("a")
+    ends = pty.openpty()
+    monkeypatch.setenv("A_TERMINAL", os.ttyname(ends[1]))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    names = ["new", "old", "gone", "moved", "cut", "linked"]
+    names = ["new", "old", "gone", "moved", "cut", "shown", "linked"]
     fine, *others = replayed.each(WRITES, [f"summarizer={{}}:{name}" for name in ("f", *names)])
     assert texts(fine) == ["found MY_SETTING"] * 2
     if worker_rules() >= 4:  # the kernel can forbid it
@@ -378,6 +382,7 @@ def test_code_writes_in_its_temporary_folder_alone(replayed, tmp_path, monkeypat
         assert replayed(WRITES, "summarizer={}:new").failure is None
     replayed.stop()
     assert not [*tmp_path.glob("bench-*")]
+    list(map(os.close, ends))
 
 
 def worker_rules():
