@@ -1,4 +1,4 @@
-// A summarizer as a process: the head and the tail of a long result. Run as command:"go run head_tail.go".
+// A summarizer as a process: the head and the tail of a long result. Run as command:"go run head_tail.go", with BENCH_WRITABLE=$HOME/.cache, where it compiles.
 package main
 
 import (
