@@ -68,8 +68,9 @@ class ResultCounts:
 
     @cached_property
     def lengths(self) -> frozenset[str]:
-        """The numbers of characters of its lines, and of each text in its value."""
-        texts = (item for item in nested(self._value) if isinstance(item, str))
+        """The numbers of characters of its lines, and of each text in its value, read or as it is."""
+        values = nested([self._value, self._result.data])
+        texts = (item for item in values if isinstance(item, str))
         lines = (line for text in self.texts for line in text.split("\n"))
         return frozenset(str(len(text)) for text in chain(texts, lines))
 

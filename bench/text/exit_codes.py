@@ -6,17 +6,17 @@ import re
 
 EXIT_CODE = re.compile(
     r"(?i:return_?code|exit_?(?:code|status)|exit(?:ed)? (?:with )?(?:code|status)|(?<=\[)exit"
-    r"|\Aexit(?= \d+(?:,|\n|\Z)))[\"']?(?:>|\s*[:=]\s*|\s+)(-?\d+)(?!\w)"
+    r"|\$\?|\Aexit(?= \d+(?:,|\n|\Z)))[\"']?(?:>|\s*[:=]\s*|\s+)(-?\d+)(?!\w)"
 )
 """A statement of an exit code."""
 
-_WORDS = ("eturn", "ETURN", "xit", "XIT")  # behind the letter that the pattern begins with
+_WORDS = ("eturn", "ETURN", "xit", "XIT", "?")  # behind the letter that the pattern begins with
 
 
 def exit_codes(text: str) -> tuple[int, ...]:
     """The exit codes that a text states, in order; `()` for none.
 
-    >>> texts = "<returncode>0</returncode>", '{"exit_code": 127}', "run_1 exited with code 2", "[exit 1]"
+    >>> texts = "<returncode>0</returncode>", '{"exit_code": 127}', "run_1 exited with code 2", "$? = 1"
     >>> [exit_codes(text) for text in (*texts, "exit 3\\n", "if a: exit 3")]
     [(0,), (127,), (2,), (1,), (3,), ()]
     """

@@ -104,9 +104,15 @@ _unescaped = lru_cache(maxsize=64)(unescape)
 
 
 @lru_cache(maxsize=64)
+def _exact_words(text: str) -> frozenset[str]:
+    """The words of a text."""
+    return frozenset(_WORD.findall(text))
+
+
+@lru_cache(maxsize=64)
 def _words(text: str) -> frozenset[str]:
     """The words of a text, as they are and in small letters."""
-    return frozenset((*_WORD.findall(text), *_WORD.findall(text.casefold())))
+    return _exact_words(text) | _exact_words(text.casefold())
 
 
 def _legends(lines: list[str], known: str) -> dict[int, dict[str, str]]:
@@ -138,9 +144,11 @@ def _as_used(name: str, text: str) -> str:
 
 
 def _as_word(name: str) -> str:
-    """The pattern for a name that is not part of a word."""
-    before, after = r"(?<!\w)(?<!\w['’])" * name[0].isalnum(), r"(?!\w)" * name[-1].isalnum()
-    return before + re.escape(name) + after
+    """The pattern for a name that is not part of a word; behind a sign and a number there may be
+    one (`§1include`)."""
+    is_word = name[0].isalnum()
+    before, after = r"(?<!\w)(?<!\w['’])" * is_word, r"(?!\w)" * name[-1].isalnum()
+    return before + re.escape(name) + (r"(?!\d)" if name[-1].isdigit() and not is_word else after)
 
 
 def _meanings(line: str, known: str) -> dict[str, str]:
@@ -168,9 +176,13 @@ def _explains(name: str, meaning: str, known: str) -> bool:
     """True if a known text has all words of a meaning, but not the name, in any case if that is no
     sign. A number is no name.
     """
-    own = name.casefold() if len(name) > _SIGN_CHARS else name
-    is_word = _WORD.fullmatch(name) is not None
-    if name.isdigit() or (own in _words(known) if is_word else re.search(_as_word(name), known)):
+    if _WORD.fullmatch(name) is None:
+        is_known = re.search(_as_word(name), known) is not None
+    elif len(name) > _SIGN_CHARS:
+        is_known = name.casefold() in _words(known)
+    else:
+        is_known = name in _exact_words(known)
+    if name.isdigit() or is_known:
         return False
     words = _WORD.findall(meaning.casefold())
     return meaning.casefold() in _NOTHING or (bool(words) and _words(known).issuperset(words))

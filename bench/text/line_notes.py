@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-_NUMBERED = re.compile(r"[ \t]*(\d+)(?:[ \t]?[:|│→\t] ?|  |$)")
+_NUMBERED = re.compile(r"[ \t]*(\d+)(?:[ \t]?[:|│┃→\t] ?|  |$)")
 _SIGN = re.compile(r"[ \t]*([>•*-])(?: |$)")
 _TIMES = re.compile(
     r"(.*\S)\s+[\[(]?(?:[a-z ]{1,20} )?(?:[x×]\s?(\d{1,9})|(\d{1,9})\s?(?:times|x|×))[\])]?\s*",
