@@ -27,6 +27,8 @@ class Groups:
     >>> lines = "By to: A 2, B 1", "sum of n by to: A 7, B 4", "sum of n by to: A 4, B 7", "Total: 3"
     >>> [(groups.are_in(line), groups.are_wrong_in(line)) for line in lines]
     [(True, False), (True, False), (False, True), (False, False)]
+    >>> groups.is_size_in("2", "to A (2 rows)"), groups.is_size_in("2", "to B (2 rows)")
+    (True, False)
     """
 
     def __init__(self, table: FieldTable) -> None:
@@ -58,6 +60,15 @@ class Groups:
         columns = [self._table.column(name) for name in self._named_in(heading if pairs else [])]
         are_groups = any(all(_count_of(value, column) for value, _ in pairs) for column in columns)
         return are_groups and not self.are_in(line)
+
+    def is_size_in(self, number: str, line: str) -> bool:
+        """True if a number is that of the rows with a value that a line has."""
+        row = line.casefold()
+        columns = map(self._table.column, self._table.names)
+        sizes = (pair for column in columns for pair in column.items())
+        return any(
+            str(size) == number and value.casefold() in row for value, size in sizes if value
+        )
 
     def _named_in(self, words: list[str]) -> list[str]:
         """The columns that some words name."""

@@ -148,6 +148,10 @@ class _OfResult:
             self._is_place(stated)
             or self._is_length(stated)
             or self._shown.has(stated.value)
+            or (
+                self.is_count(stated)
+                and self._full.groups.is_size_in(stated.value, stated.sentence)
+            )
             or self._full.is_statistic(stated.value, stated.sentence)
         )
 
