@@ -111,7 +111,7 @@ def test_a_scenario_has_the_outcome_of_the_command_line_and_names_every_gate_tha
 def test_gates_against_a_baseline_wait_for_one_and_fail_where_it_is_required():
     BASELINE.unlink()
     code, printed = run("scenarios")
-    assert (code, printed.count("skipped: mine: ")) == (0, 2)
+    assert (code, printed.count("skipped: mine: ")) == (0, 3)
     assert not BASELINE.exists()
     code, printed = run("scenarios", REQUIRE)
     assert (code, printed.count("\nfail: there is no baseline yet")) == (1, 1)
@@ -139,8 +139,9 @@ def test_required_scenarios_that_the_session_left_out_are_judged():
 
 
 @pytest.mark.slow  # two processes more
-def test_under_xdist_a_scenario_is_replayed_in_one_process():
+def test_under_xdist_a_scenario_is_replayed_in_one_process(monkeypatch):
     pytest.importorskip("xdist")
+    monkeypatch.setenv("BENCH_WRITABLE", str(Path.cwd()))
     pids = Path("pids").absolute()
     SUMMARIZERS.write_text(
         f"import os\n\ndef summarize(result):\n    with open({str(pids)!r}, 'a') as file:\n"
