@@ -77,6 +77,7 @@ def main(number: int) -> NoReturn:
     for name in modules:
         importlib.import_module(name)
     _prctl(_SUBREAPER, 1)  # whatever is left below becomes its child
+    _own_folder()
     below = fork()
     if below == 0:
         try:
@@ -114,6 +115,13 @@ def _end_below(spared: frozenset[int]) -> None:
             with contextlib.suppress(OSError):
                 kill(number, SIGKILL)
                 waitpid(number, WNOHANG)
+
+
+def _own_folder() -> None:
+    """Make the temporary folder of this process, and of all below it, in TMPDIR."""
+    folder = os.path.join(os.environ["TMPDIR"], f"bench-{os.urandom(8).hex()}")
+    os.mkdir(folder, 0o700)
+    os.environ["TMPDIR"] = folder
 
 
 def _remove(folder: str) -> None:

@@ -184,15 +184,14 @@ class _Process:
 
 
 def _environment(other_hashes: bool) -> dict[str, str]:
-    """The environment of a child: this one without what a CI system sets, with a new temporary
-    folder.
+    """The environment of a child: this one without what a CI system sets.
 
-    A CI system sets tokens, and names files from which it takes commands. The child removes the
-    folder.
+    These are tokens, and the names of files from which it takes commands. The child makes its own
+    folder in TMPDIR.
     """
     left_out = (*_OF_CI, "PYTHONHASHSEED") if other_hashes else _OF_CI
     kept = {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
-    return {**kept, "TMPDIR": tempfile.mkdtemp(prefix="bench-")}
+    return {**kept, "TMPDIR": tempfile.gettempdir()}
 
 
 class Session:
