@@ -15,7 +15,7 @@ from ..model.advice import REFUSED, TODAY
 from ..model.compared import Compared
 from ..model.errors import BenchError
 from .blocks import Report
-from .gates import failed_sentence, not_passed
+from .gates import failed_sentence
 from .numbers import change, count, counted, listed, percent, quantity
 from .overview import overview
 from .panels import answer, changes, judgements, losses, numbers, trust
@@ -63,7 +63,9 @@ def first_line(compared: Compared) -> str:
 def _short(reading: Reading) -> str:
     """The first line in a few words, for one row among others: the verdict, and its main figures."""
     if reading.failed_gates:
-        return not_passed(reading.failed_gates, len(reading.judged_gates))
+        first, text = reading.failed_gates[0], failed_sentence(reading)[0]
+        about = f"{first.strategy}: {reading.label(first.rule.metric)}" if first.strategy else ""
+        return f"{text.rstrip('.')} ({about})" if about else text
     sentence, item = reading.advice.sentence, reading.subject
     verdict = VERDICT.search(sentence)
     if verdict is None or item is None:
