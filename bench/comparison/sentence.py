@@ -40,7 +40,9 @@ def with_sentence(advice: Advice, answers: Answers, assumed: bool, asks: str = "
     )
     about = next((item for item in ranked if item.strategy == asks), None)
     start = re.split(r"[:;,]", sentence.removeprefix("Keep what runs today: "))[0]
-    if about and not re.search(rf"(?<![\w-]){re.escape(asks)}(?![\w-])", start):
+    if about and asks == advice.advised:
+        sentence = f"Yes. {sentence}"
+    elif about and not re.search(rf"(?<![\w-]){re.escape(asks)}(?![\w-])", start):
         sentence = f"{_answer(about)} {sentence}"
     return replace(advice, sentence=sentence, subject=subject)
 

@@ -78,7 +78,7 @@ def test_a_question_about_a_strategy_is_answered_in_its_terms() -> None:
     asked = {name: advice_on(runs, ["mine", "lossy", "dear"], asks=name).sentence for name in ("mine", "lossy", "dear")}
     assert asked["lossy"].startswith("No: lossy ")
     assert asked["dear"].startswith("No: dear ")
-    assert asked["mine"].startswith("Ship mine:")
+    assert asked["mine"].startswith("Yes. Ship mine:")
 
 
 def test_the_rules_of_the_table_are_tried_in_order() -> None:

@@ -276,5 +276,7 @@ def _notes(reading: Reading) -> Iterator[str]:
         elif "recorded" in shares:
             yield "Cache shares are as recorded."
     yield "Percentages are means over tasks."
-    if any(item.far_recall is not None for item in reading.ranked):
+    has_column = reading.compared.answers == "savings"
+    named = (item for item in reading.ranked if has_column or "old facts" in item.reason)
+    if any(item.far_recall is not None for item in named):
         yield "Old facts came six or more turns before the turn that needed them."
