@@ -20,6 +20,7 @@ from .prices import (
     METRICS,
     Economy,
     economies_of,
+    leave_one_out_ratio,
     preference,
     prices_of,
     with_leave_one_out_price,
@@ -114,9 +115,11 @@ def advised(compared: Compared, *, rates: Rates | None = None, portfolio: bool =
     )
     ranked = [_ranked_strategy(question, name, specs.get(name, ""), rules[name]) for name in rules]
     ordered = tuple(sorted(ranked, key=lambda item: _place(item, question)))
-    best = _strategy_to_advise(ordered, question)
+    among_many = portfolio and answers == "savings"
+    honest = leave_one_out_ratio(ordered, runs, economies[0]) if among_many else None
+    best = _strategy_to_advise(ordered, question, honest)
     ordered = tuple(sorted(ordered, key=lambda item: item.strategy != best))
-    if portfolio and best is not None and answers == "savings":
+    if among_many and best is not None:
         ordered = with_leave_one_out_price(ordered, best, runs)
     advice = _advice(question, ordered, best, compared.asks)
     return replace(compared, answers=answers, advice=advice)
@@ -213,8 +216,14 @@ def _is_as_good_as_today(question: _Question, rules: tuple[RuleResult, ...]) -> 
 # ---------------------------------------------------------------- all strategies
 
 
-def _strategy_to_advise(ordered: Sequence[Ranked], question: _Question) -> str | None:
-    """The first strategy that may be shipped; the preferred one where several are equally cheap."""
+def _strategy_to_advise(
+    ordered: Sequence[Ranked], question: _Question, honest: float | None
+) -> str | None:
+    """The first strategy that may be shipped; the preferred one where several are equally cheap.
+
+    The first of many looks too good: what costs no more than its `honest` price and misses less is
+    preferred.
+    """
     ships = [item for item in ordered if item.verdict == "ship"]
     ratios = {
         item.strategy: price.ratio
@@ -224,10 +233,12 @@ def _strategy_to_advise(ordered: Sequence[Ranked], question: _Question) -> str |
     least = ratios.get(ships[0].strategy) if ships else None
     if question.answers != "savings" or least is None:
         return ships[0].strategy if ships else None
-    return min(
-        (item for item in ships if finite(ratios.get(item.strategy)) <= least + EQUAL),
-        key=preference,
-    ).strategy
+    cheap = [item for item in ships if finite(ratios.get(item.strategy)) <= least + EQUAL]
+    best = min(cheap, key=preference)
+    limit = least if honest is None else honest
+    as_cheap = (item for item in ships if finite(ratios.get(item.strategy)) <= limit + EQUAL)
+    safer = [it for it in as_cheap if (it.missed_turns or 0.0) < (best.missed_turns or 0.0)]
+    return min(safer or [best], key=preference).strategy
 
 
 def _place(item: Ranked, question: _Question) -> tuple[float | str, ...]:

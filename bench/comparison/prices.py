@@ -63,6 +63,21 @@ def prices_of(runs: Runs, names: Sequence[str], economy: Economy) -> dict[str, P
     return prices
 
 
+def leave_one_out_ratio(ranked: Sequence[Ranked], runs: Runs, economy: Economy) -> float | None:
+    """The ratio of the price to today's if each task used what is cheapest on all other tasks, among
+    the strategies that no rule but the last refuses; None where it is not known."""
+    candidates = [
+        item
+        for item in ranked
+        if item.strategy != TODAY and all(rule.passed for rule in item.rules[:-1])
+    ]
+    names = [item.strategy for item in sorted(candidates, key=preference)]
+    today = runs.by_task(TODAY, METRICS[economy])
+    totals = [runs.by_task(name, METRICS[economy]) for name in names]
+    costs = [values for values in totals if values is not None]
+    return None if today is None else leave_one_out(costs, today)
+
+
 def with_leave_one_out_price(
     ranked: Sequence[Ranked], advised: str, runs: Runs
 ) -> tuple[Ranked, ...]:
@@ -71,19 +86,10 @@ def with_leave_one_out_price(
     It was chosen among many on these tasks, so its own price looks too good. The price stated
     instead is that of choosing the cheapest strategy without the task that it is judged on.
     """
-    candidates = [
-        item
-        for item in ranked
-        if item.strategy != TODAY and all(rule.passed for rule in item.rules[:-1])
-    ]
-    names = [item.strategy for item in sorted(candidates, key=preference)]
     by_name = {item.strategy: item for item in ranked}
     prices: dict[str, Price] = {}
     for economy in economies_of(runs):
-        today = runs.by_task(TODAY, METRICS[economy])
-        totals = [runs.by_task(name, METRICS[economy]) for name in names]
-        costs = [values for values in totals if values is not None]
-        ratio = None if today is None else leave_one_out(costs, today)
+        ratio = leave_one_out_ratio(ranked, runs, economy)
         price, base = by_name[advised].price(economy), by_name[TODAY].price(economy)
         if ratio is not None and price is not None and price.ratio and base is not None:
             high = None if price.high is None else price.high * ratio / price.ratio

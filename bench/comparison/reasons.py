@@ -148,10 +148,13 @@ def _beside(item: Ranked, advice: Advice) -> str:
     least = next((ratio for other, ratio in prices if other.strategy == advice.advised), None)
     if item.verdict != "ship" or least is None:
         return ""
-    equal = [other for other, ratio in prices if ratio <= least + EQUAL]
+    cheap = [other for other, ratio in prices if ratio <= least + EQUAL]
     if item.strategy != advice.advised:
-        return f"also acceptable, {'equally cheap' if item in equal else 'saves less'}"
-    if len(equal) < 2:
+        own = next((ratio for other, ratio in prices if other is item), least)
+        if own < least - EQUAL:
+            return "also acceptable, misses more; its larger saving may be luck"
+        return f"also acceptable, {'equally cheap' if item in cheap else 'saves less'}"
+    if len(cheap) < 2:
         return ""
-    best = "simplest" if len({other.missed_turns for other in equal}) == 1 else "safest"
-    return f"the {best} of {count(len(equal))} equally cheap ones"
+    best = "simplest" if len({other.missed_turns for other in cheap}) == 1 else "safest"
+    return f"the {best} of the {count(len(cheap))} cheapest"

@@ -16,7 +16,7 @@ from .reading import Reading
 
 _GROUPS = {
     "Gates failed": "with a failed gate",
-    "Ship": "with a strategy to ship",
+    "Ship": "with a certain saving",
     "More runs needed": "without enough runs",
     "Keep what runs today": "where today's stays",
     "Stores, evaluators and routers": "about stores, evaluators or routers",

@@ -223,6 +223,18 @@ def test_a_portfolio_states_the_price_of_tasks_that_did_not_choose() -> None:
     assert chosen.ratio < stated.ratio
 
 
+def test_of_many_the_luckiest_gives_way_to_one_that_loses_less_at_its_honest_price() -> None:
+    today = TODAY * 3
+    lucky = {
+        f"lucky{at}": [{"usd": usd * (0.6 if k % 3 == at else 0.86), "missed": 0.03} for k, usd in enumerate(today)]
+        for at in range(3)
+    }
+    runs = runs_with_prices(today, safe=[{"usd": usd * 0.8} for usd in today], **lucky)
+    plain, many = advice_for(runs), advice_for(runs, portfolio=True)
+    assert (plain.advised or "").startswith("lucky")
+    assert many.advised == "safe"
+
+
 STORES = {"cut": "cut=store=truncate:limit=10", "whole": "whole=store=full"}
 
 
