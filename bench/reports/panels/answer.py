@@ -82,20 +82,24 @@ def _savings(reading: Reading) -> Iterator[Figure]:
     yield _price_figure(reading, item)
     yield _missed_figure(reading, item)
     yield _certainty_figure(reading, item)
-    pricing, today, least = reading.pricing, reading.today, reading.advice.theoretical_minimum
-    note = ""
-    if least is not None and today is not None and today.per_run:
-        floor = pricing.in_words(Price(unit=today.unit, per_run=least))
-        note = f"theoretical minimum, with only what is used later: {floor} ({change(least / today.per_run)})"
     if rejected is None:
         refused = sum(one.verdict in REFUSED for one in reading.tried)
         line = f"{count(refused)} of {count(len(reading.tried))} strategies rejected"
-        yield Figure("Cheaper but rejected", "none", "", line, note)
+        yield Figure("Cheaper but rejected", "none", "", line)
     else:
         price, name = reading.price(rejected), f"Cheapest rejected: {rejected.strategy}"
         cost = f"{change(price.ratio)}, but " if price and price.ratio is not None else ""
-        line = f"{cost}{rejected.verdict}: {rejected.reason}"
-        yield Figure(name, value_of_failed(rejected.rules), "bad", line, note)
+        line = f"{cost}{rejected.reason or rejected.verdict}"
+        yield Figure(name, value_of_failed(rejected.rules), "bad", line)
+
+
+def _least(reading: Reading) -> str:
+    """The theoretical minimum in words; "" where it is not known."""
+    least, today = reading.advice.theoretical_minimum, reading.today
+    if least is None or today is None or not today.per_run:
+        return ""
+    floor = reading.pricing.in_words(Price(unit=today.unit, per_run=least))
+    return f"theoretical minimum {floor} ({change(least / today.per_run)})"
 
 
 def _price_figure(reading: Reading, item: Ranked) -> Figure:
@@ -103,10 +107,12 @@ def _price_figure(reading: Reading, item: Ranked) -> Figure:
     pricing, price, today = reading.pricing, reading.price(item), reading.today
     if item is reading.rejected or "inactive" in item.marks or price is None or not price.ratio:
         name = "Tokens today" if reading.counts_tokens else "Price today"
-        return Figure(name, pricing.money(today or price), "", pricing.unit, pricing.economy)
+        line = ", ".join(filter(None, [pricing.unit, pricing.economy]))
+        return Figure(name, pricing.money(today or price), "", line, _least(reading))
     kind = "Saving with" if item.strategy == reading.advice.advised else "Change with"
     start = f"{pricing.money(today)} → " if today else ""
-    note = f"95% interval {_in_words(price.interval)}" if price.interval else ""
+    interval = f"95% interval {_in_words(price.interval)}" if price.interval else ""
+    note = "; ".join(filter(None, [interval, _least(reading)]))
     tone = TONE_OF[reading.mark(item.strategy)]
     line = f"{start}{pricing.in_words(price)}"
     return Figure(f"{kind} {item.strategy}", change(price.ratio), tone, line, note)
