@@ -84,10 +84,13 @@ def scenario_at(plan: Scenario, revision: str, running: Running) -> Iterator[Sce
         files = Path(folder).resolve() / "files"
         unpack(sha, top, files, files.with_name("index"))
         inside = plan.path.resolve().relative_to(top)
-        gone = [f"scenario {name} is gone or another one" for name in _gone(files, top, inside)]
+        absent = [
+            f"scenario {name} is gone or another one"
+            for name in _missing_scenarios(files, top, inside)
+        ]
         if not (files / inside).is_file():
             error = NewScenarioError(f"{inside} is not in {revision}")
-            error.missing = tuple(gone)
+            error.missing = tuple(absent)
             raise error
         then = read_scenario(files / inside)
         moved = msgspec.structs.replace(then, **{name: getattr(plan, name) for name in _OF_NOW})
@@ -98,7 +101,7 @@ def scenario_at(plan: Scenario, revision: str, running: Running) -> Iterator[Sce
                 *_broken_strategies(given, sha),
                 *_stale(given, top, files),
             ]
-            missing += [f"{part} is gone or another one" for part in _removed(then, plan)] + gone
+            missing += [f"{part} is gone or another one" for part in _removed(then, plan)] + absent
             yield ScenarioAtRevision(
                 sha,
                 moved,
@@ -155,7 +158,7 @@ def _upwards(folder: Path, top: Path) -> list[Path]:
     return [one for one in (folder, *folder.parents) if one.is_relative_to(top.resolve())]
 
 
-def _gone(files: Path, top: Path, inside: Path) -> Iterator[str]:
+def _missing_scenarios(files: Path, top: Path, inside: Path) -> Iterator[str]:
     """Yield the scenarios beside a scenario, or in a folder above, that a revision has in `files`
     and that are gone now."""
     for then in _upwards((files / inside).parent, files):

@@ -357,10 +357,10 @@ def f(given):
     return ' '.join([given.text[:5], *sorted(name for name in os.environ if name.startswith(('GITHUB', 'MY')))])
 def new(given): open('new.txt', 'w')
 def old(given): open('old.txt', 'a')
-def gone(given): os.remove('old.txt')
+def deletes(given): os.remove('old.txt')
 def moved(given): os.rename('old.txt', 'new.txt')
 def cut(given): os.truncate('old.txt', 0)
-def shown(given): open(os.environ['A_TERMINAL'], 'w')
+def opens_a_terminal(given): open(os.environ['A_TERMINAL'], 'w')
 def linked(given): os.link('old.txt', tempfile.mkdtemp() + '/x')
 """
 
@@ -372,7 +372,7 @@ def test_code_writes_in_its_temporary_folder_alone(replayed, tmp_path, monkeypat
     ends = pty.openpty()
     monkeypatch.setenv("A_TERMINAL", os.ttyname(ends[1]))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    names = ["new", "old", "gone", "moved", "cut", "shown", "linked"]
+    names = ["new", "old", "deletes", "moved", "cut", "opens_a_terminal", "linked"]
     fine, *others = replayed.each(WRITES, [f"summarizer={{}}:{name}" for name in ("f", *names)])
     assert texts(fine) == ["found MY_SETTING"] * 2
     if worker_rules() >= 4:  # the kernel can forbid it
