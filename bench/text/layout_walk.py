@@ -138,9 +138,11 @@ class Walk:
 
     def _scalar(self) -> bool:
         """Move past a value that is due here."""
-        for node in self._due():
+        for node in self._named():
             end = end_of(self._text, self._at, node.value)
-            if end is not None and self._may_be_empty(node):
+            if end is None or not self._may_be_empty(node):
+                continue
+            if self._may_follow(node, self._words):
                 for record in self._unnamed(node, self._words):
                     record.await_key()
                 node.tick_off()
@@ -158,8 +160,8 @@ class Walk:
         """Clear the words that led to the scalar that was written last."""
         self._before, self._words, self._names, self._begin = node, [], None, self._at
 
-    def _due(self) -> Iterator[Node]:
-        """Yield the scalars whose key was named last, first those that continue the open record."""
+    def _named(self) -> Iterator[Node]:
+        """Yield the scalars whose key was named last, first those that are due first."""
         names = self._names
         if names is None:
             names = self._names = self._named_last()
@@ -167,11 +169,9 @@ class Walk:
             waiting = self._by_name.get(name, [])
             while waiting and not waiting[-1].left:
                 waiting.pop()
-            near = [node for node in waiting[: -_MOST_TRIED - 1 : -1] if node.left]
-            yield from (node for node in near if self._may_follow(node, self._words))
+            yield from (node for node in waiting[: -_MOST_TRIED - 1 : -1] if node.left)
         for node, beginnings in self._value.prose:
-            begins = node.left and self._text.startswith(beginnings, self._at)
-            if begins and self._may_follow(node, self._words):
+            if node.left and self._text.startswith(beginnings, self._at):
                 yield node  # a long text says itself which one it is
 
     def _named_last(self) -> list[Words]:
@@ -252,22 +252,21 @@ class Walk:
 
     def _may_begin(self, grid: Grid, words: Sequence[str]) -> bool:
         """True if a table may begin after some words, which may have numbers of its rows."""
-        rows = {str(number) for number in range(len(grid.rows) + 1)}
-        return self._may_follow(grid.node, [word for word in words if word not in rows])
+        others = [word for word in words if not _is_number(word, len(grid.rows))]
+        return self._may_follow(grid.node, others)
 
     def _rows(self, grid: Grid, order: list[int]) -> bool:
         """Move past the rows below a header; False without any."""
         header = self._text[self._begin : self._at]
         cells = Cells(self._text, self._at, grid.sign_in(header), self._end_of_nested)
-        rows = [row for row in grid.rows if row.left]
+        rows = [row for row in grid.rows if row.node.left]
         last = None
         for row in reversed(rows) if self._backwards else rows:
-            leaves = grid.cells_of(row)
-            if not cells.go_behind([leaves[column] for column in order], row.numbers):
+            due = [row.cells[column] for column in order]
+            if not cells.go_behind(due, row.node.numbers):
                 break
-            cells_in_order = [cell for column in order if (cell := leaves[column])]
-            *_, last = cells_in_order[-1].leaves()
-            for leaf in row.leaves():
+            *_, last = [cell for cell in due if cell][-1].leaves()
+            for leaf in row.node.leaves():
                 leaf.tick_off()
         if last is not None:
             self._at = cells.at
@@ -284,13 +283,15 @@ class Walk:
 
     def _lines(self, grid: Grid, name: Words) -> bool:
         """Move past the lines of a table with a line per column, whose first column was named."""
-        columns, rows = grid.columns, [grid.cells_of(row) for row in grid.rows]
+        columns = grid.columns
         start, words, left = self._at, self._words, list(range(len(columns)))
         sign = grid.sign_behind(self._text, self._at)
         cells = Cells(self._text, self._at, sign, self._end_of_nested)
         while left:
             column = next((number for number in left if columns[number] == name), None)
-            if column is None or not cells.go_behind([row[column] for row in rows], is_named=True):
+            if column is None or not cells.go_behind(
+                [row.cells[column] for row in grid.rows], is_named=True
+            ):
                 self._at, self._words = start, words
                 return False
             left.remove(column)
@@ -353,6 +354,11 @@ def _ends_of(words: Sequence[str], *, of_start: bool = False) -> Iterator[Words]
 def _names(words: Sequence[str], key: Words) -> bool:
     """True if some words have all words of a key, perhaps in the singular."""
     return all(word in words or word.removesuffix("s") in words for word in key)
+
+
+def _is_number(word: str, most: int) -> bool:
+    """True for a number from 0 to another, without leading zeros."""
+    return len(word) < 10 and word.isdecimal() and str(int(word)) == word and int(word) <= most
 
 
 def _is_known(word: str, keys: set[str]) -> bool:

@@ -24,22 +24,20 @@ EndOf = Callable[[int, Node], int | None]
 """A function that returns the place after a nested value at a place; None if it is not there."""
 
 
-class Grid(NamedTuple):
-    """A list of records as a table: the name of each column, and the rows; a row may lack some cells.
+class Row(NamedTuple):
+    """A record of a table, and its values by column; None for a missing cell."""
 
-    With `nested` cells there is a column for each key, else for each scalar within a row.
-    """
+    node: Node
+    cells: list[Node | None]
+
+
+class Grid(NamedTuple):
+    """A list of records as a table: the name of each column, and the rows, which may lack cells."""
 
     node: Node
     columns: list[Words]
-    rows: list[Node]
+    rows: list[Row]
     lacks_cells: bool
-    nested: bool
-
-    def cells_of(self, row: Node) -> list[Node | None]:
-        """The values of a row by column; None for a missing cell."""
-        cells = dict(_by_column(row, nested=self.nested))
-        return [cells.get(column) for column in self.columns]
 
     def sign_in(self, header: str) -> str:
         """The separator between the names of the columns; a blank without one, "" if none is
@@ -148,7 +146,7 @@ class Cells:
 
 def tables_of(root: Node) -> dict[Words, list[Grid]]:
     """The lists of records in a value, and the whole value as a row, by the sorted words of their
-    columns.
+    columns: one for each key of a record, and one for each scalar within it.
     """
     grids: dict[Words, list[Grid]] = {}
     for node in nodes_of(root):
@@ -156,11 +154,15 @@ def tables_of(root: Node) -> dict[Words, list[Grid]]:
         if not rows or not all(isinstance(row.value, dict) and row.children for row in rows):
             continue
         for nested in (False, True):
-            of_rows = [[column for column, _ in _by_column(row, nested=nested)] for row in rows]
+            of_rows = [dict(_by_column(row, nested=nested)) for row in rows]
             columns = list(dict.fromkeys(column for of_row in of_rows for column in of_row))
             lacks_cells = any(len(of_row) < len(columns) for of_row in of_rows)
             words = tuple(sorted(word for column in columns for word in column))
-            grids.setdefault(words, []).append(Grid(node, columns, rows, lacks_cells, nested))
+            lines = [
+                Row(row, list(map(of_row.get, columns)))
+                for row, of_row in zip(rows, of_rows, strict=True)
+            ]
+            grids.setdefault(words, []).append(Grid(node, columns, lines, lacks_cells))
             if not any(child.children for row in rows for child in row.children):
                 break
     return grids
