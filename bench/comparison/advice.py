@@ -15,6 +15,7 @@ from ..model.compared import Answers, Compared
 from .against import Against, moves
 from .baseline import ScoreFile, score_file_of
 from .certainty import EQUAL, cannot_rule_out
+from .gains import gains_of
 from .gates import judge
 from .prices import (
     METRICS,
@@ -25,9 +26,17 @@ from .prices import (
     prices_of,
     with_leave_one_out_price,
 )
-from .rules import Rates, finite, results_of, slots_in_spec, unchecked_words, verdict_of
+from .rules import (
+    Rates,
+    finite,
+    merit,
+    results_of,
+    slots_in_spec,
+    unchecked_words,
+    verdict_of,
+)
 from .sentence import with_sentence
-from .totals import Runs, totals, value_of
+from .totals import Runs, totals
 
 
 def answers_of(specs: Iterable[str]) -> Answers:
@@ -110,7 +119,8 @@ def advised(compared: Compared, *, rates: Rates | None = None, portfolio: bool =
         answers=answers,
         deciding=economies[0],
         assumed=assumed and economies[0] != "tokens",
-        saves=answers == "savings" and verdict_of(rules[TODAY]) != "invalid",
+        gains=verdict_of(rules[TODAY]) != "invalid",
+        better={} if answers == "savings" else gains_of(runs, answers, rules),
         prices={economy: prices_of(runs, names, economy) for economy in economies},
     )
     ranked = [_ranked_strategy(question, name, specs.get(name, ""), rules[name]) for name in rules]
@@ -130,15 +140,17 @@ class _Question:
     """A decision to make: the runs, the prices and the price that decides.
 
     `assumed` is True if the shares of the provider's cache are not recorded, so that a saving must
-    be certain with and without the cache. `saves` is True if a strategy must save, which is not
-    asked where today's is not valid.
+    be certain with and without the cache. `gains` is True if a strategy must certainly gain
+    something, which is not asked where today's is not valid; `better` has the results of those that
+    differ from today's in the figure that answers a question other than savings.
     """
 
     runs: Runs
     answers: Answers
     deciding: Economy
     assumed: bool
-    saves: bool
+    gains: bool
+    better: Mapping[str, RuleResult]
     prices: Mapping[Economy, Mapping[str, Price]]
 
 
@@ -156,8 +168,8 @@ def _ranked_strategy(
     acted = any(score.acted for run in runs.all if (score := runs.score(run, name)))
     if not is_today and not acted:
         marks.append("inactive")
-    if not is_today and question.saves:
-        rules = (*rules, _cheaper(question, prices))
+    if not is_today and question.gains:
+        rules = (*rules, _gain(question, prices, question.better.get(name)))
     todays = verdict_of(rules) or "keep"
     return Ranked(
         strategy=name,
@@ -173,9 +185,20 @@ def _ranked_strategy(
     )
 
 
+def _gain(
+    question: _Question, own: Mapping[Economy, Price | None], better: RuleResult | None
+) -> RuleResult:
+    """The result of the last rule: the figure that answers the question is certainly better than
+    today's; or it is today's and the strategy certainly cheaper."""
+    cheaper = _cheaper(question, own)
+    if better is None or (cheaper.passed and not better.passed and not better.findings):
+        return cheaper
+    return better
+
+
 def _cheaper(question: _Question, own: Mapping[Economy, Price | None]) -> RuleResult:
-    """The result of the last rule: the saving is certain; if the cache is assumed, also without
-    it."""
+    """The result of the rule *cheaper*: the saving is certain; if the cache is assumed, also
+    without it."""
     asked = [
         price for economy, price in own.items() if economy == question.deciding or question.assumed
     ]
@@ -190,8 +213,8 @@ def _verdict(
     own: Mapping[Economy, Price | None],
     marks: Sequence[Mark],
 ) -> Verdict:
-    """The verdict of the first rule that refuses; if only the price is left, the verdict by the
-    price.
+    """The verdict of the first rule that refuses; if only the gain is left, the verdict by the
+    gain.
 
     A strategy that changed nothing loses nothing, even if it could not be measured.
     """
@@ -201,16 +224,9 @@ def _verdict(
     if refused not in ("not certain", None):
         return refused
     saves = price is not None and price.saves
-    if not saves and (question.saves or _is_as_good_as_today(question, rules)):
+    if refused and not saves and rules[-1].rule == "cheaper":
         return "no saving"
     return "not certain" if refused or "not checked" in marks else "ship"
-
-
-def _is_as_good_as_today(question: _Question, rules: tuple[RuleResult, ...]) -> bool:
-    """True if the measure that answers the question is just today's."""
-    result = next((rule for rule in rules if rule.rule == question.answers), None)
-    today = value_of(question.runs.share(TODAY, result.metric)) if result else None
-    return today is not None and result is not None and result.value == today
 
 
 # ---------------------------------------------------------------- all strategies
@@ -245,10 +261,9 @@ def _place(item: Ranked, question: _Question) -> tuple[float | str, ...]:
     """The sort key of a strategy in the table: verdict, then quality where that is asked, then
     price."""
     price = item.price(question.deciding)
-    quality = next((rule.value for rule in item.rules if rule.rule == question.answers), None)
     return (
         get_args(Verdict).index(item.verdict),
-        0.0 if quality is None else -quality,
+        0.0 if question.answers == "savings" else -merit(item.rules, question.answers),
         float(f"{finite(price.per_run if price else None):.9g}"),
         *preference(item),
     )

@@ -1,6 +1,7 @@
-"""Certainty of a saving: the ratio of totals, with a jackknife t interval on its logarithm.
+"""Certainty of a gain: a jackknife t interval on the logarithm of the ratio of two totals (a
+saving), or on the mean of differences (any other gain).
 
-The task is the unit. A saving is certain where the one-sided 97.5 % interval ends below 1 after
+The task is the unit. A gain is certain where the one-sided 97.5 % interval excludes "no gain" after
 Holm's correction over all tries, and there are at least six tasks. What no test
 can show is a loss that is rarer than `cannot_rule_out` says. A difference of the same recordings
 under two versions is exact and needs none of this.
@@ -68,6 +69,47 @@ def ratio_of_totals(today: Sequence[float], new: Sequence[float]) -> Ratio | Non
     return Ratio(ratio, math.exp(min(high, 700.0)), t_distribution(math.log(ratio) / error, n - 1))
 
 
+class Gain(Value, frozen=True):
+    """A mean of differences, positive is better: `low` is the lower end of its one-sided 97.5 %
+    interval, `p` the p-value of "it is 0 or less"."""
+
+    mean: float
+    low: float = -math.inf
+    p: float = 1.0
+
+
+def mean_gain(gains: Sequence[float]) -> Gain:
+    """The mean of the gains of some tasks; without an interval for fewer than two.
+
+    >>> gain = mean_gain([0.1, 0.3, 0.2, 0.2, 0.1, 0.3])
+    >>> round(gain.mean, 3), round(gain.low, 3), gain.p < 0.01
+    (0.2, 0.106, True)
+    >>> mean_gain([0.5, 0.5]), mean_gain([0.5]).p
+    (Gain(mean=0.5, low=0.5, p=0.0), 1.0)
+    """
+    n = len(gains)
+    mean = math.fsum(gains) / max(n, 1)
+    if n < 2:
+        return Gain(mean)
+    error = math.sqrt(math.fsum((gain - mean) ** 2 for gain in gains) / (n * (n - 1)))
+    if error < 1e-12:  # the same gain on every task
+        return Gain(mean, mean, 0.0 if mean > 1e-12 else 1.0)
+    low = mean - t_quantile(1 - ALPHA, n - 1) * error
+    return Gain(mean, low, t_distribution(-mean / error, n - 1))
+
+
+def corrected_for_tries(tries: Mapping[str, tuple[tuple[float, ...], float]]) -> dict[str, float]:
+    """The p-value of each strategy, corrected over all: its values by task tell it from others.
+
+    Strategies with the same values on every task are one try.
+
+    >>> corrected_for_tries({"a": ((1.0,), 0.01), "same": ((1.0,), 0.01), "b": ((2.0,), 0.5)})
+    {'a': 0.02, 'same': 0.02, 'b': 0.5}
+    """
+    corrected = holm(dict(tries.values()))
+    return {name: corrected[values] for name, (values, _) in tries.items()}
+
+
 def holm(p_values: Mapping[Key, float]) -> dict[Key, float]:
     """The p-values of several claims, corrected for testing all of them. Claims up to `ALPHA` hold.
 
@@ -84,7 +126,7 @@ def holm(p_values: Mapping[Key, float]) -> dict[Key, float]:
 
 
 def certain(corrected: float, tasks: int) -> bool:
-    """True if a corrected p-value over this many tasks makes a saving certain."""
+    """True if a corrected p-value over this many tasks makes a gain certain."""
     return corrected <= ALPHA and tasks >= FEWEST
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from ..model.advice import NOISE, TODAY, Price, Ranked
-from .certainty import FEWEST, certain, holm, leave_one_out, ratio_of_totals
+from .certainty import FEWEST, certain, corrected_for_tries, leave_one_out, ratio_of_totals
 from .rules import slots_in_spec
 from .totals import Runs
 
@@ -49,10 +49,14 @@ def prices_of(runs: Runs, names: Sequence[str], economy: Economy) -> dict[str, P
         for name, own in costs.items()
         if today and (ratio := ratio_of_totals(today, own)) is not None
     }
-    tries = {tuple(costs[name]): ratio.p for name, ratio in ratios.items() if costs[name] != today}
-    corrected = holm(tries)
+    tries = {
+        name: (tuple(costs[name]), ratio.p)
+        for name, ratio in ratios.items()
+        if costs[name] != today
+    }
+    corrected = corrected_for_tries(tries)
     for name, ratio in ratios.items():
-        p = corrected.get(tuple(costs[name]), 1.0)
+        p = corrected.get(name, 1.0)
         prices[name] = replace(
             prices[name],
             ratio=ratio.ratio,

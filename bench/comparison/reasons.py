@@ -7,19 +7,20 @@ from collections.abc import Sequence
 from ..model.advice import Advice, Ranked, RuleResult
 from ..text.wording import count, counted, percent
 from .certainty import EQUAL, FEWEST
-from .rules import asked_by
+from .rules import GAINS, asked_by
 from .wording import change, less_or_more, quoted, sample
 
-QUALITY = {
-    "loss.leaf_recall.stored": "keeps {} of the fields in the store",
-    "loss.fact_recall.stored": "keeps {} of the facts in the store",
-    "probes.recall": "answers {} of the questions",
-    "findings.agreement": "leaves {} of the judgements as they are",
-    "routing.accuracy": "takes the expected route in {} of the decisions",
-    "routing.selection_top1": "ranks the expected script first for {} of the requests",
-    "routing.unreset_states": "leaves the task's state uncleared in {} replies a run",
+FIGURES = {
+    "loss.leaf_recall.stored": ("keeps {} of the fields in the store", "result"),
+    "loss.fact_recall.stored": ("keeps {} of the facts in the store", "result"),
+    "probes.recall": ("answers {} of the questions", "question"),
+    "findings.agreement": ("judges {} of the results as if they were stored untruncated", "result"),
+    "routing.accuracy": ("takes the expected route in {} of the decisions", "decision"),
+    "routing.selection_top1": ("finds the expected script first for {} of the requests", "request"),
+    "routing.unreset_states": ("leaves the task's state uncleared in {} replies a run", ""),
 }
-"""The words for the measures of stores, evaluators, routers and consumers, after a strategy's name."""
+"""The words for the figures of stores, evaluators, routers and consumers, after a strategy's name, and
+what a share is of."""
 
 
 def rule_failed(result: RuleResult, *, quoting: bool = True) -> str:
@@ -42,7 +43,7 @@ def rule_failed(result: RuleResult, *, quoting: bool = True) -> str:
     '2 errors hidden, shown as "Success"'
     """
     words = asked_by(result)
-    value, limit = (_amount(result.metric, size) for size in (result.value, result.limit))
+    value, limit = (amount(result, size) for size in (result.value, result.limit))
     texts = (item.text.partition(" — ")[0] for item in result.findings)
     text = next(filter(str.strip, texts), "")
     example = f", {words.example} {quoted(text)}" if text and quoting else ""
@@ -57,19 +58,39 @@ def rule_failed(result: RuleResult, *, quoting: bool = True) -> str:
         return f"{words.measure}: {why}"
     if value == limit:  # as far as it was rounded
         value = f"{result.value:.3%}"
-    shown = quality(result) if result.metric in QUALITY else f"{words.measure} {value}"
+    shown = figure_in_words(result) if result.metric in FIGURES else f"{words.measure} {value}"
     beyond = "above" if (result.value or 0) > (result.limit or 0) else "below"
     todays = "today's " if words.slot else ""
     return f"{shown}, {beyond} {todays}{limit}"
 
 
-def quality(result: RuleResult) -> str:
-    """The measure of a store, an evaluator, routers or a consumer in words.
+def figure_in_words(result: RuleResult) -> str:
+    """The figure of a store, an evaluator, routers or a consumer in words.
 
-    >>> quality(RuleResult(rule="routed", passed=False, value=0.5, metric="routing.unreset_states"))
+    >>> figure_in_words(RuleResult(rule="routed", passed=False, value=0.5, metric="routing.unreset_states"))
     "leaves the task's state uncleared in 0.5 replies a run"
     """
-    return QUALITY[result.metric].format(_amount(result.metric, result.value))
+    words, _ = FIGURES[result.metric]
+    return words.format(amount(result, result.value))
+
+
+def basis_in_words(result: RuleResult, advice: Advice) -> str:
+    """The number of decisions (or results, requests) behind a share in all runs; with the
+    number that is right, where that is the same share as the mean over tasks. "" for no share.
+
+    >>> advice = Advice(advised=None, sentence="", basis="quality", tasks=2, runs=2)
+    >>> result = RuleResult(rule="routed", passed=True, value=0.5, hits=7, of=12, metric="routing.accuracy")
+    >>> basis_in_words(result, advice)
+    'mean over runs, 12 decisions'
+    """
+    _, noun = FIGURES[result.metric]
+    if not noun:
+        return ""
+    hits, many = result.hits or 0.0, result.of or 0.0
+    is_pooled = many and percent(hits / many) == percent(result.value)
+    if is_pooled and abs(hits - round(hits)) < 1e-6:
+        return f"{count(round(hits))} of {counted(many, noun)}"
+    return f"mean over {sample(advice).partition(' ')[2]}, {counted(many, noun)}"
 
 
 def value_of_failed(rules: Sequence[RuleResult]) -> str:
@@ -84,7 +105,7 @@ def value_of_failed(rules: Sequence[RuleResult]) -> str:
     if failed is None:
         return ""
     noun = asked_by(failed).noun
-    return counted(failed.value or 0, noun) if noun else _amount(failed.metric, failed.value)
+    return counted(failed.value or 0, noun) if noun else amount(failed, failed.value)
 
 
 def limit_in_words(result: RuleResult) -> str:
@@ -99,12 +120,12 @@ def limit_in_words(result: RuleResult) -> str:
     is_least = bool(asked.metrics) and asked.better == "higher"
     if is_least and not result.limit:
         return "no limit"  # today's value is not known
-    return f"{'at least ' if is_least else ''}{_amount(result.metric, result.limit)}"
+    return f"{'at least ' if is_least else ''}{amount(result, result.limit)}"
 
 
-def _amount(metric: str, value: float | None) -> str:
-    """A value in words: a share, or a number of replies."""
-    return count(value) if metric == "routing.unreset_states" else percent(value)
+def amount(result: RuleResult, value: float | None) -> str:
+    """A value of a rule in words: a share, or a number of replies."""
+    return count(value) if result.metric == "routing.unreset_states" else percent(value)
 
 
 def reason_of(item: Ranked, advice: Advice) -> str:
@@ -115,22 +136,26 @@ def reason_of(item: Ranked, advice: Advice) -> str:
     failed = [rule for rule in item.rules if not rule.passed]
     if failed and failed[0].rule == "ran" and failed[0].findings:
         return rule_failed(failed[0])  # the others are of the runs that did not fail
-    if refusals := [rule_failed(rule) for rule in failed if rule.rule != "cheaper"]:
+    if refusals := [rule_failed(rule) for rule in failed if rule.rule not in GAINS]:
         return "; ".join(refusals)
-    if not failed and item.verdict == "no saving":
-        return "is no better than today, and costs as much"
     if not failed:
         words = f": {quoted(item.unchecked_text)}" if item.unchecked_text else ""
         return f"not checked{words}" if "not checked" in item.marks else _beside(item, advice)
-    price, high = item.price(advice.basis), failed[0].value
-    if price is not None and price.ratio is not None and not price.saves:
-        return f"costs {less_or_more(price)}"
+    last, price = failed[0], item.price(advice.basis)
+    if last.rule == "cheaper" and price is not None and price.ratio is not None and not price.saves:
+        costs = f"costs {less_or_more(price)}"
+        return f"is no better than today, and {costs}" if advice.basis == "quality" else costs
+    if last.findings:
+        return last.findings[0].text
     if advice.tasks < FEWEST:
         return f"needs {sample(advice, FEWEST)}"
-    if price is None or high is None:
-        return "not priced"
-    if high > 1:
-        more = change(high).lstrip("+")
+    if last.value is None:
+        few = f"measured on fewer than {sample(advice, FEWEST)}"
+        return few if last.rule == "better" else "not priced"
+    if last.rule == "better" and last.value <= 0:
+        return "may be no better than today"
+    if last.rule == "cheaper" and last.value > 1:
+        more = change(last.value).lstrip("+")
         return "may cost as much" if more == "≈0%" else f"may cost up to {more} more"
     return f"may just be the luckiest of {count(len(advice.ranked) - 1)} tried"
 

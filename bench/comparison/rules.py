@@ -8,7 +8,7 @@ stricter than today's value.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -83,6 +83,7 @@ TABLE: tuple[DecisionRule, ...] = (
         "routed", _LOSS, "replies that leave the task's state uncleared", slot="consumer",
         metrics=("routing.unreset_states",), better="lower",
     ),
+    DecisionRule("better", "not certain", "lower end of the 95% interval of the gain on today"),
     DecisionRule("cheaper", "not certain", "upper end of the 95% interval of the price, against today's"),
 )  # fmt: skip
 """The table, in the order in which the rules are applied.
@@ -98,6 +99,8 @@ def asked_by(result: RuleResult) -> DecisionRule:
     return next((asked for asked in of_rule if result.metric in asked.metrics), of_rule[0])
 
 
+GAINS: tuple[Rule, ...] = ("better", "cheaper")
+"""The rules on the gain, of which one is applied last."""
 FINDINGS = 5
 """The most findings that a rule's result lists."""
 _ROUNDING = 1e-9
@@ -129,14 +132,14 @@ Rates = Mapping[Rule, FalseAlarms]
 def results_of(
     runs: Runs, strategy: str, *, spec: str = "", rates: Rates | None = None, failed_gates: int = 0
 ) -> tuple[RuleResult, ...]:
-    """The results of every rule except the last for one strategy, in order.
+    """The results of every rule but those on the gain for one strategy, in order.
 
     For what runs today only *ran* and *valid*.
     """
     slots = slots_in_spec(spec)
     results: list[RuleResult | None] = []
     for asked in TABLE:
-        if asked.rule == "cheaper" or (strategy == TODAY and asked.rule not in ("ran", "valid")):
+        if asked.rule in GAINS or (strategy == TODAY and asked.rule not in ("ran", "valid")):
             continue
         if asked.rule == "ran":
             results.append(_ran(runs, strategy, failed_gates))
@@ -235,7 +238,8 @@ def _share(runs: Runs, asked: DecisionRule, strategy: str) -> RuleResult | None:
     lower = asked.better == "lower"
     measured = [(metric, runs.share(strategy, metric)) for metric in asked.metrics]
     metric, share = next(((name, share) for name, share in measured if share.weight), measured[0])
-    result = RuleResult(rule=asked.rule, metric=metric, passed=False)
+    hits, of = runs.counts(strategy, metric) if asked.slot else (None, None)
+    result = RuleResult(rule=asked.rule, metric=metric, passed=False, hits=hits, of=of)
     if share.weight == 0:
         nothing = share.reason == "nothing to measure"
         passed = nothing and asked.rule == "far"
@@ -259,6 +263,15 @@ def _limit(todays: Number, asked: DecisionRule) -> float:
     if asked.slot:
         return today
     return max(asked.limit, today) if asked.better == "lower" else min(asked.limit, today)
+
+
+def merit(results: Iterable[RuleResult], rule: Rule) -> float:
+    """The value of the first result of a rule, negative where lower is better, to sort by; −∞ where
+    it was not measured."""
+    result = next((result for result in results if result.rule == rule), None)
+    if result is None or result.value is None:
+        return -math.inf
+    return -result.value if asked_by(result).better == "lower" else result.value
 
 
 def finite(value: float | None) -> float:

@@ -10,11 +10,13 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from ..model.advice import TODAY, Advice, Ranked
+from ..model.advice import TODAY, Advice, Ranked, RuleResult
 from ..model.compared import Answers
+from ..model.scores import Rule
 from ..text.wording import listed, percent
 from .certainty import FEWEST
-from .reasons import quality, reason_of, rule_failed
+from .reasons import amount, basis_in_words, figure_in_words, reason_of, rule_failed
+from .rules import merit
 from .wording import less_or_more, pricing_of, sample
 
 _ECONOMY = {"cached": " with the provider's cache", "uncached": " without a cache"}
@@ -42,6 +44,8 @@ def with_sentence(advice: Advice, answers: Answers, assumed: bool, asks: str = "
     start = re.split(r"[:;,]", sentence.removeprefix("Keep what runs today: "))[0]
     if about and asks == advice.advised:
         sentence = f"Yes. {sentence}"
+    elif about and about.verdict == "not certain" and sentence.startswith("Not certain"):
+        pass  # the sentence says so
     elif about and not re.search(rf"(?<![\w-]){re.escape(asks)}(?![\w-])", start):
         sentence = f"{_answer(about)} {sentence}"
     return replace(advice, sentence=sentence, subject=subject)
@@ -55,7 +59,8 @@ def _answer(item: Ranked) -> str:
     if item.verdict == "no saving":
         return f"No: {item.strategy} {item.reason}."
     if item.verdict == "not certain":
-        return f"Not certain: {item.strategy} may cost less."
+        more = "do better" if failed and failed.rule == "better" else "cost less"
+        return f"Not certain: {item.strategy} may {more}."
     return f"Yes: {item.strategy} is within all limits."
 
 
@@ -135,7 +140,6 @@ def _why_not(
     """
     item = cheaper[0]
     price, cost = item.price(advice.basis), _cost(advice, item, assumed)
-    few = f"{sample(advice)} {'is' if advice.tasks == 1 else 'are'} too few to be certain"
     failed = next((rule for rule in item.rules if not rule.passed), None)
     if item.verdict in _LOSES and failed:
         start = item.strategy
@@ -148,7 +152,7 @@ def _why_not(
     if failed is None:
         why = "some of its texts could not be checked"
     elif advice.tasks < FEWEST:
-        why = f"{few} (at least {FEWEST} are needed)"
+        why = _too_few(advice)
     elif assumed and price is not None and price.certain:
         why = f"that cache is not recorded, and without it that is not certain on {sample(advice)}"
     else:
@@ -183,33 +187,73 @@ def _other_economy(advice: Advice, items: Sequence[Ranked]) -> str:
 # ---------------------------------------------------------------- stores, evaluators, routers
 
 
-def _of_quality(advice: Advice, answers: Answers) -> tuple[str, str]:
-    """The best store, evaluator or router, and the sentence on it, its price and the worst."""
-    measured = [
+def _of_quality(advice: Advice, answers: Rule) -> tuple[str, str]:
+    """The best store, evaluator or router, and the sentence on it, its gain and the worst."""
+    figures = [
         (item, result)
         for item in advice.ranked
         for result in [result for result in item.rules if result.rule == answers][:1]
         if result.value is not None and item.strategy != TODAY
     ]
-    if not measured:
+    if not figures:
         return "", "Nothing that these strategies fill could be measured."
-    measured.sort(
-        key=lambda it: (
-            it[0].verdict in _LOSES,
-            not it[1].passed,
-            -(it[1].value or 0.0),
-            it[0].strategy,
+    figures.sort(
+        key=lambda pair: (
+            pair[0].strategy != advice.advised,
+            pair[0].verdict in _LOSES,
+            -merit(pair[0].rules, answers),
+            pair[0].strategy,
         )
     )
-    passed = [pair for pair in measured if pair[0].verdict == "ship"]
-    named = [pair for pair in passed if pair[0].strategy == advice.advised]
-    (best, result), (worst, lowest) = (named or passed or measured)[0], measured[-1]
-    head = f"Ship {best.strategy}: it {quality(result)}, and a run {_quality_price(best)}"
-    if not passed:
-        why = f", but {best.reason}" if result.passed else ", which is too little"
-        head = f"Keep what runs today: {best.strategy} {quality(result)}{why}"
-    tail = "" if lowest.value == result.value else f"; {worst.strategy} {quality(lowest)}"
-    return best.strategy, f"{head}{tail} (on {sample(advice)}, not tested for chance)."
+    (best, result), (worst, lowest) = figures[0], figures[-1]
+    last = best.rules[-1]
+    if best.verdict == "not certain" and last.rule == "better" and last.findings:
+        why, _, than = last.findings[0].text.partition("; ")
+        values = _side_by_side(advice, figures, than)
+        return best.strategy, f"Not certain: {why}. On {sample(advice)}, {values}."
+    today = "today" if result.value == result.limit else f"today's {amount(result, result.limit)}"
+    words = _figure(result, advice)
+    compared = f"{words}, {'as ' if today == 'today' else 'instead of '}{today}"
+    tail = "" if lowest.value == result.value else f"; {worst.strategy} {figure_in_words(lowest)}"
+    if best.strategy != advice.advised:
+        start = f"Keep what runs today: {best.strategy} {_why_keep(advice, best, result, words)}"
+        return best.strategy, f"{start}{tail} (measured on {sample(advice)})."
+    certain = f"that is certain on {sample(advice)}"
+    gain = {
+        "better": f"{compared}, a gain {certain}; a run {_quality_price(best)}",
+        "cheaper": f"{compared}, and a run {_quality_price(best)}, a saving {certain}",
+    }.get(last.rule, f"{words}; what runs today is not valid")
+    return best.strategy, f"Ship {best.strategy}: it {gain}{tail}."
+
+
+def _why_keep(advice: Advice, best: Ranked, result: RuleResult, words: str) -> str:
+    """The figure of the best strategy, and why it is not advised."""
+    failed = next((rule for rule in best.rules if not rule.passed), None)
+    if best.verdict in _LOSES and failed is not None:
+        if not result.passed:
+            return rule_failed(result)
+        return f"{words}, but {_LOSES[best.verdict]}: {rule_failed(failed, quoting=False)}"
+    if best.verdict == "not certain" and advice.tasks < FEWEST:
+        return f"{words}, and a run {_quality_price(best)}, but {_too_few(advice)}"
+    return f"{words}, but {best.reason}"
+
+
+def _side_by_side(advice: Advice, figures: Sequence[tuple[Ranked, RuleResult]], than: str) -> str:
+    """The figures of strategies that cannot be compared with today's; `than` compares the first
+    with the worst."""
+    (first, result), *others = figures
+    names = [item.strategy for item, _ in figures]
+    words = _figure(result, advice)
+    if len({one.value for _, one in figures}) == 1 and others:
+        return f"each of {listed(names)} {words}"
+    rest = listed([f"{item.strategy} {amount(one, one.value)}" for item, one in others])
+    return "; ".join(filter(None, [f"{first.strategy} {words}{than and ', '}{than}", rest]))
+
+
+def _figure(result: RuleResult, advice: Advice) -> str:
+    """The figure of a strategy with the number of decisions behind it."""
+    basis = basis_in_words(result, advice)
+    return f"{figure_in_words(result)} ({basis})" if basis else figure_in_words(result)
 
 
 def _quality_price(item: Ranked) -> str:
@@ -217,5 +261,11 @@ def _quality_price(item: Ranked) -> str:
     price = item.cached
     if price is None or not price.ratio:
         return "is not priced"
-    amount = less_or_more(price)
-    return "costs as much as today" if amount == "as much" else f"costs {amount} than today"
+    less = less_or_more(price)
+    return "costs as much as today" if less == "as much" else f"costs {less} than today"
+
+
+def _too_few(advice: Advice) -> str:
+    """A clause on a number of tasks that is too small for certainty."""
+    verb = "is" if advice.tasks == 1 else "are"
+    return f"{sample(advice)} {verb} too few to be certain (at least {FEWEST} are needed)"

@@ -75,17 +75,31 @@ class Runs:
         A run without anything to measure is left out. Where a run could not be measured the value
         is None, with the reason.
         """
-        means = []
-        for task in self.tasks:
-            numbers = [number for run in task if (number := self.number(run, strategy, metric))]
-            missing = next((number for number in numbers if value_of(number) is None), None)
-            if missing is not None:
-                return Number(None, 0.0, missing.reason or "not a finite number")
-            if numbers:
-                means.append(math.fsum(number.value or 0.0 for number in numbers) / len(numbers))
+        numbers = (self.number(run, strategy, metric) for run in self.all)
+        missing = next((one for one in numbers if one and value_of(one) is None), None)
+        if missing is not None:
+            return Number(None, 0.0, missing.reason or "not a finite number")
+        means = self.means(strategy, metric).values()
         if not means:
             return Number(None, 0.0, "nothing to measure")
         return Number(math.fsum(means) / len(means), float(len(means)))
+
+    def means(self, strategy: str, metric: str) -> dict[int, float]:
+        """The mean over the runs of each task, by the task's place; without tasks where nothing was
+        measured."""
+        means = {}
+        for place, task in enumerate(self.tasks):
+            numbers = (value_of(self.number(run, strategy, metric)) for run in task)
+            if known := [value for value in numbers if value is not None]:
+                means[place] = math.fsum(known) / len(known)
+        return means
+
+    def counts(self, strategy: str, metric: str) -> tuple[float, float]:
+        """A share over all runs, as a number of things and how many they are of."""
+        numbers = (self.number(run, strategy, metric) for run in self.all)
+        known = [one for one in numbers if one and value_of(one) is not None]
+        hits = math.fsum((one.value or 0.0) * one.weight for one in known)
+        return hits, math.fsum(one.weight for one in known)
 
     def worst(self, strategy: str, metric: str, *, lowest: bool) -> str:
         """The run where a number is worst; "" where no run has one."""

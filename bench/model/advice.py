@@ -28,7 +28,7 @@ class RuleResult(Value, frozen=True, kw_only=True):
 
     A rule that reads prose refuses if `low`, the lower 95 % bound of the strategy's rate, is above
     `limit`, the rule's false-alarm rate. `metric` is set for a rule on a share; `worst_run` is the
-    run with the worst value.
+    run with the worst value. `hits` of `of` things in all runs have what a figure counts.
     """
 
     rule: Rule
@@ -37,6 +37,8 @@ class RuleResult(Value, frozen=True, kw_only=True):
     value: float | None = None
     limit: float | None = None
     low: float | None = None
+    hits: float | None = None
+    of: float | None = None
     findings: tuple[Finding, ...] = ()
     worst_run: str = ""
 

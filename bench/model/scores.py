@@ -11,7 +11,7 @@ from .outcome import Failure
 
 Rule = Literal[
     "ran", "valid", "instructed", "changed", "misattributed", "invented", "hidden",
-    "needed", "far", "stored", "judged", "routed", "cheaper",
+    "needed", "far", "stored", "judged", "routed", "better", "cheaper",
 ]  # fmt: skip
 """The rules of the decision, in the order in which they are applied."""
 

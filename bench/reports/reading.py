@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from ..comparison.prices import METRICS
+from ..comparison.reasons import basis_in_words
 from ..comparison.rules import TABLE
 from ..comparison.totals import Runs, value_of
 from ..comparison.wording import Pricing, pricing_of, sample
@@ -23,7 +23,7 @@ _UNNUMBERED = 5  # rows of a table without numbers
 _INACTIVE = 3  # of more strategies that changed nothing a line names them
 _NO_NAME = "asks "  # a task without a name is the digest of its question
 _LONGEST = 40  # letters of a task
-VERDICT = re.compile(r"(Ship .+?|Keep what runs today)[.:](?=\s|$)", re.DOTALL)
+VERDICT = re.compile(r"(Ship .+?|Keep what runs today|Not certain)[.:](?=\s|$)", re.DOTALL)
 """Matches the verdict in the sentence of an advice."""
 
 MISSED, RATE = "needed.missed_turns", "needed.missed_turn_rate"
@@ -189,14 +189,18 @@ class Reading:
     def counts(self, strategy: str, metric: str) -> str:
         """A share as a count over all runs, "251 of 364"; "" where the metric does not count things,
         and where the mean over tasks is another share."""
-        numbers = (self.known.number(run, strategy, metric) for run in self.runs)
-        known = [one for one in numbers if one and value_of(one) is not None]
-        size = math.fsum(one.weight for one in known)
-        hits = math.fsum((one.value or 0.0) * one.weight for one in known)
+        hits, size = self.known.counts(strategy, metric)
         even = self.unit(metric) == "share" and abs(hits - round(hits)) < 1e-6
         if not even or size <= 1 or percent(hits / size) != percent(self.value(strategy, metric)):
             return ""
         return f"{count(round(hits))} of {count(size)}"
+
+    def basis(self, strategy: str, metric: str) -> str:
+        """The number of decisions (or results, requests) behind a figure of a strategy; "" where it
+        is not known."""
+        item = self.by_name.get(strategy)
+        result = next((one for one in item.rules if one.metric == metric), None) if item else None
+        return basis_in_words(result, self.advice) if result and result.of else ""
 
     def unit(self, metric: str) -> str:
         """The unit of a metric; "count" for an unknown one."""

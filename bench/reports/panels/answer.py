@@ -161,22 +161,24 @@ def _measured_on(reading: Reading, tone: Tone, line: str) -> Figure:
 def _measures(
     reading: Reading, metric: str, measured: Sequence[tuple[str, float]]
 ) -> Iterator[Figure]:
-    """The figures of a scenario about stores, evaluators or routers: best, lowest, today, runs."""
-    line, values = sentence_case(reading.label(metric)), dict(measured)
-    (best, _), (lowest, _) = measured[0], measured[-1]
-    titles = {best: f"Best: {reading.title(best)}"}
-    if values[lowest] != values[best]:
-        titles[lowest] = f"Lowest: {reading.title(lowest)}"
-    if TODAY in values:
-        titles.setdefault(TODAY, "Today")
+    """The figures of a scenario about stores, evaluators or routers: best, worst, today, runs."""
+    line, unit, values = sentence_case(reading.label(metric)), reading.unit(metric), dict(measured)
+    tried = [name for name, _ in measured if name != TODAY]
+    best, worst = tried[0], tried[-1]
+    if values[worst] != values[best]:
+        titles = {best: f"Best: {best}", worst: f"Worst: {worst}"}
+    else:
+        titles = {best: f"{listed(tried)}{', equal' if len(tried) > 1 else ''}"}
     for name, title in titles.items():
-        value, tone = quantity(values[name], reading.unit(metric)), TONE_OF[reading.mark(name)]
-        yield Figure(title, value, tone, line, reading.counts(name, metric))
-    kept = sum(item.verdict not in REFUSED for item in reading.tried)
-    within = (
-        f"{count(kept)} of {counted(len(reading.tried), 'strategy', 'strategies')} within limits"
-    )
-    yield _measured_on(reading, "", within)
+        tone, basis = TONE_OF[reading.mark(name)], reading.basis(name, metric)
+        yield Figure(title, quantity(values[name], unit), tone, line, basis)
+    yield Figure("Today", quantity(values.get(TODAY), unit), "", line)
+    item = reading.by_name[best]
+    last = item.rules[-1].rule if item.rules else "ran"
+    gain = {"better": "the gain is", "cheaper": "the saving is"}.get(last, "")
+    is_advised = best == reading.advice.advised
+    certain = f"{gain} certain" if is_advised and gain else item.reason
+    yield _measured_on(reading, TONE_OF["advised"] if is_advised else "", certain)
 
 
 # ---------------------------------------------------------------- table
@@ -230,17 +232,14 @@ def _in_words(interval: tuple[float, float]) -> str:
 
 
 def _measures_table(reading: Reading, metric: str) -> Table:
-    """The table of strategies with the measure that answers a scenario not about savings.
-
-    A share also shows its count over all runs.
-    """
+    """The table of strategies with the measure that answers a scenario not about savings."""
 
     def cells(item: Ranked) -> list[Cell]:
         value = quantity(reading.value(item.strategy, metric), reading.unit(metric))
         mark, price = reading.mark(item.strategy), reading.price(item)
         missed = "–" if item.missed_turns is None else percent(item.missed_turns)
-        counts = reading.counts(item.strategy, metric)
-        return [Cell(value, counts), _price_cell(reading, price, mark, ""), Cell(missed)]
+        basis = re.sub(r"^mean.+, |^.+ of (?=.+)", "of ", reading.basis(item.strategy, metric))
+        return [Cell(value, basis), _price_cell(reading, price, mark, ""), Cell(missed)]
 
     heads = reading.label(metric), reading.price_axis, ("missed turns", "missed")
     return _strategies(reading, heads, cells)

@@ -1,0 +1,54 @@
+"""The gain in the figure that a scenario about stores, evaluators or routers is about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..model.advice import TODAY, RuleResult
+from ..model.scores import Finding, Rule
+from .certainty import FEWEST, certain, corrected_for_tries, mean_gain
+from .rules import asked_by, merit
+from .totals import Runs
+
+
+def gains_of(
+    runs: Runs, about: Rule, results: Mapping[str, Sequence[RuleResult]]
+) -> dict[str, RuleResult]:
+    """The result of the rule *better* for each strategy with the figure of a rule: the lower end of
+    the interval of its gain on today's.
+
+    Strategies with today's figure on every task are left out: they can only be cheaper. If today's
+    is not measured, nothing can be better than it; the finding then compares with the worst
+    strategy.
+    """
+    figures = {
+        name: figure
+        for name, of_rules in results.items()
+        for figure in [one for one in of_rules if one.rule == about][:1]
+        if name != TODAY
+    }
+    is_known = any(runs.means(TODAY, figure.metric) for figure in figures.values())
+    worst = min(figures, key=lambda name: (merit([figures[name]], about), name), default="")
+    gains: dict[str, tuple[float, ...]] = {}
+    for name, figure in figures.items():
+        sign = -1 if asked_by(figure).better == "lower" else 1
+        base = runs.means(TODAY if is_known else worst, figure.metric)
+        own = runs.means(name, figure.metric)
+        gains[name] = tuple(sign * (own[task] - base[task]) for task in own if task in base)
+    differing = {name: values for name, values in gains.items() if any(values)}
+    found = {name: mean_gain(values) for name, values in differing.items()}
+    corrected = corrected_for_tries({name: (gains[name], found[name].p) for name in found})
+    better: dict[str, RuleResult] = {}
+    for name in differing if is_known else figures:
+        is_certain = certain(corrected.get(name, 1.0), len(gains[name]))
+        than = "certainly" if is_certain else "perhaps no"
+        than = f"; {than} better than {worst}" if name in differing else ""
+        better[name] = RuleResult(
+            rule="better",
+            metric=figures[name].metric,
+            passed=is_certain and is_known,
+            value=found[name].low if name in found and len(gains[name]) >= FEWEST else None,
+            limit=0.0,
+            findings=() if is_known else (Finding(None, f"what runs today is not measured{than}"),),
+        )
+    return better
