@@ -16,12 +16,12 @@ LIMITS: dict[str, int] = {
     "line": 100_000_000,
     "files": 20_000,
     "cache": 2_000_000_000,
-    "call": 60,
+    "call": 120,
     "memory": 4_294_967_296,
 }
 """The limits by name: bytes of a file once it is expanded, bytes of one JSON value (a line, or a
 whole JSON file), files of a folder or pattern, bytes of the cache between runs, seconds of
-processor time of user code at one step, bytes of memory of its process.
+user code at one step, bytes of memory of its process.
 """
 
 VARIABLE = "BENCH_LIMITS"

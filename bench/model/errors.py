@@ -219,9 +219,11 @@ def own_error(error: BaseException) -> str:
 
 
 def refused(error: BaseException) -> str:
-    """A clause on where user code may write, if an error says that it may not; else `""`."""
+    """A clause on what user code may read and write, if an error says that it may not; else
+    `""`."""
     where = "in its temporary folder, and in folders that BENCH_WRITABLE names"
-    return f" — it may write {where}" if isinstance(error, PermissionError) else ""
+    may = f" — it may write {where}, and read all but recordings"
+    return may if isinstance(error, PermissionError) else ""
 
 
 def debugged(error: BaseException) -> None:

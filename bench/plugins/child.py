@@ -18,10 +18,11 @@ import signal
 import struct
 import sys
 import time
+from collections.abc import Iterator, Sequence, Set
 
 # Bound here, before that code is imported, which may put others in their places.
 from os import WNOHANG, _exit, close, fork, getpid, kill, killpg, setpgid, waitpid
-from signal import SIG_DFL, SIGCHLD, SIGKILL, setitimer
+from signal import SIG_DFL, SIGKILL
 from socket import recv_fds, socket
 from typing import Any, NoReturn
 
@@ -32,9 +33,9 @@ _libc = ctypes.CDLL(None)
 _GLANCE_MS = 50
 _DEATH_SIGNAL, _SUBREAPER, _NO_NEW_PRIVILEGES = 1, 36, 38
 _CREATE_RULES, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
-_WRITES = 0b_0111_1111_1111_0010  # every right of Landlock to change files, not to read or run them
-_TO_A_FILE = 0b_0100_0000_0000_0010
-_DEVICES = "/dev/null", "/dev/shm"
+_READS = 0b_0100  # the content of files; folders are listed, and programs run
+_CHANGES = 0b_0111_1111_1111_0110  # that, and every right of Landlock to change files
+_TO_A_FILE = 0b_0100_0000_0000_0110
 
 WRITABLE = "BENCH_WRITABLE"
 """The environment variable that names folders and files, with colons between, that user code may
@@ -55,7 +56,7 @@ class Link(Frames):
         try:
             _, body = self.receive()
         except EOFError:
-            _leave(0)
+            _exit(0)
         return body
 
 
@@ -70,30 +71,29 @@ def main(number: int) -> NoReturn:
     """
     control = socket(fileno=number)
     os.set_inheritable(number, False)
-    sys.stdout = sys.stderr = os.fdopen(
-        2, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False
-    )
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
     modules, limits, prepare = pickle.loads(Link(control).request())
     for name in modules:
         importlib.import_module(name)
     _prctl(_SUBREAPER, 1)  # whatever is left below becomes its child
     _own_folder()
-    below = fork()
+    leave, below = _exit, fork()  # bound to a local name, which that code cannot replace
     if below == 0:
         try:
             _serve(control, limits, prepare)
         finally:  # without a traceback: what that code broke is not the bench's
-            _leave(1)
+            leave(1)
     code = _awaited(below, control)
     _end_below(frozenset())
     _remove(os.environ["TMPDIR"])
     if code is None:
-        _leave(0)
+        _exit(0)
     if code < 0:
         with contextlib.suppress(OSError):
             signal.signal(-code, SIG_DFL)
         kill(getpid(), -code)
-    _leave(code)
+    _exit(code)
 
 
 def _awaited(number: int, control: socket) -> int | None:
@@ -125,13 +125,15 @@ def _own_folder() -> None:
 
 
 def _remove(folder: str) -> None:
-    """Remove the temporary folder of this process."""
+    """Remove the temporary folder of this process, however deep it is, and also where the code took
+    its own rights away."""
     try:
         os.rmdir(folder)
     except OSError:  # the code left files
-        import shutil
+        import subprocess
 
-        shutil.rmtree(folder, ignore_errors=True)
+        for command in (["chmod", "-R", "u+rwx", folder], ["rm", "-rf", folder]):
+            subprocess.run(command, stderr=subprocess.DEVNULL, check=False)
 
 
 def _children() -> list[int]:
@@ -152,14 +154,14 @@ def _serve(control: socket, limits: Limits, prepare: bytes) -> NoReturn:
     setpgid(0, 0)
     _prctl(_DEATH_SIGNAL, SIGKILL)
     _prctl(_SUBREAPER, 1)
-    _confine()
+    _confine(limits.hidden)
     control.send(CODE.pack(0))
     ready = _prepared(prepare, limits)
     spared = frozenset(_children())
     while True:
         message, files, _, _ = recv_fds(control, 1, 1)
         if not message or not files:
-            _leave(0)
+            _exit(0)
         number = fork()
         if number == 0:
             setpgid(0, 0)
@@ -175,13 +177,9 @@ def _serve(control: socket, limits: Limits, prepare: bytes) -> NoReturn:
 
 
 def _prepared(prepare: bytes, limits: Limits) -> Any:
-    """The value of `prepare()`, which imports the code, within the limits of one request."""
+    """The value of `prepare()`, which imports the code, within the limit of memory."""
     _limit_memory(limits.memory_mib << 20)
-    _limit_call(limits.call_s)
     ready = pickle.loads(prepare)()
-    for timer in (signal.ITIMER_PROF, signal.ITIMER_REAL, signal.ITIMER_VIRTUAL):
-        setitimer(timer, 0.0)
-    signal.signal(SIGCHLD, SIG_DFL)
     gc.collect()
     gc.freeze()  # so that a fork copies few pages
     return ready
@@ -192,12 +190,11 @@ def _prepared(prepare: bytes, limits: Limits) -> Any:
 
 def _answer(pipe: socket, ready: Any, limits: Limits) -> NoReturn:
     """Answer the requests of one session, and end."""
-    link, own = Link(pipe), getpid()
+    link, own, leave = Link(pipe), getpid(), _exit
     try:
         work: Work = pickle.loads(link.request())
         while True:
             request = link.request()
-            _limit_call(limits.call_s)
             try:
                 kind, body = b"A", work(link, ready, request)
             except MemoryError:
@@ -205,27 +202,13 @@ def _answer(pipe: socket, ready: Any, limits: Limits) -> NoReturn:
             except BaseException as error:
                 kind, body = b"X", own_error(error).encode("utf-8", "replace")
             if getpid() != own:  # a fork that the code made, and that goes on as this process does
-                _leave(0)
+                leave(0)
             link.send(kind, body)
     finally:
-        _leave(1)
-
-
-def _leave(code: int) -> NoReturn:
-    """End this process with an exit code, after flushing its output."""
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(BaseException):
-            stream.flush()
-    _exit(code)
+        leave(1)
 
 
 # ---------------------------------------------------------------- limits of a process
-
-
-def _limit_call(seconds: float) -> None:
-    """Let a signal end this process after some seconds of processor time from now; 0 is no
-    limit."""
-    setitimer(signal.ITIMER_PROF, seconds)
 
 
 def _limit_memory(size: int) -> None:
@@ -237,30 +220,50 @@ def _limit_memory(size: int) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
 
-def _confine() -> None:
-    """Forbid this process to read other processes' memory and to change files (Linux 6.7), and to
-    send other processes signals (6.12).
+def _confine(hidden: Sequence[str]) -> None:
+    """Forbid this process to read hidden files and other processes' memory, to change files (Linux
+    6.7), and to send other processes signals (6.12).
 
-    Any Landlock rule set does the first. It may write in its temporary folder, to two devices, and
-    below WRITABLE.
+    Any Landlock rule set hides the memory. It may write in its temporary folder, and below WRITABLE.
     """
     with contextlib.suppress(AttributeError, OSError):
         call = _libc.syscall
         version = call(_CREATE_RULES, None, ctypes.c_size_t(0), 1)
         if version < 4:
             return
-        no_signals = struct.pack("=QQQ", _WRITES, 0, 2)
-        rules = no_signals if version >= 6 else struct.pack("=Q", _WRITES)
+        no_signals = struct.pack("=QQQ", _CHANGES, 0, 2)
+        rules = no_signals if version >= 6 else struct.pack("=Q", _CHANGES)
         number = call(_CREATE_RULES, rules, ctypes.c_size_t(len(rules)), 0)
-        for place in (*_DEVICES, os.environ["TMPDIR"], *os.environ.get(WRITABLE, "").split(":")):
-            with contextlib.suppress(OSError):  # "" or one that is not there
-                top = os.open(place, os.O_PATH)
-                rights = _WRITES if os.path.isdir(place) else _TO_A_FILE
-                call(_ADD_RULE, number, 1, struct.pack("=Qi", rights, top), 0)
-                close(top)
+        writable = os.devnull, os.environ["TMPDIR"], *os.environ.get(WRITABLE, "").split(":")
+        for rights, places in ((_READS, _beside({*hidden})), (_CHANGES, writable)):
+            for place in places:
+                with contextlib.suppress(OSError):  # "" or one that is not there
+                    top = os.open(place, os.O_PATH)
+                    fitting = rights if os.path.isdir(place) else rights & _TO_A_FILE
+                    call(_ADD_RULE, number, 1, struct.pack("=Qi", fitting, top), 0)
+                    close(top)
         _prctl(_NO_NEW_PRIVILEGES, 1)
         call(_RESTRICT_SELF, number, 0)
         close(number)
+
+
+def _beside(hidden: Set[str]) -> Iterator[str]:
+    """Yield the places that hold nothing hidden: of each folder above a hidden one the others in
+    it. Links are left out, since they lead elsewhere."""
+    above = {folder for path in hidden for folder in _above(path)}
+    if not above:
+        yield os.sep
+    for folder in above:
+        with contextlib.suppress(OSError), os.scandir(folder) as entries:
+            for entry in entries:
+                if not (entry.path in hidden or entry.path in above or entry.is_symlink()):
+                    yield entry.path
+
+
+def _above(path: str) -> Iterator[str]:
+    """Yield the folders that a path lies in."""
+    while path != (path := os.path.dirname(path)):
+        yield path
 
 
 def _prctl(option: int, value: int) -> None:

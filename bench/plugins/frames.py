@@ -16,8 +16,6 @@ from ..files.limits import limit
 from ..model.errors import SpecError
 
 LEAST_MIB = 256
-WAITS = 5.0
-"""Seconds by the clock allowed for each second of processor time, since the machine may be busy."""
 
 CODE = struct.Struct("=i")
 """The exit code of a session's process, as the child sends it."""
@@ -31,21 +29,18 @@ Work = Callable[..., bytes]
 
 @dataclass(frozen=True)
 class Limits:
-    """Processor seconds for one request, and MiB of memory for a process."""
+    """Seconds by the clock for one request, MiB of memory for a process, and the real paths of
+    files that it may not read (Linux)."""
 
     call_s: float = field(default_factory=lambda: limit("call"))
     memory_mib: int = field(default_factory=lambda: limit("memory") >> 20)
+    hidden: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.call_s > 0:
             raise SpecError(f"limit 'call': is more than 0 seconds, got {self.call_s:g}")
         if self.memory_mib < LEAST_MIB:
             raise SpecError(f"limit 'memory': is at least {LEAST_MIB} MiB, got {self.memory_mib}")
-
-    @property
-    def wall_s(self) -> float:
-        """Seconds by the clock for one request."""
-        return WAITS * self.call_s
 
     @property
     def answer_bytes(self) -> int:

@@ -2,7 +2,7 @@
 
 The child is a fresh interpreter that imports the code once; each session runs in a fork of it. A
 session is asked for one thing after another, so it cannot see later ones. Its answers are bytes,
-which are never unpickled. Limited are the processor time and the clock time of each answer, and the memory.
+which are never unpickled. Limited are the time of each answer and the memory.
 At the end of a session all processes that it started are ended.
 """
 
@@ -27,16 +27,12 @@ from ..model.errors import BenchError, SpecError, one_line, sayable
 from .frames import CODE, Frames, Limits as Limits, Work
 
 _LINE = 1 << 16
-_START_S, _END_S = 120.0, 3.0
-_TIMER = getattr(signal, "SIGPROF", 0)
+_START_S, _ENDS_S, _CLEANS_S = 120.0, 3.0, 30.0
 _OF_CI = ("ACTIONS_", "BUILDKITE_", "CI_", "CIRCLE_", "GH_", "GITHUB_", "INPUT_", "RUNNER_")
 _SPOILT = "it left its process unable to answer"
 
 
-_LATE = (
-    "a call took more than {0.call_s:g} s of processor time, or {0.wall_s:g} s in all"
-    " — make it faster, or raise --limit call=N"
-)
+_LATE = "a call took more than {0.call_s:g} s — make it faster, or raise --limit call=N"
 _FULL = "it needs more than {0.memory_mib} MiB of memory — keep less, or raise --limit memory=N"
 _LONG = (
     "its answers, and what it counts, have more than {0.answer_bytes:,} bytes"
@@ -115,7 +111,7 @@ class _Process:
         same_path = f"import sys; sys.path[:] = {sys.path!r}"
         code = f"{same_path}; from bench.plugins.child import main; main({theirs.fileno()})"
         self._process = subprocess.Popen(
-            [sys.executable, "-B", "-c", code],
+            [sys.executable, "-B", "-u", "-c", code],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -131,13 +127,11 @@ class _Process:
             Frames(self.control).send(b"R", pickle.dumps(request))
             self.exit_code(_START_S)
         self._last: Session | None = None
-        self._next = Session(self)
 
     def session(self) -> Session:
-        """A new session. The process of the next one starts when it ends."""
-        session = self._last = self._next
-        self._next = Session(self)
-        return session
+        """A new session."""
+        self._last = Session(self)
+        return self._last
 
     def is_ready(self) -> bool:
         """True if this very process started the child, the last session has ended, and the child
@@ -174,13 +168,12 @@ class _Process:
                 # Also where a fork of this process has the socket too.
                 self.control.shutdown(socket.SHUT_RDWR)
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(_END_S)
+                self._process.wait(_CLEANS_S)
             with contextlib.suppress(OSError):
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
             self._printing.join(1.0)
         self.control.close()
-        self._next.pipe.close()
 
 
 def _environment(other_hashes: bool) -> dict[str, str]:
@@ -199,7 +192,7 @@ class Session:
 
     def __init__(self, process: _Process) -> None:
         self.pipe, theirs = socket.socketpair()
-        self.pipe.settimeout(process.limits.wall_s)
+        self.pipe.settimeout(process.limits.call_s)
         self._frames = Frames(self.pipe)
         self._process, self._limits = process, process.limits
         self._room = process.limits.answer_bytes
@@ -212,7 +205,7 @@ class Session:
 
         `count` counts tokens for the child. Raises NoAnswer, and what `count` raises.
         """
-        until = time.monotonic() + self._limits.wall_s
+        until = time.monotonic() + self._limits.call_s
         self.send(request)
         while True:
             kind, body = self._received(until)
@@ -235,7 +228,7 @@ class Session:
     @functools.cached_property
     def exit_code(self) -> int | None:
         """The exit code of its process, awaited; None where that does not end by itself."""
-        return None if self.is_late else self._process.exit_code(_END_S)
+        return None if self.is_late else self._process.exit_code(_ENDS_S)
 
     def _received(self, until: float) -> tuple[bytes, bytes]:
         """The next message of the process. Raises NoAnswer for a late, a too long or a missing
@@ -256,8 +249,6 @@ class Session:
         """The reason why the process gave no answer."""
         if self.exit_code is None:
             return NoAnswer(_SPOILT)
-        if self.exit_code == -_TIMER:
-            return NoAnswer(_LATE.format(self._limits))
         end = how_ended(self.exit_code)
         return NoAnswer(f"it ended its process ({end}) — return or raise, and do not exit")
 

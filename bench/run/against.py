@@ -19,7 +19,7 @@ from ..model.errors import BenchError, ScenarioError, TraceError, one_line
 from ..strategies import Strategy
 from ..strategies.user_code.sandboxed import Place, stop
 from ..traces.paths import given_files
-from .comparing import strategies_given
+from .comparing import hidden_from_code, strategies_given
 from .measured_runs import Running
 from .scenario import Scenario, is_scenario, read_scenario
 
@@ -94,7 +94,7 @@ def scenario_at(plan: Scenario, revision: str, running: Running) -> Iterator[Sce
             raise error
         then = read_scenario(files / inside)
         moved = msgspec.structs.replace(then, **{name: getattr(plan, name) for name in _OF_NOW})
-        place = Place(then.base, top, files)
+        place = Place(then.base, top, files, hidden_from_code(moved.traces, moved.base))
         given = strategies_given(moved.strategies, place, running, tolerant=True)
         try:
             missing = [

@@ -44,11 +44,9 @@ def user_cache(warn: Callable[[str], object]) -> Cache | None:
     A file of another kind is left alone, and `warn` is called with a line that says so. Raises
     BenchError for a file in a repository.
     """
-    setting = os.environ.get(VARIABLE, "")
-    if setting.lower() in ("off", "0"):
+    path = cache_path()
+    if path is None:
         return None
-    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    path = Path(setting) if setting else caches / "agent-memory-bench" / "kept" / "kept.sqlite"
     if path.exists() and git(path.parent, "ls-files", "--", path.name):
         raise BenchError(
             f"{path}: is part of a repository, which could decide by it — name another with {VARIABLE}"
@@ -57,6 +55,15 @@ def user_cache(warn: Callable[[str], object]) -> Cache | None:
     if path.exists() and (problem := cache.problem):
         warn(f"{path}: {problem}; nothing is kept between runs")
     return cache
+
+
+def cache_path() -> Path | None:
+    """The file of the cache; None if it is off."""
+    setting = os.environ.get(VARIABLE, "")
+    if setting.lower() in ("off", "0"):
+        return None
+    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return Path(setting) if setting else caches / "agent-memory-bench" / "kept" / "kept.sqlite"
 
 
 class Cache:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
@@ -28,7 +30,9 @@ from ..text.facts import FACTS_VERSION
 from ..tokens.prices import prices_date
 from ..tokens.usage import CALIBRATION_VERSION
 from ..traces import Loaded, TraceSource
+from ..traces.paths import recorded_files
 from ..version import VERSION
+from .cache import cache_path
 from .measured_runs import MeasuredRuns, Running
 from .measuring import Measuring
 from .scenario import Scenario
@@ -45,6 +49,15 @@ def strategies_given(
     """
     settings = [setting for one in declarations(given) for setting in at_settings(one)]
     return load_strategies(settings, place, debug=running.debug, tolerant=tolerant)
+
+
+def hidden_from_code(paths: Iterable[str], base: Path) -> tuple[str, ...]:
+    """The real paths of the files that no strategy may read, since they show later steps: the
+    recordings, and the cache with its logs."""
+    files = [*recorded_files(paths, base)]
+    if kept := cache_path():
+        files += [Path(f"{kept}{ending}") for ending in ("", "-wal", "-shm")]
+    return tuple(map(os.path.realpath, files))
 
 
 def with_references(strategies: Sequence[Strategy]) -> tuple[Strategy, ...]:

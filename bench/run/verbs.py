@@ -22,7 +22,7 @@ from ..strategies.user_code.sandboxed import Place
 from ..traces import Loaded
 from .against import NewScenarioError, ScenarioAtRevision, orphaned, scenario_at
 from .cache import Cache
-from .comparing import Base, compare_runs, strategies_given
+from .comparing import Base, compare_runs, hidden_from_code, strategies_given
 from .executors import Workers, shared_workers
 from .measured_runs import Progress, Running
 from .scenario import Scenario, read_scenario, source_of, traces_given, with_probes
@@ -68,13 +68,14 @@ def compare(
     scores = None if against is None else read_scores(Path(against), title)
     with shared_workers(jobs) as workers:
         running = Running(workers, progress, cache, debug, details)
-        place = Place((base or Path()).resolve())
+        each, source = traces_given(traces, base)
+        here = (base or Path()).resolve()
+        place = Place(here, hidden=hidden_from_code(source.paths, here))
         given = strategies_given(PORTFOLIO if strategies is None else strategies, place, running)
         if not given:
             raise BenchError(
                 "no strategies to compare — name at least one, keep_all for the references alone"
             )
-        each, source = traces_given(traces, base)
         return compare_runs(plan, given, each, source, running, Base(scores, str(against or "")))
 
 
@@ -141,7 +142,8 @@ def _judged(
     plan: Scenario, running: Running, base: Base, then: ScenarioAtRevision | None
 ) -> Compared:
     """The comparison of a scenario with its base, and a result on each part that is missing."""
-    given = strategies_given(plan.strategies, Place(plan.base.resolve()), running)
+    place = Place(plan.base.resolve(), hidden=hidden_from_code(plan.traces, plan.base))
+    given = strategies_given(plan.strategies, place, running)
     notes = [*filter(None, [base.note]), *(then.notes(given) if then else ())]
     result = _ran(plan, given, running, base)
     outcome: Literal["fail", "skipped"] = "fail" if base.required else "skipped"

@@ -30,6 +30,11 @@ class Loaded:
     skipped: tuple[tuple[str, str], ...] = ()
     damaged: tuple[str, ...] = ()
 
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files of the traces, as they were given."""
+        return tuple(trace.source.path for trace in self.traces)
+
 
 def load(paths: Paths, base: Path | None = None) -> Loaded:
     """Every trace of some paths, in the order given; in a folder or pattern in the order of file

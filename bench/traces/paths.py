@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import os
 import re
@@ -55,6 +56,18 @@ def given_files(text: str, base: Path) -> GivenPath:
     if not given.files:
         raise TraceError(f"{text}: no file matches — check the folder or the pattern")
     return given
+
+
+def recorded_files(texts: Iterable[str], base: Path) -> Iterator[Path]:
+    """Yield the files of recordings that some paths name. Of a folder those with a usual ending,
+    and none where it contains `base`, since code may be among them. A wrong path has none."""
+    for text in texts:
+        with contextlib.suppress(TraceError):
+            given = given_files(text, base)
+            around = base.resolve().is_relative_to((base / _split_format(text, base)[1]).resolve())
+            for file in () if around else given.files:
+                if given.named or file.path.suffix in _ENDINGS:
+                    yield file.path
 
 
 def case_id(path: str) -> str:

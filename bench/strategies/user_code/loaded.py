@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Place:
-    """The place of a strategy's files: `base` is the folder that paths start from.
+    """The place of a strategy's files: `base` is the folder that paths start from, `hidden` are
+    the real paths of files that its code may not read.
 
     `top` is the top of a repository, and `revision_files` a folder with its files at an earlier
     revision: imports from the repository are then redirected there.
@@ -31,6 +32,7 @@ class Place:
     base: Path = Path()
     top: Path | None = None
     revision_files: Path | None = None
+    hidden: tuple[str, ...] = ()
 
     def at_revision(self, path: str) -> str:
         """A path of the repository as a path at the revision; any other path as it is."""

@@ -13,7 +13,7 @@ import msgspec
 
 from ...model.errors import EndedError, SpecError, one_line
 from ...plugins.registry import Plugin, user_code
-from ...plugins.worker import Child, NoAnswer
+from ...plugins.worker import Child, Limits, NoAnswer
 from .. import Sandbox, Strategy, build_strategy, kind_of
 from ..declaring import Declaration
 from .loaded import Loaded, LoadedStrategies, Place as Place, described
@@ -71,8 +71,9 @@ def _code_in(declared: Declaration, base: Path, debug: bool) -> tuple[str, str]:
 def _in_child(given: Sequence[Declaration], place: Place, tolerant: bool) -> list[Strategy]:
     """Strategies loaded in one child, or each in its own child if loading all together fails."""
     prepare = functools.partial(LoadedStrategies, tuple(map(_sent, given)), place)
-    child = Child(prepare, _EACH_REPLAY)
-    another = Child(prepare, _EACH_REPLAY, other_hashes=True)
+    limits = Limits(hidden=(*place.hidden, *map(place.at_revision, place.hidden)))
+    child = Child(prepare, _EACH_REPLAY, limits)
+    another = Child(prepare, _EACH_REPLAY, limits, other_hashes=True)
     try:
         files, loaded = _descriptions_from(child, len(given))
     except NoAnswer as why:
