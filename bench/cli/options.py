@@ -39,7 +39,7 @@ def every_command(command: click.Command) -> click.Command:
                      help="Show the traceback of errors, those of strategies too."),
         click.Option(["--limit"], multiple=True, metavar="NAME=N", expose_value=False, is_eager=True, callback=_limits,
                      help="Read more: size=2GB of a file once expanded, line=1GB of a JSON value, files=100000. "
-                          "Let your own code take more: call=120 seconds a step, memory=8GB. Keep more: cache=20GB."),
+                          "Let your own code take more: call=300 seconds a step, memory=8GB. Keep more: cache=20GB."),
     ]  # fmt: skip
     return command
 

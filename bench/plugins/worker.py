@@ -26,7 +26,8 @@ from typing import IO, Any
 from ..model.errors import BenchError, SpecError, one_line, sayable
 from .frames import CODE, Frames, Limits as Limits, Work
 
-_LINE = 1 << 16
+_LINE, _PRINTED = 1 << 16, 1_000_000
+_MORE = f"\n(only the first {_PRINTED:,} bytes of what this code prints are shown)\n"
 _START_S, _ENDS_S, _CLEANS_S = 120.0, 3.0, 30.0
 _OF_CI = ("ACTIONS_", "BUILDKITE_", "CI_", "CIRCLE_", "GH_", "GITHUB_", "INPUT_", "RUNNER_")
 _SPOILT = "it left its process unable to answer"
@@ -259,8 +260,12 @@ def how_ended(code: int) -> str:
 
 
 def _print(stream: IO[bytes]) -> None:
-    """Copy a child's output, made harmless for a terminal, to standard error."""
+    """Copy the start of a child's output, made harmless for a terminal, to standard error."""
+    printed = 0
     with stream:
         for line in iter(lambda: stream.readline(_LINE), b""):
-            with contextlib.suppress(Exception):
-                sys.stderr.write(sayable(line.decode("utf-8", "replace")))
+            before, printed = printed, printed + len(line)
+            if before <= _PRINTED:
+                text = line.decode("utf-8", "replace") if printed <= _PRINTED else _MORE
+                with contextlib.suppress(Exception):
+                    sys.stderr.write(sayable(text))

@@ -85,6 +85,7 @@ LEFT_BEHIND = {
     "        return str(pool.map(abs, [-1]))\n",
     "what it prints past Python": "import os\nos.write(1, b'::debug::a\\n')\ndef f(given):\n    os.write(2, b'::debug::a\\n')\n"
     "    os.system('echo ::debug::a')\n    return 'x'\n",
+    "a flood": "def f(given):\n    for _ in range(99): print('x' * 99_999)\n    return 'x'\n",
     "what it prints": "def f(given):\n    print('::set-output name=a::b\\n\\x1b[31m')\n    return 'x'\n",
 }  # fmt: skip
 FAILS = {
