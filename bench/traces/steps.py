@@ -293,8 +293,7 @@ def traces_of(
         raise NoRun(str(document.fail(what)))
     first = with_messages[0].unread
     first.add("run in which nothing was said", len(every) - len(with_messages))
-    for what, count in unread.counts.items() if unread else ():
-        first.add(what, count)
+    first.add_all(unread.counts if unread else {})
     for run in with_messages:
         yield run.trace(document, reader)
 

@@ -120,6 +120,11 @@ class Unread:
         if count:
             self.counts[what] = self.counts.get(what, 0) + count
 
+    def add_all(self, counts: Mapping[str, int]) -> None:
+        """Add other counts."""
+        for what, count in counts.items():
+            self.add(what, count)
+
     def kind(self, what: str, kind: object) -> None:
         """Count something of a type that the reader does not know: `event of type 'x'`."""
         self.add(f"{what} of type {one_line(kind)[:40]!r}")

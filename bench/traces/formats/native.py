@@ -103,8 +103,7 @@ class _Lines:
 
     def counted(self, header: Header) -> Header:
         """A header with the counts of what was left out of it and its steps."""
-        for what, count in header.left_out.items():
-            self.unread.add(what, count)
+        self.unread.add_all(header.left_out)
         return msgspec.structs.replace(header, left_out=self.unread.counts)
 
     def _typed(self, number: int, value: Any, kind: Any, members: Set[str] | None) -> Any:

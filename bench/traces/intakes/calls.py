@@ -4,12 +4,9 @@ of any provider's interface."""
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-import msgspec
-
-from ...model import AnyStep, ContextReset, grouped
 from ..steps import ReadMessage, Steps
 from ..values import Unread, as_dict, as_list, number, start_and_end, text
 from .exchange import (  # fmt: skip
@@ -21,112 +18,88 @@ from .exchange import (  # fmt: skip
     session_in,
     tools_in,
 )
-from .prompts import Prompts
+from .prompts import Prompts, Thread
 
 _INPUTS = ("input", "messages", "contents", "prompt", "inputText")
 
 
-@dataclass(frozen=True)
 class _Call:
     """One model call of a log: its record, the request and the response in it, the messages of the
     answer, and the times of both."""
 
-    record: dict[str, Any]
-    request: dict[str, Any]
-    response: Any
-    answer: list[ReadMessage]
-    asked: float | None
-    answered: float | None
-    unread: Unread
+    def __init__(self, record: dict[str, Any]) -> None:
+        self.record, self.unread = record, Unread()
+        self.request, self.response = request_in(record) or {}, answer_in(record)
+        self.answer = answers_of(self.response, self.unread) if self.request else []
+        self.session = session_in(record)
+        asked, answered = start_and_end(record, self.unread)
+        seconds = number(record.get("latency_sec"))
+        if asked is not None and seconds is not None:  # OpenHands states when it was answered
+            asked, answered = asked - seconds, asked
+        self.asked, self.answered = asked, answered
+        nothing = all(self.request.get(key) is None for key in _INPUTS)
+        self.unread.add("request whose input is not recorded", nothing)
 
 
 def runs_of(records: list[dict[str, Any]], unread: Unread) -> list[Steps]:
     """The runs in a log's records, in the order of their times: one per session where calls share
     one, else one per growing conversation. Records that are not calls are counted."""
-    calls = [call for call in map(_call_in, records) if call is not None]
-    skipped = len(records) - len(calls)
-    unread.add("request that is no model call, or has no answer", skipped)
+    calls = [call for call in map(_Call, records) if call.answer]
     if all(call.asked is not None for call in calls):
         calls.sort(key=lambda call: call.asked or 0.0)
-    sessions = [session_in(call.record) for call in calls]
-    shared = Counter(sessions)
-    runs: dict[str, _Session] = {}
+    shared = Counter(call.session for call in calls)
+    sessions: dict[str, Prompts] = {}
     kept: dict[str, list[ReadMessage]] = {}
-    for call, session in zip(calls, sessions, strict=True):
-        name = session if shared[session] > 1 else ""
-        runs.setdefault(name, _Session()).add_call(call, kept)
-    return [part for name, run in runs.items() for part in run.parts(as_one_run=name != "")]
+    unread_in = defaultdict[str, Counter[str]](Counter)
+    for call in calls:
+        name = call.session if shared[call.session] > 1 else ""
+        if name not in sessions:
+            sessions[name] = Prompts() if name else _Conversations()
+        _add_call(sessions[name], call, kept, unread)
+        # prompts repeat what was there before: the most of one call
+        unread_in[name] |= Counter(call.unread.counts)
+    for counts in unread_in.values():
+        unread.add_all(counts)
+    skipped = len(records) - len(calls)
+    unread.add("request that is no model call, or has no answer", skipped)
+    return [run for session in sessions.values() for run in session.runs()]
 
 
-class _Session(Prompts):
-    """The calls of one session, or of none."""
+class _Conversations(Prompts):
+    """Calls without a session: each conversation is a run."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._usd: defaultdict[str, float] = defaultdict(float)  # by thread
-        self._unread_in_call: Counter[str] = Counter()
+        self._runs: dict[int, Steps] = {}
 
-    def add_call(self, call: _Call, kept: dict[str, list[ReadMessage]]) -> None:
-        """Add a call; `kept` are the conversations that a server keeps, by the id of the last
-        answer."""
-        request, record = call.request, call.record
-        before = text(request.get("previous_response_id"))
-        lost = before is not None and before not in kept
-        self.unread.add("call whose earlier conversation is not in the file", lost)
-        conversation = [*kept.get(before or "", []), *conversation_in(request, call.unread)]
-        offered = as_list(as_dict(record.get("model_parameters")).get("tools")) or None
-        model = text(request.get("model")) or text(record.get("model"))
-        turn, *results = call.answer
-        thread = self.add_model_call(
-            [*instructions_in(request, call.unread), *conversation],
-            replace(turn, model=turn.model or model),
-            results=results,
-            tools=tools_in(request) or offered,
-            asked=call.asked,
-            answered=call.answered,
-        )
-        if name := text(as_dict(call.response).get("id")):
-            kept[name] = [*conversation, *call.answer]
-        self._usd[thread] += number(record.get("response_cost")) or 0.0
-        # prompts repeat what was there before: the most of one call
-        self._unread_in_call |= Counter(call.unread.counts)
+    def place_of(self, thread: Thread) -> tuple[Steps, str]:
+        return self._runs.setdefault(thread.number, Steps()), "main"
 
-    def parts(self, *, as_one_run: bool) -> list[Steps]:
-        """The session as one run, or one run per thread; what was left out is counted on the
-        first."""
-        for what, count in self._unread_in_call.items():
-            self.unread.add(what, count)
-        self.cost_usd = round(sum(self._usd.values()), 9)
-        if as_one_run:
-            return [self]
-        parts = []
-        for thread, own in grouped((step.thread, step) for step in self.steps).items():
-            part, index = Steps(), {step.index: at for at, step in enumerate(own)}
-            part.steps = [_numbered(step, index) for step in own]
-            part.cost_usd = round(self._usd[thread], 9)
-            parts.append(part)
-        parts[0].unread = self.unread
-        return parts
+    def runs(self) -> list[Steps]:
+        return list(self._runs.values())
 
 
-def _call_in(record: dict[str, Any]) -> _Call | None:
-    """A record as a call; None if it is not a model call, or its answer cannot be read."""
-    request, response, unread = request_in(record), answer_in(record), Unread()
-    answer = answers_of(response, unread)
-    if request is None or not answer:
-        return None
-    asked, answered = start_and_end(record, unread)
-    seconds = number(record.get("latency_sec"))
-    if asked is not None and seconds is not None:  # OpenHands states when it was answered
-        asked, answered = asked - seconds, asked
-    nothing = all(request.get(key) is None for key in _INPUTS)
-    unread.add("request whose input is not recorded", nothing)
-    return _Call(record, request, response, answer, asked, answered, unread)
-
-
-def _numbered(step: AnyStep, index: dict[int, int]) -> AnyStep:
-    """A step with its new index, in the thread `main`."""
-    changes: dict[str, Any] = {"index": index[step.index], "thread": "main"}
-    if isinstance(step, ContextReset):
-        changes["kept"] = tuple(index[kept] for kept in step.kept if kept in index)
-    return msgspec.structs.replace(step, **changes)
+def _add_call(
+    session: Prompts, call: _Call, kept: dict[str, list[ReadMessage]], unread: Unread
+) -> None:
+    """Add a call to its session; `kept` are the conversations that a server keeps, by the id of the
+    last answer."""
+    request, record = call.request, call.record
+    before = text(request.get("previous_response_id"))
+    lost = before is not None and before not in kept
+    unread.add("call whose earlier conversation is not in the file", lost)
+    conversation = [*kept.get(before or "", []), *conversation_in(request, call.unread)]
+    offered = as_list(as_dict(record.get("model_parameters")).get("tools")) or None
+    model = text(request.get("model")) or text(record.get("model"))
+    turn, *results = call.answer
+    run = session.add_model_call(
+        [*instructions_in(request, call.unread), *conversation],
+        replace(turn, model=turn.model or model),
+        results=results,
+        tools=tools_in(request) or offered,
+        asked=call.asked,
+        answered=call.answered,
+    )
+    run.cost_usd = round(run.cost_usd + (number(record.get("response_cost")) or 0.0), 9)
+    if name := text(as_dict(call.response).get("id")):
+        kept[name] = [*conversation, *call.answer]

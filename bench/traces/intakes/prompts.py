@@ -127,6 +127,14 @@ class Prompts(Steps):
         # Those with several calls, by the id of each call.
         self._answers: dict[str, ReadMessage] = {}
 
+    def place_of(self, thread: Thread) -> tuple[Steps, str]:
+        """The run that a conversation belongs to, and the name of its thread there."""
+        return self, thread.name
+
+    def runs(self) -> list[Steps]:
+        """The runs that the calls made."""
+        return [self]
+
     def add_model_call(
         self,
         prompt: Sequence[ReadMessage],
@@ -137,21 +145,22 @@ class Prompts(Steps):
         tools: list[Any] | None = None,
         asked: float | None = None,
         answered: float | None = None,
-    ) -> str:
+    ) -> Steps:
         """Add one model call: its prompt, the tools that it was offered (None: not recorded), its
-        answer, and the results of tools that the server ran. Returns the name of its thread."""
+        answer, and the results of tools that the server ran. Returns the run that it belongs to."""
         sent = Conversation(self._rejoined(prompt))
         thread = self._threads.continued(group, sent) or self._threads.begin(group)
         self._update(thread, sent, asked)
+        run, name = self.place_of(thread)
         if tools is not None:
-            self.set_tools(tools, thread.name)
+            run.set_tools(tools, name)
         if len(answer.calls) > 1:
             self._answers |= {call.id: answer for call in answer.calls if call.id}
         thread.answer = key_of(answer)
         for message in (answer, *results):
-            thread.conversation.add(message, self.add_message(message, thread.name, answered))
+            thread.conversation.add(message, run.add_message(message, name, answered))
         self._threads.changed(thread)
-        return thread.name
+        return run
 
     def add_state(
         self,
@@ -185,15 +194,15 @@ class Prompts(Steps):
     def _update(self, thread: Thread, prompt: Conversation, time: float | None) -> None:
         """Add what is new in a prompt; if it lacks parts of the conversation, first a reset with
         what was kept."""
-        known = thread.conversation
+        known, (run, name) = thread.conversation, self.place_of(thread)
         places = _places(known.keys, prompt.keys)
         kept = [place for place in places if place is not None]
         summary: list[int] = []
         if len(kept) < len(known.keys):
             summary = _summary(prompt.messages, places, len(known.keys))
-            self.add(
+            run.add(
                 ContextReset,
-                thread=thread.name,
+                thread=name,
                 t=time,
                 summary="\n".join(prompt.messages[at].content for at in summary) or None,
                 kept=tuple(step for at in kept if (step := known.steps[at]) is not None),
@@ -202,9 +211,9 @@ class Prompts(Steps):
             if place is not None:
                 prompt.steps[at], before = known.steps[place], known.messages[place]
                 reworded = message.content.strip() != before.content.strip()
-                self.unread.add(_REWORDED, reworded and message.role != "assistant")
+                run.unread.add(_REWORDED, reworded and message.role != "assistant")
             elif at not in summary:
-                prompt.steps[at] = self.add_message(message, thread.name, time)
+                prompt.steps[at] = run.add_message(message, name, time)
         thread.conversation = prompt
 
 
