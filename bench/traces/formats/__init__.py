@@ -1,0 +1,34 @@
+"""The readers, one a file that is named as its format, and what they share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .. import Confidence, Document, Traces
+from ..steps import Steps, traces_of
+from ..values import Unread
+
+
+class Format:
+    """A reader that is certain of a file with the marks of its format, and says which runs are in
+    it."""
+
+    def marked(self, document: Document) -> object:
+        """Something true for a file with the marks of the format, by its content alone. Never
+        raises."""
+        raise NotImplementedError
+
+    def runs(self, document: Document, unread: Unread) -> Iterable[Steps]:
+        """The runs of a file in order. What belongs to none of them is counted in `unread`. Raises
+        TraceError."""
+        raise NotImplementedError
+
+    def sniff(self, document: Document) -> Confidence:
+        """CERTAIN for a file with the marks of the format, else NO."""
+        return Confidence.CERTAIN if self.marked(document) else Confidence.NO
+
+    def read(self, document: Document) -> Traces:
+        """The traces of a file. Raises NoRun where there is none."""
+        unread = Unread()
+        name = type(self).__module__.rpartition(".")[2]
+        return traces_of(document, name, self.runs(document, unread), unread)

@@ -6,12 +6,13 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from .. import Confidence, Document, Traces, certain_if, register
+from .. import Document, register
 from ..intakes.content import blocks_of, result_of
 from ..intakes.messages import message
-from ..sessions.claude_code_files import tool_run
-from ..steps import ReadMessage, Steps, traces_of
-from ..values import Kinds, as_dict, as_list, dict_in, dicts, fields_of, number, time_of
+from ..sessions.claude_code_tools import tool_run
+from ..steps import ReadMessage, Steps
+from ..values import Kinds, Unread, as_dict, as_list, dict_in, dicts, fields_of, number, time_of
+from . import Format
 
 _VERSION = re.compile(r"(?:ATIF-)?v?1(?:\.\d+)*")
 _TRAJECTORY = {"schema_version", "session_id", "trajectory_id", "agent", "steps", "notes", "final_metrics",
@@ -27,7 +28,7 @@ Fields = dict[str, Any]
 
 
 @register("reader", "atif")
-class Atif:
+class Atif(Format):
     """One trajectory per file: `{schema_version, agent, steps}`.
 
     An agent's step is a model turn, its observations the results of its calls; an observation
@@ -44,15 +45,13 @@ class Atif:
     written by hand after the RFC and Harbor's converter of Claude Code sessions
     """
 
-    def sniff(self, document: Document) -> Confidence:
-        """CERTAIN for a schema version of ATIF with an agent and steps that name their source."""
+    def marked(self, document: Document) -> object:
         head = as_dict(document.head)
         stated = _VERSION.fullmatch(str(head.get("schema_version"))) is not None
         sourced = any("source" in step for step in dicts(head.get("steps")))
-        return certain_if(stated and sourced and isinstance(head.get("agent"), dict))
+        return stated and sourced and isinstance(head.get("agent"), dict)
 
-    def read(self, document: Document) -> Traces:
-        """The file's one trajectory."""
+    def runs(self, document: Document, unread: Unread) -> list[Steps]:
         value = as_dict(document.json)
         run = _Trajectories()
         run.unread.extra_keys(value, _TRAJECTORY, "the trajectory")
@@ -61,7 +60,7 @@ class Atif:
         run.trajectory(value, "main")
         total = number(dict_in(value, "final_metrics").get("total_cost_usd"))
         run.cost_usd = run.cost_usd if total is None else total
-        return traces_of(document, "atif", [run])
+        return [run]
 
 
 class _Trajectories(Steps):

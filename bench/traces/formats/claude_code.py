@@ -3,17 +3,20 @@ JSON."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import PurePosixPath
 from typing import Any
 
 from ...model import ContextEdit, ContextReset, ModelTurn, ToolResult
-from .. import Confidence, Document, Traces, certain_if, register
+from .. import Document, PartOf, register
 from ..intakes.messages import message
 from ..sessions.branches import paired, way_to
-from ..sessions.claude_code_files import agent_files, agent_name, refuse_part, session_id, tool_run
-from ..steps import ReadMessage, Steps, traces_of
-from ..values import as_list, dict_in, fields_of, number, text, time_of
+from ..sessions.claude_code_tools import tool_run
+from ..steps import ReadMessage, Steps
+from ..values import Unread, as_list, dict_in, fields_of, number, text, time_of
+from . import Format
 
 _NOT_IN_PROMPTS = {
     "summary", "file-history-snapshot", "queue-operation", "ai-title", "custom-title", "last-prompt", "progress",
@@ -42,7 +45,7 @@ Line = dict[str, Any]
 
 
 @register("reader", "claude_code")
-class ClaudeCode:
+class ClaudeCode(Format):
     """One session per file. An answer's lines repeat its message id: they are one turn, and its usage
     counts once.
 
@@ -60,18 +63,48 @@ class ClaudeCode:
     writes them. Tested: Claude Code 2.1.119, published sessions and streams
     """
 
-    def sniff(self, document: Document) -> Confidence:
-        """CERTAIN for lines of a session with a message of the user or the assistant."""
+    def marked(self, document: Document) -> object:
         lines = document.first_objects
         turns = [
             dict_in(line, "message") for line in lines if line.get("type") in ("user", "assistant")
         ]
         session = any({"sessionId", "session_id"} & line.keys() for line in lines)
-        return certain_if(session and any(turn and "parts" not in turn for turn in turns))
+        return session and any(turn and "parts" not in turn for turn in turns)
 
-    def read(self, document: Document) -> Traces:
-        """The file's one session."""
-        return traces_of(document, "claude_code", [_Session(document)])
+    def runs(self, document: Document, unread: Unread) -> list[Steps]:
+        return [_Session(document)]
+
+
+def _session_id(lines: list[Line]) -> str | None:
+    """The id of the session of some lines; None without one, or if it cannot be a file name."""
+    ids = (text(line.get("sessionId") or line.get("session_id")) for line in lines)
+    first = next(filter(None, ids), "")
+    return first if re.fullmatch(r"\w[\w.-]{0,99}", first, re.ASCII) else None
+
+
+def _agents(document: Document, session: str) -> dict[str, Document]:
+    """The files of a session's sub-agents by their ids, beside its file or in its folder."""
+    folder = document.path.parent
+    inner = (folder / session / "subagents").glob("agent-*.jsonl")
+    files: dict[str, Document] = {}
+    for path in sorted([*folder.glob("agent-*.jsonl"), *inner]):
+        name = PurePosixPath(document.name).parent / path.relative_to(folder).as_posix()
+        agent = Document(path, name.as_posix())
+        own = agent.first.get("isSidechain") is True and _session_id([agent.first]) == session
+        if own and path != document.path:
+            files[path.stem.removeprefix("agent-")] = agent
+    return files
+
+
+def _refuse_part(document: Document, session: str) -> None:
+    """Raise PartOf for a sub-agent's file in a folder with the file of its session."""
+    folder = document.path.parent
+    levels = len(PurePosixPath(document.below).parts)
+    given = document.path.parents[levels - 1]
+    for main in (folder / f"{session}.jsonl", folder.parent.parent / f"{session}.jsonl"):
+        if main != document.path and main.is_relative_to(given) and main.is_file():
+            what = f"is a sub-agent of {main.name}, which is read with it"
+            raise PartOf(f"{document.name}: {what} — name that file")
 
 
 class _Session(Steps):
@@ -85,12 +118,10 @@ class _Session(Steps):
         self.boundary: Line | None = None  # the mark of compaction that waits for its summary
         self.parents: dict[str, str | None] = {}
         self.step_of: dict[str, int] = {}
-        entries = [
-            (line, thread)
-            for raw, thread in self._lines(document)
-            if (line := self._noted(raw, thread))
-        ]
-        for line, thread in entries:
+        self.noted: list[tuple[Line, str]] = []
+        for raw, thread in self._lines(document):
+            self._note(raw, thread)
+        for line, thread in self.noted:
             before = self.index
             self._add(line, thread)
             if self.index > before and "uuid" in line:
@@ -98,32 +129,29 @@ class _Session(Steps):
 
     def _lines(self, document: Document) -> Iterator[tuple[Line, str]]:
         """The lines of a session and its sub-agents, each with its thread, in the order of events:
-        a sub-agent's lines come before its result. Raises PartOf for a sub-agent's file if the
-        session's file is given too."""
+        a sub-agent's lines come before its result."""
         lines = document.objects(self.unread)
-        session, agents = session_id(lines), {}
+        session, agents = _session_id(lines), dict[str, Document]()
         alone = all(line.get("isSidechain") is True for line in lines if "message" in line)
-        if alone:
-            refuse_part(document, session)
-        else:
-            agents = {agent_name(file.path): file for file in agent_files(document, session)}
+        if session and not alone:
+            agents = _agents(document, session)
+        elif session and document.beside:
+            _refuse_part(document, session)
         for line in lines:
             name = str(dict_in(line, "toolUseResult").get("agentId"))
             if name in agents:
                 yield from ((own, name) for own in agents.pop(name).objects(self.unread))
             within = line.get("isSidechain") is True and not alone
-            thread = text(line.get("parent_tool_use_id")) or ("sub-agent" if within else _MAIN)
-            yield line, thread
+            yield line, text(line.get("parent_tool_use_id")) or ("sub-agent" if within else _MAIN)
         for name, file in agents.items():
             yield from ((own, name) for own in file.objects(self.unread))
 
-    def _noted(self, raw: Line, thread: str) -> Line | None:
-        """A line's known members; None for a line that a resumed session repeats. Notes its parent
-        and its answer."""
+    def _note(self, raw: Line, thread: str) -> None:
+        """Note a line, its parent and its answer; not one that a resumed session repeats."""
         line = fields_of(raw, _LINE, self.unread)
         uuid = line.get("uuid")
         if uuid in self.parents:
-            return None
+            return
         if uuid is not None:
             self.parents[uuid] = line.get("parentUuid") or line.get("logicalParentUuid")
         if session := line.get("sessionId") or line.get("session_id"):
@@ -131,7 +159,8 @@ class _Session(Steps):
         self.cost_usd = self.cost_usd or line.get("total_cost_usd", 0.0)
         if line.get("type") == "assistant":
             self.answers.setdefault((thread, _answer_id(line)), []).append(line)
-        return line
+        line["timestamp"] = time_of(line.get("timestamp"), self.unread)
+        self.noted.append((line, thread))
 
     def _add(self, line: Line, thread: str) -> None:
         """Add a line by its type; one of an unknown type is counted."""
@@ -151,18 +180,12 @@ class _Session(Steps):
         elif kind != "system" and kind not in _NOT_IN_PROMPTS:
             self.unread.kind("line", kind or None)
 
-    def _add_message(self, line: Line, thread: str, message: ReadMessage) -> int:
-        return self.add_message(message, thread, self._time(line))
-
-    def _time(self, line: Line) -> float | None:
-        return time_of(line.get("timestamp"), self.unread)
-
     def _attachment(self, line: Line, thread: str) -> None:
         """Add a prompt that was typed while the agent worked; other attachments are counted."""
         attachment = line.get("attachment", {})
         kind, prompt = attachment.get("type"), text(attachment.get("prompt"))
         if kind == "queued_command" and prompt:
-            self._add_message(line, thread, ReadMessage("user", prompt))
+            self.add_message(ReadMessage("user", prompt), thread, line["timestamp"])
         else:
             self.unread.kind("attachment", kind)
 
@@ -181,7 +204,7 @@ class _Session(Steps):
                 entry = replace(entry, ran=tool_run(result, entry.content))
             else:
                 self._went_back(line, thread)
-            self._add_message(line, thread, entry)
+            self.add_message(entry, thread, line["timestamp"])
 
     def _assistant(self, line: Line, thread: str) -> None:
         """Add an answer at its first line. Each line repeats the usage so far, so the largest one
@@ -206,25 +229,25 @@ class _Session(Steps):
         }
         self._compacted(line, thread)
         turn, *results = message(answer, self.unread)
-        index = self._add_message(line, thread, turn)
+        index = self.add_message(turn, thread, line["timestamp"])
         self.step_of |= {part["uuid"]: index for part in lines if "uuid" in part}
         for result in results:
-            self._add_message(line, thread, result)
+            self.add_message(result, thread, line["timestamp"])
 
     # ---- compacted, cleared, or gone back in
 
     def _compacted(self, line: Line, thread: str) -> None:
         if thread == _MAIN and self.boundary is not None:
-            self._reset(line)
+            self._reset(line, None)
 
-    def _reset(self, line: Line, summary: str | None = None) -> None:
+    def _reset(self, line: Line, summary: str | None) -> None:
         """Add a reset for a compaction: its summary, and the segment that its mark lists as
         kept."""
         boundary, self.boundary = self.boundary, None
         segment = dict_in(boundary, "compactMetadata", "preservedSegment")
         first, last = (self.step_of.get(str(segment.get(key))) for key in ("headUuid", "tailUuid"))
         kept = tuple(range(first, last + 1)) if first is not None and last is not None else ()
-        self.add(ContextReset, t=self._time(line), summary=summary, kept=kept)
+        self.add(ContextReset, t=line["timestamp"], summary=summary, kept=kept)
 
     def _cleared(self, line: Line, thread: str) -> None:
         """Add an edit for the results that a mark names as cleared: later prompts show a notice
@@ -234,7 +257,7 @@ class _Session(Steps):
         results = [step for step in self.steps if isinstance(step, ToolResult)]
         own = [step for step in results if step.thread == thread and step.call_id in calls]
         if notices := {step.index: _CLEARED for step in own}:
-            self.add(ContextEdit, t=self._time(line), thread=thread, shown=notices)
+            self.add(ContextEdit, t=line["timestamp"], thread=thread, shown=notices)
 
     def _went_back(self, line: Line, thread: str) -> None:
         """Add a reset if the user went back before typing a prompt: its ancestors then lack the
@@ -250,7 +273,7 @@ class _Session(Steps):
             way.append(uuid)
         if way and self.parents[way[-1]] is None:
             kept = {self.step_of[uuid] for uuid in way if uuid in self.step_of}
-            self.add(ContextReset, t=self._time(line), kept=paired(self.steps, kept))
+            self.add(ContextReset, t=line["timestamp"], kept=paired(self.steps, kept))
 
 
 def _answer_id(line: Line) -> str:

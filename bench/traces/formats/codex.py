@@ -8,13 +8,14 @@ from typing import Any
 import msgspec
 
 from ...model import ContextReset, ModelTurn, SystemTurn, Usage, UserTurn, compact_json
-from .. import Confidence, Document, Traces, certain_if, register
+from .. import Document, register
 from ..decoded import strict_json
 from ..intakes.messages import is_answers, is_item, messages
 from ..intakes.usage import usage_in
 from ..markers import cut_in
-from ..steps import ReadMessage, Steps, ToolRun, traces_of
-from ..values import as_dict, as_list, dict_in, fields_of, text, time_of
+from ..steps import ReadMessage, Steps, ToolRun
+from ..values import Unread, as_dict, as_list, dict_in, fields_of, text, time_of
+from . import Format
 
 _ENDS = ("exec_command_end", "mcp_tool_call_end", "patch_apply_end")
 """Events that say how a tool's run ended."""
@@ -33,7 +34,7 @@ Line = dict[str, Any]
 
 
 @register("reader", "codex")
-class Codex:
+class Codex(Format):
     """One session per file. What Codex sends is recorded item by item: the items between two outputs
     are one turn; a token count is the usage of the turn before it, or of the one after it where
     that has one (0.40 counts first). Base instructions are a system turn. `compacted` is a
@@ -49,15 +50,13 @@ class Codex:
     by hand after the source
     """
 
-    def sniff(self, document: Document) -> Confidence:
-        """CERTAIN for a line with an item of the Responses interface."""
+    def marked(self, document: Document) -> object:
         lines = document.first_objects
         items = (line.get("payload") for line in lines if line.get("type") == "response_item")
-        return certain_if(any(map(is_item, items)))
+        return any(map(is_item, items))
 
-    def read(self, document: Document) -> Traces:
-        """The file's one session."""
-        return traces_of(document, "codex", [_Rollout(document)])
+    def runs(self, document: Document, unread: Unread) -> list[Steps]:
+        return [_Rollout(document)]
 
 
 class _Rollout(Steps):

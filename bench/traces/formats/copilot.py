@@ -6,10 +6,11 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from .. import Confidence, Document, Traces, certain_if, register
+from .. import Document, register
 from ..intakes.messages import messages
-from ..steps import Steps, traces_of
+from ..steps import Steps
 from ..values import Unread, as_list, dict_in, dicts, fields_of, text
+from . import Format
 
 _FRAME = {"requesterUsername", "responderUsername", "sessionId", "version", "creationDate"}
 _ROUND = {"response": str, "toolCalls": list, "thinking": dict, "timestamp": object, "modelId": str}
@@ -18,7 +19,7 @@ _REQUEST = {"message": dict, "response": list, "result": dict, "timestamp": obje
 
 
 @register("reader", "copilot")
-class Copilot:
+class Copilot(Format):
     """One chat per file: `{requests: [{message, response, result}]}`, or lines that change it
     (`{kind, k, v}`), which are applied in order.
 
@@ -33,24 +34,22 @@ class Copilot:
     1.10x, by hand after published ones
     """
 
-    def sniff(self, document: Document) -> Confidence:
-        """CERTAIN for the frame of a chat with requests."""
+    def marked(self, document: Document) -> object:
         head = dict_in(document.head)
         chat = dict_in(head, "v") if head.get("kind") == 0 else head
         asked = chat.get("requests") == [] or any(
             dict_in(item, "message") for item in dicts(chat.get("requests"))
         )
-        return certain_if(asked and not _FRAME.isdisjoint(chat))
+        return asked and not _FRAME.isdisjoint(chat)
 
-    def read(self, document: Document) -> Traces:
-        """The file's one chat."""
+    def runs(self, document: Document, unread: Unread) -> list[Steps]:
         run = _Chat()
         objects = document.objects(run.unread)
         chat = _chat_after_changes(objects, run.unread) if objects else {}
         for value in dicts(chat.get("requests")):
             run.request(value)
         run.meta["session_id"] = chat.get("sessionId")
-        return traces_of(document, "copilot", [run])
+        return [run]
 
 
 def _chat_after_changes(objects: list[dict[str, Any]], unread: Unread) -> dict[str, Any]:

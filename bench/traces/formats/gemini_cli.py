@@ -6,11 +6,12 @@ from __future__ import annotations
 from typing import Any
 
 from ...model import ContextReset
-from .. import Confidence, Document, Traces, certain_if, register
+from .. import Document, register
 from ..intakes.content import blocks_of
 from ..intakes.messages import message
-from ..steps import ReadMessage, Steps, traces_of
-from ..values import Kinds, dict_in, dicts, fields_of, text, time_of, without_empty
+from ..steps import ReadMessage, Steps
+from ..values import Kinds, Unread, dict_in, dicts, fields_of, text, time_of, without_empty
+from . import Format
 
 _TURNS = ("user", "gemini")
 _NOTES = ("info", "error", "warning")
@@ -27,7 +28,7 @@ Fields = dict[str, Any]
 
 
 @register("reader", "gemini_cli")
-class GeminiCLI:
+class GeminiCLI(Format):
     """One session per file: `{sessionId, messages}`, a line of JSON each in later versions, or what
     `--output-format stream-json` printed.
 
@@ -43,21 +44,19 @@ class GeminiCLI:
     Tested: sessions of Gemini CLI of October 2025, published files
     """
 
-    def sniff(self, document: Document) -> Confidence:
-        """CERTAIN for a dated session with messages, or the first event of its stream."""
+    def marked(self, document: Document) -> object:
         first, objects = document.first, document.first_objects
         dated = "projectHash" in first or {"startTime", "lastUpdated"} <= first.keys()
         messages = objects if document.is_json_lines else dicts(first.get("messages"))
         session = "sessionId" in first and dated
         has_turns = session and any(item.get("type") in _TURNS for item in messages)
-        return certain_if(has_turns or any(map(_begins, objects)))
+        return has_turns or any(map(_begins, objects))
 
-    def read(self, document: Document) -> Traces:
-        """The file's session."""
+    def runs(self, document: Document, unread: Unread) -> list[Steps]:
         run = _Session()
         objects = document.objects(run.unread)
         (run.stream if any(map(_begins, objects)) else run.session)(objects)
-        return traces_of(document, "gemini_cli", [run])
+        return [run]
 
 
 class _Session(Steps):

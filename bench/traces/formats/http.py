@@ -9,12 +9,13 @@ from typing import Any
 from urllib.parse import unquote
 
 from ...model.errors import TraceError
-from .. import Confidence, Document, Traces, certain_if, register
+from .. import Document, register
 from ..intakes.calls import runs_of
 from ..intakes.exchange import request_in
-from ..steps import traces_of
+from ..steps import Steps
 from ..unpacked import unpacked
 from ..values import Unread, as_dict, dict_in, dicts
+from . import Format
 
 _BEGINS = re.compile(r"^interactions:\n\s*- request:\n", re.MULTILINE)
 _ASKS = re.compile(rb"""\b(?:messages?|contents|input|inputText|prompt)\\?["']?:""")
@@ -22,7 +23,7 @@ _MODEL = re.compile(r"/models?/([^/:?]+(?::\d+)?)")
 
 
 @register("reader", "http")
-class Http:
+class Http(Format):
     """One trace per conversation of a cassette or a HAR: model calls whose prompts grow, in the
     interfaces of OpenAI, Anthropic, Gemini, or Bedrock, streamed or not, packed or not, also
     decoded as pydantic-ai keeps them.
@@ -36,17 +37,14 @@ class Http:
     vcrpy cassettes of OpenAI/Python 1.78, pydantic-ai, Gemini and Bedrock, published; HAR 1.2
     """
 
-    def sniff(self, document: Document) -> Confidence:
-        """CERTAIN for a recorded request to a model: in JSON, or in a cassette in YAML."""
+    def marked(self, document: Document) -> object:
         if document.problem is None:
-            return certain_if(any(map(request_in, _listed_in_json(document))))
-        return certain_if(_BEGINS.search(document.opening(400)) and _ASKS.search(document.data))
+            return any(map(request_in, _listed_in_json(document)))
+        return _BEGINS.search(document.opening(400)) and _ASKS.search(document.data)
 
-    def read(self, document: Document) -> Traces:
-        """The recording's runs in the order in which they began."""
-        unread = Unread()
+    def runs(self, document: Document, unread: Unread) -> list[Steps]:
         listed_in = _listed_in_json if document.problem is None else _listed_in_yaml
-        return traces_of(document, "http", runs_of(listed_in(document), unread), unread)
+        return runs_of(listed_in(document), unread)
 
 
 def _listed_in_json(document: Document) -> list[dict[str, Any]]:

@@ -8,14 +8,15 @@ from dataclasses import replace
 from typing import Any
 
 from ...model.errors import TraceError
-from .. import Confidence, Document, Traces, certain_if, register
+from .. import Document, register
 from ..intakes.exchange import answers_of
 from ..intakes.messages import message
 from ..intakes.prompts import Prompts
 from ..intakes.tree import inherited
-from ..steps import ReadMessage, ToolRun, traces_of
-from ..values import as_dict, as_list, dict_in, dicts, text, time_of
+from ..steps import ReadMessage, Steps, ToolRun
+from ..values import Unread, as_dict, as_list, dict_in, dicts, text, time_of
 from ..zipped import ZipEntries
+from . import Format
 
 _SAMPLE = {"id", "epoch", "input", "target", "messages", "output", "scores", "metadata", "store", "events", "model_usage", "role_usage",
            "total_time", "working_time", "uuid", "error_retries", "attachments", "choices", "sandbox", "files", "setup", "error", "limit",
@@ -29,7 +30,7 @@ _REFERENCE, _ZIP = "attachment://", b"PK\x03\x04"
 
 
 @register("reader", "inspect")
-class Inspect:
+class Inspect(Format):
     """One trace per sample and epoch, from the model calls among its events, each with the whole
     prompt it was sent; else from its messages.
 
@@ -45,21 +46,17 @@ class Inspect:
     `.eval`), log version 2
     """
 
-    def sniff(self, document: Document) -> Confidence:
-        """CERTAIN for a log by its header or entries, packed or not."""
+    def marked(self, document: Document) -> object:
         try:
             packed = _zip_entries(document)
         except TraceError:
-            return Confidence.NO
+            return False
         if packed is not None:
-            return certain_if(
-                _HEADERS[0] in packed.names or any(map(_ENTRY.fullmatch, packed.names))
-            )
+            return _HEADERS[0] in packed.names or any(map(_ENTRY.fullmatch, packed.names))
         head = as_dict(document.head)
-        return certain_if("status" in head and {"task", "model"} <= dict_in(head, "eval").keys())
+        return "status" in head and {"task", "model"} <= dict_in(head, "eval").keys()
 
-    def read(self, document: Document) -> Traces:
-        """The log's samples in order."""
+    def runs(self, document: Document, unread: Unread) -> list[Steps]:
         if (packed := _zip_entries(document)) is not None:
             named = [name for name in _HEADERS if name in packed.names]
             header = _entry(document, packed, named[0]) if named else {}
@@ -69,7 +66,7 @@ class Inspect:
             header = as_dict(document.json)
             samples = dicts(header.get("samples"))
         task = text(dict_in(header, "eval").get("task")) or ""
-        return traces_of(document, "inspect", [_Sample(sample, task) for sample in samples])
+        return [_Sample(sample, task) for sample in samples]
 
 
 def _zip_entries(document: Document) -> ZipEntries | None:

@@ -6,12 +6,12 @@ from __future__ import annotations
 from typing import Any
 
 from ...model import compact_json
-from .. import Confidence, Document, Traces, certain_if, register
+from .. import Document, register
 from ..intakes.messages import ROLES
-from ..intakes.tree import Span, langchain_in, span_of, trees_of
+from ..intakes.tree import Span, Tree, langchain_in, span_of, trees_of
 from ..intakes.usage import usage_in
-from ..steps import traces_of
 from ..values import Unread, as_dict, dicts, first_of, from_json_text, text
+from . import Format
 
 _KINDS = {"GENERATION": "call", "TOOL": "tool", "SPAN": "chain", "CHAIN": "chain", "AGENT": "chain",
           "EVENT": ""}  # fmt: skip
@@ -22,7 +22,7 @@ _STARTS = ("startTime", "start_time")
 
 
 @register("reader", "langfuse")
-class Langfuse:
+class Langfuse(Format):
     """One trace per Langfuse trace: `{trace, observations}`, a trace with its `observations`, a list
     or lines of either or of observations alone.
 
@@ -37,20 +37,17 @@ class Langfuse:
     (`observations.ts`). Tested: exports of June 2025 to March 2026, published files
     """
 
-    def sniff(self, document: Document) -> Confidence:
-        """CERTAIN for an observation of Langfuse in a trace."""
+    def marked(self, document: Document) -> object:
         frames, items = _frames_and_observations([document.first])
         own = _KINDS.keys() & {str(item.get("type")) for item in items if first_of(item, _STARTS)}
         traced = any(first_of(item, _TRACES) for item in items)
-        return certain_if(own and (traced or set(frames) - {"None"}))
+        return own and (traced or set(frames) - {"None"})
 
-    def read(self, document: Document) -> Traces:
-        """The file's traces in the order in which they began."""
-        unread = Unread()
+    def runs(self, document: Document, unread: Unread) -> list[Tree]:
         frames, items = _frames_and_observations(document.objects(unread))
         only = frames[0] if len(set(frames)) == 1 else None
-        spans = [(str(first_of(item, _TRACES) or only), _span(item, unread)) for item in items]
-        return traces_of(document, "langfuse", trees_of(spans), unread)
+        named = ((str(first_of(item, _TRACES) or only), _span(item, unread)) for item in items)
+        return trees_of(named)
 
 
 def _frames_and_observations(

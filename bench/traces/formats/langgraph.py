@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import tempfile
+from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,26 +15,26 @@ import msgspec
 
 from ...model import compact_json, grouped
 from ...model.errors import TraceError
-from .. import Confidence, Document, Traces, certain_if, register
+from .. import Document, register
 from ..decoded import strict_json
 from ..intakes.messages import is_langchain, message, unwrapped
 from ..intakes.prompts import Prompts
-from ..steps import point_after, traces_of
+from ..steps import Steps, point_after
 from ..values import Unread, as_dict, as_list, dict_in, dicts, first_of, number, text, time_of
-
-State = dict[str, Any]
+from . import Format
 
 _STATE = {"values", "next", "config", "metadata", "created_at", "parent_config", "parent_checkpoint", "tasks", "interrupts", "checkpoint",
           "checkpoint_id", "checkpoint_map", "parent_checkpoint_id", "channel_values", "channel_versions", "versions_seen", "v", "ts", "id",
           "pending_writes", "pending_sends", "updated_channels", "thread_id", "updated_at", "status", "type", "checkpoint_ns"}  # fmt: skip
 _MARKS = {"next", "thread_id", "config", "checkpoint", "channel_values"}
 """Keys of which a state has one."""
+_TIMES = ("created_at", "ts", "updated_at")
 _INNER = ("__", "branch:", "start:", "lc_")
 """Beginnings of the names of the graph's own channels and nodes."""
 
 
 @register("reader", "langgraph")
-class LangGraph:
+class LangGraph(Format):
     """One trace per thread of a graph, from its states: `StateSnapshot` (`values`, `next`),
     checkpoints (`channel_values`), tuples of those, or the SQLite file of `SqliteSaver`.
 
@@ -51,58 +52,67 @@ class LangGraph:
     3, recorded; savers of 2024 to 2026, published files
     """
 
-    def sniff(self, document: Document) -> Confidence:
-        """CERTAIN for saved states with messages, in JSON or in a database."""
+    def marked(self, document: Document) -> object:
         if _is_sqlite(document):
-            return certain_if(_saved_states(document, Unread(), most=1))
+            return _saved_states(document, Unread(), most=1)
         states = [state for state in document.first_objects if state.keys() & _MARKS]
-        values = [value for state in states for value in _values(state).values()]
-        return certain_if(any(map(_has_messages, values)))
+        values = [value for state in states for value in _State(state).values.values()]
+        return any(map(_has_messages, values))
 
-    def read(self, document: Document) -> Traces:
-        """The file's threads in the order in which they begin."""
-        unread = Unread()
-        saved = _is_sqlite(document)
-        states = _saved_states(document, unread) if saved else document.objects(unread)
-        threads = grouped(
-            (_configured_key(state, "thread_id"), state) for state in sorted(states, key=_order)
+    def runs(self, document: Document, unread: Unread) -> Iterable[Steps]:
+        saved = _saved_states if _is_sqlite(document) else Document.objects
+        states = sorted(map(_State, saved(document, unread)), key=lambda state: state.order)
+        return map(_Graph, grouped((state.thread, state) for state in states).values())
+
+
+class _State:
+    """One saved state: its place, its time, the values of its channels, and the nodes that run
+    next (None: not recorded) or that it has seen run."""
+
+    def __init__(self, saved: dict[str, Any]) -> None:
+        inner = dict_in(saved, "checkpoint")
+        places = (dict_in(saved, "config", "configurable"), inner, saved)
+        self.saved = saved
+        self.thread, self.space = (
+            str(next((place[key] for place in places if place.get(key) is not None), ""))
+            for key in ("thread_id", "checkpoint_ns")
         )
-        return traces_of(document, "langgraph", map(_Graph, threads.values()), unread)
+        self.time = time_of(first_of({**inner, **saved}, _TIMES), Unread())
+        step = number(dict_in(saved, "metadata").get("step"))
+        self.order = (self.time or 0.0, step or 0.0)
+        values = inner.get("channel_values") or first_of(saved, ("channel_values", "values"))
+        self.values = as_dict(values)
+        self.next: Any = saved.get("next")
+        self.seen = as_dict(inner.get("versions_seen") or saved.get("versions_seen"))
 
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """The messages in the channel of this name, else in the first channel with messages."""
+        held = self.values.get("messages")
+        return dicts(held or next(filter(_has_messages, self.values.values()), None))
 
-def _values(state: State) -> State:
-    """The values of a state, by the names of its channels."""
-    saved = dict_in(state, "checkpoint").get("channel_values")
-    return as_dict(saved or first_of(state, ("channel_values", "values")))
+    @property
+    def interrupts(self) -> int:
+        """The number of interrupts that it waits at."""
+        waiting = [task.get("interrupts") for task in dicts(self.saved.get("tasks"))]
+        return sum(len(as_list(listed)) for listed in [*waiting, self.saved.get("interrupts")])
 
-
-def _configured_key(state: State, key: str) -> str:
-    """A key of the configuration that a state was saved under; `""` where it is not recorded."""
-    places = (dict_in(state, "config", "configurable"), dict_in(state, "checkpoint"), state)
-    return str(next((place[key] for place in places if place.get(key) is not None), ""))
-
-
-def _time(state: State) -> float | None:
-    times = {**dict_in(state, "checkpoint"), **state}
-    return time_of(first_of(times, ("created_at", "ts", "updated_at")), Unread())
-
-
-def _order(state: State) -> tuple[float, float]:
-    return _time(state) or 0.0, number(dict_in(state, "metadata").get("step")) or 0.0
-
-
-def _messages_in(state: State) -> list[State]:
-    """The messages of a state: from the channel `messages`, else from the first channel with
-    messages."""
-    values = _values(state)
-    return dicts(values.get("messages") or next(filter(_has_messages, values.values()), None))
+    def next_nodes(self, following: _State | None) -> list[str] | None:
+        """The nodes that run next, `[]` at the end; None if they are not recorded, or the graph
+        only begins."""
+        ran = self.next
+        if not isinstance(ran, list):
+            since = following.seen if following else {}
+            ran = sorted(name for name in since if since[name] != self.seen.get(name))
+        own = [name for name in map(str, ran) if not name.startswith(_INNER)]
+        return own if own or self.next == [] else None
 
 
 def _has_messages(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and is_langchain(value[0])
 
 
-def _identity(value: State) -> str:
+def _identity(value: dict[str, Any]) -> str:
     """The identity of a message across the states of graph and subgraph: its id, else all of it."""
     _, fields = unwrapped(value)
     return text(fields.get("id")) or compact_json(fields)
@@ -112,64 +122,41 @@ class _Graph(Prompts):
     """The steps of a thread's states. A message that a subgraph hands on belongs to the graph
     only."""
 
-    def __init__(self, states: list[State]) -> None:
+    def __init__(self, states: list[_State]) -> None:
         super().__init__()
-        graphs = grouped((_configured_key(state, "checkpoint_ns"), state) for state in states)
+        graphs = grouped((state.space, state) for state in states)
         following = {id(one): then for mine in graphs.values() for one, then in pairwise(mine)}
-        outer = {_identity(value) for state in graphs.get("", ()) for value in _messages_in(state)}
+        outer = {_identity(value) for state in graphs.get("", ()) for value in state.messages}
         for state in states:
             self._state(state, outer, following.get(id(state)))
 
-    def _state(self, state: State, outer: set[str], following: State | None) -> None:
-        """Add what is new in a state, and the nodes that run next; `outer` are the messages of the
-        outer graph."""
-        space, values = _configured_key(state, "checkpoint_ns"), _messages_in(state)
-        if space:
-            values = [value for value in values if _identity(value) not in outer]
-        self.unread.extra_keys(state, _STATE, "a state")
-        self.unread.add("interrupt of the graph", _interrupts(state))
-        messages = [one for value in values for one in message(value, self.unread)]
-        group = space.split("|")[-1].split(":")[0] or "agent"
+    def _state(self, state: _State, outer: set[str], following: _State | None) -> None:
+        """Add what is new in a state, and the nodes that run next with the state's other values;
+        `outer` are the messages of the outer graph."""
+        self.unread.extra_keys(state.saved, _STATE, "a state")
+        self.unread.add("interrupt of the graph", state.interrupts)
+        own = [one for one in state.messages if not (state.space and _identity(one) in outer)]
+        messages = [read for one in own for read in message(one, self.unread)]
+        group = state.space.split("|")[-1].split(":")[0] or "agent"
         before, thread = self.index, "main"
         if messages or group == "agent":
-            thread = self.add_state(messages, group=group, time=_time(state))
-        nodes = _next_nodes(state, following)
+            thread = self.add_state(messages, group=group, time=state.time)
+        nodes = state.next_nodes(following)
         if nodes is not None:
             last_step = self.steps[-1] if self.index > before else None
-            point = point_after(last_step) if nodes else "end"
-            self._decision(state, nodes, thread, point)
-
-    def _decision(self, state: State, nodes: list[str], thread: str, point: str) -> None:
-        """Add the routing decision for the next nodes, with the state's values beside messages."""
-        values = {
-            key: value
-            for key, value in _values(state).items()
-            if not key.startswith(_INNER) and not _has_messages(value)
-        }
-        names = "+".join(nodes) or "__end__"
-        self.add_decision(names, "langgraph", thread=thread, t=_time(state), at=point, state=values)
-
-
-def _interrupts(state: State) -> int:
-    """The number of interrupts that a state waits at."""
-    tasks = dicts(state.get("tasks"))
-    lists = [*(task.get("interrupts") for task in tasks), state.get("interrupts")]
-    return sum(len(as_list(waiting)) for waiting in lists)
-
-
-def _next_nodes(state: State, following: State | None) -> list[str] | None:
-    """The nodes that run after a state, `[]` at the end; None if they are not recorded, or the
-    graph only begins."""
-    if isinstance(state.get("next"), list):
-        chosen = [name for name in map(str, state["next"]) if not name.startswith(_INNER)]
-        return None if state["next"] and not chosen else chosen
-    before, since = _seen(state), _seen(following or {})
-    ran = [name for name in since if since[name] != before.get(name)]
-    return sorted(name for name in ran if not name.startswith(_INNER)) or None
-
-
-def _seen(state: State) -> State:
-    return as_dict(dict_in(state, "checkpoint").get("versions_seen") or state.get("versions_seen"))
+            values = {
+                key: value
+                for key, value in state.values.items()
+                if not key.startswith(_INNER) and not _has_messages(value)
+            }
+            self.add_decision(
+                "+".join(nodes) or "__end__",
+                "langgraph",
+                thread=thread,
+                t=state.time,
+                at=point_after(last_step) if nodes else "end",
+                state=values,
+            )
 
 
 # ---------------------------------------------------------------- the file of SqliteSaver
@@ -190,7 +177,7 @@ def _is_sqlite(document: Document) -> bool:
         return False
 
 
-def _saved_states(document: Document, unread: Unread, most: int = -1) -> list[State]:
+def _saved_states(document: Document, unread: Unread, most: int = -1) -> list[dict[str, Any]]:
     """The states of all threads, at most `most` (-1: all); `[]` if the file is damaged or has no
     such table. Checkpoints that cannot be read are counted."""
     states = []

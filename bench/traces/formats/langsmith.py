@@ -6,17 +6,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from .. import Confidence, Document, Traces, certain_if, register
-from ..intakes.tree import Span, inherited, langchain_in, span_of, trees_of
+from .. import Document, register
+from ..intakes.tree import Span, Tree, inherited, langchain_in, span_of, trees_of
 from ..intakes.usage import usage_in
-from ..steps import traces_of
 from ..values import Unread, as_id, dict_in, dicts, first_of, text
+from . import Format
 
 _KINDS = {"llm": "call", "tool": "tool", "chain": "chain", "prompt": "", "parser": ""}
 
 
 @register("reader", "langsmith")
-class LangSmith:
+class LangSmith(Format):
     """One trace per root run: a list or lines of runs with `trace_id` and `parent_run_id`, runs with
     `child_runs` inside, or batches (`post`, `patch`).
 
@@ -30,26 +30,23 @@ class LangSmith:
     (docs.langchain.com/langsmith/run-data-format). Tested: langsmith 0.15.0, recorded
     """
 
-    def sniff(self, document: Document) -> Confidence:
-        """CERTAIN for a typed run with its place in a tree."""
+    def marked(self, document: Document) -> object:
         run = document.first
         run = next(iter(dicts(run.get("post") or run.get("patch"))), run)
         typed = isinstance(run.get("run_type"), str) and isinstance(run.get("inputs"), dict)
         own = {"dotted_order", "child_runs"}
         # Others have trace ids, too.
         placed = not run.keys().isdisjoint(own | {"trace_id"} if typed else own)
-        return certain_if(typed and placed)
+        return typed and placed
 
-    def read(self, document: Document) -> Traces:
-        """The file's trees in the order in which they began."""
-        unread = Unread()
+    def runs(self, document: Document, unread: Unread) -> list[Tree]:
         runs = list(_flat(_merged_runs(document.objects(unread)), ""))
         records = {as_id(run.get("id")): run for run, _ in runs}
         spans = [_span(run, parent, unread) for run, parent in runs]
         parents = {span.id: span.parent for span in spans}
         top: dict[str, str] = inherited(parents, lambda name, above: above or name)
         named = [(as_id(records[span.id].get("trace_id")) or top[span.id], span) for span in spans]
-        return traces_of(document, "langsmith", trees_of(named), unread)
+        return trees_of(named)
 
 
 def _merged_runs(values: list[dict[str, Any]]) -> list[dict[str, Any]]:

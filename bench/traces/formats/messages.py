@@ -3,14 +3,16 @@ LangChain's."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-from .. import Confidence, Document, Traces, register
+from .. import Confidence, Document, register
 from ..intakes.exchange import instructions_in, tools_in
 from ..intakes.messages import is_item, is_langchain, is_message, messages
 from ..sessions.commands import is_observation
-from ..steps import Steps, traces_of
+from ..steps import Steps
 from ..values import Unread, as_id, dicts, text
+from . import Format
 
 _FRAME = {"messages", "tools", "functions", "tool_choice", "parallel_tool_calls", "model", "id", "metadata", "usage", "temperature",
           "top_p", "max_tokens", "max_completion_tokens", "response_format", "seed", "system", "top_k", "stream", "thinking",
@@ -23,7 +25,7 @@ _OTHERS = {"raw_execution_result", "trajectory_format", "history", "extra", "tra
 
 
 @register("reader", "messages")
-class Messages:
+class Messages(Format):
     """One trace per conversation: a list of messages, `{"messages": […]}`, a list or lines of those,
     or lines of messages.
 
@@ -53,14 +55,11 @@ class Messages:
         sure = not observed and not foreign and any(map(_has_calls, typical))
         return Confidence.CERTAIN if sure else Confidence.POSSIBLE
 
-    def read(self, document: Document) -> Traces:
-        """Each conversation of the file as a trace; its id is the conversation's own, or empty."""
-        unread = Unread()
+    def runs(self, document: Document, unread: Unread) -> Iterable[Steps]:
         objects = document.objects(unread)
         framed = [item for item in objects if isinstance(item.get("messages"), list)]
         unread.add("object that is no conversation", (len(objects) - len(framed)) * bool(framed))
-        runs = map(_run_of, framed or [{"messages": objects}])
-        return traces_of(document, "messages", runs, unread)
+        return map(_run_of, framed or [{"messages": objects}])
 
 
 def _is_observed(item: dict[str, Any]) -> bool:

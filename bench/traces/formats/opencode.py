@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from ...model import ContextEdit, ContextReset, ToolCall, Usage
-from .. import Confidence, Document, Traces, certain_if, register
+from .. import Document, register
 from ..intakes.content import Blocks
 from ..intakes.usage import usage_in
-from ..steps import PICTURE, ReadMessage, Steps, ToolRun, traces_of
+from ..steps import PICTURE, ReadMessage, Steps, ToolRun
 from ..values import Kinds, Unread, as_dict, dict_in, dicts, fields_of, text, time_of
+from . import Format
 
 _CLEARED = "[Old tool result content cleared]"
 _INTERRUPTED = "[Tool execution was interrupted]"
@@ -30,7 +31,7 @@ Fields = dict[str, Any]
 
 
 @register("reader", "opencode")
-class Opencode:
+class Opencode(Format):
     """One session per file. Each step of an assistant's message is a turn with its calls; the results
     follow it.
 
@@ -47,24 +48,22 @@ class Opencode:
     the source
     """
 
-    def sniff(self, document: Document) -> Confidence:
-        """CERTAIN for a session whose messages have parts."""
+    def marked(self, document: Document) -> object:
         head = as_dict(document.head)
         listed = dicts(head.get("messages"))
         parts = any(
             isinstance(item.get("parts"), list) and "role" in dict_in(item, "info")
             for item in listed
         )
-        return certain_if("id" in dict_in(head, "info") and parts)
+        return "id" in dict_in(head, "info") and parts
 
-    def read(self, document: Document) -> Traces:
-        """The file's one session."""
+    def runs(self, document: Document, unread: Unread) -> list[Steps]:
         session, run = as_dict(document.json), _Session()
         info = dict_in(session, "info")
         for item in dicts(session.get("messages")):
             run.message(dict_in(item, "info"), dicts(item.get("parts")))
         run.meta["session_id"] = str(info.get("id"))
-        return traces_of(document, "opencode", [run])
+        return [run]
 
 
 class _Session(Steps):

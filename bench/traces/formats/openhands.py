@@ -1,25 +1,67 @@
-"""Runs of OpenHands: events of its SDK and of its first agent."""
+"""Runs of OpenHands, of its SDK and of its first agent: events, with results as the model saw
+them."""
 
 from __future__ import annotations
 
+import hashlib
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from .. import Confidence, Document, PartOf, Traces, certain_if, register
-from ..sessions.openhands_log import SDK_EVENTS, EventLog
-from ..steps import traces_of
-from ..values import Unread, as_dict, as_id, dicts, text
+import msgspec
 
+from ...model import ContextReset, ModelTurn, ToolCall
+from .. import Document, PartOf, register
+from ..intakes.content import Blocks, call_in
+from ..intakes.exchange import answers_of
+from ..intakes.messages import ROLES
+from ..intakes.usage import usage_in
+from ..sessions.branches import paired
+from ..steps import ReadMessage, Steps, ToolRun
+from ..values import Unread, as_dict, as_id, as_list, data_of, dict_in, dicts, number, text, time_of
+from . import Format
+
+Event = dict[str, Any]
 _LISTS = ("history", "trajectory", "items", "events")
 _FRAME = {*_LISTS, "instance_id", "test_result", "error", "git_patch", "metrics", "instance", "metadata", "instruction", "llm_completions", "attempt",
           "next_page_id"}  # fmt: skip
 _STATE = {"execution_status", "stats", "agent", "workspace"}
 _EVENT_FILE = re.compile(r"event[-_](\d{5,})[-_].+\.json$")
+_SILENT = {"CondensationRequest", "PauseEvent", "InterruptEvent", "HookExecutionEvent", "StreamingDeltaEvent",
+           "LLMCompletionLogEvent", "TokenEvent", "ConversationErrorEvent", "change_agent_state", "agent_state_changed", "null"}  # fmt: skip
+"""Events that no prompt shows: bookkeeping, and answers in pieces before the complete one."""
+_KNOWN = {"kind", "id", "timestamp", "parent_id", "system_prompt", "dynamic_context", "tools", "llm_message",
+          "llm_response_id", "extended_content", "thought", "reasoning_content", "thinking_blocks",
+          "responses_reasoning_item", "tool_name", "tool_call_id", "tool_call", "observation", "rejection_reason",
+          "rejection_source", "error", "forgotten_event_ids", "summary", "code", "detail", "source", "key", "value",
+          "activated_skills", "sender", "critic_result", "action", "action_id", "security_risk", "classification",
+          "summary_offset", "args", "content", "extras", "cause", "tool_call_metadata", "llm_metrics", "success",
+          "message", "timeout"}  # fmt: skip
+_OWN = {"thought", "blocking", "hidden", "is_input", "confirmation_state", "security_risk", "impl_source",
+        "translated_ipython_code"}  # fmt: skip
+"""Arguments of the first agent's actions that are for the harness."""
+_ENDS = {
+    "error": "\n[Error occurred in processing last action]",
+    "user_rejected": "\n[Last action has been rejected by the user]",
+}
+"""Ends of observations of the first agent, by their kinds."""
+_TERMINALS = {
+    "TerminalObservation": (30_000, "terminal"),
+    "BrowserObservation": (50_000, "browser"),
+}
+"""How many characters of an observation's text a prompt shows, and the name of its tool."""
+_ANY_TOOL = (50_000, "")
+_NOTICE = "<response clipped><NOTE>Due to the max output limit, only part of the full response has been shown to you."
+_SAVED = (
+    " The complete output has been saved to {path} - you can use other tools to view the full content"
+    " (truncated part starts around line {line})."
+)
+_PLACE = {"Current working directory": "working_dir", "Python interpreter": "py_interpreter_path"}
 
 
 @register("reader", "openhands")
-class OpenHands:
+class OpenHands(Format):
     """One run per file: a list or lines of events, or an object (a line each in an evaluation's
     output) with them as `history` or `trajectory`.
 
@@ -37,54 +79,32 @@ class OpenHands:
     openhands-sdk 1.58.2 and at 611629e, OpenHands events at 156d068, published and recorded files
     """
 
-    def sniff(self, document: Document) -> Confidence:
-        """CERTAIN for the state of a run, or for events with source and time."""
+    def marked(self, document: Document) -> object:
         head = as_dict(document.head)
         events = dicts(_events_in(head)) or document.first_objects
         placed = any({"source", "timestamp"} <= event.keys() for event in events)
-        return certain_if(head.keys() >= _STATE or (placed and any(map(_is_event, events))))
+        return head.keys() >= _STATE or (placed and any(map(_is_event, events)))
 
-    def read(self, document: Document) -> Traces:
-        """The file's run, or an evaluation's runs in order. Raises PartOf for a file that is read
-        with another."""
-        unread = Unread()
+    def runs(self, document: Document, unread: Unread) -> list[Steps]:
         objects = document.objects(unread)
-        framed = [(value, events) for value in objects if (events := _events_in(value)) is not None]
-        if framed:
-            runs = [_run(events, value) for value, events in framed]
-        elif len(objects) == 1 and isinstance(document.head, dict):
-            runs = [_conversation(document, objects[0])]
-        else:
-            runs = [_run(objects, {})]
-        return traces_of(document, "openhands", runs, unread)
+        runs = [(events, value) for value in objects if (events := _events_in(value)) is not None]
+        if not runs and len(objects) == 1 and isinstance(document.head, dict):
+            runs = [_folder_of_events(document, objects[0])]
+        return [_Log(*run) for run in runs or [(objects, {})]]
 
 
-def _events_in(value: dict[str, Any]) -> list[Any] | None:
+def _events_in(value: Event) -> list[Any] | None:
     """The events listed in a run's record; None without a list."""
     return next((listed for key in _LISTS if isinstance(listed := value.get(key), list)), None)
 
 
-def _is_event(event: dict[str, Any]) -> bool:
+def _is_event(event: Event) -> bool:
     acted = {"action", "args"} <= event.keys() or {"observation", "content"} <= event.keys()
-    return acted or str(event.get("kind")) in SDK_EVENTS
+    return acted or str(event.get("kind")) in _OF_SDK
 
 
-def _run(listed: list[Any], frame: dict[str, Any]) -> EventLog:
-    """The run of a list of events; `frame` is the evaluation's record around it, or the
-    conversation's state."""
-    events, steps = dicts(listed), EventLog()
-    steps.unread.add("event that is no object", len(listed) - len(events))
-    for event in events:
-        steps.event(event)
-    steps.note_state(frame)
-    steps.end()
-    steps.unread.extra_keys({} if frame.keys() >= _STATE else frame, _FRAME, "the file")
-    steps.id, steps.labels["task"] = text(frame.get("id")) or "", as_id(frame.get("instance_id"))
-    return steps
-
-
-def _conversation(document: Document, only: dict[str, Any]) -> EventLog:
-    """The run of a folder of events, given its first file."""
+def _folder_of_events(document: Document, only: Event) -> tuple[list[Any], Event]:
+    """The events of a folder and the state beside it, given its first file."""
     if only.keys() >= _STATE:
         state = "the state of the conversation whose events are in the folder 'events' beside it"
         raise PartOf(f"{document.name}: {state}")
@@ -97,4 +117,280 @@ def _conversation(document: Document, only: dict[str, Any]) -> EventLog:
     path = document.path.parent.parent / "base_state.json"
     frame = as_dict(Document(path).json) if path.is_file() else {}
     files = [Document(mate, Path(document.name).with_name(mate.name).as_posix()) for mate in mates]
-    return _run([file.json for file in files], frame)
+    return [file.json for file in files], frame
+
+
+class _Log(Steps):
+    """The steps of one run. `frame` is the evaluation's record around the events, or the
+    conversation's state."""
+
+    def __init__(self, listed: list[Any], frame: Event) -> None:
+        super().__init__()
+        self._steps_of: dict[str, range] = {}  # what each event became
+        self._forgotten: set[int] = set()  # the steps that condensations left out
+        self._answers: dict[str, int] = {}  # the turn that an answer became, by the answer's id
+        self._usages: dict[str, Event] = {}  # by the same
+        self._costs: dict[str, float] = {}  # so far, by what models were used for
+        self._actions: dict[str, str] = {}  # the call of an action, by the action's id
+        events = dicts(listed)
+        self.unread.add("event that is no object", len(listed) - len(events))
+        for event in events:
+            self._event(event)
+        self._note_state(frame)
+        self.cost_usd = sum(self._costs.values())
+        for answer, usage in self._usages.items():
+            self._set_usage(self._answers.get(answer), usage)
+        self.unread.extra_keys({} if frame.keys() >= _STATE else frame, _FRAME, "the file")
+        self.id, self.labels["task"] = text(frame.get("id")) or "", as_id(frame.get("instance_id"))
+
+    def _event(self, event: Event) -> None:
+        before, time = self.index, time_of(event.get("timestamp"), self.unread)
+        self.unread.extra_keys(event, _KNOWN, "an event")
+        self._note_state({"metrics": event.get("llm_metrics")})
+        kinds = (text(event.get(key)) for key in ("kind", "action", "observation"))
+        kind = next(filter(None, kinds), "")
+        if add := _OF_SDK.get(kind) or _of_first_agent(kind, event):
+            add(self, event, time)
+        elif kind not in _SILENT:
+            self.unread.kind("event", kind)
+        self._steps_of.setdefault(str(event.get("id")), range(before, self.index))
+
+    # ---------------------------------------------------------------- messages and answers
+
+    def _system(self, event: Event, time: float | None) -> None:
+        fields = {**event, **dict_in(event, "args")}
+        self.set_tools(list(map(self._definition, dicts(fields.get("tools")))))
+        parts = [fields.get(key) for key in ("system_prompt", "dynamic_context", "content")]
+        self.add_message(self._blocks(*parts).message("system"), time=time)
+
+    def _message(self, event: Event, time: float | None) -> None:
+        """Add a message of the user, or an answer without a call."""
+        message, args = dict_in(event, "llm_message"), dict_in(event, "args")
+        pictures = [{"type": "image", "url": url} for url in as_list(args.get("image_urls"))]
+        listed = [message.get("content"), event.get("extended_content"), args.get("content")]
+        blocks = self._blocks(*listed, pictures)
+        if ROLES.get(str(message.get("role"))) == "assistant":
+            turn = blocks.message("assistant", reasoning=self._reasoning(message))
+            self._answer(str(event.get("llm_response_id")), event, turn, time)
+        else:
+            self.add_message(blocks.message("user"), time=time)
+
+    def _action(self, event: Event, time: float | None) -> None:
+        own = {"id": event.get("tool_call_id"), "name": event.get("tool_name")}
+        written = dict_in(event, "tool_call", "function") or dict_in(event, "tool_call")
+        call = call_in({**written, **own}, self.unread)
+        thought, reasoning = self._blocks(event.get("thought")), self._reasoning(event)
+        turn = thought.message("assistant", calls=(call,), reasoning=reasoning)
+        self._answer(str(event.get("llm_response_id")), event, turn, time)
+
+    def _first_action(self, event: Event, time: float | None) -> None:
+        """Add the provider's answer where it is recorded, else one built from the action."""
+        kind, args = str(event.get("action")), dict_in(event, "args")
+        own, metadata = f"event{event.get('id')}", dict_in(event, "tool_call_metadata")
+        response = dict_in(metadata, "model_response")
+        answers = answers_of(response, self.unread)
+        if not answers:
+            given = {key: value for key, value in args.items() if key not in _OWN}
+            calls = (ToolCall(id=own, name=kind, arguments=given),)
+            thought = text(args.get("content" if kind == "message" else "thought")) or ""
+            said = kind in ("message", "finish")
+            answers = [ReadMessage("assistant", thought, () if said else calls)]
+        self._actions[str(event.get("id"))] = text(metadata.get("tool_call_id")) or own
+        self._answer(text(response.get("id")) or own, event, answers[0], time)
+
+    def _answer(self, answer: str, event: Event, turn: ReadMessage, time: float | None) -> None:
+        """Add an answer; if it is already there, add the calls of a further action to it."""
+        step = self.steps[self._answers[answer]] if answer in self._answers else None
+        if isinstance(step, ModelTurn):
+            known = {call.id for call in step.tool_calls}
+            calls = tuple(call for call in turn.calls if call.id not in known)
+            self.note_calls(calls)
+            calls = step.tool_calls + calls
+            self.steps[step.index] = msgspec.structs.replace(step, tool_calls=calls)
+        else:
+            self._answers[answer] = self.add_message(turn, time=time)
+        index = self._answers[answer]
+        self._steps_of[str(event.get("id"))] = range(index, index + 1)
+
+    # ---------------------------------------------------------------- results
+
+    def _observation(self, event: Event, time: float | None) -> None:
+        """Add a result: each of its texts clipped, then additions of the agent's context."""
+        observation = dict_in(event, "observation")
+        kind, is_error = str(observation.get("kind")), observation.get("is_error") is True
+        blocks = self._blocks(observation.get("content"))
+        texts = blocks.texts
+        output = "".join(texts)
+        if kind in _TERMINALS:
+            texts = [_terminal_text(dict_in(observation, "metadata"), output)]
+        if is_error:
+            texts.insert(0, "[An error occurred during execution.]\n")
+        texts = list(filter(None, texts))
+        limit, tool = _TERMINALS.get(kind, _ANY_TOOL)
+        folder = text(observation.get("full_output_save_dir")) if tool else None
+        clips = [clipped(one, limit, folder, tool) for one in texts]
+        more = self._blocks(event.get("extended_content")).texts
+        if screenshot := text(observation.get("screenshot_data")):
+            blocks.add({"type": "image", "data": screenshot}, self.unread)
+        ran = ToolRun(
+            # without the terminal's marks of pasting
+            data=data_of(output.replace("\x1b[?2004l", "").replace("\x1b[?2004h", "")),
+            full="\n".join([*texts, *more]) if clips != texts else None,
+            error=output if is_error else None,
+            failed=is_error or observation.get("exit_code") not in (None, 0, -1),
+        )
+        seen = "\n".join([*clips, *more])
+        self._result(event, ReadMessage("tool", seen, ran=ran, other=tuple(blocks.other)), time)
+
+    def _first_observation(self, event: Event, time: float | None) -> None:
+        """Add the result of an action; without such an action a user message."""
+        kind, extras = str(event.get("observation")), dict_in(event, "extras")
+        output, ran_in = text(event.get("content")) or "", dict_in(extras, "metadata")
+        seen = output + _ENDS.get(kind, "")
+        if kind == "run":
+            seen = _terminal_text(ran_in, output)
+        elif kind == "edit":
+            seen = text(extras.get("formatted_output_and_error")) or output
+        call_id = _call_id(dict_in(event, "tool_call_metadata"))
+        call_id = call_id or self._actions.get(str(event.get("cause")), "")
+        if call_id not in {call.id for call in self.unanswered_calls()}:
+            self.add_message(ReadMessage("user", seen), time=time)
+            return
+        if kind == "user_rejected":
+            self.add_approval(call_id, approved=False)
+        failed = event.get("success") is False or ran_in.get("exit_code") not in (None, 0, -1)
+        ran = ToolRun(
+            data=data_of(output) if kind == "run" else None,  # the model sees more
+            failed=failed or kind in _ENDS,
+            error=seen if kind in _ENDS else None,
+        )
+        self.add_message(ReadMessage("tool", seen, call_id=call_id, ran=ran), time=time)
+
+    def _error(self, event: Event, time: float | None) -> None:
+        """Add the result of a call that did not run, or that a person or hook refused."""
+        error = text(event.get("error")) or ""
+        if event.get("kind") == "UserRejectObservation":
+            error = f"Action rejected: {event.get('rejection_reason') or ''}"
+            if event.get("rejection_source") != "hook":
+                self.add_approval(_call_id(event), approved=False, time=time)
+        self._result(event, ReadMessage("tool", error, failed=True), time)
+
+    def _result(self, event: Event, shown: ReadMessage, time: float | None) -> None:
+        name = text(event.get("tool_name"))
+        self.add_message(shown.with_known(call_id=_call_id(event), name=name), time=time)
+
+    # ---------------------------------------------------------------- the run
+
+    def _condensation(self, event: Event, time: float | None) -> None:
+        """Add a reset without the steps of some events and those that earlier resets left out."""
+        fields = {**event, **dict_in(event, "args")}
+        for forgotten in as_list(fields.get("forgotten_event_ids")):
+            self._forgotten.update(self._steps_of.get(str(forgotten), ()))
+        kept = paired(self.steps, set(range(self.index)), self._forgotten)
+        self.add(ContextReset, t=time, summary=text(fields.get("summary")), kept=kept)
+
+    def _state(self, event: Event, time: float | None) -> None:
+        key, value = event.get("key"), event.get("value")
+        self._note_state(as_dict(value) if key == "full_state" else {str(key): value})
+
+    def _note_state(self, state: Event) -> None:
+        """Note the usage of each answer, and the cost of all, in a state or a change of it."""
+        noted = {**dict_in(state, "stats", "usage_to_metrics"), "run": state.get("metrics")}
+        for name, metrics in noted.items():
+            for usage in dicts(as_dict(metrics).get("token_usages")):
+                self._usages[str(usage.get("response_id"))] = usage
+            cost = number(as_dict(metrics).get("accumulated_cost"))
+            self._costs |= {} if cost is None else {name: float(cost)}
+
+    def _set_usage(self, index: int | None, usage: Event) -> None:
+        self.unread.add("model call that is not in the prompts", index is None)
+        if index is not None:
+            known = {"usage": usage_in(usage, self.unread), "model": text(usage.get("model"))}
+            self.steps[index] = msgspec.structs.replace(self.steps[index], **known)
+
+    # ---------------------------------------------------------------- contents
+
+    def _blocks(self, *contents: Any) -> Blocks:
+        blocks = Blocks()
+        for content in contents:
+            blocks.add_all(content, self.unread)
+        return blocks
+
+    def _definition(self, tool: Event) -> Event:
+        """A tool's definition; the SDK records parameters for MCP alone."""
+        if "function" in tool:
+            return tool
+        if given := dict_in(tool, "mcp_tool"):
+            described = {key: given.get(key) for key in ("name", "description")}
+            return {**described, "parameters": given.get("inputSchema")}
+        self.unread.add("parameters of a tool's definition, which were not recorded")
+        name = text(tool.get("title")) or text(tool.get("kind")) or "tool"
+        return {"name": name, "description": tool.get("description")}
+
+    def _reasoning(self, fields: Event) -> str | None:
+        """The reasoning of a message or an action, from any provider's interface."""
+        item = dict_in(fields, "responses_reasoning_item")
+        listed = [*as_list(item.get("summary")), *as_list(item.get("content"))]
+        signed = self._blocks(fields.get("thinking_blocks")).reasoning
+        own = text(fields.get("reasoning_content"))
+        return own or signed or "\n".join(filter(None, map(text, listed))) or None
+
+
+_Add = Callable[[_Log, Event, float | None], None]
+_OF_SDK: dict[str, _Add] = {
+    "SystemPromptEvent": _Log._system,
+    "MessageEvent": _Log._message,
+    "ActionEvent": _Log._action,
+    "ObservationEvent": _Log._observation,
+    "UserRejectObservation": _Log._error,
+    "AgentErrorEvent": _Log._error,
+    "Condensation": _Log._condensation,
+    "ConversationStateUpdateEvent": _Log._state,
+}
+_OF_FIRST: dict[str, _Add] = {"system": _Log._system, "condensation": _Log._condensation}
+
+
+def _of_first_agent(kind: str, event: Event) -> _Add | None:
+    """The method for an event of the first agent; None for one that is not read."""
+    if not kind or kind in _SILENT or kind == "recall" or "kind" in event:
+        return None
+    if kind in _OF_FIRST or text(event.get("action")) is None:
+        return _OF_FIRST.get(kind, _Log._first_observation)
+    if event.get("source") == "agent":
+        return _Log._first_action
+    return _Log._message if kind == "message" else None
+
+
+def _call_id(fields: Event) -> str:
+    return text(fields.get("tool_call_id")) or ""
+
+
+def clipped(output: str, limit: int, folder: str | None, tool: str) -> str:
+    """A text without its middle if it is longer than the limit; the notice names the file in
+    `folder` with all of it.
+
+    >>> short = clipped("a" * 100 + "b" * 100, 150, None, "")
+    >>> len(short), short[:18], short[-18:]
+    (150, 'aaaaaaaaaaaaaaaaaa', 'bbbbbbbbbbbbbbbbbb')
+    """
+    if len(output) <= limit:
+        return output
+    notice = f"{_NOTICE}</NOTE>"
+    head = (limit - len(notice) + 1) // 2
+    if folder:
+        digest = hashlib.sha256(output.encode("utf-8", "replace")).hexdigest()[:8]
+        line = len(output[:head].splitlines()) + 1
+        saved = _SAVED.format(path=f"{folder}/{tool}_output_{digest}.txt", line=line)
+        notice = f"{_NOTICE}{saved}</NOTE>"
+    tail = limit - len(notice) - head
+    return output[:head] + notice + output[len(output) - tail :]
+
+
+def _terminal_text(metadata: Event, output: str) -> str:
+    """A command's output with what is shown around it."""
+    seen = f"{text(metadata.get('prefix')) or ''}{output}{text(metadata.get('suffix')) or ''}"
+    for label, key in _PLACE.items():
+        if value := text(metadata.get(key)):
+            seen += f"\n[{label}: {value}]"
+    code = metadata.get("exit_code")
+    return seen + (f"\n[Command finished with exit code {code}]" if code not in (None, -1) else "")

@@ -6,12 +6,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from .. import Confidence, Document, Traces, certain_if, register
+from .. import Document, register
 from ..intakes.spans import OtelSpan, spans_of
-from ..intakes.tree import Span, langchain_in, trees_of
+from ..intakes.tree import Span, Tree, langchain_in, trees_of
 from ..intakes.usage import usage_in
-from ..steps import traces_of
 from ..values import Unread, as_dict, as_list, dicts, first_of, from_json_text
+from . import Format
 
 _CALLS = {"llm", "call_llm", "chat", "text_completion", "generate_content", "completion", "responses",
           "ai.generatetext.dogenerate", "ai.streamtext.dostream", "ai.generateobject.dogenerate",
@@ -36,7 +36,7 @@ _SPEAKS = ("gen_ai.", "llm.", "openinference.", "traceloop.", "ai.")
 
 
 @register("reader", "otel")
-class Otel:
+class Otel(Format):
     """One trace per conversation (`gen_ai.conversation.id`, `session.id`), else one per trace id.
 
     From OTLP JSON, or spans as Python's console exporter prints them. Messages are read from
@@ -52,23 +52,19 @@ class Otel:
     recorded; AI SDK 5, by hand
     """
 
-    def sniff(self, document: Document) -> Confidence:
-        """CERTAIN for a span with an attribute of a known convention."""
+    def marked(self, document: Document) -> object:
         head = document.head
         spans = spans_of(head if isinstance(head, list) else [head], Unread())
-        return certain_if(any(key.startswith(_SPEAKS) for span in spans for key in span.attributes))
+        return any(key.startswith(_SPEAKS) for span in spans for key in span.attributes)
 
-    def read(self, document: Document) -> Traces:
-        """The file's conversations in the order in which they began."""
-        unread = Unread()
+    def runs(self, document: Document, unread: Unread) -> list[Tree]:
         spans = spans_of(document.objects(unread), unread)
         named = {
             span.trace: talk
             for span in reversed(spans)
             if (talk := span.text("gen_ai.conversation.id", "session.id"))
         }
-        runs = [(named.get(span.trace, span.trace), _span(span, unread)) for span in spans]
-        return traces_of(document, "otel", trees_of(runs), unread)
+        return trees_of((named.get(span.trace, span.trace), _span(span, unread)) for span in spans)
 
 
 def _span(span: OtelSpan, unread: Unread) -> Span:

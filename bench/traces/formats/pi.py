@@ -6,11 +6,12 @@ from __future__ import annotations
 from typing import Any
 
 from ...model import ContextReset
-from .. import Confidence, Document, Traces, certain_if, register
+from .. import Document, register
 from ..intakes.messages import message
 from ..sessions.branches import paired, way_to
-from ..steps import Steps, ToolRun, traces_of
-from ..values import dict_in, fields_of, number, time_of
+from ..steps import Steps, ToolRun
+from ..values import Unread, dict_in, fields_of, number, time_of
+from . import Format
 
 _NOT_IN_PROMPTS = {"model_change", "thinking_level_change", "custom", "label", "session_info",
                    "ephemeral"}  # fmt: skip
@@ -33,7 +34,7 @@ Fields = dict[str, Any]
 
 
 @register("reader", "pi")
-class Pi:
+class Pi(Format):
     """One session per file: a header, then entries that name the one before them.
 
     A compaction is a ContextReset that keeps the entries from `firstKeptEntryId` on. An entry that
@@ -49,20 +50,16 @@ class Pi:
     written by hand after its documentation
     """
 
-    def sniff(self, document: Document) -> Confidence:
-        """CERTAIN for messages after the header of a session, or with a tool result."""
+    def marked(self, document: Document) -> object:
         lines = document.first_objects
         begun = any(
             line.get("type") == "session" and isinstance(line.get("id"), str) for line in lines
         )
         sent = [dict_in(line, "message") for line in lines if line.get("type") == "message"]
-        return certain_if(
-            sent and (begun or any(message.get("role") == "toolResult" for message in sent))
-        )
+        return sent and (begun or any(message.get("role") == "toolResult" for message in sent))
 
-    def read(self, document: Document) -> Traces:
-        """The file's one session."""
-        return traces_of(document, "pi", [_Session(document)])
+    def runs(self, document: Document, unread: Unread) -> list[Steps]:
+        return [_Session(document)]
 
 
 class _Session(Steps):

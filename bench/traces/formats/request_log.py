@@ -5,17 +5,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import Confidence, Document, PartOf, Traces, register
+from .. import Confidence, Document, PartOf, register
 from ..intakes.calls import runs_of
 from ..intakes.exchange import answer_in, request_in
-from ..steps import traces_of
+from ..steps import Steps
 from ..values import Unread
+from . import Format
 
 _SAMPLE = 20
 
 
 @register("reader", "request_log")
-class RequestLog:
+class RequestLog(Format):
     """Runs from a log of calls, each `{request, response}` under these or similar names, nested as
     proxies do.
 
@@ -43,13 +44,11 @@ class RequestLog:
         # Never CERTAIN: other formats may have requests and answers inside, too.
         return Confidence.POSSIBLE if answered else Confidence.NO
 
-    def read(self, document: Document) -> Traces:
-        """The file's runs in the order in which they began."""
-        unread = Unread()
+    def runs(self, document: Document, unread: Unread) -> list[Steps]:
         records = document.objects(unread)
         if len(records) == 1 and len(document.beside) > 1:
             records += _others(document)
-        return traces_of(document, "request_log", runs_of(records, unread), unread)
+        return runs_of(records, unread)
 
 
 def _others(document: Document) -> list[dict[str, Any]]:

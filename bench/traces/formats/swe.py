@@ -7,22 +7,23 @@ from dataclasses import replace
 from typing import Any
 
 from ...model import ContextEdit, ModelTurn, ToolCall
-from .. import Confidence, Document, Traces, certain_if, register
+from .. import Document, register
 from ..decoded import strict_json
 from ..intakes.content import blocks_of
 from ..intakes.exchange import answers_of
 from ..intakes.messages import message, messages
 from ..paths import case_id
 from ..sessions.commands import calls_in, command_run, is_observation
-from ..steps import ReadMessage, Steps, ToolRun, traces_of
+from ..steps import ReadMessage, Steps, ToolRun
 from ..values import Kinds, Unread, as_dict, dict_in, dicts, fields_of, number, text
+from . import Format
 
 _FORMATS = (None, "mini-swe-agent-1", "mini-swe-agent-1.1")
 _GRADED = "result.json"
 
 
 @register("reader", "swe")
-class Swe:
+class Swe(Format):
     """One run per file.
 
     mini-swe-agent: a list of messages or `{info, messages, trajectory_format}`. Its commands are
@@ -48,34 +49,29 @@ class Swe:
     files
     """
 
-    def sniff(self, document: Document) -> Confidence:
-        """CERTAIN for a trajectory of mini-SWE-agent or SWE-agent."""
+    def marked(self, document: Document) -> object:
         fields = as_dict(document.head)
         listed = fields.get("messages") if fields else document.head
         typical = dicts(listed) == listed and any(map(_is_typical, listed))
         if typical or str(fields.get("trajectory_format", "")).startswith("mini-swe-agent"):
-            return Confidence.CERTAIN
+            return True
         actions, history = dicts(fields.get("trajectory")), dicts(fields.get("history"))
         acted = any({"action", "observation"} <= action.keys() for action in actions)
         agents = [entry for entry in history if "agent" in entry]
-        return certain_if(
-            acted or any({"message_type", "action"} & entry.keys() for entry in agents)
-        )
+        return acted or any({"message_type", "action"} & entry.keys() for entry in agents)
 
-    def read(self, document: Document) -> Traces:
-        """The file's one run."""
+    def runs(self, document: Document, unread: Unread) -> list[Steps]:
         fields = as_dict(document.json)
         listed = fields.get("messages") if fields else document.json
         if not isinstance(listed, list):
-            run = _History(fields, case_id(document.path.name))
-            return traces_of(document, "swe", [run])
+            return [_History(fields, case_id(document.path.name))]
         steps = _MiniRun(dict_in(fields, "info"), listed)
         if fields.get("trajectory_format") not in _FORMATS:
             steps.unread.kind("trajectory", fields["trajectory_format"])
         path = document.path.with_name(_GRADED)
         graded = as_dict(Document(path).json) if document.path != path and path.is_file() else {}
         steps.labels["task"] = text(fields.get("instance_id")) or text(graded.get("task"))
-        return traces_of(document, "swe", [steps])
+        return [steps]
 
 
 def _is_typical(message: dict[str, Any]) -> bool:

@@ -6,10 +6,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from .. import Confidence, Document, Traces, certain_if, register
+from .. import Document, register
 from ..intakes.messages import messages
-from ..steps import Steps, traces_of
+from ..steps import Steps
 from ..values import Unread, as_dict, as_id, as_list, dict_in, dicts, number, text
+from . import Format
 
 _RUN = {"id", "task_id", "trial", "info", "traj", "messages", "records", "reward", "reward_info", "seed", "timestamp",
         "start_time", "end_time", "duration", "termination_reason", "agent_cost", "user_cost"}  # fmt: skip
@@ -17,7 +18,7 @@ _FAILED = "Error:"
 
 
 @register("reader", "tau")
-class Tau:
+class Tau(Format):
     """One trace per run: a list of `{task_id, trial, reward, info, traj}`, or tau2's `{info, tasks,
     simulations}`.
 
@@ -32,26 +33,21 @@ class Tau:
     59a200c and AgentRx at f228165, published files; tau2-bench of July 2026, by hand
     """
 
-    def sniff(self, document: Document) -> Confidence:
-        """CERTAIN for a run of tau-bench, or a simulation of tau2."""
+    def marked(self, document: Document) -> object:
         run = document.first
         if "environment_info" in dict_in(run, "info") and "tasks" in run:
-            return Confidence.CERTAIN
+            return True
         inner = next(iter(dicts(run.get("simulations"))), run)
         simulated = {"task_id", "termination_reason", "messages"} <= inner.keys()
-        return certain_if(
-            simulated or (isinstance(run.get("traj"), list) and {"reward", "task_id"} <= run.keys())
-        )
+        traced = isinstance(run.get("traj"), list) and {"reward", "task_id"} <= run.keys()
+        return simulated or traced
 
-    def read(self, document: Document) -> Traces:
-        """The file's runs in order."""
-        unread = Unread()
-        runs = [
+    def runs(self, document: Document, unread: Unread) -> list[Steps]:
+        return [
             _run(run, dict_in(value, "info"))
             for value in document.objects(unread)
             for run in (dicts(value["simulations"]) if "simulations" in value else [value])
         ]
-        return traces_of(document, "tau", runs, unread)
 
 
 def _run(run: dict[str, Any], info: dict[str, Any]) -> Steps:
