@@ -82,13 +82,15 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """The result of a comparison, the input of reports and gates.
 
     `answers` is the question: "savings", or "judged", "stored" or "routed" if the strategies fill
-    only evaluators, stores or routers. `details` are of the few runs and strategies that a report
+    only evaluators, stores or routers. `declared` is True if the strategies are those of a scenario
+    file. `details` are of the few runs and strategies that a report
     shows. `totals` are over all runs: by strategy, then metric. `specs_before` are the specs of the
     strategies in `against`, where they are known.
     """
 
     title: str
     asks: str = ""
+    declared: bool = False
     signature: Signature
     strategies: tuple[str, ...]
     references: tuple[str, ...] = ()

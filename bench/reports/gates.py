@@ -61,20 +61,20 @@ def gates_in_words(compared: Compared, *outcomes: str) -> list[str]:
 
 def gate_in_words(reading: Reading, gate: GateResult) -> str:
     """The outcome of a gate as a clause: its values, their basis, the condition, the worst run."""
-    metric, unit = gate.rule.metric, reading.unit(gate.rule.metric)
+    metric = gate.rule.metric
     if not metric:
         return gate.reason
     about = f"{gate.strategy}: {reading.label(metric)}"
     if gate.value is None:
         return f"{about}: {gate.reason or 'not measured'}"
-    moved = f": {quantity(gate.value, unit)}"
+    before, now = (reading.stated(value, metric) for value in (gate.before, gate.value))
+    moved = f": {now}"
     if gate.before is not None and gate.before != gate.value:
-        verb = "rose" if gate.value > gate.before else "fell"
-        moved = f" {verb} from {quantity(gate.before, unit)} to {quantity(gate.value, unit)}"
+        moved = f" {'rose' if gate.value > gate.before else 'fell'} from {before} to {now}"
     basis = f" ({gate.basis})" if gate.basis else ""
-    worst = worst_run(reading, gate)
-    rest = (f"{about}{moved}{basis}", f"allowed: {condition(gate, unit)}", worst, gate.reason)
-    return "; ".join(filter(None, rest))
+    basis = " a run" if reading.is_per_run(metric) else basis
+    rest = (f"{about}{moved}{basis}", f"allowed: {condition(reading, gate)}")
+    return "; ".join(filter(None, (*rest, worst_run(reading, gate), gate.reason)))
 
 
 def worst_run(reading: Reading, gate: GateResult) -> str:
@@ -86,14 +86,9 @@ def worst_run(reading: Reading, gate: GateResult) -> str:
     return f"worst run: {reading.name(gate.run)}{there}"
 
 
-def condition(gate: GateResult, unit: str) -> str:
-    """The condition of a gate in words; "" for the baseline's, which has none.
-
-    >>> from bench.model import GateRule
-    >>> rule = GateRule(metric="needed.recall", settings={"min": 0.9})
-    >>> condition(GateResult(rule=rule, strategy="a", outcome="pass", limit=0.9), "share")
-    'at least 90%'
-    """
+def condition(reading: Reading, gate: GateResult) -> str:
+    """The condition of a gate in words; "" for the baseline's, which has none."""
+    metric, unit = gate.rule.metric, reading.unit(gate.rule.metric)
     for name, value in gate.rule.settings.items():
         words, unchanged = _SETTINGS[name]
         if unchanged and value == 0:
@@ -102,5 +97,5 @@ def condition(gate: GateResult, unit: str) -> str:
             return f"{words} {value}"
         if unchanged and unit == "share":
             return f"{words} {difference(0.0, float(value), unit).lstrip('+')}"
-        return f"{words} {quantity(float(value), unit)}"
+        return f"{words} {reading.stated(float(value), metric)}"
     return ""

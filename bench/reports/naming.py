@@ -87,6 +87,7 @@ def names(
     place first, above or below its line.
     """
     taken = [field.around(point) for point in points]
+    taken.append(Box(0, field.height - 2, field.width, field.height + 2))  # the line of no loss
     if today is not None:
         x = today * field.width / 100
         taken.append(Box(x - 2, 0, x + 2, field.height))
@@ -142,7 +143,7 @@ def _placed(groups: Iterable[list[Point]], field: Field, taken: Sequence[Box]) -
 
 def _texts(group: Sequence[Point], most: int) -> Iterator[str]:
     """Yield the labels to try for a group: names in at most `most` letters, row numbers instead of
-    names, numbers alone."""
+    names, numbers alone; without numbers only the first name."""
     key = [point for point in group if len(group) == 1 or point.keeps_name]
     named = [
         point.name if len(point.name) <= most else f"{point.name[: most - 1]}…"
@@ -152,7 +153,7 @@ def _texts(group: Sequence[Point], most: int) -> Iterator[str]:
     if group[0].mark == "advised":
         yield ", ".join(filter(None, [f"{named[0]}: ship", *named[1:], rest]))
     yield ", ".join(filter(None, [*named, rest]))
-    yield from filter(None, [numbers([point.row for point in group if point.row])])
+    yield numbers([point.row for point in group if point.row]) or f"{named[0]} …"
 
 
 def numbers(rows: Iterable[int]) -> str:

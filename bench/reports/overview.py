@@ -8,9 +8,8 @@ from ..model.advice import REFUSED
 from ..model.base import grouped
 from ..model.compared import Compared
 from .blocks import TONE_OF, Cell, Cells, Figure, Figures, Prose, Report, Section, Span, table
-from .charts import Axis, Range
 from .gates import not_passed
-from .numbers import change, count, counted, listed, percent, quantity
+from .numbers import change, count, counted, listed, percent
 from .panels.trust import REPLAY_LIMIT
 from .reading import Reading
 
@@ -65,7 +64,7 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
         for at in places:
             question = Cell((Span(reports[at].title, href=f"#s{at + 1}"),), reports[at].short)
             rows.append((question, *_key_figures(readings[at]), _passed(readings[at])))
-    heads = ["question and answer", "price against today", "key figure", "missed turns", "gates"]
+    heads = ["question and answer", "price against today", "missed turns", "gates"]
     blocks = (
         Prose((head, rest), "lead"),
         Figures(tuple(_figures(readings, ships, gates, len(failed)))),
@@ -98,25 +97,16 @@ def _figures(
     yield Figure("Gates", passed, "bad" if failed else "good" if gates else "")
 
 
-def _key_figures(reading: Reading) -> tuple[Cell, Cell, Cell]:
-    """The change of price as a chart, the key figure, and the missed turns: of the strategy that
-    the answer is about."""
-    metric, values = reading.measured
-    if values:
-        best, value = values[0]
-        shown = quantity(value, reading.unit(metric))
-        return Cell(), Cell(shown, reading.title(best), TONE_OF[reading.mark(best)]), Cell("–")
+def _key_figures(reading: Reading) -> tuple[Cell, Cell]:
+    """The change of price and the missed turns of the strategy that the answer is about."""
     item, price = reading.subject, reading.price(reading.subject)
-    if item is None or price is None or price.ratio is None:
-        return Cell(), Cell("–"), Cell("–")
+    if item is None:
+        return Cell("–"), Cell("–")
     mark = reading.mark(item.strategy)
     name = f"{item.strategy}, rejected" if mark == "rejected" else item.strategy
     missed = "–" if item.missed_turns is None else percent(item.missed_turns)
-    moved, text = min(price.ratio - 1, 0.25), change(price.ratio) or "–"
-    ends = min(moved, 0.0), max(moved, 0.0)
-    chart = Range(f"{text} against today", moved, ends, Axis(-1.0, 0.25), mark)
-    key = Cell(text, name, TONE_OF[mark])
-    return Cell(chart=chart), key, Cell(missed, reading.sample)
+    shown = change(price.ratio) if price else ""
+    return Cell(shown or "–", name, TONE_OF[mark]), Cell(missed, reading.sample)
 
 
 def _passed(reading: Reading) -> Cell:

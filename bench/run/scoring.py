@@ -26,7 +26,9 @@ def score_of(evidence: CheckedReplay, recorded_prompts: str) -> Score:
         () if unstable is None else (Finding(unstable, "two replays gave different answers"),)
     )
     ran = Check(hits=len(findings), of=1, findings=findings)
-    constant = sorted(evidence.wording, key=lambda line: (-len(line), line))
+    texts = evidence.own_texts if evidence.wording else []
+    added = {line.strip() for own in texts for line in own.new_lines}
+    constant = sorted(evidence.wording & added, key=lambda line: (-len(line), line))
     return Score(
         strategy=replay.strategy,
         numbers=numbers_of(evidence),

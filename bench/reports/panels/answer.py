@@ -50,7 +50,8 @@ def _blocks(reading: Reading) -> Iterator[Block]:
         yield Figures(tuple(_savings(reading)), scatter(reading))
     else:
         yield Figures(tuple(_measures(reading, metric, values)))
-    if (name := reading.advice.advised) and (spec := reading.spec(name)):
+    name = "" if reading.compared.declared else reading.advice.advised
+    if name and (spec := reading.spec(name)):
         key = name if re.fullmatch(r"[\w-]+", name, re.ASCII) else json.dumps(name)
         line = f"{key} = {json.dumps(spec, ensure_ascii=False)}"
         yield Prose(

@@ -86,9 +86,9 @@ def _gates(reading: Reading) -> Iterator[Block]:
 
 def _figures(reading: Reading, first: GateResult) -> Iterator[Figure]:
     """The figures on the first failed gate: its value, the runs where it moved, the price."""
-    unit, metric = reading.unit(first.rule.metric), first.rule.metric
-    values = [quantity(value, unit) for value in (first.before, first.value) if value is not None]
-    strategy, allowed = f"strategy {first.strategy}", f"allowed: {condition(first, unit)}"
+    metric = first.rule.metric
+    values = [reading.stated(it, metric) for it in (first.before, first.value) if it is not None]
+    strategy, allowed = f"strategy {first.strategy}", f"allowed: {condition(reading, first)}"
     yield Figure(name_of(reading, metric), " → ".join(values), "bad", allowed, strategy)
     if (move := reading.move(first.strategy, metric)) is not None:
         split = _split(reading, move)
@@ -97,10 +97,9 @@ def _figures(reading: Reading, first: GateResult) -> Iterator[Figure]:
         yield Figure("Runs that got worse", worse, "bad", line, strategy)
     price = reading.move(first.strategy, reading.price_metric)
     if price is not None and price.metric != metric:
-        unit = reading.unit(price.metric)
         before, after = (reading.stated(it, price.metric) for it in (price.before, price.after))
         line = f"{before} → {after} a run"
-        moved = difference(price.before, price.after, unit)
+        moved = difference(price.before, price.after, reading.unit(price.metric))
         yield Figure(name_of(reading, price.metric), moved, "", line, strategy)
 
 
@@ -108,8 +107,7 @@ def _gate_table(reading: Reading, name: str, gates: Sequence[GateResult]) -> Tab
     """A table of gates, each with its value before, its value now, and its limit."""
     heads = ["gate", "strategy", "before", "now", "change (limit dotted)", "limit"]
     rows = [_gate_row(reading, gate) for gate in gates]
-    bases = "A gate on a percentage judges its mean over tasks, any other the sum over all runs."
-    return table(name, heads, rows, most=_GATES, noun="gate", note=bases)
+    return table(name, heads, rows, most=_GATES, noun="gate", note=BASES)
 
 
 def _gate_row(reading: Reading, gate: GateResult) -> Cells:
@@ -117,11 +115,13 @@ def _gate_row(reading: Reading, gate: GateResult) -> Cells:
     metric, unit = gate.rule.metric, reading.unit(gate.rule.metric)
     bad = gate in reading.failed_gates
     moved = "" if gate.before == gate.value else difference(gate.before, gate.value, unit)
-    asked, limit = condition(gate, unit), quantity(gate.limit, unit)
+    asked, limit = condition(reading, gate), reading.stated(gate.limit, metric)
     notes = [f"limit {limit}"] if gate.limit is not None and limit not in asked else []
     notes += [worst_run(reading, gate)] if bad else []
     notes += [gate.reason.partition(" — ")[0]]
-    before, now = ("–" if it is None else quantity(it, unit) for it in (gate.before, gate.value))
+    before, now = (
+        "–" if it is None else reading.stated(it, metric) for it in (gate.before, gate.value)
+    )
     return (
         Cell((_SIGNS.get(gate.outcome, _FAILED), name_of(reading, metric)), metric),
         gate.strategy or "–",
@@ -220,18 +220,18 @@ def _failed_before(gate: GateResult) -> bool:
 
 
 def _next(reading: Reading) -> Iterator[Block]:
-    """The two ways to go on, keep the gate or accept the loss: a line for each."""
+    """The two ways to go on, pass the gates or accept the loss: a line for each."""
     advised = reading.by_name.get(reading.advice.advised or "")
-    failed_before = any(map(_failed_before, reading.failed_gates))
-    back = "take the change back"
-    if failed_before:
-        back = "change the strategy (taking the change back is not enough)"
-    keep = f"{back}, or change it until every gate passes."
-    if advised and advised.strategy not in {gate.strategy for gate in reading.failed_gates}:
+    names = list(dict.fromkeys(gate.strategy for gate in reading.failed_gates if gate.strategy))
+    back = "take the change back, or change it until every gate passes"
+    if any(map(_failed_before, reading.failed_gates)):
+        back = f"change {listed(names)} further: the values before this change fail, too"
+    other = ""
+    if advised and advised.strategy not in names:
         price = reading.price(advised)
-        cost = f", and costs {less_or_more(price)} than today" if price and price.ratio else ""
-        keep = f"{back}, or take {advised.strategy}: it passes every gate{cost}."
-    yield Prose((Span("To keep the gate, ", strong=True), keep), "next")
+        cost = f" and costs {less_or_more(price)} than today" if price and price.ratio else ""
+        other = f" Or use {advised.strategy}, which passes every gate{cost}."
+    yield Prose((Span("To pass, ", strong=True), f"{back}.{other}"), "next")
     is_limit = any({*LIMITS} & gate.rule.settings.keys() for gate in reading.failed_gates)
     how = "raise the limits in the scenario, then store" if is_limit else "store"
     command = Span("bench run SCENARIO --update-baseline", code=True)

@@ -183,7 +183,7 @@ def _missing(missed: Sequence[MissedFact]) -> Table:
     for (turn, step, origin, handle), facts in sorted(groups.items()):
         place = f"step {step}" if origin == "result" else f"step {step}, {origin}"
         turns = max(fact.distance for fact in facts)
-        earlier = f"{counted(turns, 'turn')} earlier" if turns else "just before"
+        earlier = f"last seen {counted(turns, 'turn')} earlier" if turns else "seen just before"
         values: list[str | Span] = []
         for fact in facts[:_VALUES]:
             values += [", " if values else "", Span(fact.fact[:120], "bad", code=True)]
