@@ -216,7 +216,7 @@ class Reading:
     @cached_property
     def measured(self) -> tuple[str, list[tuple[str, float]]]:
         """The metric that answers a scenario that is not about savings, and each strategy's value
-        of it, best first, among equals the advised one; "" and [] if none was measured."""
+        of it, best first, among equals the advised one; "" and [] if no strategy was measured."""
         order = ("advised", "other", "rejected", "today")
         tried = sorted(
             (item.strategy for item in self.ranked), key=lambda name: order.index(self.mark(name))
@@ -225,7 +225,7 @@ class Reading:
         better = {metric: rule.better for rule in asked for metric in rule.metrics}
         for metric in better:
             known = [(name, it) for name in tried if (it := self.value(name, metric)) is not None]
-            if known:
+            if {name for name, _ in known} - {TODAY}:
                 sign = 1 if better[metric] == "lower" else -1
                 return metric, sorted(known, key=lambda named: sign * named[1])
         return "", []
