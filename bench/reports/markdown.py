@@ -43,12 +43,13 @@ def markdown(blocks: Iterable[Block]) -> str:
 
 
 def escape(text: str) -> str:
-    """A text with every character escaped that means something in Markdown or HTML.
+    """A text with every character escaped that means something in Markdown or HTML, and no person
+    mentioned.
 
     >>> escape("a_b|<c>")
     'a\\\\_b\\\\|\\\\<c\\\\>'
     """
-    return _SPECIAL.sub(r"\\\1", " ".join(visible(text).split()))
+    return _SPECIAL.sub(r"\\\1", " ".join(visible(text).split())).replace("@", "@&#8203;")
 
 
 def code(text: str) -> str:
