@@ -177,8 +177,8 @@ def _removed(then: Scenario, now: Scenario) -> Iterator[str]:
     asked = [probe.question for probe in then.probes if probe not in now.probes]
     yield from (f"the question {one_line(question)[:60]!r}" for question in asked)
     recordings = _recordings(now)
-    for sha256, file in _recordings(then).items():
-        if sha256 not in recordings:
+    for sha256, (file, reader) in _recordings(then).items():
+        if sha256 not in recordings or recordings[sha256][1] != reader:
             yield f"recording {file.name}"
     baseline = then.baseline_path
     if baseline and baseline.exists() and not (now.base / baseline.name).is_file():
@@ -192,17 +192,21 @@ def _new_recordings(then: Scenario, now: Scenario) -> frozenset[Path]:
     all recordings are new, since nothing would be left to compare.
     """
     known, files = _recordings(then), _recordings(now)
-    new = frozenset(file for sha256, file in files.items() if sha256 not in known)
+    new = frozenset(file for sha256, (file, _) in files.items() if sha256 not in known)
     return new if len(new) < len(files) else frozenset()
 
 
-def _recordings(plan: Scenario) -> dict[str | None, Path]:
-    """The files of a scenario's recordings by their hash, without those that cannot be read."""
-    files: dict[str | None, Path] = {}
+def _recordings(plan: Scenario) -> dict[str | None, tuple[Path, tuple[str | None, ...]]]:
+    """The files of a scenario's recordings by their hash, each with its reader: the named format,
+    and the hash of its file. Without those that cannot be read."""
+    files: dict[str | None, tuple[Path, tuple[str | None, ...]]] = {}
     for text in plan.traces:
         with contextlib.suppress(TraceError):
-            given = (file.path for file in given_files(text, plan.base).files)
-            files |= {_sha256(path): path for path in given if isinstance(path, Path)}
+            given = given_files(text, plan.base)
+            code, _, _ = (given.format or "").rpartition(":")
+            reader = given.format, _sha256(plan.base / code)
+            for file in given.files:  # of two that read a file the first one does
+                files.setdefault(_sha256(file.path), (file.path, reader))
     return files
 
 

@@ -144,6 +144,14 @@ def test_neither_a_new_recording_nor_a_file_named_like_the_revision_hides_a_fail
     assert (outcomes(found), ["easy.jsonl" in note for note in found.notes]) == ({"fail"}, [True])
 
 
+def test_recordings_that_another_reader_reads_are_reported():
+    write_files({MINE: KEEPS})
+    commit("start")
+    native = "from bench.traces.formats.native import Native\n"
+    write_files({"gates/mine_too.py": native, FILE: SCENARIO.replace('"orders.', '"mine_too.py:Native:orders.')})
+    assert "recording orders.jsonl is gone or another one" in [gate.reason for gate in run_against().gates]
+
+
 @pytest.mark.parametrize("gate", ["min = 0.9", "max_drop = 0.05"])
 def test_easy_recordings_do_not_dilute_a_loss_on_the_others(gate):
     scenario = SCENARIO.replace("max_drop = 0.05", gate)
