@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from ...model import MAX_DEPTH, nested, too_deep
-from ...model.errors import StrategyError
+from ...model.errors import StrategyError, one_line, raised_at
 
 _EXACT: tuple[tuple[type, Callable[[Any], Any]], ...] = (
     (str, str.__str__),
@@ -28,19 +28,26 @@ def plain_data(value: Any) -> Any:
 
     Other values that JSON can represent (a date, a dataclass, a pydantic model, a set, a path, a
     number of numpy) are converted. Raises StrategyError for bytes, for more than 200 levels of
-    nesting, and for any other object.
+    nesting, and for any other object; and what the code of an object raises.
 
     >>> plain_data({1: (1, {2}), "at": PurePath("a/b")})
     {'1': [1, [2]], 'at': 'a/b'}
     """
     if type(value) is str:
         return value
-    data = msgspec.to_builtins(value, enc_hook=_plain, builtin_types=_BYTES)
-    if too_deep(data):
-        raise StrategyError(f"an answer is nested more than {MAX_DEPTH} levels deep — flatten it")
-    if any(isinstance(item, _BYTES) for item in nested([data])):
-        raise StrategyError("it answered bytes, and text is wanted — decode them")
-    return json.loads(_encoded(data))
+    try:
+        data = msgspec.to_builtins(value, enc_hook=_plain, builtin_types=_BYTES)
+        if too_deep(data):
+            what = f"an answer is nested more than {MAX_DEPTH} levels deep"
+            raise StrategyError(f"{what} — flatten it")
+        if any(isinstance(item, _BYTES) for item in nested([data])):
+            raise StrategyError("it answered bytes, and text is wanted — decode them")
+        return json.loads(_encoded(data))
+    except (RecursionError, TypeError, ValueError) as error:
+        if raised_at(error):
+            raise
+        what = f"its answer cannot be written as JSON: {one_line(error)}"
+        raise StrategyError(f"{what} — return text or plain data") from None
 
 
 def encoded(data: Any) -> bytes:
