@@ -26,8 +26,8 @@ from bench.model import (
     UserTurn,
     compact_json,
 )
+from bench.traces.commands import calls_in, observation_text
 from bench.traces.formats.native import encode_trace
-from bench.traces.sessions.commands import calls_in, observation_text
 
 SHORTENING = (
     "keep_all",

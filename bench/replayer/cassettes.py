@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from ..model.errors import StrategyError, one_line
-from ..traces.decoded import strict_json
 from ..traces.intakes.streams import assembled, events_of
 from ..traces.intakes.usage import usage_in
-from ..traces.values import Unread, as_dict, first_of
+from ..traces.values import Unread, as_dict, first_of, strict_json
 
 CASSETTE = "model.cassette.yaml"
 """The file of recorded requests and answers, in the folder that a strategy's paths start from."""

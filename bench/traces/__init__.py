@@ -20,3 +20,4 @@ from .reader import (
     certain_if as certain_if,
     source_of as source_of,
 )
+from .values import Fields as Fields

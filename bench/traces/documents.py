@@ -5,23 +5,29 @@ from __future__ import annotations
 import functools
 import hashlib
 import itertools
+import json
+import math
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from ..files.limits import limit, raised, read_regular
 from ..model import MAX_DEPTH, too_deep
 from ..model.errors import TraceError, nearest_file, one_line
-from .decoded import NotJson, decode
 from .unpacked import is_packed, unpacked
-from .values import Unread, as_dict, dicts
+from .values import Fields, Unread, as_dict, dicts, refuse
 
 _BOM = b"\xef\xbb\xbf"
 _OBJECTS = re.compile(rb'\s*(\[\s*)?\{\s*["}]')
 _SNIFFED = 1000  # members of a list that a format is recognised by
 _SNIFFED_LINES = 200
 _DEEPEST_YAML, _TIME = 100, "tag:yaml.org,2002:timestamp"
+_DIGITS = bytes(ord("0") if chr(byte).isdigit() and byte < 128 else ord(" ") for byte in range(256))
+# A number with more digits overflows a float, at the latest in a sum of a few such numbers.
+_HUGE = b"0" * 300
 
 
 class Document:
@@ -111,27 +117,38 @@ class Document:
 
     def decode(self, data: bytes, line: int | None = None) -> Any:
         """The JSON value of some of this file's bytes, which start at `line`. Lone surrogates are
-        read, NaN is refused.
+        read; NaN, infinity and numbers of 300 digits are refused.
 
         Limited are the bytes of one value and how deep it is nested.
         """
+        first = line or 1
         if len(data) > limit("line"):
             what = f"a JSON value of more than {limit('line'):,} bytes — {raised('line')}"
             raise self.fail(what, line=line)
         try:
-            value = decode(data)
+            value = _decoded(data)
             deep = data.count(b"[") + data.count(b"{") > MAX_DEPTH and too_deep(value)
         except RecursionError:
             deep = True
-        except NotJson as error:
-            raise self.fail(one_line(error), line=(line or 1) + error.lines_before) from None
+        except UnicodeDecodeError as error:
+            before = data[: error.start]
+            column = len(before) - before.rfind(b"\n")
+            what = f"byte {column} of the line is not UTF-8 (0x{data[error.start]:02x})"
+            at = first + before.count(b"\n")
+            raise self.fail(f"{what} — save the file as UTF-8", line=at) from None
+        except json.JSONDecodeError as error:
+            what = f"not JSON at column {error.colno}: {error.msg}"
+            if error.pos >= len(error.doc.rstrip()) or error.msg.startswith("Unterminated string"):
+                what = "ends in the middle of a JSON value — the file was cut short; record it again or drop the rest"
+            raise self.fail(what, line=first + error.lineno - 1) from None
+        except ValueError as error:
+            raise self.fail(one_line(error), line=first) from None
         if deep:
             what = f"is nested more than {MAX_DEPTH} levels deep — flatten it"
             raise self.fail(what, line=line)
         return value
 
     def _value_of(self, number: int, line: bytes) -> Any:
-        """The value of a line, or the error where it is not JSON."""
         try:
             return self.decode(line, number)
         except TraceError as error:
@@ -184,7 +201,7 @@ class Document:
         else:
             yield from self.json if isinstance(self.json, list) else [self.json]
 
-    def objects(self, unread: Unread) -> list[dict[str, Any]]:
+    def objects(self, unread: Unread) -> list[Fields]:
         """The objects of the file: its lines, the members of its list, or the file as one object.
         Anything else is counted. Raises TraceError for a file without an object."""
         values = list(self.values())
@@ -206,13 +223,13 @@ class Document:
         return value[:_SNIFFED] if isinstance(value, list) else value
 
     @property
-    def first(self) -> dict[str, Any]:
+    def first(self) -> Fields:
         """The object for recognising a format: the head, or its first member if it is a list; `{}`
         without one."""
         return as_dict(self.head[0] if isinstance(self.head, list) and self.head else self.head)
 
     @functools.cached_property
-    def first_objects(self) -> list[dict[str, Any]]:
+    def first_objects(self) -> list[Fields]:
         """The objects among the first 200 lines, or among the first 1,000 members of the file's
         list; `[]` without any."""
         if isinstance(self._expanded, TraceError):
@@ -253,3 +270,22 @@ class Document:
             return yaml.load(text, Loader=Loader)
         except (yaml.YAMLError, ValueError) as error:
             raise self.fail(f"no YAML of a recorder: {error}") from None
+
+
+def _decoded(data: bytes) -> Any:
+    try:
+        if _HUGE not in data.translate(_DIGITS):
+            return msgspec.json.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        pass
+    text = data.decode("utf-8")
+    return json.loads(text, parse_constant=refuse, parse_float=_float, parse_int=_int)
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    return value if math.isfinite(value) else refuse(text)
+
+
+def _int(text: str) -> int:
+    return int(text) if len(text) < len(_HUGE) else refuse(text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from ..plugins.registry import build, entries
 from .documents import Document
 from .markers import with_marked_cuts
 from .paths import GivenPath, InputFile, case_id, given_files
-from .reader import Confidence, NotOpened, PartOf, Reader
+from .reader import Confidence, NoReader, PartOf, Reader
 
 Paths = str | Path | Sequence[str | Path]
 """One path or several."""
@@ -74,14 +74,14 @@ class TraceSource:
 
     def __iter__(self) -> Iterator[Trace]:
         self.skipped, self.damaged = [], []
-        with closing(_Readers(self.base)) as readers:
-            yield from self._each(readers)
+        with ExitStack() as processes:
+            yield from self._each(_Readers(self.base, processes))
 
     def _each(self, readers: _Readers) -> Iterator[Trace]:
-        """Yield the recordings of all paths, each once; note the files that are left out, with reasons."""
         everything = [given_files(text, self.base) for text in self.paths]
-        for name in dict.fromkeys(given.format for given in everything if given.format is not None):
-            readers.open(name)
+        for given in everything:
+            if given.format is not None:
+                _ = readers[given.format]  # an unknown one is an error before anything is read
         files = [file for given in everything for file in given.files]
         states = {file.path: _state(file.path) for file in files} if self.still else {}
         known = _Known()
@@ -109,66 +109,49 @@ class TraceSource:
     def _read(
         self, document: Document, given: GivenPath, readers: _Readers, *, alone: bool
     ) -> list[Trace]:
-        """A file's traces; none, and an entry in `skipped`, where the file is to be left out."""
         try:
             name = readers.of(document, given)
-            return list(_traces_of(name, readers.open(name), document))
-        except (_Ambiguous, NotOpened):
+            return list(_traces_of(name, readers[name], document))
+        except NoReader:
             raise
         except TraceError as error:
-            is_damaged = not isinstance(error, PartOf | _NotRecognised)
             meant = readers.surest(document) if given.named and given.format else []
             if meant and given.format not in meant:
                 short = str(error).partition(" — ")[0]
                 instead = f"recognised as {meant[0]}: write {meant[0]}:{document.name}"
                 raise TraceError(f"{short} — {instead}") from None
-            wanted = given.named and (alone or not isinstance(error, PartOf))
-            if wanted:
+            if given.named and (alone or not isinstance(error, PartOf)):
                 raise
-            if is_damaged:
+            if not isinstance(error, PartOf | _NotRecognised):
                 self.damaged.append(document.name)
             self.skipped.append((document.name, _without_name(str(error), document.name)))
             return []
-
-
-class _Ambiguous(TraceError):
-    """A file that two readers are equally sure of: the user has to name the format."""
 
 
 class _NotRecognised(TraceError):
     """A file that no reader recognises, and that is not damaged."""
 
 
-class _Readers:
-    """The readers that one iteration uses. A user's reader is opened once, in a process that ends
-    with the iteration."""
+class _Readers(dict[str, Reader]):
+    """The readers that one iteration uses, by their formats or specs, each opened once. A user's
+    reader has a process, which ends with the iteration."""
 
-    def __init__(self, base: Path) -> None:
-        self._base = base
-        self._open: dict[str, Reader] = {}
-        self._processes = ExitStack()
+    def __init__(self, base: Path, processes: ExitStack) -> None:
+        super().__init__()
+        self._base, self._processes = base, processes
 
-    def open(self, name: str) -> Reader:
-        """The reader of a format, or the one that a spec names. Raises TraceError if there is
-        none."""
-        if name not in self._open:
-            # one that the program itself registered runs in it, as the rest of the program does
-            if name in entries("reader"):
-                try:
-                    self._open[name] = build("reader", name, self._base).start()[0]
-                except SpecError as error:
-                    raise NotOpened(str(error)) from None
-            else:
-                from .user_reader import UserReader  # what starts processes makes each fork larger
+    def __missing__(self, name: str) -> Reader:
+        if name not in entries("reader"):
+            from .user_reader import UserReader  # what starts processes makes each fork larger
 
-                reader = UserReader(name, self._base)
-                self._processes.callback(reader.close)
-                self._open[name] = reader
-        return self._open[name]
-
-    def close(self) -> None:
-        """End the processes."""
-        self._processes.close()
+            own = self[name] = UserReader(name, self._base)
+            self._processes.callback(own.close)
+            return own
+        try:  # one that the program itself registered runs in it, as the rest of the program does
+            self[name] = build("reader", name, self._base).start()[0]
+        except SpecError as error:
+            raise NoReader(str(error)) from None
+        return self[name]
 
     def surest(self, document: Document, format: str | None = None) -> list[str]:
         """The names of the readers that are most certain of a document; none where all say no. With
@@ -176,7 +159,7 @@ class _Readers:
         answers: dict[str, Confidence] = {}
         for name in entries("reader") if format is None else [format]:
             with _error_of(document, name):
-                answers[name] = self.open(name).sniff(document)
+                answers[name] = self[name].sniff(document)
         best = max(answers.values(), default=Confidence.NO)
         return [name for name, answer in answers.items() if answer is best is not Confidence.NO]
 
@@ -191,13 +174,11 @@ class _Readers:
         if len(surest) > 1:
             named = f"{surest[0]}:{document.name}"
             both = f"could be {' or '.join(surest)}"
-            raise _Ambiguous(f"{document.name}: {both} — name the format: {named}")
+            raise NoReader(f"{document.name}: {both} — name the format: {named}")
         return surest[0]
 
 
 def _not_recognised(document: Document, given: GivenPath) -> TraceError:
-    """The error for a document that no reader recognises: it is something else, damaged, or of no
-    known format."""
     problem, name = document.problem, document.name
     instead = {
         ".toml": f"a scenario is run: bench run {name}",
@@ -262,7 +243,7 @@ def _outline(trace: Trace) -> int:
 
 
 def _state(path: Path) -> tuple[int, ...]:
-    """The numbers that change when a file changes; empty for a file that cannot be read."""
+    """What changes when a file changes; empty for a file that cannot be read."""
     try:
         about = path.stat()
     except OSError:
@@ -272,8 +253,7 @@ def _state(path: Path) -> tuple[int, ...]:
 
 @contextmanager
 def _error_of(document: Document, reader: str) -> Iterator[None]:
-    """A context in which a reader's unexpected error becomes a TraceError that names the file and
-    the reader."""
+    """A context in which a reader's unexpected error becomes a TraceError."""
     try:
         yield
     except (BenchError, MemoryError):
@@ -303,8 +283,7 @@ def _traces_of(name: str, reader: Reader, document: Document) -> Iterator[Trace]
 
 
 def _no_recordings(given: GivenPath, skipped: Sequence[tuple[str, str]]) -> str:
-    """The error for a path without recordings, with the reason of the file that looks most like
-    one."""
+    """The error for a path without recordings: the reason of the file that looks most like one."""
 
     def unlikeness(item: tuple[str, str]) -> tuple[bool, bool]:
         _, reason = item

@@ -29,8 +29,9 @@ class PartOf(TraceError):
     error where the user names it."""
 
 
-class NotOpened(TraceError):
-    """A reader that cannot be opened: nothing can be read with it."""
+class NoReader(TraceError):
+    """A reader that cannot be opened, or a file that two are equally sure of: the user has to name
+    another."""
 
 
 class NoRun(PartOf):

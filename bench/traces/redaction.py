@@ -249,14 +249,12 @@ class Redactor:
         return spans or ([(0, len(text), "assigned")] if named and one_word else [])
 
     def _matches(self, text: str) -> Iterator[tuple[int, int, str]]:
-        """The matches of all rules."""
         lowered = text.lower()
         for at in sorted({at for hint, at in self._hints if hint in lowered}):
             rule = self.rules[at]
             yield from ((start, end, rule.kind) for start, end in rule.spans(text))
 
     def _placeholder(self, secret: str, kind: str) -> str:
-        """The placeholder of a secret, which from now on is removed everywhere."""
         if secret not in self._placeholders:
             self._numbers[kind] += 1
             placeholder = f"REDACTED_{kind.upper()}_{self._numbers[kind]}"
@@ -295,7 +293,6 @@ class Redactor:
             yield start, end, self._alone[secrets[number]]
 
     def _replaced(self, text: str, spans: Iterable[tuple[int, int, str]]) -> str:
-        """A text with placeholders in some places, each counted."""
         pieces, position = [], 0
         for start, end, placeholder in spans:
             pieces += [text[position:start], placeholder]

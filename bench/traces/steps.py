@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -80,18 +81,6 @@ class ReadMessage:
         return replace(self, **{name: value for name, value in known.items() if value is not None})
 
 
-class _KnownCall(NamedTuple):
-    """A call that results may answer, with its thread."""
-
-    call: ToolCall
-    thread: str = "main"
-
-    def fits(self, result: ReadMessage) -> bool:
-        """True if a result has the id of the call, or has no id and names no other tool."""
-        own = result.call_id == self.call.id
-        return own if result.call_id else result.name in ("", self.call.name)
-
-
 class Steps:
     """The steps of one run so far, numbered in order. `ran` are recorded executions of tools, by
     the ids of their calls; `model` is the model of turns that name none."""
@@ -107,9 +96,8 @@ class Steps:
         self.ran: dict[str, ToolRun] = {}
         # Runs that name no call, by the tool's name: arguments and run.
         self._unnamed: dict[str, list[tuple[Any, ToolRun]]] = {}
-        # The last call with an id.
-        self._known: dict[str, _KnownCall] = {}
-        self._waiting: dict[str, list[_KnownCall]] = {}  # calls without a result yet, by thread
+        self._known: dict[str, tuple[ToolCall, str]] = {}  # the last call with an id, its thread
+        self._waiting = defaultdict[str, list[ToolCall]](list)  # without a result yet, by thread
         self._tools: dict[str, Any] = {}
 
     @property
@@ -144,10 +132,8 @@ class Steps:
         for kind in message.other:
             if kind != PICTURE:
                 self.unread.kind("block", kind)
-        place: dict[str, Any] = {
-            "thread": thread,
-            "t": time if message.time is None else message.time,
-        }
+        t = time if message.time is None else message.time
+        place: dict[str, Any] = {"thread": thread, "t": t}
         shown = {"content": message.content, "non_text": len(message.other), **place}
         if message.role == "system":
             return self.add(SystemTurn, **shown)
@@ -158,7 +144,7 @@ class Steps:
             ran = self.ran.pop(call.id, message.ran or ToolRun())
             return self._add_result(call, ran, message, **place)
         calls = tuple(
-            call if call.id else msgspec.structs.replace(call, id=_new_call_id(self.index, at))
+            call if call.id else msgspec.structs.replace(call, id=own_id("call", self.index, at))
             for at, call in enumerate(message.calls)
         )
         self.note_calls(calls, thread)
@@ -172,10 +158,10 @@ class Steps:
             **shown,
         )
 
-    def add_messages(self, messages: Iterable[ReadMessage], time: float | None = None) -> None:
+    def add_messages(self, messages: Iterable[ReadMessage]) -> None:
         """Append several messages, each like `add_message`."""
         for message in messages:
-            self.add_message(message, time=time)
+            self.add_message(message)
 
     def add_decision(self, taken: str, router: str | None, *, at: str = "", **fields: Any) -> None:
         """Append a recorded routing decision: where the run goes next, after the last step unless
@@ -185,18 +171,21 @@ class Steps:
 
     def add_approval(self, call_id: str, approved: bool, time: float | None = None) -> None:
         """Append a person's yes or no to a call."""
-        call = self._known.get(call_id, _KnownCall(ToolCall(id=call_id, name="unknown")))
-        self.add(Approval, thread=call.thread, t=time, call_id=call_id, approved=approved)
+        _, thread = self._known.get(call_id, (None, "main"))
+        self.add(Approval, thread=thread, t=time, call_id=call_id, approved=approved)
 
     # ---- calls and their results
 
     def note_calls(self, calls: tuple[ToolCall, ...], thread: str = "main") -> None:
         """Note calls that results may answer from here on."""
         for call in calls:
-            if call.id not in self.ran and (run := self._take_unnamed_run(call)) is not None:
-                self.ran[call.id] = run
-            self._known[call.id] = _KnownCall(call, thread)
-            self._waiting.setdefault(thread, []).append(self._known[call.id])
+            runs = self._unnamed.get(call.name)
+            if runs and call.id not in self.ran:
+                spellings = (call.arguments, str(call.arguments), as_text(call.arguments))
+                same = (at for at, (given, _) in enumerate(runs) if given in spellings)
+                _, self.ran[call.id] = runs.pop(next(same, 0))
+            self._known[call.id] = call, thread
+            self._waiting[thread].append(call)
         self.unread.add("id of a call used twice", len(calls) - len({call.id for call in calls}))
 
     def note_unnamed_run(self, name: str, arguments: Any, ran: ToolRun) -> None:
@@ -204,51 +193,41 @@ class Steps:
         preferably with the same arguments."""
         self._unnamed.setdefault(name, []).append((arguments, ran))
 
-    def _take_unnamed_run(self, call: ToolCall) -> ToolRun | None:
-        """The noted execution for a call, removed from the notes; None without one of its name."""
-        runs = self._unnamed.get(call.name)
-        if not runs:
-            return None
-        spellings = (call.arguments, str(call.arguments), as_text(call.arguments))
-        same = (at for at, (arguments, _) in enumerate(runs) if arguments in spellings)
-        _, run = runs.pop(next(same, 0))
-        return run
-
     def unanswered_calls(self, thread: str = "main") -> list[ToolCall]:
         """The calls of a thread that have no result yet, oldest first."""
-        return [waiting.call for waiting in self._waiting.get(thread, ())]
+        return list(self._waiting[thread])
 
-    def take_call(self, message: ReadMessage, thread: str) -> ToolCall:
-        """The call that a result answers, which is then no longer unanswered. Without one a new
-        call, which is counted."""
-        last = self._known.get(message.call_id)
-        waiting = self._waiting.get(last.thread if last else thread, [])
-        call = next((call for call in waiting if call.fits(message)), last)
+    def take_call(self, result: ReadMessage, thread: str) -> ToolCall:
+        """The call that a result answers, which is then no longer unanswered: the one with its id,
+        else the first whose name fits. Without one a new call, which is counted."""
+        own, name = result.call_id, result.name
+        last, thread = self._known.get(own, (None, thread))
+        waiting = self._waiting[thread]
+        fit = (call for call in waiting if (call.id == own if own else name in ("", call.name)))
+        call = next(fit, last)
         if call is None:
             self.unread.add(_ALONE)
-            own = message.call_id or f"result{self.index}"
-            return ToolCall(id=own, name=message.name or "unknown")
+            return ToolCall(id=own or f"result{self.index}", name=name or "unknown")
         if call in waiting:
             waiting.remove(call)
-        return call.call
+        return call
 
     def add_unseen_results(self) -> None:
         """Append the results of tools that ran at the end and that no message shows (`seen` is
         None); executions without a call are counted."""
         for call_id, ran in self.ran.items():
-            call = self._known.get(call_id)
-            if call is None or call not in self._waiting[call.thread]:
+            call, thread = self._known.get(call_id, (None, "main"))
+            if call is None or call not in self._waiting[thread]:
                 self.unread.add(_UNASKED)
                 continue
-            self._waiting[call.thread].remove(call)
-            self._add_result(call.call, ran, None, thread=call.thread, t=None)
+            self._waiting[thread].remove(call)
+            self._add_result(call, ran, None, thread=thread, t=None)
         self.unread.add(_UNASKED, sum(map(len, self._unnamed.values())))
         self.ran.clear()
 
     def _add_result(
         self, call: ToolCall, ran: ToolRun, message: ReadMessage | None, **place: Any
     ) -> int:
-        """Append the result of a call; `message` is None if no message shows it."""
         shown = message or ReadMessage("tool")
         seen, output = shown.content, "" if ran.output is None else as_text(ran.output)
         longer = output if len(output.strip()) > len(seen.strip()) else None
@@ -298,9 +277,9 @@ def traces_of(
         yield run.trace(document, reader)
 
 
-def _new_call_id(index: int, at: int) -> str:
-    """An id for a turn's call that has none."""
-    return f"call{index}.{at}" if at else f"call{index}"
+def own_id(kind: str, index: int, at: int) -> str:
+    """An id for the call of a turn, by its place, that has none."""
+    return f"{kind}{index}.{at}" if at else f"{kind}{index}"
 
 
 def point_after(step: AnyStep | None) -> str:
@@ -315,3 +294,41 @@ def _structured(ran: ToolRun, seen: str) -> Any:
     known = (ran.data, ran.output if isinstance(ran.output, dict | list) else None)
     texts = (ran.output if isinstance(ran.output, str) else "", seen)
     return next((value for value in (*known, *map(data_of, texts)) if value is not None), None)
+
+
+# ---------------------------------------------------------------- sessions as trees of entries
+
+Id = TypeVar("Id")
+
+
+def way_to(entry: Id | None, parents: dict[Id, Id | None]) -> Iterator[Id]:
+    """An entry and its ancestors, as far as they are known.
+
+    >>> list(way_to("c", {"a": None, "b": "a", "c": "a"}))
+    ['c', 'a']
+    """
+    passed: set[Id] = set()
+    while entry is not None and entry in parents and entry not in passed:
+        yield entry
+        passed.add(entry)
+        entry = parents[entry]
+
+
+def paired(steps: list[AnyStep], kept: Set[int], lost: Set[int] = frozenset()) -> tuple[int, ...]:
+    """The indices of the steps in a prompt that keeps `kept` and lost `lost`: a turn stays with all
+    results of its calls, or goes with them."""
+    turns: dict[int, set[int]] = {}  # with the results of each
+    turn_of: dict[str, int] = {}
+    for step in steps:
+        if isinstance(step, ModelTurn):
+            turns[step.index] = set()
+            turn_of |= {call.id: step.index for call in step.tool_calls}
+        elif isinstance(step, ToolResult) and step.call_id in turn_of:
+            turns[turn_of[step.call_id]].add(step.index)
+    standing = set(kept - lost)
+    for turn, results in turns.items():
+        if turn in standing and not results & lost:
+            standing |= results
+        else:
+            standing -= {turn, *results}
+    return tuple(sorted(standing))

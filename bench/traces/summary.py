@@ -30,7 +30,7 @@ class ReadSummary:
     results: int = 0
     cut: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
-    unknown: Counter[str] = field(default_factory=Counter)
+    unknown: Counter[tuple[str, str]] = field(default_factory=Counter)
     redacted: Counter[str] = field(default_factory=Counter)
 
     def __add__(self, other: ReadSummary) -> ReadSummary:
@@ -42,25 +42,16 @@ class ReadSummary:
         traces = f"{counted(self.traces, 'trace')}, " if self.traces > 1 else ""
         calls = f"{counted(self.model_calls, 'model call')}, {counted(self.results, 'result')}"
         skipped = [f"{many} × {visible(kind)}" for kind, many in sorted(self.skipped.items())]
-        unknown = [
-            f"{what} of {counted(self.unknown[what], noun)}"
-            for what, noun in _UNKNOWN.items()
-            if self.unknown[what]
-        ]
+        unknown = [f"{what[0]} of {counted(n, what[1])}" for what, n in self.unknown.items()]
         redacted = [f"{kind.replace('_', ' ')} ×{n}" for kind, n in sorted(self.redacted.items())]
-        cut = [f"cut in the recording: {counted(self.cut, 'result')}"] if self.cut else []
         parts = [
             f"read {traces}{counted(self.steps, 'step')} ({calls})",
             f"skipped: {listed(skipped, 99)}" if skipped else "nothing skipped",
-            *cut,
-            *([f"not recorded: {listed(unknown)}"] if unknown else []),
-            *([f"secrets removed: {listed(redacted, 99)}"] if redacted else []),
+            f"cut in the recording: {counted(self.cut, 'result')}" if self.cut else "",
+            f"not recorded: {listed(unknown)}" if unknown else "",
+            f"secrets removed: {listed(redacted, 99)}" if redacted else "",
         ]
-        return "; ".join(parts)
-
-
-_UNKNOWN = {"the result": "call", "the usage": "model call", "the prompts": "run"}
-"""The parts that a recording may lack, each with the noun for what lacks it."""
+        return "; ".join(filter(None, parts))
 
 
 def summary_of(traces: Iterable[Trace], skipped: Sequence[tuple[str, str]] = ()) -> ReadSummary:
@@ -72,13 +63,12 @@ def summary_of(traces: Iterable[Trace], skipped: Sequence[tuple[str, str]] = ())
 
 
 def _of_one(trace: Trace) -> ReadSummary:
-    """The counts of one trace."""
     calls = Counter(call.id for turn in trace.model_turns for call in turn.tool_calls)
     unanswered = calls - Counter(result.call_id for result in trace.results)
     unknown = {
-        "the result": unanswered.total(),
-        "the usage": sum(turn.usage is None for turn in trace.model_turns),
-        "the prompts": int(trace.labels.get("prompts") == "unknown"),
+        ("the result", "call"): unanswered.total(),
+        ("the usage", "model call"): sum(turn.usage is None for turn in trace.model_turns),
+        ("the prompts", "run"): int(trace.labels.get("prompts") == "unknown"),
     }
     return ReadSummary(
         traces=1,

@@ -18,7 +18,7 @@ from ..plugins.registry import build
 from ..plugins.worker import Child, NoAnswer
 from .documents import Document
 from .lines import decode_trace, encode_trace
-from .reader import Confidence, NotOpened, PartOf
+from .reader import Confidence, NoReader, PartOf
 
 if TYPE_CHECKING:
     from ..plugins.child import Link
@@ -27,8 +27,7 @@ _Act = Literal["open", "sniff", "read"]
 
 
 class _Answer(msgspec.Struct, frozen=True):
-    """A reader's answer about one file: its confidence, its traces as lines of JSON, or an
-    error."""
+    """A reader's answer about a file: its confidence, its traces as lines of JSON, or an error."""
 
     confidence: int = 0
     traces: tuple[bytes, ...] = ()
@@ -37,21 +36,17 @@ class _Answer(msgspec.Struct, frozen=True):
 
 
 class UserReader:
-    """A reader that a spec names, or that another package registers.
-
-    Its code is imported once in a child process; each file is read in a separate session. Raises
-    NotOpened.
-    """
+    """A reader that a spec names. Its code is imported once in a child process; each file is read
+    in a separate session. Raises NoReader."""
 
     def __init__(self, spec: str, base: Path) -> None:
-        self._spec = spec
-        self._base = base
+        self._spec, self._base = spec, base
         self._child = Child(functools.partial(_prepare, spec, base), (__name__,))
         try:
             self._ask("open", Document(Path(), ""))
         except TraceError as error:
             self.close()
-            raise NotOpened(str(error)) from None
+            raise NoReader(str(error)) from None
 
     def sniff(self, document: Document) -> Confidence:
         """The reader's confidence that a file is in its format."""
@@ -69,22 +64,19 @@ class UserReader:
         """The child's answer in a new session. TraceError for an error, or where it gives no
         answer."""
         about = (document.path, document.name, document.below, tuple(document.beside))
+        work = functools.partial(_file_answer, act, about, self._spec, self._base)
         try:
-            work = functools.partial(_file_answer, act, about, self._spec, self._base)
             with self._child.session(work) as session:
-                body = session.ask()
-            answer = msgspec.msgpack.decode(body, type=_Answer)
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            raise _failure(act, document, self._spec, "it spoilt its process") from None
-        except NoAnswer as why:
-            raise _failure(act, document, self._spec, str(why)) from None
+                answer = msgspec.msgpack.decode(session.ask(), type=_Answer)
+        except (NoAnswer, msgspec.DecodeError, UnicodeDecodeError) as error:
+            why = str(error) if isinstance(error, NoAnswer) else "it spoilt its process"
+            raise _failure(act, document, self._spec, why) from None
         if answer.error:
             raise (PartOf if answer.is_part else TraceError)(answer.error)
         return answer
 
 
 def _failure(act: _Act, document: Document, spec: str, what: str) -> TraceError:
-    """The error for a reader that misbehaves."""
     if act == "open":
         return TraceError(one_line(f"reader {spec} cannot be loaded: {what}"))
     return document.fail(f"reader {spec} cannot read it: {what}")
@@ -124,7 +116,6 @@ def _file_answer(
 
 
 def _answer(act: _Act, document: Document, spec: str, base: Path) -> _Answer:
-    """The reader's answer. Raises if it is not one that a reader may give."""
     reader: Any = build("reader", spec, base).start()[0]
     if act == "sniff":
         return _Answer(confidence=Confidence(reader.sniff(document)))

@@ -5,22 +5,22 @@ unreadable.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Set
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NoReturn
 
+import msgspec
+
+from ..model import too_deep
 from ..model.errors import one_line
-from .decoded import strict_json
 
+Fields = dict[str, Any]
+"""An object of JSON."""
 _STARTS = ("startTime", "start_time", "startedDateTime", "requestedAt", "started_at", "timestamp",
            "created_at", "recorded_at")  # fmt: skip
 _ENDS = ("endTime", "end_time", "receivedAt", "ended_at", "completed_at")
 _MILLISECONDS = 1e11  # seconds of the year 5138, milliseconds of 1973
-
-
-def as_dict(value: Any) -> dict[str, Any]:
-    """The value if it is an object, else `{}`."""
-    return value if isinstance(value, dict) else {}
 
 
 def as_list(value: Any) -> list[Any]:
@@ -28,24 +28,24 @@ def as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def dicts(value: Any) -> list[dict[str, Any]]:
+def dicts(value: Any) -> list[Fields]:
     """The objects of a list; `[]` for anything else."""
     return [item for item in as_list(value) if isinstance(item, dict)]
 
 
-def dict_in(value: Any, *keys: str) -> dict[str, Any]:
-    """The object under nested keys; `{}` without one."""
+def as_dict(value: Any, *keys: str) -> Fields:
+    """The value, or the member under nested keys, if it is an object, else `{}`."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value if isinstance(value, dict) else {}
 
 
-def first_of(block: dict[str, Any], keys: Iterable[str]) -> Any:
+def first_of(block: Fields, keys: Iterable[str]) -> Any:
     """The first member, among `keys`, that is not null; None if all are null."""
     return next((block[key] for key in keys if block.get(key) is not None), None)
 
 
-def without_empty(value: dict[str, Any], keys: Iterable[str] | None = None) -> dict[str, Any]:
+def without_empty(value: Fields, keys: Iterable[str] | None = None) -> Fields:
     """The members that are not empty; with `keys` only these.
 
     >>> without_empty({"task": 7, "cost": 0, "note": "", "tags": []}, ("task", "cost", "note", "tags"))
@@ -72,6 +72,30 @@ def number(value: Any) -> float | None:
 def as_id(value: Any) -> str:
     """A value as the id of a run; `""` for null."""
     return "" if value is None else str(value)
+
+
+def refuse(name: str) -> NoReturn:
+    """Raise ValueError for a number that is not JSON, or too large."""
+    raise ValueError(f"{name[:30]} is not a JSON number — write null instead")
+
+
+def strict_json(text: str) -> Any:
+    """The JSON value of a text; None if it is not JSON, nested too deep, or contains NaN, which
+    cannot be written again.
+
+    >>> strict_json('{"a": [1]}'), strict_json("[1, NaN]"), strict_json("done")
+    ({'a': [1]}, None, None)
+    """
+    try:
+        value = msgspec.json.decode(text)
+    except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):
+        if "\\u" not in text:  # only escapes of lone surrogates are JSON that msgspec does not take
+            return None
+        try:
+            value = json.loads(text, parse_constant=refuse)
+        except (ValueError, RecursionError):
+            return None
+    return None if too_deep(value) else value
 
 
 def data_of(text: str) -> Any:
@@ -143,7 +167,7 @@ Kinds = Mapping[str, type]
 number."""
 
 
-def fields_of(value: Any, kinds: Kinds, unread: Unread, where: str = "") -> dict[str, Any]:
+def fields_of(value: Any, kinds: Kinds, unread: Unread, where: str = "") -> Fields:
     """The members of an object that have the types in `kinds`. Members of another type are left out
     and counted. If `where` (the name of the object in counts) is given, so are members that `kinds`
     does not have.
@@ -155,7 +179,7 @@ def fields_of(value: Any, kinds: Kinds, unread: Unread, where: str = "") -> dict
     {"odd value of 'id'": 1, "'name' of a call": 1}
     """
     given = value if isinstance(value, dict) else {}
-    fields: dict[str, Any] = {}
+    fields: Fields = {}
     for key, kind in kinds.items():
         member = given.get(key)
         if kind is float and type(member) is int:
@@ -184,7 +208,7 @@ def time_of(value: Any, unread: Unread) -> float | None:
     return (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
 
 
-def start_and_end(record: dict[str, Any], unread: Unread) -> tuple[float | None, float | None]:
+def start_and_end(record: Fields, unread: Unread) -> tuple[float | None, float | None]:
     """The times at which a call or a run began and ended, under the usual names, in seconds."""
     start, end = (time_of(first_of(record, keys), unread) for keys in (_STARTS, _ENDS))
     return start, end

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bench.model import ToolCall, ToolResult
-from bench.traces.sessions.commands import calls_in, command_run, commands_in, is_observation, observation_text
+from bench.traces.commands import calls_in, command_run, commands_in, is_observation, observation_text
 from bench.traces.steps import ReadMessage, Steps
 
 

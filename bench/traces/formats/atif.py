@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Any
 
-from .. import Document, register
+from .. import Document, Fields, register
+from ..commands import tool_run
 from ..intakes.content import blocks_of, result_of
 from ..intakes.messages import message
-from ..sessions.claude_code_tools import tool_run
 from ..steps import ReadMessage, Steps
-from ..values import Kinds, Unread, as_dict, as_list, dict_in, dicts, fields_of, number, time_of
+from ..values import Kinds, Unread, as_dict, as_list, dicts, fields_of, number, time_of
 from . import Format
 
 _VERSION = re.compile(r"(?:ATIF-)?v?1(?:\.\d+)*")
@@ -24,7 +23,6 @@ _STEP: Kinds = {"step_id": object, "source": str, "timestamp": object, "model_na
 _SENT = ("tool_calls", "reasoning_content")
 _RESULT: Kinds = {"source_call_id": str, "content": object, "subagent_trajectory_ref": list,
                   "extra": object}  # fmt: skip
-Fields = dict[str, Any]
 
 
 @register("reader", "atif")
@@ -58,7 +56,7 @@ class Atif(Format):
         continued = value.get("continued_trajectory_ref") is not None
         run.unread.add("continuation of the trajectory in another file", continued)
         run.trajectory(value, "main")
-        total = number(dict_in(value, "final_metrics").get("total_cost_usd"))
+        total = number(as_dict(value, "final_metrics").get("total_cost_usd"))
         run.cost_usd = run.cost_usd if total is None else total
         return [run]
 
@@ -69,7 +67,7 @@ class _Trajectories(Steps):
     def trajectory(self, value: Fields, thread: str) -> None:
         """Add the steps of a trajectory. A sub-agent's come before the result that refers to it,
         else last."""
-        listed, about = dicts(value.get("subagent_trajectories")), dict_in(value, "agent")
+        listed, about = dicts(value.get("subagent_trajectories")), as_dict(value, "agent")
         sub_agents = {str(one.get("trajectory_id")): one for one in listed}
         if tools := as_list(about.get("tool_definitions")):
             self.set_tools(tools, thread)
@@ -94,7 +92,6 @@ class _Trajectories(Steps):
             self.trajectory(inner, name)
 
     def _messages(self, step: Fields) -> list[ReadMessage]:
-        """The message of a step; the cost of an answer is added."""
         source, metrics = step.get("source", ""), step.get("metrics", {})
         copied = step.get("is_copied_context") is True
         self.unread.add("step copied from an earlier trajectory, read as this one's", copied)
@@ -107,7 +104,7 @@ class _Trajectories(Steps):
             "role": "assistant" if source == "agent" else source,
             "content": step.get("message"),
             "model": step.get("model_name"),
-            "usage": {**metrics, **dict_in(metrics, "extra")},
+            "usage": {**metrics, **as_dict(metrics, "extra")},
         }
         sent |= {key: step[key] for key in _SENT if key in step}
         return message(sent, self.unread)
@@ -116,9 +113,9 @@ class _Trajectories(Steps):
         """An observation as the result of the call that it names, else of the step's next call;
         without calls as a user message."""
         call_id = result.get("source_call_id", "")
-        places = (dict_in(place.get("extra"), "tool_result_metadata") for place in (result, step))
-        metadata = next(filter(None, places), dict_in(step.get("extra"), "metadata"))
-        raw = dict_in(metadata, "raw_tool_result")
+        places = (as_dict(place.get("extra"), "tool_result_metadata") for place in (result, step))
+        metadata = next(filter(None, places), as_dict(step.get("extra"), "metadata"))
+        raw = as_dict(metadata, "raw_tool_result")
         if raw and raw.get("tool_use_id") in (None, call_id):
             shown = result_of({"tool_use_id": call_id, **raw, "type": "tool_result"})
             return replace(shown, ran=tool_run(metadata.get("tool_use_result"), shown.content))

@@ -7,15 +7,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import PurePosixPath
-from typing import Any
 
 from ...model import ContextEdit, ContextReset, ModelTurn, ToolResult
-from .. import Document, PartOf, register
+from .. import Document, Fields, PartOf, register
+from ..commands import tool_run
 from ..intakes.messages import message
-from ..sessions.branches import paired, way_to
-from ..sessions.claude_code_tools import tool_run
-from ..steps import ReadMessage, Steps
-from ..values import Unread, as_list, dict_in, fields_of, number, text, time_of
+from ..steps import ReadMessage, Steps, paired, way_to
+from ..values import Unread, as_dict, as_list, fields_of, number, text, time_of
 from . import Format
 
 _NOT_IN_PROMPTS = {
@@ -40,8 +38,6 @@ _LINE = {"type": str, "subtype": str, "uuid": str, "parentUuid": str, "logicalPa
          "timestamp": object, "message": dict, "isCompactSummary": object, "isVisibleInTranscriptOnly": object,
          "toolUseResult": object, "tool_use_result": object, "attachment": dict, "compactMetadata": dict,
          "microcompactMetadata": dict, "sessionId": str, "session_id": str, "total_cost_usd": float}  # fmt: skip
-Line = dict[str, Any]
-"""One line of a session, or of a stream."""
 
 
 @register("reader", "claude_code")
@@ -66,7 +62,7 @@ class ClaudeCode(Format):
     def marked(self, document: Document) -> object:
         lines = document.first_objects
         turns = [
-            dict_in(line, "message") for line in lines if line.get("type") in ("user", "assistant")
+            as_dict(line, "message") for line in lines if line.get("type") in ("user", "assistant")
         ]
         session = any({"sessionId", "session_id"} & line.keys() for line in lines)
         return session and any(turn and "parts" not in turn for turn in turns)
@@ -75,7 +71,7 @@ class ClaudeCode(Format):
         return [_Session(document)]
 
 
-def _session_id(lines: list[Line]) -> str | None:
+def _session_id(lines: list[Fields]) -> str | None:
     """The id of the session of some lines; None without one, or if it cannot be a file name."""
     ids = (text(line.get("sessionId") or line.get("session_id")) for line in lines)
     first = next(filter(None, ids), "")
@@ -114,11 +110,11 @@ class _Session(Steps):
     def __init__(self, document: Document) -> None:
         super().__init__()
         # Lines not yet read, by thread and answer.
-        self.answers: dict[tuple[str, str], list[Line]] = {}
-        self.boundary: Line | None = None  # the mark of compaction that waits for its summary
+        self.answers: dict[tuple[str, str], list[Fields]] = {}
+        self.boundary: Fields | None = None  # the mark of compaction that waits for its summary
         self.parents: dict[str, str | None] = {}
         self.step_of: dict[str, int] = {}
-        self.noted: list[tuple[Line, str]] = []
+        self.noted: list[tuple[Fields, str]] = []
         for raw, thread in self._lines(document):
             self._note(raw, thread)
         for line, thread in self.noted:
@@ -127,7 +123,7 @@ class _Session(Steps):
             if self.index > before and "uuid" in line:
                 self.step_of.setdefault(line["uuid"], self.index - 1)
 
-    def _lines(self, document: Document) -> Iterator[tuple[Line, str]]:
+    def _lines(self, document: Document) -> Iterator[tuple[Fields, str]]:
         """The lines of a session and its sub-agents, each with its thread, in the order of events:
         a sub-agent's lines come before its result."""
         lines = document.objects(self.unread)
@@ -138,7 +134,7 @@ class _Session(Steps):
         elif session and document.beside:
             _refuse_part(document, session)
         for line in lines:
-            name = str(dict_in(line, "toolUseResult").get("agentId"))
+            name = str(as_dict(line, "toolUseResult").get("agentId"))
             if name in agents:
                 yield from ((own, name) for own in agents.pop(name).objects(self.unread))
             within = line.get("isSidechain") is True and not alone
@@ -146,7 +142,7 @@ class _Session(Steps):
         for name, file in agents.items():
             yield from ((own, name) for own in file.objects(self.unread))
 
-    def _note(self, raw: Line, thread: str) -> None:
+    def _note(self, raw: Fields, thread: str) -> None:
         """Note a line, its parent and its answer; not one that a resumed session repeats."""
         line = fields_of(raw, _LINE, self.unread)
         uuid = line.get("uuid")
@@ -162,8 +158,7 @@ class _Session(Steps):
         line["timestamp"] = time_of(line.get("timestamp"), self.unread)
         self.noted.append((line, thread))
 
-    def _add(self, line: Line, thread: str) -> None:
-        """Add a line by its type; one of an unknown type is counted."""
+    def _add(self, line: Fields, thread: str) -> None:
         kind, subtype = line.get("type", ""), line.get("subtype")
         if kind == "user" and "message" in line:
             self._user(line, thread)
@@ -180,7 +175,7 @@ class _Session(Steps):
         elif kind != "system" and kind not in _NOT_IN_PROMPTS:
             self.unread.kind("line", kind or None)
 
-    def _attachment(self, line: Line, thread: str) -> None:
+    def _attachment(self, line: Fields, thread: str) -> None:
         """Add a prompt that was typed while the agent worked; other attachments are counted."""
         attachment = line.get("attachment", {})
         kind, prompt = attachment.get("type"), text(attachment.get("prompt"))
@@ -189,8 +184,7 @@ class _Session(Steps):
         else:
             self.unread.kind("attachment", kind)
 
-    def _user(self, line: Line, thread: str) -> None:
-        """Add a user line: a request, results of tools, or the summary of a reset."""
+    def _user(self, line: Fields, thread: str) -> None:
         messages = message({**line["message"], "role": "user"}, self.unread)
         if line.get("isCompactSummary") is True:
             self._reset(line, messages[-1].content)
@@ -206,19 +200,19 @@ class _Session(Steps):
                 self._went_back(line, thread)
             self.add_message(entry, thread, line["timestamp"])
 
-    def _assistant(self, line: Line, thread: str) -> None:
+    def _assistant(self, line: Fields, thread: str) -> None:
         """Add an answer at its first line. Each line repeats the usage so far, so the largest one
         counts."""
         lines = self.answers.pop((thread, _answer_id(line)), [])
         if not lines:  # another line of an answer that was added
             return
-        parts = [dict_in(part, "message") for part in lines]
+        parts = [as_dict(part, "message") for part in lines]
         if parts[0].get("model") == "<synthetic>":
             self.unread.add("message of Claude Code in the model's place")
             return
         contents = [part.get("content") for part in parts]
         lists = [content if isinstance(content, list) else [content] for content in contents]
-        usage = max((dict_in(part, "usage") for part in parts), key=_output_tokens)
+        usage = max((as_dict(part, "usage") for part in parts), key=_output_tokens)
         early = bool(usage) and not any(part.get("stop_reason") for part in parts)
         self.unread.add("count of output tokens from before the answer ended", early)
         answer = {
@@ -236,20 +230,20 @@ class _Session(Steps):
 
     # ---- compacted, cleared, or gone back in
 
-    def _compacted(self, line: Line, thread: str) -> None:
+    def _compacted(self, line: Fields, thread: str) -> None:
         if thread == _MAIN and self.boundary is not None:
             self._reset(line, None)
 
-    def _reset(self, line: Line, summary: str | None) -> None:
+    def _reset(self, line: Fields, summary: str | None) -> None:
         """Add a reset for a compaction: its summary, and the segment that its mark lists as
         kept."""
         boundary, self.boundary = self.boundary, None
-        segment = dict_in(boundary, "compactMetadata", "preservedSegment")
+        segment = as_dict(boundary, "compactMetadata", "preservedSegment")
         first, last = (self.step_of.get(str(segment.get(key))) for key in ("headUuid", "tailUuid"))
         kept = tuple(range(first, last + 1)) if first is not None and last is not None else ()
         self.add(ContextReset, t=line["timestamp"], summary=summary, kept=kept)
 
-    def _cleared(self, line: Line, thread: str) -> None:
+    def _cleared(self, line: Fields, thread: str) -> None:
         """Add an edit for the results that a mark names as cleared: later prompts show a notice
         instead."""
         named = as_list(line.get("microcompactMetadata", {}).get("compactedToolIds"))
@@ -259,7 +253,7 @@ class _Session(Steps):
         if notices := {step.index: _CLEARED for step in own}:
             self.add(ContextEdit, t=line["timestamp"], thread=thread, shown=notices)
 
-    def _went_back(self, line: Line, thread: str) -> None:
+    def _went_back(self, line: Fields, thread: str) -> None:
         """Add a reset if the user went back before typing a prompt: its ancestors then lack the
         thread's last turn."""
         steps = (step for step in reversed(self.steps) if step.thread == thread)
@@ -276,11 +270,10 @@ class _Session(Steps):
             self.add(ContextReset, t=line["timestamp"], kept=paired(self.steps, kept))
 
 
-def _answer_id(line: Line) -> str:
-    """The id of the answer that a line belongs to."""
-    return text(dict_in(line, "message").get("id")) or line.get("uuid") or str(id(line))
+def _answer_id(line: Fields) -> str:
+    return text(as_dict(line, "message").get("id")) or line.get("uuid") or str(id(line))
 
 
-def _output_tokens(usage: dict[str, Any]) -> float:
+def _output_tokens(usage: Fields) -> float:
     count = number(usage.get("output_tokens"))
     return -1 if count is None else count

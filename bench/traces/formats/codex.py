@@ -8,13 +8,12 @@ from typing import Any
 import msgspec
 
 from ...model import ContextReset, ModelTurn, SystemTurn, Usage, UserTurn, compact_json
-from .. import Document, register
-from ..decoded import strict_json
+from .. import Document, Fields, register
 from ..intakes.messages import is_answers, is_item, messages
 from ..intakes.usage import usage_in
 from ..markers import cut_in
 from ..steps import ReadMessage, Steps, ToolRun
-from ..values import Unread, as_dict, as_list, dict_in, fields_of, text, time_of
+from ..values import Unread, as_dict, as_list, fields_of, strict_json, text, time_of
 from . import Format
 
 _ENDS = ("exec_command_end", "mcp_tool_call_end", "patch_apply_end")
@@ -30,7 +29,6 @@ _MIRRORS = {
 """Events that say again what an item says, or nothing that is in a prompt."""
 _ABSENT = "token count of a call that is not in the session"
 _LINE = {"type": str, "timestamp": object, "payload": dict}
-Line = dict[str, Any]
 
 
 @register("reader", "codex")
@@ -64,20 +62,19 @@ class _Rollout(Steps):
 
     def __init__(self, document: Document) -> None:
         super().__init__()
-        self.answer: list[Line] = []  # the items of the answer that is being read
+        self.answer: list[Fields] = []  # the items of the answer that is being read
         self.total: Any = None  # the last count of the session's tokens
         self.counted: Usage | None = None  # the count of the answer that is to come
         self.prompts: list[int] = []  # the user turns that a person typed
         lines = [fields_of(value, _LINE, self.unread) for value in document.objects(self.unread)]
-        events = [dict_in(line, "payload") for line in lines if line.get("type") == "event_msg"]
+        events = [as_dict(line, "payload") for line in lines if line.get("type") == "event_msg"]
         self.ends = {str(end.get("call_id")): end for end in events if end.get("type") in _ENDS}
         for line in lines:
-            self._add(line, dict_in(line, "payload"), time_of(line.get("timestamp"), self.unread))
+            self._add(line, as_dict(line, "payload"), time_of(line.get("timestamp"), self.unread))
         self._end_answer()
         self.unread.add(_ABSENT, self.counted is not None)
 
-    def _add(self, line: Line, payload: dict[str, Any], time: float | None) -> None:
-        """Add a line: an item, an event, or a setting for the turns from here on."""
+    def _add(self, line: Fields, payload: Fields, time: float | None) -> None:
         kind = line.get("type")
         if kind == "response_item" and is_answers(payload):
             self.answer.append(line)
@@ -95,16 +92,15 @@ class _Rollout(Steps):
         else:
             self.unread.kind("line", kind)
 
-    def _session(self, meta: dict[str, Any]) -> None:
+    def _session(self, meta: Fields) -> None:
         if self.meta:  # a session that another was forked from
             return
         self.meta["session_id"] = str(meta.get("id"))
-        if instructions := text(dict_in(meta, "base_instructions").get("text")):
+        if instructions := text(as_dict(meta, "base_instructions").get("text")):
             self.add_message(ReadMessage("system", instructions))
         self.set_tools(as_list(meta.get("dynamic_tools")))
 
-    def _item(self, item: dict[str, Any], time: float | None) -> None:
-        """Add an item that does not come from the model: a message, or the output of a call."""
+    def _item(self, item: Fields, time: float | None) -> None:
         if item.get("type") == "ghost_snapshot":  # a commit to go back to
             return
         for message in messages([item], self.unread):
@@ -114,9 +110,8 @@ class _Rollout(Steps):
             self.add_message(message, time=time)
 
     def _end_answer(self) -> None:
-        """Add the collected items of an answer as a turn, and the results among them."""
         lines, self.answer = self.answer, []
-        items = [dict_in(line, "payload") for line in lines]
+        items = [as_dict(line, "payload") for line in lines]
         for message in messages(items, self.unread):
             if message.role == "assistant":
                 message, self.counted = message.with_known(usage=self.counted), None
@@ -124,11 +119,10 @@ class _Rollout(Steps):
 
     # ---- events
 
-    def _event(self, event: dict[str, Any], time: float | None) -> None:
-        """Add an event by its type: a count of tokens, or a change of the history."""
+    def _event(self, event: Fields, time: float | None) -> None:
         kind = event.get("type")
         if kind == "token_count":
-            self._count(dict_in(event, "info"))
+            self._count(as_dict(event, "info"))
         elif kind == "user_message":
             turns = (step for step in reversed(self.steps) if isinstance(step, UserTurn))
             last, typed = next(turns, None), str(event.get("message")).strip()
@@ -140,7 +134,6 @@ class _Rollout(Steps):
             self.unread.kind("event", kind)
 
     def _take_back(self, turns: Any, time: float | None) -> None:
-        """Add a reset to the history before the last turns, which the user took back."""
         self._end_answer()
         if type(turns) is not int or not 0 < turns <= len(self.prompts):
             self.unread.add("mark of turns taken back that are not in the session")
@@ -149,7 +142,7 @@ class _Rollout(Steps):
         del self.prompts[-turns:]
         self.add(ContextReset, t=time, kept=tuple(range(first)))
 
-    def _count(self, info: dict[str, Any]) -> None:
+    def _count(self, info: Fields) -> None:
         """Add a token count as the usage of the turn before it, or of the turn after it if the one
         before has a count; repeated counts are ignored."""
         usage = usage_in(info.get("last_token_usage"), self.unread)
@@ -164,7 +157,7 @@ class _Rollout(Steps):
             self.unread.add(_ABSENT, self.counted is not None)
             self.counted = usage
 
-    def _compacted(self, mark: dict[str, Any], time: float | None) -> None:
+    def _compacted(self, mark: Fields, time: float | None) -> None:
         """Add a reset for a compaction. Messages of the old history in the new one are kept, the
         rest is the summary; without a new history, what the user typed is kept."""
         self._end_answer()
@@ -180,16 +173,16 @@ class _Rollout(Steps):
         self.add(ContextReset, t=time, summary=summary, kept=tuple(sorted(kept)))
 
 
-def _tool_run(seen: str, end: dict[str, Any]) -> ToolRun:
+def _tool_run(seen: str, end: Fields) -> ToolRun:
     """A tool's execution, from the output and the event at its end (`{}` without one): exit code,
     structured value, and the whole output if the model saw it truncated."""
     envelope = as_dict(strict_json(seen)) if seen.startswith("{") else {}
-    metadata, body = dict_in(envelope, "metadata"), _BODY.search(seen)
+    metadata, body = as_dict(envelope, "metadata"), _BODY.search(seen)
     head = seen[: body.end()] if body else ""
     stated = _CODE.search(head)
     codes = (end.get("exit_code"), int(stated.group(1)) if stated else metadata.get("exit_code"))
-    result = dict_in(end, "result", "Ok")
-    error = text(dict_in(end, "result").get("Err"))
+    result = as_dict(end, "result", "Ok")
+    error = text(as_dict(end, "result").get("Err"))
     broken = end.get("success") is False or True in (result.get("isError"), result.get("is_error"))
     output, full = text(end.get("aggregated_output")), None
     if output and len(output) > len(seen) - len(head) and cut_in(seen) and not cut_in(output):

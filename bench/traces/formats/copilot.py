@@ -6,10 +6,10 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from .. import Document, register
+from .. import Document, Fields, register
 from ..intakes.messages import messages
 from ..steps import Steps
-from ..values import Unread, as_list, dict_in, dicts, fields_of, text
+from ..values import Unread, as_dict, as_list, dicts, fields_of, text
 from . import Format
 
 _FRAME = {"requesterUsername", "responderUsername", "sessionId", "version", "creationDate"}
@@ -35,10 +35,10 @@ class Copilot(Format):
     """
 
     def marked(self, document: Document) -> object:
-        head = dict_in(document.head)
-        chat = dict_in(head, "v") if head.get("kind") == 0 else head
+        head = as_dict(document.head)
+        chat = as_dict(head, "v") if head.get("kind") == 0 else head
         asked = chat.get("requests") == [] or any(
-            dict_in(item, "message") for item in dicts(chat.get("requests"))
+            as_dict(item, "message") for item in dicts(chat.get("requests"))
         )
         return asked and not _FRAME.isdisjoint(chat)
 
@@ -52,13 +52,13 @@ class Copilot(Format):
         return [run]
 
 
-def _chat_after_changes(objects: list[dict[str, Any]], unread: Unread) -> dict[str, Any]:
+def _chat_after_changes(objects: list[Fields], unread: Unread) -> Fields:
     """The chat after applying lines of changes: kind 0 is the whole chat, 1 sets a place, 2 appends
     to one. A change of a missing place is counted."""
     first, *changes = objects
     if first.get("kind") != 0 or not isinstance(first.get("v"), dict):
         return first
-    chat: dict[str, Any] = copy.deepcopy(first["v"])
+    chat: Fields = copy.deepcopy(first["v"])
     for line in changes:
         value, place = line.get("v"), chat
         try:
@@ -79,19 +79,19 @@ def _chat_after_changes(objects: list[dict[str, Any]], unread: Unread) -> dict[s
 class _Chat(Steps):
     """One chat on its way to a trace."""
 
-    def request(self, value: dict[str, Any]) -> None:
+    def request(self, value: Fields) -> None:
         """Add a request and what followed."""
         request = fields_of(value, _REQUEST, self.unread)
         self.unread.add("request that was cancelled", request.get("isCanceled") is True)
-        metadata, begun = dict_in(request, "result", "metadata"), request.get("timestamp")
-        asked = text(dict_in(request, "message").get("text"))
+        metadata, begun = as_dict(request, "result", "metadata"), request.get("timestamp")
+        asked = text(as_dict(request, "message").get("text"))
         sent = [{"role": "user", "content": asked, "timestamp": begun}] if asked else []
         rounds = dicts(metadata.get("toolCallRounds"))
         if not rounds and request.get("response"):
             rounds = [{"response": _text(request["response"])}]
         for one in rounds:
             turn = fields_of(one, _ROUND, self.unread)
-            thought, time = dict_in(turn, "thinking").get("text"), turn.get("timestamp", begun)
+            thought, time = as_dict(turn, "thinking").get("text"), turn.get("timestamp", begun)
             answer = {
                 "role": "assistant",
                 "content": turn.get("response"),
@@ -102,7 +102,7 @@ class _Chat(Steps):
             sent.append({**answer, "timestamp": time})
             for call in dicts(turn.get("toolCalls")):
                 own = str(call.get("id"))
-                content = as_list(dict_in(metadata, "toolCallResults", own).get("content"))
+                content = as_list(as_dict(metadata, "toolCallResults", own).get("content"))
                 shown = "\n".join(filter(None, map(_text, content)))
                 result = {"role": "tool", "tool_call_id": own, "content": shown, "timestamp": time}
                 sent += [result] if content else []

@@ -6,11 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 from ...model import ContextReset
-from .. import Document, register
+from .. import Document, Fields, register
 from ..intakes.content import blocks_of
 from ..intakes.messages import message
 from ..steps import ReadMessage, Steps
-from ..values import Kinds, Unread, dict_in, dicts, fields_of, text, time_of, without_empty
+from ..values import Kinds, Unread, as_dict, dicts, fields_of, text, time_of, without_empty
 from . import Format
 
 _TURNS = ("user", "gemini")
@@ -24,7 +24,6 @@ _STREAMED = {"tool_id": "id", "tool_name": "name", "parameters": "arguments"}
 _THOUGHT = ("subject", "description")
 _MESSAGE: Kinds = {"id": object, "type": str, "timestamp": object, "content": object, "displayContent": object,
             "toolCalls": list, "thoughts": list, "model": str, "tokens": dict}  # fmt: skip
-Fields = dict[str, Any]
 
 
 @register("reader", "gemini_cli")
@@ -62,12 +61,12 @@ class GeminiCLI(Format):
 class _Session(Steps):
     """The steps of one session."""
 
-    def session(self, objects: list[dict[str, Any]]) -> None:
+    def session(self, objects: list[Fields]) -> None:
         """Add a recorded session: its header with messages, or a header and a line for each
         message."""
         header = objects[0] if objects else {}
         self.meta["session_id"] = header.get("sessionId")
-        by_id: dict[Any, dict[str, Any]] = {}
+        by_id: dict[Any, Fields] = {}
         # A line may write a message anew.
         for value in [*dicts(header.get("messages")), *objects[1:]]:
             by_id[str(value.get("id")) if "id" in value else len(by_id)] = value
@@ -76,20 +75,18 @@ class _Session(Steps):
             if "$rewindTo" in value:
                 self._rewind(starts.get(str(value["$rewindTo"])))
             elif "$set" in value:
-                anew = "messages" in dict_in(value, "$set")
+                anew = "messages" in as_dict(value, "$set")
                 self.unread.add("messages set anew", anew)
             elif not value.keys() >= {"sessionId", "projectHash"}:
                 starts[str(value.get("id"))] = self.index
                 self._message(value)
 
     def _rewind(self, start: int | None) -> None:
-        """Add a reset for going back to before a message, whose first step is `start`."""
         self.unread.add("mark of going back to a message that is not in the file", start is None)
         if start is not None:
             self.add(ContextReset, kept=tuple(range(start)))
 
     def _message(self, value: Fields) -> None:
-        """Add a message with its calls and their results."""
         kind = value.get("type")
         if kind in _NOTES:
             self.unread.add("message to the user alone")
@@ -116,7 +113,7 @@ class _Session(Steps):
     def _result(self, call: Fields) -> None:
         """Add the result recorded in a call; nothing for a call that is still pending."""
         blocks, status = blocks_of(call.get("result"), self.unread), call.get("status")
-        if not blocks and status in _PENDING:
+        if not (blocks.has_content or blocks.results) and status in _PENDING:
             return
         texts = [*(result.content for result in blocks.results), blocks.content]
         seen = "\n".join(filter(None, texts))
@@ -125,7 +122,7 @@ class _Session(Steps):
         time = time_of(call.get("timestamp"), self.unread)
         self.add_message(shown.with_known(name=call.get("name", "unknown"), time=time))
 
-    def stream(self, lines: list[dict[str, Any]]) -> None:
+    def stream(self, lines: list[Fields]) -> None:
         """Add the lines of a stream; the model's text and calls up to a result are one turn."""
         sent: list[Fields] = []
         for line in lines:
@@ -155,6 +152,5 @@ class _Session(Steps):
             self.add_messages(message(one, self.unread))
 
 
-def _begins(line: dict[str, Any]) -> bool:
-    """True for the line with which the CLI begins a stream."""
+def _begins(line: Fields) -> bool:
     return line.get("type") == "init" and "session_id" in line

@@ -9,12 +9,12 @@ from typing import Any
 from urllib.parse import unquote
 
 from ...model.errors import TraceError
-from .. import Document, register
+from .. import Document, Fields, register
 from ..intakes.calls import runs_of
 from ..intakes.exchange import request_in
 from ..steps import Steps
 from ..unpacked import unpacked
-from ..values import Unread, as_dict, dict_in, dicts
+from ..values import Unread, as_dict, dicts
 from . import Format
 
 _BEGINS = re.compile(r"^interactions:\n\s*- request:\n", re.MULTILINE)
@@ -47,26 +47,25 @@ class Http(Format):
         return runs_of(listed_in(document), unread)
 
 
-def _listed_in_json(document: Document) -> list[dict[str, Any]]:
-    """The interactions of a cassette in JSON, or the entries of a HAR; `[]` for anything else."""
+def _listed_in_json(document: Document) -> list[Fields]:
     cassette = {} if document.is_json_lines else as_dict(document.json)
-    listed = dicts(dict_in(cassette, "log").get("entries") or cassette.get("interactions"))
+    listed = dicts(as_dict(cassette, "log").get("entries") or cassette.get("interactions"))
     return [item for item in listed if "request" in item]
 
 
-def _listed_in_yaml(document: Document) -> list[dict[str, Any]]:
+def _listed_in_yaml(document: Document) -> list[Fields]:
     """The interactions of a cassette in YAML as records of a log of calls, with decompressed
     bodies."""
     records = []
     for interaction in dicts(as_dict(document.yaml).get("interactions")):
-        named = _MODEL.search(unquote(str(dict_in(interaction, "request").get("uri"))))
+        named = _MODEL.search(unquote(str(as_dict(interaction, "request").get("uri"))))
         sides = ("request", "response")
-        bodies = {side: {"body": _body(dict_in(interaction, side))} for side in sides}
+        bodies = {side: {"body": _body(as_dict(interaction, side))} for side in sides}
         records.append({**bodies, "model": named[1] if named else None})
     return records
 
 
-def _body(side: dict[str, Any]) -> Any:
+def _body(side: Fields) -> Any:
     """The body of a request or a response: as pydantic-ai decoded it, or its text; None for a body
     that is not text, or compressed in an unknown way."""
     body = side.get("body")

@@ -8,14 +8,14 @@ from dataclasses import replace
 from typing import Any
 
 from ...model.errors import TraceError
-from .. import Document, register
+from .. import Document, Fields, register
 from ..intakes.exchange import answers_of
 from ..intakes.messages import message
 from ..intakes.prompts import Prompts
 from ..intakes.tree import inherited
 from ..steps import ReadMessage, Steps, ToolRun
-from ..values import Unread, as_dict, as_list, dict_in, dicts, text, time_of
-from ..zipped import ZipEntries
+from ..unpacked import ZipEntries
+from ..values import Unread, as_dict, as_list, dicts, text, time_of
 from . import Format
 
 _SAMPLE = {"id", "epoch", "input", "target", "messages", "output", "scores", "metadata", "store", "events", "model_usage", "role_usage",
@@ -54,7 +54,7 @@ class Inspect(Format):
         if packed is not None:
             return _HEADERS[0] in packed.names or any(map(_ENTRY.fullmatch, packed.names))
         head = as_dict(document.head)
-        return "status" in head and {"task", "model"} <= dict_in(head, "eval").keys()
+        return "status" in head and {"task", "model"} <= as_dict(head, "eval").keys()
 
     def runs(self, document: Document, unread: Unread) -> list[Steps]:
         if (packed := _zip_entries(document)) is not None:
@@ -65,18 +65,16 @@ class Inspect(Format):
         else:
             header = as_dict(document.json)
             samples = dicts(header.get("samples"))
-        task = text(dict_in(header, "eval").get("task")) or ""
+        task = text(as_dict(header, "eval").get("task")) or ""
         return [_Sample(sample, task) for sample in samples]
 
 
 def _zip_entries(document: Document) -> ZipEntries | None:
-    """The entries of a zip file; None for any other file. TraceError for a damaged one."""
     raw = document.disk_bytes
     return ZipEntries(raw, document.name) if raw.startswith(_ZIP) else None
 
 
-def _entry(document: Document, packed: ZipEntries, name: str) -> dict[str, Any]:
-    """The object in an entry of a zip file; errors name the file and the entry."""
+def _entry(document: Document, packed: ZipEntries, name: str) -> Fields:
     return as_dict(Document(document.path, f"{document.name}:{name}").decode(packed.data(name)))
 
 
@@ -84,11 +82,11 @@ class _Sample(Prompts):
     """The steps of one sample, with its shared texts (attachments, pooled messages) put in
     place."""
 
-    def __init__(self, sample: dict[str, Any], task: str) -> None:
+    def __init__(self, sample: Fields, task: str) -> None:
         super().__init__()
         self.labels["task"] = f"{task} {sample.get('id')}".strip()
-        self.attachments = dict_in(sample, "attachments")
-        pool = dicts(dict_in(sample, "events_data").get("messages"))
+        self.attachments = as_dict(sample, "attachments")
+        pool = dicts(as_dict(sample, "events_data").get("messages"))
         self.pool = [self._messages_of(value) for value in pool]
         self.grading = False  # in logs older than spans
         events = dicts(sample.get("events"))
@@ -104,13 +102,12 @@ class _Sample(Prompts):
         self.add_unseen_results()
         self.unread.extra_keys(sample, _SAMPLE, "a sample")
 
-    def _event(self, event: dict[str, Any], kind: str) -> None:
-        """Add an event by its type."""
+    def _event(self, event: Fields, kind: str) -> None:
         if kind == "model":
             self._call(event)
         elif kind == "approval":
             call_id, time = (
-                text(dict_in(event, "call").get("id")) or "",
+                text(as_dict(event, "call").get("id")) or "",
                 self._time(event, "timestamp"),
             )
             self.add_approval(call_id, event.get("decision") in ("approve", "modify"), time)
@@ -121,11 +118,10 @@ class _Sample(Prompts):
         inner = dicts(event.get("events"))
         self.unread.add("event within another, as older logs keep those of sub-agents", len(inner))
 
-    def _time(self, event: dict[str, Any], key: str) -> float | None:
+    def _time(self, event: Fields, key: str) -> float | None:
         return time_of(event.get(key), self.unread)
 
-    def _call(self, event: dict[str, Any]) -> None:
-        """Add a model call with its whole prompt."""
+    def _call(self, event: Fields) -> None:
         agent, grades = self.spans.get(str(event.get("span_id")), ("", False))
         if self.grading or grades or event.get("role") == "grader":
             self.unread.add("model call that grades")
@@ -145,7 +141,7 @@ class _Sample(Prompts):
             answered=self._time(event, "completed") or asked,
         )
 
-    def _prompt(self, event: dict[str, Any]) -> list[ReadMessage]:
+    def _prompt(self, event: Fields) -> list[ReadMessage]:
         """The prompt of a call: its own messages, then those that it takes from the pool."""
         prompt = [one for value in dicts(event.get("input")) for one in self._messages_of(value)]
         for reference in as_list(event.get("input_refs")):
@@ -168,22 +164,20 @@ class _Sample(Prompts):
         self.unread.add("attachment that the log does not hold", name not in self.attachments)
         return self.attachments.get(name, value)
 
-    def _messages_of(self, value: dict[str, Any]) -> list[ReadMessage]:
-        """The messages in a value."""
+    def _messages_of(self, value: Fields) -> list[ReadMessage]:
         return message(self._resolved(value), self.unread)
 
-    def _tool_ran(self, event: dict[str, Any]) -> ToolRun:
-        """A tool's execution from its event: the whole output, error and time."""
+    def _tool_ran(self, event: Fields) -> ToolRun:
         return ToolRun(
             output=self._resolved(text(event.get("result"))),
             failed=event.get("error") is not None or event.get("failed") is True,
-            error=text(dict_in(event, "error").get("message")),
+            error=text(as_dict(event, "error").get("message")),
             time=self._time(event, "completed"),
             cut=event.get("truncated") is not None,
         )
 
 
-def _spans(events: list[dict[str, Any]]) -> dict[str, tuple[str, bool]]:
+def _spans(events: list[Fields]) -> dict[str, tuple[str, bool]]:
     """The spans of some events, each with its agent (`""` without one) and True if it grades."""
     begun = {str(event.get("id")): event for event in events if event.get("event") == "span_begin"}
     parents = {name: str(span.get("parent_id")) for name, span in begun.items()}

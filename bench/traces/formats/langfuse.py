@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...model import compact_json
-from .. import Document, register
+from .. import Document, Fields, register
 from ..intakes.messages import ROLES
 from ..intakes.tree import Span, Tree, langchain_in, span_of, trees_of
 from ..intakes.usage import usage_in
@@ -51,11 +51,10 @@ class Langfuse(Format):
 
 
 def _frames_and_observations(
-    values: list[dict[str, Any]],
-) -> tuple[list[str], list[dict[str, Any]]]:
-    """The ids of a file's traces, and the observations of all of them."""
+    values: list[Fields],
+) -> tuple[list[str], list[Fields]]:
     frames: list[str] = []
-    items: list[dict[str, Any]] = []
+    items: list[Fields] = []
     for value in values:
         frame = as_dict(value.get("trace")) or (value if "observations" in value else None)
         if frame is None:
@@ -66,8 +65,7 @@ def _frames_and_observations(
     return frames, items
 
 
-def _span(item: dict[str, Any], unread: Unread) -> Span:
-    """An observation as a run of the tree."""
+def _span(item: Fields, unread: Unread) -> Span:
     kind, name = text(item.get("type")) or "", text(item.get("name")) or ""
     inputs, failed = from_json_text(item.get("input")), item.get("level") == "ERROR"
     tools = [message["content"] for message in dicts(inputs) if _is_tool(message)]

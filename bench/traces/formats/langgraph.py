@@ -15,12 +15,11 @@ import msgspec
 
 from ...model import compact_json, grouped
 from ...model.errors import TraceError
-from .. import Document, register
-from ..decoded import strict_json
+from .. import Document, Fields, register
 from ..intakes.messages import is_langchain, message, unwrapped
 from ..intakes.prompts import Prompts
 from ..steps import Steps, point_after
-from ..values import Unread, as_dict, as_list, dict_in, dicts, first_of, number, text, time_of
+from ..values import Unread, as_dict, as_list, dicts, first_of, number, strict_json, text, time_of
 from . import Format
 
 _STATE = {"values", "next", "config", "metadata", "created_at", "parent_config", "parent_checkpoint", "tasks", "interrupts", "checkpoint",
@@ -69,16 +68,16 @@ class _State:
     """One saved state: its place, its time, the values of its channels, and the nodes that run
     next (None: not recorded) or that it has seen run."""
 
-    def __init__(self, saved: dict[str, Any]) -> None:
-        inner = dict_in(saved, "checkpoint")
-        places = (dict_in(saved, "config", "configurable"), inner, saved)
+    def __init__(self, saved: Fields) -> None:
+        inner = as_dict(saved, "checkpoint")
+        places = (as_dict(saved, "config", "configurable"), inner, saved)
         self.saved = saved
         self.thread, self.space = (
             str(next((place[key] for place in places if place.get(key) is not None), ""))
             for key in ("thread_id", "checkpoint_ns")
         )
         self.time = time_of(first_of({**inner, **saved}, _TIMES), Unread())
-        step = number(dict_in(saved, "metadata").get("step"))
+        step = number(as_dict(saved, "metadata").get("step"))
         self.order = (self.time or 0.0, step or 0.0)
         values = inner.get("channel_values") or first_of(saved, ("channel_values", "values"))
         self.values = as_dict(values)
@@ -86,7 +85,7 @@ class _State:
         self.seen = as_dict(inner.get("versions_seen") or saved.get("versions_seen"))
 
     @property
-    def messages(self) -> list[dict[str, Any]]:
+    def messages(self) -> list[Fields]:
         """The messages in the channel of this name, else in the first channel with messages."""
         held = self.values.get("messages")
         return dicts(held or next(filter(_has_messages, self.values.values()), None))
@@ -112,7 +111,7 @@ def _has_messages(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and is_langchain(value[0])
 
 
-def _identity(value: dict[str, Any]) -> str:
+def _identity(value: Fields) -> str:
     """The identity of a message across the states of graph and subgraph: its id, else all of it."""
     _, fields = unwrapped(value)
     return text(fields.get("id")) or compact_json(fields)
@@ -170,14 +169,13 @@ _ARGUMENTS, _FIELDS = (0, 1, 3), (2, 4, 5)
 
 
 def _is_sqlite(document: Document) -> bool:
-    """True if a file begins as SQLite's do. Never raises."""
     try:
         return document.disk_bytes.startswith(_MAGIC)
     except TraceError:
         return False
 
 
-def _saved_states(document: Document, unread: Unread, most: int = -1) -> list[dict[str, Any]]:
+def _saved_states(document: Document, unread: Unread, most: int = -1) -> list[Fields]:
     """The states of all threads, at most `most` (-1: all); `[]` if the file is damaged or has no
     such table. Checkpoints that cannot be read are counted."""
     states = []
@@ -192,7 +190,7 @@ def _saved_states(document: Document, unread: Unread, most: int = -1) -> list[di
     return states
 
 
-def _rows(document: Document, most: int) -> list[dict[str, Any]]:
+def _rows(document: Document, most: int) -> list[Fields]:
     """The rows of the table of checkpoints, as columns by name. They are read from a copy,
     including the log of writes (`-wal`) that a saver leaves if it was not closed."""
     damaged = contextlib.suppress(sqlite3.Error, UnicodeDecodeError)
@@ -210,7 +208,6 @@ def _rows(document: Document, most: int) -> list[dict[str, Any]]:
 
 
 def _unpacked(kind: Any, data: Any) -> Any:
-    """The value that a column holds; None for one that cannot be read."""
     if kind == "msgpack" and isinstance(data, bytes):
         try:
             return msgspec.msgpack.decode(data, ext_hook=_object, strict=False)

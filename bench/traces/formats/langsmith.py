@@ -4,12 +4,11 @@ of a graph make a trace."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from .. import Document, register
+from .. import Document, Fields, register
 from ..intakes.tree import Span, Tree, inherited, langchain_in, span_of, trees_of
 from ..intakes.usage import usage_in
-from ..values import Unread, as_id, dict_in, dicts, first_of, text
+from ..values import Unread, as_dict, as_id, dicts, first_of, text
 from . import Format
 
 _KINDS = {"llm": "call", "tool": "tool", "chain": "chain", "prompt": "", "parser": ""}
@@ -49,10 +48,10 @@ class LangSmith(Format):
         return trees_of(named)
 
 
-def _merged_runs(values: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _merged_runs(values: list[Fields]) -> list[Fields]:
     """Runs, merged from batches where clients sent them so: `post` begins runs, `patch` ends
     them."""
-    merged: dict[str, dict[str, Any]] = {}
+    merged: dict[str, Fields] = {}
     for value in values:
         batch = [*dicts(value.get("post")), *dicts(value.get("patch"))]
         for run in batch or [value]:
@@ -63,18 +62,16 @@ def _merged_runs(values: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return list(merged.values())
 
 
-def _flat(runs: list[dict[str, Any]], parent: str) -> Iterator[tuple[dict[str, Any], str]]:
-    """Yield runs and the runs nested in them, each with the id of its parent."""
+def _flat(runs: list[Fields], parent: str) -> Iterator[tuple[Fields, str]]:
     for run in runs:
         yield run, as_id(run.get("parent_run_id")) or parent
         yield from _flat(dicts(run.get("child_runs")), as_id(run.get("id")))
 
 
-def _span(run: dict[str, Any], parent: str, unread: Unread) -> Span:
-    """A run of LangSmith as a run of the tree."""
-    invoked, metadata = (dict_in(run, "extra", key) for key in ("invocation_params", "metadata"))
+def _span(run: Fields, parent: str, unread: Unread) -> Span:
+    invoked, metadata = (as_dict(run, "extra", key) for key in ("invocation_params", "metadata"))
     kind, error = text(run.get("run_type")) or "", run.get("error")
-    offered = first_of(invoked or dict_in(run, "inputs"), ("tools", "functions"))
+    offered = first_of(invoked or as_dict(run, "inputs"), ("tools", "functions"))
     model = text(first_of(invoked, ("model_name", "model")))
     return span_of(
         run,
@@ -87,6 +84,6 @@ def _span(run: dict[str, Any], parent: str, unread: Unread) -> Span:
         usage=usage_in(run, unread) if kind == "llm" else None,
         model=text(metadata.get("ls_model_name")) or model,
         tools=offered if isinstance(offered, list) else None,
-        call_id=text(dict_in(run, "extra").get("tool_call_id")) or "",
+        call_id=text(as_dict(run, "extra").get("tool_call_id")) or "",
         **langchain_in(metadata),
     )

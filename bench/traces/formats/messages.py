@@ -4,12 +4,11 @@ LangChain's."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
-from .. import Confidence, Document, register
+from .. import Confidence, Document, Fields, register
+from ..commands import is_observation
 from ..intakes.exchange import instructions_in, tools_in
 from ..intakes.messages import is_item, is_langchain, is_message, messages
-from ..sessions.commands import is_observation
 from ..steps import Steps
 from ..values import Unread, as_id, dicts, text
 from . import Format
@@ -62,11 +61,11 @@ class Messages(Format):
         return map(_run_of, framed or [{"messages": objects}])
 
 
-def _is_observed(item: dict[str, Any]) -> bool:
+def _is_observed(item: Fields) -> bool:
     return item.get("role") == "user" and is_observation(str(item.get("content")))
 
 
-def _has_calls(item: dict[str, Any]) -> bool:
+def _has_calls(item: Fields) -> bool:
     """True for a message with calls, results, or blocks of any kind but text."""
     beside = item.keys() & {"tool_calls", "function_call", "tool_call_id"}
     kinds = [str(part.get("type")) for part in dicts(item.get("content"))]
@@ -74,8 +73,7 @@ def _has_calls(item: dict[str, Any]) -> bool:
     return bool(beside) or typed or is_item(item) or is_langchain(item)
 
 
-def _run_of(frame: dict[str, Any]) -> Steps:
-    """The steps of a conversation: its tools, instructions and messages."""
+def _run_of(frame: Fields) -> Steps:
     steps = Steps()
     steps.id = as_id(frame.get("id"))
     steps.unread.extra_keys(frame, _FRAME, "a conversation")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ...model import ContextEdit, ContextReset, ToolCall, Usage
-from .. import Document, register
+from .. import Document, Fields, register
 from ..intakes.content import Blocks
 from ..intakes.usage import usage_in
 from ..steps import PICTURE, ReadMessage, Steps, ToolRun
-from ..values import Kinds, Unread, as_dict, dict_in, dicts, fields_of, text, time_of
+from ..values import Kinds, Unread, as_dict, dicts, fields_of, text, time_of
 from . import Format
 
 _CLEARED = "[Old tool result content cleared]"
@@ -27,7 +27,6 @@ _PART: Kinds = {"type": str, "text": str, "ignored": bool, "callID": str, "tool"
 _STATE = {"status": str, "input": object, "output": str, "error": str, "metadata": dict, "time": dict,
           "attachments": list}  # fmt: skip
 _TIMES = {"created": float, "start": float, "end": float, "compacted": float}
-Fields = dict[str, Any]
 
 
 @register("reader", "opencode")
@@ -52,16 +51,16 @@ class Opencode(Format):
         head = as_dict(document.head)
         listed = dicts(head.get("messages"))
         parts = any(
-            isinstance(item.get("parts"), list) and "role" in dict_in(item, "info")
+            isinstance(item.get("parts"), list) and "role" in as_dict(item, "info")
             for item in listed
         )
-        return "id" in dict_in(head, "info") and parts
+        return "id" in as_dict(head, "info") and parts
 
     def runs(self, document: Document, unread: Unread) -> list[Steps]:
         session, run = as_dict(document.json), _Session()
-        info = dict_in(session, "info")
+        info = as_dict(session, "info")
         for item in dicts(session.get("messages")):
-            run.message(dict_in(item, "info"), dicts(item.get("parts")))
+            run.message(as_dict(item, "info"), dicts(item.get("parts")))
         run.meta["session_id"] = str(info.get("id"))
         return [run]
 
@@ -92,7 +91,6 @@ class _Session(Steps):
             self._assistant(fields, pieces, time)
 
     def _user(self, info: Fields, pieces: list[Fields], time: float | None) -> None:
-        """Add a user message; the last one that asks for compaction is kept in `asked`."""
         if info.get("system"):
             self.add_message(ReadMessage("system", info["system"]), time=time)
         blocks = Blocks()
@@ -106,13 +104,12 @@ class _Session(Steps):
                 blocks.texts.append(_SENT[kind])
             elif kind not in ("text", "file", *_NOT_IN_PROMPTS):
                 self.unread.kind("part", kind)
-        if blocks:
+        if blocks.has_content:
             index = self.add_message(blocks.message("user"), time=time)
             asks = any(piece.get("type") == "compaction" for piece in pieces)
             self.asked = index if asks else self.asked
 
     def _assistant(self, info: Fields, pieces: list[Fields], time: float | None) -> None:
-        """Add the model calls of a message; a summary resets the context."""
         calls = _calls_of(pieces)
         for call in calls:
             alone = info if len(calls) == 1 else {}
@@ -125,7 +122,6 @@ class _Session(Steps):
             self.asked = None
 
     def _turn(self, pieces: list[Fields], time: float | None, **about: Any) -> None:
-        """Add the answer of one model call, and the results of its calls."""
         blocks, results = Blocks(), list[tuple[str, Fields]]()
         for piece in pieces:
             kind = piece.get("type")
@@ -144,11 +140,10 @@ class _Session(Steps):
             self._result(call_id, state)
 
     def _result(self, call_id: str, state: Fields) -> None:
-        """Add the result of a call by its state."""
         times = fields_of(state.get("time"), _TIMES, self.unread)
         failed = state.get("status") != "completed"
         seen = (state.get("error") or _INTERRUPTED) if failed else state.get("output", "")
-        ran = ToolRun(cut=dict_in(state, "metadata").get("truncated") is True)
+        ran = ToolRun(cut=as_dict(state, "metadata").get("truncated") is True)
         pictures = [PICTURE for file in dicts(state.get("attachments")) if text(file.get("url"))]
         shown = ReadMessage("tool", seen, failed=failed, ran=ran, other=tuple(pictures))
         known = {"call_id": call_id, "time": time_of(times.get("end"), self.unread)}
@@ -166,7 +161,6 @@ class _Session(Steps):
 
 
 def _calls_of(pieces: list[Fields]) -> list[list[Fields]]:
-    """The parts of a message, grouped by the model call that produced them."""
     calls: list[list[Fields]] = [[]]
     for piece in pieces:
         answered = any(known.get("type") in ("text", "tool", "reasoning") for known in calls[-1])
@@ -176,9 +170,9 @@ def _calls_of(pieces: list[Fields]) -> list[list[Fields]]:
     return calls
 
 
-def _usage(tokens: dict[str, Any], unread: Unread) -> Usage | None:
+def _usage(tokens: Fields, unread: Unread) -> Usage | None:
     """The usage of a call; its `input` excludes cached tokens. None if all counts are 0."""
-    cache = dict_in(tokens, "cache")
+    cache = as_dict(tokens, "cache")
     read, written = cache.get("read"), cache.get("write")
     beside = {"cache_read_input_tokens": read, "cache_creation_input_tokens": written}
     usage = usage_in({**tokens, **beside}, unread)

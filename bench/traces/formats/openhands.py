@@ -12,17 +12,15 @@ from typing import Any
 import msgspec
 
 from ...model import ContextReset, ModelTurn, ToolCall
-from .. import Document, PartOf, register
+from .. import Document, Fields, PartOf, register
 from ..intakes.content import Blocks, call_in
 from ..intakes.exchange import answers_of
 from ..intakes.messages import ROLES
 from ..intakes.usage import usage_in
-from ..sessions.branches import paired
-from ..steps import ReadMessage, Steps, ToolRun
-from ..values import Unread, as_dict, as_id, as_list, data_of, dict_in, dicts, number, text, time_of
+from ..steps import ReadMessage, Steps, ToolRun, paired
+from ..values import Unread, as_dict, as_id, as_list, data_of, dicts, number, text, time_of
 from . import Format
 
-Event = dict[str, Any]
 _LISTS = ("history", "trajectory", "items", "events")
 _FRAME = {*_LISTS, "instance_id", "test_result", "error", "git_patch", "metrics", "instance", "metadata", "instruction", "llm_completions", "attempt",
           "next_page_id"}  # fmt: skip
@@ -93,17 +91,16 @@ class OpenHands(Format):
         return [_Log(*run) for run in runs or [(objects, {})]]
 
 
-def _events_in(value: Event) -> list[Any] | None:
-    """The events listed in a run's record; None without a list."""
+def _events_in(value: Fields) -> list[Any] | None:
     return next((listed for key in _LISTS if isinstance(listed := value.get(key), list)), None)
 
 
-def _is_event(event: Event) -> bool:
+def _is_event(event: Fields) -> bool:
     acted = {"action", "args"} <= event.keys() or {"observation", "content"} <= event.keys()
     return acted or str(event.get("kind")) in _OF_SDK
 
 
-def _folder_of_events(document: Document, only: Event) -> tuple[list[Any], Event]:
+def _folder_of_events(document: Document, only: Fields) -> tuple[list[Any], Fields]:
     """The events of a folder and the state beside it, given its first file."""
     if only.keys() >= _STATE:
         state = "the state of the conversation whose events are in the folder 'events' beside it"
@@ -124,12 +121,12 @@ class _Log(Steps):
     """The steps of one run. `frame` is the evaluation's record around the events, or the
     conversation's state."""
 
-    def __init__(self, listed: list[Any], frame: Event) -> None:
+    def __init__(self, listed: list[Any], frame: Fields) -> None:
         super().__init__()
         self._steps_of: dict[str, range] = {}  # what each event became
         self._forgotten: set[int] = set()  # the steps that condensations left out
         self._answers: dict[str, int] = {}  # the turn that an answer became, by the answer's id
-        self._usages: dict[str, Event] = {}  # by the same
+        self._usages: dict[str, Fields] = {}  # by the same
         self._costs: dict[str, float] = {}  # so far, by what models were used for
         self._actions: dict[str, str] = {}  # the call of an action, by the action's id
         events = dicts(listed)
@@ -143,7 +140,7 @@ class _Log(Steps):
         self.unread.extra_keys({} if frame.keys() >= _STATE else frame, _FRAME, "the file")
         self.id, self.labels["task"] = text(frame.get("id")) or "", as_id(frame.get("instance_id"))
 
-    def _event(self, event: Event) -> None:
+    def _event(self, event: Fields) -> None:
         before, time = self.index, time_of(event.get("timestamp"), self.unread)
         self.unread.extra_keys(event, _KNOWN, "an event")
         self._note_state({"metrics": event.get("llm_metrics")})
@@ -157,15 +154,14 @@ class _Log(Steps):
 
     # ---------------------------------------------------------------- messages and answers
 
-    def _system(self, event: Event, time: float | None) -> None:
-        fields = {**event, **dict_in(event, "args")}
+    def _system(self, event: Fields, time: float | None) -> None:
+        fields = {**event, **as_dict(event, "args")}
         self.set_tools(list(map(self._definition, dicts(fields.get("tools")))))
         parts = [fields.get(key) for key in ("system_prompt", "dynamic_context", "content")]
         self.add_message(self._blocks(*parts).message("system"), time=time)
 
-    def _message(self, event: Event, time: float | None) -> None:
-        """Add a message of the user, or an answer without a call."""
-        message, args = dict_in(event, "llm_message"), dict_in(event, "args")
+    def _message(self, event: Fields, time: float | None) -> None:
+        message, args = as_dict(event, "llm_message"), as_dict(event, "args")
         pictures = [{"type": "image", "url": url} for url in as_list(args.get("image_urls"))]
         listed = [message.get("content"), event.get("extended_content"), args.get("content")]
         blocks = self._blocks(*listed, pictures)
@@ -175,19 +171,19 @@ class _Log(Steps):
         else:
             self.add_message(blocks.message("user"), time=time)
 
-    def _action(self, event: Event, time: float | None) -> None:
+    def _action(self, event: Fields, time: float | None) -> None:
         own = {"id": event.get("tool_call_id"), "name": event.get("tool_name")}
-        written = dict_in(event, "tool_call", "function") or dict_in(event, "tool_call")
+        written = as_dict(event, "tool_call", "function") or as_dict(event, "tool_call")
         call = call_in({**written, **own}, self.unread)
         thought, reasoning = self._blocks(event.get("thought")), self._reasoning(event)
         turn = thought.message("assistant", calls=(call,), reasoning=reasoning)
         self._answer(str(event.get("llm_response_id")), event, turn, time)
 
-    def _first_action(self, event: Event, time: float | None) -> None:
+    def _first_action(self, event: Fields, time: float | None) -> None:
         """Add the provider's answer where it is recorded, else one built from the action."""
-        kind, args = str(event.get("action")), dict_in(event, "args")
-        own, metadata = f"event{event.get('id')}", dict_in(event, "tool_call_metadata")
-        response = dict_in(metadata, "model_response")
+        kind, args = str(event.get("action")), as_dict(event, "args")
+        own, metadata = f"event{event.get('id')}", as_dict(event, "tool_call_metadata")
+        response = as_dict(metadata, "model_response")
         answers = answers_of(response, self.unread)
         if not answers:
             given = {key: value for key, value in args.items() if key not in _OWN}
@@ -198,8 +194,7 @@ class _Log(Steps):
         self._actions[str(event.get("id"))] = text(metadata.get("tool_call_id")) or own
         self._answer(text(response.get("id")) or own, event, answers[0], time)
 
-    def _answer(self, answer: str, event: Event, turn: ReadMessage, time: float | None) -> None:
-        """Add an answer; if it is already there, add the calls of a further action to it."""
+    def _answer(self, answer: str, event: Fields, turn: ReadMessage, time: float | None) -> None:
         step = self.steps[self._answers[answer]] if answer in self._answers else None
         if isinstance(step, ModelTurn):
             known = {call.id for call in step.tool_calls}
@@ -214,15 +209,15 @@ class _Log(Steps):
 
     # ---------------------------------------------------------------- results
 
-    def _observation(self, event: Event, time: float | None) -> None:
+    def _observation(self, event: Fields, time: float | None) -> None:
         """Add a result: each of its texts clipped, then additions of the agent's context."""
-        observation = dict_in(event, "observation")
+        observation = as_dict(event, "observation")
         kind, is_error = str(observation.get("kind")), observation.get("is_error") is True
         blocks = self._blocks(observation.get("content"))
         texts = blocks.texts
         output = "".join(texts)
         if kind in _TERMINALS:
-            texts = [_terminal_text(dict_in(observation, "metadata"), output)]
+            texts = [_terminal_text(as_dict(observation, "metadata"), output)]
         if is_error:
             texts.insert(0, "[An error occurred during execution.]\n")
         texts = list(filter(None, texts))
@@ -242,16 +237,16 @@ class _Log(Steps):
         seen = "\n".join([*clips, *more])
         self._result(event, ReadMessage("tool", seen, ran=ran, other=tuple(blocks.other)), time)
 
-    def _first_observation(self, event: Event, time: float | None) -> None:
+    def _first_observation(self, event: Fields, time: float | None) -> None:
         """Add the result of an action; without such an action a user message."""
-        kind, extras = str(event.get("observation")), dict_in(event, "extras")
-        output, ran_in = text(event.get("content")) or "", dict_in(extras, "metadata")
+        kind, extras = str(event.get("observation")), as_dict(event, "extras")
+        output, ran_in = text(event.get("content")) or "", as_dict(extras, "metadata")
         seen = output + _ENDS.get(kind, "")
         if kind == "run":
             seen = _terminal_text(ran_in, output)
         elif kind == "edit":
             seen = text(extras.get("formatted_output_and_error")) or output
-        call_id = _call_id(dict_in(event, "tool_call_metadata"))
+        call_id = _call_id(as_dict(event, "tool_call_metadata"))
         call_id = call_id or self._actions.get(str(event.get("cause")), "")
         if call_id not in {call.id for call in self.unanswered_calls()}:
             self.add_message(ReadMessage("user", seen), time=time)
@@ -266,7 +261,7 @@ class _Log(Steps):
         )
         self.add_message(ReadMessage("tool", seen, call_id=call_id, ran=ran), time=time)
 
-    def _error(self, event: Event, time: float | None) -> None:
+    def _error(self, event: Fields, time: float | None) -> None:
         """Add the result of a call that did not run, or that a person or hook refused."""
         error = text(event.get("error")) or ""
         if event.get("kind") == "UserRejectObservation":
@@ -275,34 +270,34 @@ class _Log(Steps):
                 self.add_approval(_call_id(event), approved=False, time=time)
         self._result(event, ReadMessage("tool", error, failed=True), time)
 
-    def _result(self, event: Event, shown: ReadMessage, time: float | None) -> None:
+    def _result(self, event: Fields, shown: ReadMessage, time: float | None) -> None:
         name = text(event.get("tool_name"))
         self.add_message(shown.with_known(call_id=_call_id(event), name=name), time=time)
 
     # ---------------------------------------------------------------- the run
 
-    def _condensation(self, event: Event, time: float | None) -> None:
+    def _condensation(self, event: Fields, time: float | None) -> None:
         """Add a reset without the steps of some events and those that earlier resets left out."""
-        fields = {**event, **dict_in(event, "args")}
+        fields = {**event, **as_dict(event, "args")}
         for forgotten in as_list(fields.get("forgotten_event_ids")):
             self._forgotten.update(self._steps_of.get(str(forgotten), ()))
         kept = paired(self.steps, set(range(self.index)), self._forgotten)
         self.add(ContextReset, t=time, summary=text(fields.get("summary")), kept=kept)
 
-    def _state(self, event: Event, time: float | None) -> None:
+    def _state(self, event: Fields, time: float | None) -> None:
         key, value = event.get("key"), event.get("value")
         self._note_state(as_dict(value) if key == "full_state" else {str(key): value})
 
-    def _note_state(self, state: Event) -> None:
+    def _note_state(self, state: Fields) -> None:
         """Note the usage of each answer, and the cost of all, in a state or a change of it."""
-        noted = {**dict_in(state, "stats", "usage_to_metrics"), "run": state.get("metrics")}
+        noted = {**as_dict(state, "stats", "usage_to_metrics"), "run": state.get("metrics")}
         for name, metrics in noted.items():
             for usage in dicts(as_dict(metrics).get("token_usages")):
                 self._usages[str(usage.get("response_id"))] = usage
             cost = number(as_dict(metrics).get("accumulated_cost"))
             self._costs |= {} if cost is None else {name: float(cost)}
 
-    def _set_usage(self, index: int | None, usage: Event) -> None:
+    def _set_usage(self, index: int | None, usage: Fields) -> None:
         self.unread.add("model call that is not in the prompts", index is None)
         if index is not None:
             known = {"usage": usage_in(usage, self.unread), "model": text(usage.get("model"))}
@@ -316,27 +311,26 @@ class _Log(Steps):
             blocks.add_all(content, self.unread)
         return blocks
 
-    def _definition(self, tool: Event) -> Event:
+    def _definition(self, tool: Fields) -> Fields:
         """A tool's definition; the SDK records parameters for MCP alone."""
         if "function" in tool:
             return tool
-        if given := dict_in(tool, "mcp_tool"):
+        if given := as_dict(tool, "mcp_tool"):
             described = {key: given.get(key) for key in ("name", "description")}
             return {**described, "parameters": given.get("inputSchema")}
         self.unread.add("parameters of a tool's definition, which were not recorded")
         name = text(tool.get("title")) or text(tool.get("kind")) or "tool"
         return {"name": name, "description": tool.get("description")}
 
-    def _reasoning(self, fields: Event) -> str | None:
-        """The reasoning of a message or an action, from any provider's interface."""
-        item = dict_in(fields, "responses_reasoning_item")
+    def _reasoning(self, fields: Fields) -> str | None:
+        item = as_dict(fields, "responses_reasoning_item")
         listed = [*as_list(item.get("summary")), *as_list(item.get("content"))]
         signed = self._blocks(fields.get("thinking_blocks")).reasoning
         own = text(fields.get("reasoning_content"))
         return own or signed or "\n".join(filter(None, map(text, listed))) or None
 
 
-_Add = Callable[[_Log, Event, float | None], None]
+_Add = Callable[[_Log, Fields, float | None], None]
 _OF_SDK: dict[str, _Add] = {
     "SystemPromptEvent": _Log._system,
     "MessageEvent": _Log._message,
@@ -350,7 +344,7 @@ _OF_SDK: dict[str, _Add] = {
 _OF_FIRST: dict[str, _Add] = {"system": _Log._system, "condensation": _Log._condensation}
 
 
-def _of_first_agent(kind: str, event: Event) -> _Add | None:
+def _of_first_agent(kind: str, event: Fields) -> _Add | None:
     """The method for an event of the first agent; None for one that is not read."""
     if not kind or kind in _SILENT or kind == "recall" or "kind" in event:
         return None
@@ -361,7 +355,7 @@ def _of_first_agent(kind: str, event: Event) -> _Add | None:
     return _Log._message if kind == "message" else None
 
 
-def _call_id(fields: Event) -> str:
+def _call_id(fields: Fields) -> str:
     return text(fields.get("tool_call_id")) or ""
 
 
@@ -386,8 +380,7 @@ def clipped(output: str, limit: int, folder: str | None, tool: str) -> str:
     return output[:head] + notice + output[len(output) - tail :]
 
 
-def _terminal_text(metadata: Event, output: str) -> str:
-    """A command's output with what is shown around it."""
+def _terminal_text(metadata: Fields, output: str) -> str:
     seen = f"{text(metadata.get('prefix')) or ''}{output}{text(metadata.get('suffix')) or ''}"
     for label, key in _PLACE.items():
         if value := text(metadata.get(key)):

@@ -3,14 +3,16 @@ Vercel's AI SDK."""
 
 from __future__ import annotations
 
+import itertools
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from .. import Document, register
-from ..intakes.spans import OtelSpan, spans_of
+from .. import Document, Fields, register
 from ..intakes.tree import Span, Tree, langchain_in, trees_of
 from ..intakes.usage import usage_in
-from ..values import Unread, as_dict, as_list, dicts, first_of, from_json_text
+from ..values import Unread, as_dict, as_list, dicts, first_of, from_json_text, text, time_of
 from . import Format
 
 _CALLS = {"llm", "call_llm", "chat", "text_completion", "generate_content", "completion", "responses",
@@ -33,6 +35,15 @@ _PROPERTIES = "traceloop.association.properties."
 _COUNTS = ("gen_ai.usage.", "llm.usage.", "llm.token_count.", "ai.usage.")
 _SPEAKS = ("gen_ai.", "llm.", "openinference.", "traceloop.", "ai.")
 """Beginnings of the names of attributes, by which the conventions are known."""
+_FAILED = (2, "STATUS_CODE_ERROR", "ERROR")
+_DIGITS = re.compile(r"-?[0-9]{1,25}")
+_SCALARS = ("stringValue", "boolValue", "doubleValue", "bytesValue")
+_WRAPPERS = {"message", "tool_call", "message_content", "tool", "image"}
+_LEVELS = (
+    ("resourceSpans", "resource_spans", "batches"),
+    ("scopeSpans", "scope_spans", "instrumentationLibrarySpans"),
+    ("spans",),
+)
 
 
 @register("reader", "otel")
@@ -54,11 +65,11 @@ class Otel(Format):
 
     def marked(self, document: Document) -> object:
         head = document.head
-        spans = spans_of(head if isinstance(head, list) else [head], Unread())
+        spans = _spans_of([head], Unread())
         return any(key.startswith(_SPEAKS) for span in spans for key in span.attributes)
 
     def runs(self, document: Document, unread: Unread) -> list[Tree]:
-        spans = spans_of(document.objects(unread), unread)
+        spans = _spans_of(document.objects(unread), unread)
         named = {
             span.trace: talk
             for span in reversed(spans)
@@ -67,8 +78,7 @@ class Otel(Format):
         return trees_of((named.get(span.trace, span.trace), _span(span, unread)) for span in spans)
 
 
-def _span(span: OtelSpan, unread: Unread) -> Span:
-    """A span of any convention as a run of the tree."""
+def _span(span: _Recorded, unread: Unread) -> Span:
     kind, known = _kind(span), langchain_in(_metadata(span))
     counts = {key: value for key, value in span.attributes.items() if key.startswith(_COUNTS)}
     is_call, model = kind == "call", span.text(*_MODELS)
@@ -87,7 +97,7 @@ def _span(span: OtelSpan, unread: Unread) -> Span:
     )
 
 
-def _output(span: OtelSpan, kind: str) -> Any:
+def _output(span: _Recorded, kind: str) -> Any:
     """The output of a span; for a span around others only the text in it, if there is one."""
     output = span.first(*_GAVE)
     value = from_json_text(output)
@@ -97,7 +107,7 @@ def _output(span: OtelSpan, kind: str) -> Any:
     return value
 
 
-def _kind(span: OtelSpan) -> str:
+def _kind(span: _Recorded) -> str:
     """The kind of a span: `call`, `tool`, a kind of `_HOLDERS`, `other` for other instrumentations,
     else the convention's own name."""
     kind = span.text(*_KINDS).lower()
@@ -109,31 +119,26 @@ def _kind(span: OtelSpan) -> str:
     return kind or ("task" if is_traceloop else "other")
 
 
-def _agent_name(span: OtelSpan) -> str:
+def _agent_name(span: _Recorded) -> str:
     named = span.text("gen_ai.agent.name", "agent.name")
-    is_agent = span.text("traceloop.span.kind") == "agent"
-    entity = span.text("traceloop.entity.name") if is_agent else ""
-    return (
-        named
-        or entity
-        or (span.place.name if span.text("openinference.span.kind") == "AGENT" else "")
-    )
+    if not named and span.text("traceloop.span.kind") == "agent":
+        named = span.text("traceloop.entity.name")
+    is_agent = span.text("openinference.span.kind") == "AGENT"
+    return named or (span.place.name if is_agent else "")
 
 
-def _metadata(span: OtelSpan) -> dict[str, Any]:
-    """LangChain's metadata, as OpenInference or OpenLLMetry keep it."""
-    given = span.attributes
-    kept = {
-        key.removeprefix(_PROPERTIES): given[key] for key in given if key.startswith(_PROPERTIES)
-    }
-    return {**as_dict(from_json_text(given.get("metadata"))), **kept}
+def _metadata(span: _Recorded) -> Fields:
+    kept = as_dict(from_json_text(span.attributes.get("metadata"))).copy()
+    for key, value in span.attributes.items():
+        if key.startswith(_PROPERTIES):
+            kept[key.removeprefix(_PROPERTIES)] = value
+    return kept
 
 
 # ---------------------------------------------------------------- messages, by the conventions
 
 
-def _request(span: OtelSpan, unread: Unread) -> dict[str, Any] | None:
-    """The request of a model call; None where the span does not record it."""
+def _request(span: _Recorded, unread: Unread) -> Fields | None:
     system = _decoded(span, "gen_ai.system_instructions", unread)
     listed = _decoded(span, "gen_ai.input.messages", unread)
     listed = listed or _decoded(span, "ai.prompt.messages", unread)
@@ -141,8 +146,7 @@ def _request(span: OtelSpan, unread: Unread) -> dict[str, Any] | None:
     return {"system": system, "messages": listed} if system or listed else None
 
 
-def _response(span: OtelSpan, unread: Unread) -> Any:
-    """The response to a model call; None where the span does not record it."""
+def _response(span: _Recorded, unread: Unread) -> Any:
     answers = dicts(_decoded(span, "gen_ai.output.messages", unread))
     answers = answers or _spread(span, "llm.output_messages", "gen_ai.completion")
     if not answers and {"ai.response.text", "ai.response.toolCalls"} & span.attributes.keys():
@@ -151,8 +155,7 @@ def _response(span: OtelSpan, unread: Unread) -> Any:
     return {"choices": choices} if choices else span.first("ai.response.object")
 
 
-def _tools_in(span: OtelSpan) -> list[Any] | None:
-    """The tools that a model call was offered; None if the span does not record them."""
+def _tools_in(span: _Recorded) -> list[Any] | None:
     defined = from_json_text(span.first("gen_ai.tool.definitions", "ai.prompt.tools"))
     if isinstance(defined, list) and defined:
         return list(map(from_json_text, defined))
@@ -160,7 +163,7 @@ def _tools_in(span: OtelSpan) -> list[Any] | None:
     return [from_json_text(tool.get("json_schema")) or tool for tool in listed] or None
 
 
-def _decoded(span: OtelSpan, key: str, unread: Unread) -> Any:
+def _decoded(span: _Recorded, key: str, unread: Unread) -> Any:
     """The value of an attribute, decoded if it is JSON; None, and counted, if the JSON was
     truncated."""
     value = from_json_text(span.attributes.get(key))
@@ -170,7 +173,7 @@ def _decoded(span: OtelSpan, key: str, unread: Unread) -> Any:
     return value
 
 
-def _of_vercel(span: OtelSpan, unread: Unread) -> dict[str, Any]:
+def _of_vercel(span: _Recorded, unread: Unread) -> Fields:
     calls = dicts(_decoded(span, "ai.response.toolCalls", unread))
     return {
         "content": span.text("ai.response.text"),
@@ -179,7 +182,7 @@ def _of_vercel(span: OtelSpan, unread: Unread) -> dict[str, Any]:
     }
 
 
-def _spread(span: OtelSpan, *keys: str) -> list[dict[str, Any]]:
+def _spread(span: _Recorded, *keys: str) -> list[Fields]:
     """The messages that are spread over numbered attributes below the first of `keys` that is
     present."""
     lists = (span.below(key) for key in keys)
@@ -187,17 +190,122 @@ def _spread(span: OtelSpan, *keys: str) -> list[dict[str, Any]]:
     return list(map(_message, dicts(listed)))
 
 
-def _message(fields: dict[str, Any]) -> dict[str, Any]:
+def _message(fields: Fields) -> Fields:
     """A message from attributes in OpenAI's format; its content may be JSON, or blocks in
     `contents`."""
     content = fields.get("content")
     listed = dicts(from_json_text(content)) if str(content).startswith("[{") else []
     typed = bool(listed) and all("type" in part for part in listed)
-    blocks = list(map(_block, dicts(fields.get("contents"))))
+    blocks = [_block(part) for part in dicts(fields.get("contents"))]
     kept = {key: value for key, value in fields.items() if key != "contents" and value is not None}
     return {"role": "user", **kept, "content": blocks or (listed if typed else content)}
 
 
-def _block(part: dict[str, Any]) -> dict[str, Any]:
+def _block(part: Fields) -> Fields:
     url = as_dict(part.get("image")).get("url")
     return {"type": "image_url", "image_url": url} if url else part
+
+
+# ---------------------------------------------------------------- spans of any exporter
+
+
+class _Recorded:
+    """One recorded span: its trace, its place in that, and its attributes, decoded. The console
+    exporter puts the ids in a context."""
+
+    def __init__(self, span: Fields, unread: Unread) -> None:
+        ids, status = {**span, **as_dict(span.get("context"))}, as_dict(span.get("status"))
+        details = [_attributes(event.get("attributes")) for event in dicts(span.get("events"))]
+        reasons = [status.get("message"), status.get("description")]
+        reasons += [event.get("exception.message") for event in details]
+        failed = first_of(status, ("code", "status_code")) in _FAILED
+        self.trace = _id(first_of(ids, ("traceId", "trace_id")))
+        self.attributes = _attributes(span.get("attributes"))
+        self.place = Span(
+            id=_id(first_of(ids, ("spanId", "span_id"))),
+            parent=_id(first_of(span, ("parentSpanId", "parent_span_id", "parent_id"))),
+            name=text(span.get("name")) or "",
+            start=_time(first_of(span, ("startTimeUnixNano", "start_time")), unread),
+            end=_time(first_of(span, ("endTimeUnixNano", "end_time")), unread),
+            error=next(filter(None, map(text, reasons)), "failed") if failed else None,
+        )
+
+    def first(self, *keys: str) -> Any:
+        return first_of(self.attributes, keys)
+
+    def text(self, *keys: str) -> str:
+        """The first attribute, among `keys`, that is a text and not empty, else `""`."""
+        return next(filter(None, (text(self.attributes.get(key)) for key in keys)), "")
+
+    def below(self, prefix: str) -> Any:
+        """The attributes `prefix.…` as one value: nested objects, or lists where all names are
+        numbers; None without any."""
+        values: Fields = {}
+        for key, value in self.attributes.items():
+            if key.startswith(f"{prefix}."):
+                inner = values
+                *outer, last = key[len(prefix) + 1 :].split(".")
+                for name in outer:
+                    inner = inner.setdefault(name, {})
+                    inner = inner if isinstance(inner, dict) else {}
+                inner[last] = value
+        return _listed(values) if values else None
+
+
+def _listed(value: Any) -> Any:
+    """A value with objects turned into lists where all names are numbers, and without
+    OpenInference's wrapping of list members."""
+    if not isinstance(value, dict):
+        return value
+    if value and all(name.isdecimal() and len(name) < 10 for name in value):
+        return [_listed(value[name]) for name in sorted(value, key=int)]
+    if len(value) == 1 and not _WRAPPERS.isdisjoint(value):
+        return _listed(*value.values())
+    return {name: _listed(item) for name, item in value.items()}
+
+
+def _spans_of(values: Iterable[Any], unread: Unread) -> list[_Recorded]:
+    """Every span in some values, in order of start. Log records are counted."""
+    spans: list[_Recorded] = []
+    lists = (value if isinstance(value, list) else [value] for value in values)
+    for record in dicts(list(itertools.chain.from_iterable(lists))):
+        printed = [record] if as_dict(record.get("context")) else _inside(record, *_LEVELS)
+        spans += [_Recorded(span, unread) for span in printed]
+        unread.add("list of log records", len(dicts(record.get("resourceLogs"))))
+    return sorted(spans, key=lambda one: one.place.start or 0.0)
+
+
+def _inside(value: Fields, *levels: tuple[str, ...]) -> Iterator[Fields]:
+    for item in dicts(first_of(value, levels[0])):
+        yield from _inside(item, *levels[1:]) if len(levels) > 1 else [item]
+
+
+def _attributes(listed: Any) -> Fields:
+    if isinstance(listed, dict):
+        return {key: _plain(value) for key, value in listed.items()}
+    return {str(item.get("key")): _plain(item.get("value")) for item in dicts(listed)}
+
+
+def _plain(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    for name in _SCALARS:
+        if name in value:
+            return value[name]
+    if "intValue" in value:
+        number = value["intValue"]
+        return int(number) if isinstance(number, str) and _DIGITS.fullmatch(number) else number
+    if "arrayValue" in value:
+        return [_plain(item) for item in as_list(as_dict(value["arrayValue"]).get("values"))]
+    if "kvlistValue" in value:
+        return _attributes(as_dict(value["kvlistValue"]).get("values"))
+    return value or None
+
+
+def _id(value: Any) -> str:
+    return (text(value) or "").removeprefix("0x").lower()
+
+
+def _time(value: Any, unread: Unread) -> float | None:
+    nanos = int(value) if isinstance(value, str) and _DIGITS.fullmatch(value) else value
+    return float(nanos) / 1e9 if type(nanos) in (int, float) else time_of(value, unread)

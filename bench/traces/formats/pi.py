@@ -3,14 +3,11 @@ a session."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...model import ContextReset
-from .. import Document, register
+from .. import Document, Fields, register
 from ..intakes.messages import message
-from ..sessions.branches import paired, way_to
-from ..steps import Steps, ToolRun
-from ..values import Unread, dict_in, fields_of, number, time_of
+from ..steps import Steps, ToolRun, paired, way_to
+from ..values import Unread, as_dict, fields_of, number, time_of
 from . import Format
 
 _NOT_IN_PROMPTS = {"model_change", "thinking_level_change", "custom", "label", "session_info",
@@ -30,7 +27,6 @@ _SENT = ("content", "model", "timestamp", "toolCallId", "toolName", "isError")
 _MESSAGE = {"role": str, "content": object, "model": str, "usage": dict, "stopReason": str, "timestamp": object,
             "toolCallId": str, "toolName": str, "isError": bool, "details": object, "command": str, "output": str,
             "excludeFromContext": bool, "summary": str}  # fmt: skip
-Fields = dict[str, Any]
 
 
 @register("reader", "pi")
@@ -55,7 +51,7 @@ class Pi(Format):
         begun = any(
             line.get("type") == "session" and isinstance(line.get("id"), str) for line in lines
         )
-        sent = [dict_in(line, "message") for line in lines if line.get("type") == "message"]
+        sent = [as_dict(line, "message") for line in lines if line.get("type") == "message"]
         return sent and (begun or any(message.get("role") == "toolResult" for message in sent))
 
     def runs(self, document: Document, unread: Unread) -> list[Steps]:
@@ -89,7 +85,6 @@ class _Session(Steps):
             self.steps_of[own] = set(range(before, self.index))
 
     def _entry(self, entry: Fields, own: str, time: float | None) -> None:
-        """Add an entry by its type."""
         kind, summary = entry.get("type"), entry.get("summary")
         if kind == "message":
             self._message(fields_of(entry.get("message"), _MESSAGE, self.unread), time)
@@ -106,7 +101,6 @@ class _Session(Steps):
             self.unread.kind("entry", kind)
 
     def _message(self, given: Fields, time: float | None) -> None:
-        """Add a message, and the cost of an answer."""
         if given.get("excludeFromContext") is True:
             return
         role, usage = given.get("role", ""), given.get("usage", {})
@@ -116,11 +110,11 @@ class _Session(Steps):
             sent["content"] = _COMMAND.format(given.get("command"), output)
         elif "summary" in given:
             sent["content"] = given["summary"]
-        counts: dict[str, Any] = {name: usage.get(key) for key, name in _COUNTS.items()}
+        counts: Fields = {name: usage.get(key) for key, name in _COUNTS.items()}
         counts["cache_creation"] = {"ephemeral_1h_input_tokens": usage.get("cacheWrite1h")}
-        self.cost_usd += number(dict_in(usage, "cost").get("total")) or 0.0
+        self.cost_usd += number(as_dict(usage, "cost").get("total")) or 0.0
         broken = given.get("stopReason") in ("error", "aborted")
-        truncated = dict_in(given.get("details"), "truncation").get("truncated") is True
+        truncated = as_dict(given.get("details"), "truncation").get("truncated") is True
         ran = ToolRun(cut=True) if truncated else None
         for shown in message(
             {**sent, "role": _ROLES.get(role, role), "usage": counts}, self.unread

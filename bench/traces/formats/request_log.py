@@ -3,9 +3,7 @@ like."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from .. import Confidence, Document, PartOf, register
+from .. import Confidence, Document, Fields, PartOf, register
 from ..intakes.calls import runs_of
 from ..intakes.exchange import answer_in, request_in
 from ..steps import Steps
@@ -51,10 +49,10 @@ class RequestLog(Format):
         return runs_of(records, unread)
 
 
-def _others(document: Document) -> list[dict[str, Any]]:
+def _others(document: Document) -> list[Fields]:
     """The calls in the other files of a folder with one call each, if this file is the first of
     them; raises PartOf if it is not."""
-    records: list[dict[str, Any]] = []
+    records: list[Fields] = []
     for path in document.beside:
         known = Document(path).first_objects if path != document.path else []
         alone = (

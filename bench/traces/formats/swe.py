@@ -7,15 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from ...model import ContextEdit, ModelTurn, ToolCall
-from .. import Document, register
-from ..decoded import strict_json
+from .. import Document, Fields, register
+from ..commands import calls_in, command_run, is_observation
 from ..intakes.content import blocks_of
 from ..intakes.exchange import answers_of
 from ..intakes.messages import message, messages
 from ..paths import case_id
-from ..sessions.commands import calls_in, command_run, is_observation
 from ..steps import ReadMessage, Steps, ToolRun
-from ..values import Kinds, Unread, as_dict, dict_in, dicts, fields_of, number, text
+from ..values import Kinds, Unread, as_dict, dicts, fields_of, number, strict_json, text
 from . import Format
 
 _FORMATS = (None, "mini-swe-agent-1", "mini-swe-agent-1.1")
@@ -65,7 +64,7 @@ class Swe(Format):
         listed = fields.get("messages") if fields else document.json
         if not isinstance(listed, list):
             return [_History(fields, case_id(document.path.name))]
-        steps = _MiniRun(dict_in(fields, "info"), listed)
+        steps = _MiniRun(as_dict(fields, "info"), listed)
         if fields.get("trajectory_format") not in _FORMATS:
             steps.unread.kind("trajectory", fields["trajectory_format"])
         path = document.path.with_name(_GRADED)
@@ -74,16 +73,15 @@ class Swe(Format):
         return [steps]
 
 
-def _is_typical(message: dict[str, Any]) -> bool:
+def _is_typical(message: Fields) -> bool:
     content = message.get("content") if message.get("role") == "user" else None
     observed = isinstance(content, str) and is_observation(content)
-    return observed or "raw_output" in dict_in(message, "extra")
+    return observed or "raw_output" in as_dict(message, "extra")
 
 
 _EXTRA: Kinds = {"timestamp": float, "raw_output": str, "returncode": int, "exception_info": object,
                  "response": dict}  # fmt: skip
 """The recorder's own fields beside a message. `raw_output` is a command's whole output."""
-Fields = dict[str, Any]
 
 
 class _MiniRun(Steps):
@@ -94,15 +92,19 @@ class _MiniRun(Steps):
         super().__init__()
         values = dicts(listed)
         self.unread.add("message that is no object", len(listed) - len(values))
-        self.cost_usd = number(dict_in(info, "model_stats").get("instance_cost")) or 0.0
-        self.model = text(dict_in(info, "config", "model").get("model_name"))
+        self.cost_usd = number(as_dict(info, "model_stats").get("instance_cost")) or 0.0
+        self.model = text(as_dict(info, "config", "model").get("model_name"))
         self.commands: list[ToolCall] = []
         entries = [value for value in values if value.get("role") != "exit"]
-        in_text = not any(map(_is_of_call, entries))
+        sent = [
+            entry
+            for entry in entries
+            if "output" in entry or entry.get("role") == "tool" or entry.get("tool_calls")
+        ]
         for entry in entries:
             extra = fields_of(entry.get("extra"), _EXTRA, self.unread)
             for shown in self._messages_in(entry, extra):
-                if in_text and shown.role == "assistant":
+                if not sent and shown.role == "assistant":
                     calls = calls_in(shown.content, self.index)
                     shown, self.commands = replace(shown, calls=calls), list(calls)
                 self._add(shown, extra, last=entry is entries[-1])
@@ -121,8 +123,6 @@ class _MiniRun(Steps):
         return messages([{**fields, **known}], self.unread)
 
     def _add(self, shown: ReadMessage, extra: Fields, *, last: bool) -> None:
-        """Add a message; a user message after commands is the output of the first one without
-        output."""
         if shown.role == "user" and self.commands and (last or is_observation(shown.content)):
             shown = replace(shown, role="tool", call_id=self.commands.pop(0).id)
         elif shown.role == "user":
@@ -131,11 +131,6 @@ class _MiniRun(Steps):
             ran = command_run(shown.content, extra)
             shown = replace(shown, failed=False, error=None, ran=ran)
         self.add_message(shown, time=extra.get("timestamp"))
-
-
-def _is_of_call(entry: Fields) -> bool:
-    """True for a message with calls, or a result, in a provider's own format."""
-    return "output" in entry or entry.get("role") == "tool" or bool(entry.get("tool_calls"))
 
 
 # ---------------------------------------------------------------- SWE-agent
@@ -161,9 +156,9 @@ class _History(Steps):
         config = run.get("replay_config")
         config = strict_json(config) if isinstance(config, str) else config
         instance = _INSTANCE.match(case)
-        stated = text(dict_in(config, "problem_statement").get("id"))
+        stated = text(as_dict(config, "problem_statement").get("id"))
         self.labels["task"] = stated or (instance.group() if instance else None)
-        name = text(dict_in(config, "agent", "model").get("name"))
+        name = text(as_dict(config, "agent", "model").get("name"))
         self.model = None if name in _NO_MODELS else name
         listed, taken = dicts(run.get("history")), dicts(run.get("trajectory"))
         entries = [fields_of(entry, _MESSAGE, self.unread, "a message") for entry in listed]
@@ -171,9 +166,10 @@ class _History(Steps):
         self.first = entries[0].get("agent", "agent") if entries else ""
         queries = {len(query): query for action in self.actions if (query := action.get("query"))}
         answers = {at for at, entry in enumerate(entries) if entry.get("role") == "assistant"}
-        sent = dict_in(run, "info", "model_stats").get("tokens_sent")
-        self.cost_usd = number(dict_in(run, "info", "model_stats").get("instance_cost")) or 0.0
-        self.prompts_known = queries.keys() <= answers and bool(queries or not sent)
+        stats = as_dict(run, "info", "model_stats")
+        self.cost_usd = number(stats.get("instance_cost")) or 0.0
+        counted = queries or not stats.get("tokens_sent")
+        self.prompts_known = bool(queries.keys() <= answers and counted)
         self.entry_texts = list(map(_text_of, entries))  # as the last prompt had them
         self.entry_steps: list[int] = []  # the step of each entry
         for at, entry in enumerate(entries):
@@ -202,7 +198,6 @@ class _History(Steps):
         return "main" if agent == self.first else agent
 
     def _add(self, entry: Fields) -> None:
-        """Add a message of the history by its role."""
         thread = self._thread(entry)
         for shown in message({key: entry.get(key) for key in _SENT}, self.unread):
             if entry.get("is_demo") and shown.role != "system":
@@ -216,7 +211,6 @@ class _History(Steps):
                 self.add_message(shown, thread)
 
     def _answer(self, entry: Fields, shown: ReadMessage, thread: str) -> None:
-        """Add an answer, and note its action's output in the trajectory."""
         command, calls = entry.get("action", ""), shown.calls
         if not calls and command.strip():
             given, in_text = {"command": command}, command.strip() in shown.content
@@ -242,5 +236,4 @@ class _History(Steps):
 
 
 def _text_of(entry: Any) -> str:
-    """The text of a message."""
-    return blocks_of(dict_in(entry).get("content"), Unread()).content
+    return blocks_of(as_dict(entry).get("content"), Unread()).content

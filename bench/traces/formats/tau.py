@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from .. import Document, register
+from .. import Document, Fields, register
 from ..intakes.messages import messages
 from ..steps import Steps
-from ..values import Unread, as_dict, as_id, as_list, dict_in, dicts, number, text
+from ..values import Unread, as_dict, as_id, as_list, dicts, number, text
 from . import Format
 
 _RUN = {"id", "task_id", "trial", "info", "traj", "messages", "records", "reward", "reward_info", "seed", "timestamp",
@@ -35,7 +35,7 @@ class Tau(Format):
 
     def marked(self, document: Document) -> object:
         run = document.first
-        if "environment_info" in dict_in(run, "info") and "tasks" in run:
+        if "environment_info" in as_dict(run, "info") and "tasks" in run:
             return True
         inner = next(iter(dicts(run.get("simulations"))), run)
         simulated = {"task_id", "termination_reason", "messages"} <= inner.keys()
@@ -44,30 +44,29 @@ class Tau(Format):
 
     def runs(self, document: Document, unread: Unread) -> list[Steps]:
         return [
-            _run(run, dict_in(value, "info"))
+            _run(run, as_dict(value, "info"))
             for value in document.objects(unread)
             for run in (dicts(value["simulations"]) if "simulations" in value else [value])
         ]
 
 
-def _run(run: dict[str, Any], info: dict[str, Any]) -> Steps:
+def _run(run: Fields, info: Fields) -> Steps:
     """The steps of a run; `info` belongs to the run in tau-bench, to the file in tau2."""
-    steps, world = Steps(), dict_in(info, "environment_info")
+    steps, world = Steps(), as_dict(info, "environment_info")
     steps.unread.extra_keys(run, _RUN, "a run")
     steps.set_tools(as_list(world.get("tool_defs")))
-    steps.model = text(dict_in(info, "agent_info").get("llm"))
+    steps.model = text(as_dict(info, "agent_info").get("llm"))
     for value in as_list(run.get("traj") or run.get("messages")):
         for inner in dicts(as_dict(value).get("tool_messages")) or [value]:
             _say(steps, inner)
     if "task_id" in run:  # the numbers begin at 0 in each domain
-        named = (world.get("domain_name"), run["task_id"], dict_in(info, "task").get("user_id"))
+        named = (world.get("domain_name"), run["task_id"], as_dict(info, "task").get("user_id"))
         steps.labels["task"] = " ".join(filter(None, map(as_id, named)))
     steps.id, steps.cost_usd = as_id(run.get("id")), number(run.get("agent_cost")) or 0.0
     return steps
 
 
 def _say(steps: Steps, value: Any) -> None:
-    """Add a message; calls and results of tau2's simulated user are counted."""
     fields = as_dict(value)
     theirs = fields.get("requestor") == "user"
     calls = dicts(fields.get("tool_calls")) if fields.get("role") == "user" else []

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import replace
-from typing import Any
 
 from ..steps import ReadMessage, Steps
-from ..values import Unread, as_dict, as_list, number, start_and_end, text
+from ..values import Fields, Unread, as_dict, as_list, number, start_and_end, text
 from .exchange import (  # fmt: skip
     answer_in,
     answers_of,
@@ -27,7 +26,7 @@ class _Call:
     """One model call of a log: its record, the request and the response in it, the messages of the
     answer, and the times of both."""
 
-    def __init__(self, record: dict[str, Any]) -> None:
+    def __init__(self, record: Fields) -> None:
         self.record, self.unread = record, Unread()
         self.request, self.response = request_in(record) or {}, answer_in(record)
         self.answer = answers_of(self.response, self.unread) if self.request else []
@@ -41,7 +40,7 @@ class _Call:
         self.unread.add("request whose input is not recorded", nothing)
 
 
-def runs_of(records: list[dict[str, Any]], unread: Unread) -> list[Steps]:
+def runs_of(records: list[Fields], unread: Unread) -> list[Steps]:
     """The runs in a log's records, in the order of their times: one per session where calls share
     one, else one per growing conversation. Records that are not calls are counted."""
     calls = [call for call in map(_Call, records) if call.answer]

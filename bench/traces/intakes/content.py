@@ -8,13 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...model import (
-    ToolCall,
-    as_text,
-    compact_json,
-)
+from ...model import ToolCall, as_text, compact_json
 from ..steps import PICTURE, ReadMessage, Role
-from ..values import Unread, arguments, as_dict, dicts, first_of, text
+from ..values import Fields, Unread, arguments, as_dict, dicts, first_of, text
 
 _TEXTS = {"text": "text", "input_text": "text", "output_text": "text", "summary_text": "text",
           "refusal": "refusal"}  # fmt: skip
@@ -39,10 +35,9 @@ BLOCK_KEYS = {"type", "text", "cache_control", "citations", "annotations", "logp
               "kind", "mimeType", "dynamic", "providerExecuted", "created_by",
                "partialJson", "internal_chat_message_metadata_passthrough",
               *_IDS, *NAMES, *_GIVEN, *_GAVE}  # fmt: skip
-_SHOWN = {*_TEXTS, "image", "image_url", "input_image", "document", "audio", "container_upload",
-          "input_file"}  # fmt: skip
-"""Types of the parts of a tool's output."""
 _PICTURES = {"image", "image_url", "input_image", "computer_screenshot"}
+_SHOWN = {*_TEXTS, *_PICTURES, "document", "audio", "container_upload", "input_file"}
+"""Types of the parts of a tool's output."""
 _MEDIA_TYPES = ("media_type", "mime_type", "mimeType", "mediaType")
 _FAILED = ("failed", "incomplete", "error")
 
@@ -56,9 +51,6 @@ class Blocks:
     calls: list[ToolCall] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
     results: list[ReadMessage] = field(default_factory=list)
-
-    def __bool__(self) -> bool:
-        return bool(self.has_content or self.calls or self.thoughts or self.results)
 
     @property
     def has_content(self) -> bool:
@@ -96,7 +88,7 @@ class Blocks:
             else:
                 unread.add("block that is no object")
 
-    def add(self, block: dict[str, Any], unread: Unread) -> None:
+    def add(self, block: Fields, unread: Unread) -> None:
         """Sort one block. A block without a type comes from Gemini or Converse."""
         kind = block.get("type")
         if not isinstance(kind, str):
@@ -117,8 +109,7 @@ class Blocks:
             return
         unread.extra_keys(block, BLOCK_KEYS, f"a block of type {kind!r}")
 
-    def _add_part(self, block: dict[str, Any], kind: str) -> None:
-        """Add a text, or the kind of a picture or of anything else."""
+    def _add_part(self, block: Fields, kind: str) -> None:
         source = as_dict(block.get("source"))
         content = block.get(_TEXTS[kind]) if kind in _TEXTS else None
         if kind == "text" and content is None:
@@ -132,17 +123,17 @@ class Blocks:
             is_picture = kind in _PICTURES or str(media).startswith("image")
             self.other.append(PICTURE if is_picture else kind)
 
-    def _think(self, block: dict[str, Any], unread: Unread) -> None:
-        """Add a block's reasoning; a redacted block has only a readable summary."""
-        redacted = block.get("redacted") is True
-        keys = ("summary",) if redacted else ("thinking", "reasoning", "text", "content", "summary")
-        own = next((value for key in keys if (value := text(block.get(key)))), None)
-        listed = [*dicts(block.get("summary")), *dicts(None if redacted else block.get("content"))]
+    def _think(self, block: Fields, unread: Unread) -> None:
+        if block.get("redacted") is True:
+            block = {"summary": block.get("summary")}
+        keys = ("thinking", "reasoning", "text", "content", "summary")
+        own = next(filter(None, (text(block.get(key)) for key in keys)), None)
+        listed = [*dicts(block.get("summary")), *dicts(block.get("content"))]
         thoughts = list(filter(None, [own, *(text(part.get("text")) for part in listed)]))
         self.thoughts += thoughts or [""]
         unread.add("reasoning whose text is not recorded", not thoughts)
 
-    def _add_served(self, item: dict[str, Any], kind: str, unread: Unread) -> None:
+    def _add_served(self, item: Fields, kind: str, unread: Unread) -> None:
         """Add a call of a tool that the server runs, with the result from the same item."""
         call = call_in(item, unread, kind)
         self.calls.append(call)
@@ -162,9 +153,8 @@ def blocks_of(content: Any, unread: Unread) -> Blocks:
 # ---------------------------------------------------------------- parts of Gemini's and Converse's
 
 
-def _with_type(part: dict[str, Any], unread: Unread) -> dict[str, Any]:
-    """A part from Gemini or Converse, whose kind is a key, as a block with a type; `{}` for an
-    unknown one."""
+def _with_type(part: Fields, unread: Unread) -> Fields:
+    """A part whose kind is a key as a block with a type; `{}` for an unknown one."""
     for key, typed in _TYPED.items():
         if part.get(key) is not None:
             return typed(as_dict(part[key]))
@@ -174,12 +164,12 @@ def _with_type(part: dict[str, Any], unread: Unread) -> dict[str, Any]:
     return {}
 
 
-def _function_call(value: dict[str, Any]) -> dict[str, Any]:
+def _function_call(value: Fields) -> Fields:
     given = value.get("args", value.get("input", {}))
     return {**value, "type": "tool_call", "arguments": given}
 
 
-def _function_response(value: dict[str, Any]) -> dict[str, Any]:
+def _function_response(value: Fields) -> Fields:
     """A result from Gemini; its interface takes only objects, so a text is unwrapped from one."""
     response = value.get("response")
     fields = as_dict(response)
@@ -190,18 +180,18 @@ def _function_response(value: dict[str, Any]) -> dict[str, Any]:
     return {**value, "type": "tool_call_response", "output": output, "is_error": failed}
 
 
-def _tool_result(value: dict[str, Any]) -> dict[str, Any]:
+def _tool_result(value: Fields) -> Fields:
     items = filter(None, dicts(value.get("content")))
     texts = [as_text(item.get("text", item.get("json", item))) for item in items]
     return {**value, "type": "tool_call_response", "output": "\n".join(texts)}
 
 
-def _media(value: dict[str, Any]) -> dict[str, Any]:
-    """A file from Gemini, or a picture from Converse, which names a format."""
+def _media(value: Fields) -> Fields:
+    # Converse's pictures name a format
     return {**value, "type": "image" if "format" in value else "media"}
 
 
-_TYPED: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+_TYPED: dict[str, Callable[[Fields], Fields]] = {
     "functionCall": _function_call,
     "function_call": _function_call,
     "toolUse": _function_call,
@@ -220,13 +210,12 @@ _TYPED: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
 # ---------------------------------------------------------------- parts, calls, results
 
 
-def _id(block: dict[str, Any]) -> str:
-    """The id of a call; some write a list of ids."""
+def _id(block: Fields) -> str:
     value = first_of(block, _IDS)
-    return "" if value is None else as_text(value)
+    return "" if value is None else as_text(value)  # some write a list of ids
 
 
-def call_in(block: dict[str, Any], unread: Unread, kind: str = "tool_call") -> ToolCall:
+def call_in(block: Fields, unread: Unread, kind: str = "tool_call") -> ToolCall:
     """A call from a block, or from a message's list of calls. A call of a tool that the server runs
     is named after its `kind`."""
     inner = as_dict(block.get("custom")) or as_dict(block.get("function")) or block
@@ -237,7 +226,7 @@ def call_in(block: dict[str, Any], unread: Unread, kind: str = "tool_call") -> T
     return ToolCall(id=_id(block), name=name, arguments=arguments(first_of(inner, _GIVEN)))
 
 
-def result_of(block: dict[str, Any], shown: Blocks | None = None) -> ReadMessage:
+def result_of(block: Fields, shown: Blocks | None = None) -> ReadMessage:
     """The tool message in a block: its text, its parts, or anything else as compact JSON; in a
     message whose content is read already (`shown`) its call, name and failure."""
     output = first_of(block, (*_GAVE, "error"))
@@ -258,13 +247,8 @@ def result_of(block: dict[str, Any], shown: Blocks | None = None) -> ReadMessage
     return shown.message("tool", call_id=_id(block), name=name, failed=failed, error=error)
 
 
-def _failure_in(fields: dict[str, Any]) -> tuple[bool, str | None]:
-    """True if a result's flag, its status or its error says that the call failed, and the error
-    where it has one.
-
-    >>> _failure_in({"isError": True}), _failure_in({"error": {"message": "no such file"}})
-    ((True, None), (True, 'no such file'))
-    """
+def _failure_in(fields: Fields) -> tuple[bool, str | None]:
+    """True if a result's flag, status or error says that the call failed, and the error."""
     error = fields.get("error")
     flagged = True in (fields.get("is_error"), fields.get("isError"), error)
     if error in (None, False, True, ""):
@@ -281,9 +265,8 @@ def output_of(value: Any) -> Blocks:
     """
     if as_dict(value).get("type") == "computer_screenshot":
         value = [value]
-    shown = isinstance(value, list) and all(
-        isinstance(part, str) or text(as_dict(part).get("type")) in {*_SHOWN, "computer_screenshot"}
-        for part in value
-    )
-    simple = shown or value is None or isinstance(value, str)
-    return blocks_of(value if simple else compact_json(value), Unread())
+    shown = value is None or isinstance(value, str)
+    if isinstance(value, list):
+        kinds = (text(as_dict(part).get("type")) for part in value if not isinstance(part, str))
+        shown = all(kind in _SHOWN for kind in kinds)
+    return blocks_of(value if shown else compact_json(value), Unread())

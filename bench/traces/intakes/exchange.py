@@ -4,12 +4,11 @@ find them in the records of logs and proxies."""
 from __future__ import annotations
 
 import re
-from collections.abc import Set
 from dataclasses import replace
 from typing import Any
 
 from ..steps import ReadMessage
-from ..values import Unread, as_dict, as_list, dict_in, dicts, first_of, from_json_text, text
+from ..values import Fields, Unread, as_dict, as_list, dicts, first_of, from_json_text, text
 from .content import blocks_of
 from .messages import is_langchain, is_message, message, messages, without_ids
 from .streams import assembled, events_of, unpacked
@@ -26,7 +25,7 @@ _COUNTED = "prompt_eval_count"
 # ---------------------------------------------------------------- prompts
 
 
-def instructions_in(request: dict[str, Any], unread: Unread) -> list[ReadMessage]:
+def instructions_in(request: Fields, unread: Unread) -> list[ReadMessage]:
     """The system prompt beside a request's messages, or in Gemini's `config`."""
     places = (request, as_dict(request.get("config")))
     values = [place[key] for place in places for key in _SYSTEMS if key in place]
@@ -46,22 +45,16 @@ def conversation_in(request: Any, unread: Unread) -> list[ReadMessage]:
     if not isinstance(prompt, list):
         unread.add("prompt that is neither text nor messages", prompt is not None)
         return []
-    if prompt is not listed or isinstance(next(iter(prompt), None), list):
-        prompt = _first_prompt(prompt, unread)
+    first = next(iter(prompt), None)
+    texts = prompt is not listed and all(isinstance(item, str) for item in prompt)
+    if texts or isinstance(first, list):
+        unread.add("further prompt of one model call", max(len(prompt) - 1, 0))
+        prompt = first if isinstance(first, list) else prompt[:1]
     if prompt and all(isinstance(item, dict) and not is_message(item) for item in prompt):
         blocks = blocks_of(prompt, unread)
         return [*blocks.results, *([blocks.message("user")] if blocks.has_content else [])]
     read = messages(prompt, unread)
     return list(map(without_ids, read)) if body.get("contents") else read
-
-
-def _first_prompt(prompts: list[Any], unread: Unread) -> list[Any]:
-    """The first of several prompts, each a list of messages or a text; a single prompt as it is."""
-    batched = bool(prompts) and isinstance(prompts[0], list)
-    if not batched and not all(isinstance(item, str) for item in prompts):
-        return prompts
-    unread.add("further prompt of one model call", max(len(prompts) - 1, 0))
-    return as_list(prompts[0]) if batched else prompts[:1]
 
 
 def prompt_of(request: Any, unread: Unread) -> list[ReadMessage]:
@@ -97,7 +90,10 @@ def answers_of(response: Any, unread: Unread) -> list[ReadMessage]:
         return []
     turn, *results = answers
     turn = replace(turn, model=text(first_of(fields, _MODELS)) or turn.model)
-    reported = [dict_in(fields, "llm_output", "token_usage"), dict_in(fields, "usage", "tokens")]
+    reported: list[Any] = [
+        as_dict(fields, "llm_output", "token_usage"),
+        as_dict(fields, "usage", "tokens"),
+    ]
     reported += [fields.get(key) for key in _USAGES] + [fields] * (_COUNTED in fields)
     usages = (usage_in(value, unread) for value in reported)
     return [replace(turn, usage=turn.usage or next(filter(None, usages), None)), *results]
@@ -129,7 +125,7 @@ def _together(turn: ReadMessage, more: ReadMessage) -> ReadMessage:
     )
 
 
-def _answers(response: dict[str, Any], unread: Unread) -> list[ReadMessage]:
+def _answers(response: Fields, unread: Unread) -> list[ReadMessage]:
     """The answer in a response, from the member where one of the interfaces has it: the turn, then
     results."""
     for key in ("generations", "choices", "candidates"):
@@ -139,8 +135,8 @@ def _answers(response: dict[str, Any], unread: Unread) -> list[ReadMessage]:
     if isinstance(output, list):
         return messages(output, unread)
     alone = {key: value for key, value in response.items() if key not in _USAGES}
-    for value in (dict_in(output, "message"), dict_in(response, "message"), alone):
-        inner = dict_in(value, "content")
+    for value in (as_dict(output, "message"), as_dict(response, "message"), alone):
+        inner = as_dict(value, "content")
         if "role" in value or "parts" in value or is_langchain(value):
             read = message(value, unread, "assistant")
             return [item for item in read if item.role in ("assistant", "tool")]
@@ -192,30 +188,25 @@ _ALONE = (("response",), ("completion",), ("output",))
 _SESSIONS = _places(
     "session_id litellm_session_id metadata.session_id trace_id litellm_trace_id metadata.trace_id"
 )
+_ASKED = {"messages": {"role"}, "input": {"role", "type"}, "contents": {"parts"}}
+"""Lists of a request, and the keys of which each of their members has one."""
 _USER = re.compile(r"_session_([0-9a-f-]{36})$")
 
 
-def _is_request(value: Any) -> bool:
+def _is_request(body: Fields) -> bool:
     """True for the body of a request, which has messages or the input of the Responses
     interface."""
-    body = as_dict(value)
     asked = body.get("input")
     if isinstance(asked, str):
         return bool(asked) and "embedding" not in str(body.get("model"))
-    return (
-        _all_have(body.get("messages"), {"role"})
-        or _all_have(asked, {"role", "type"})
-        or _all_have(body.get("contents"), {"parts"})
-    )
+    for name, keys in _ASKED.items():
+        objects = dicts(body.get(name))
+        if objects and all(item.keys() & keys for item in objects):
+            return True
+    return False
 
 
-def _all_have(listed: Any, keys: Set[str]) -> bool:
-    """True if a list has objects, each with one of some keys."""
-    objects = dicts(listed)
-    return bool(objects) and all(item.keys() & keys for item in objects)
-
-
-def request_in(record: Any) -> dict[str, Any] | None:
+def request_in(record: Any) -> Fields | None:
     """The body of the request in a record; None without one."""
     if meant := first_of(as_dict(record), _MEANT):
         record = {**record, "messages": meant}
@@ -223,7 +214,7 @@ def request_in(record: Any) -> dict[str, Any] | None:
         value = from_json_text(_inside(record, keys))
         if keys[-1:] == ("body_segments",) and len(as_list(value)) == 1:
             value = value[0]
-        if _is_request(value):
+        if _is_request(as_dict(value)):
             return as_dict(value)
     return None
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from ...model import ToolCall, as_text
 from ..steps import ReadMessage, Role, ToolRun
-from ..values import Unread, as_dict, as_list, dicts, first_of, text, time_of
+from ..values import Fields, Unread, as_dict, as_list, dicts, first_of, text, time_of
 from .content import NAMES, Blocks, blocks_of, call_in, result_of
 from .usage import usage_in
 
@@ -108,12 +108,11 @@ def messages(values: Iterable[Any], unread: Unread) -> list[ReadMessage]:
 
 
 def _answer_of(blocks: Blocks) -> list[ReadMessage]:
-    """The model turn that blocks make up, if any, and then the results among them."""
     has_answer = blocks.has_content or blocks.calls or blocks.thoughts
     return [blocks.answer(), *blocks.results] if has_answer else blocks.results
 
 
-def is_answers(item: dict[str, Any]) -> bool:
+def is_answers(item: Fields) -> bool:
     """True for an item that is part of a model's answer."""
     kind = item.get("type")
     if kind in ("message", None):
@@ -121,8 +120,7 @@ def is_answers(item: dict[str, Any]) -> bool:
     return kind == "reasoning" or str(kind).endswith("_call")
 
 
-def _other_item(item: dict[str, Any], unread: Unread) -> list[ReadMessage]:
-    """The messages of an item that is not part of a model's answer."""
+def _other_item(item: Fields, unread: Unread) -> list[ReadMessage]:
     kind = item.get("type")
     if kind == "agent_message":
         return [blocks_of(item.get("content"), unread).message("user")]
@@ -132,7 +130,7 @@ def _other_item(item: dict[str, Any], unread: Unread) -> list[ReadMessage]:
 # ---------------------------------------------------------------- one message
 
 
-def unwrapped(value: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def unwrapped(value: Fields) -> tuple[str, Fields]:
     """The role or type of a message, as written, and its fields without LangChain's wrapping."""
     kind, data = value.get("type"), as_dict(value.get("data"))
     if "lc" in value and as_list(value.get("id")):
@@ -149,9 +147,7 @@ def unwrapped(value: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     return kind.lower() or ("" if role is None else as_text(role)), value
 
 
-def message(
-    value: dict[str, Any], unread: Unread, default: Role | None = None
-) -> list[ReadMessage]:
+def message(value: Fields, unread: Unread, default: Role | None = None) -> list[ReadMessage]:
     """The messages in one value: results of tools one by one, then the rest. `default` is the role
     where none is named."""
     named, fields = unwrapped(value)
@@ -176,7 +172,7 @@ def message(
     return [*blocks.results, replace(rest, time=time_of(fields.get("timestamp"), unread))]
 
 
-def _answer(fields: dict[str, Any], blocks: Blocks, unread: Unread) -> ReadMessage:
+def _answer(fields: Fields, blocks: Blocks, unread: Unread) -> ReadMessage:
     """A model's answer from its fields and blocks, with reasoning, calls, model and usage.
     LangChain keeps additions of the provider in `additional_kwargs` and `response_metadata`."""
     extra, meta = as_dict(fields.get("additional_kwargs")), as_dict(fields.get("response_metadata"))
@@ -195,7 +191,7 @@ def _answer(fields: dict[str, Any], blocks: Blocks, unread: Unread) -> ReadMessa
     )
 
 
-def calls_beside(fields: dict[str, Any], unread: Unread) -> list[ToolCall]:
+def calls_beside(fields: Fields, unread: Unread) -> list[ToolCall]:
     """The calls beside a message's content: tool calls, custom ones, and the legacy
     `function_call`."""
     listed = [call for key in _BESIDE_CALLS for call in as_list(fields.get(key))]

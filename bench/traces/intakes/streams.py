@@ -13,18 +13,15 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ..decoded import strict_json
-from ..values import dicts
+from ..values import Fields, dicts, strict_json
 
 _GROWING = {"text", "content", "refusal", "reasoning_content", "reasoning", "thinking", "signature",
             "partial_json", "name", "arguments", "input"}  # fmt: skip
 """Members whose text comes in pieces; of any other the last piece counts."""
 _DONE = ("response.completed", "response.incomplete", "response.failed")
 
-Event = dict[str, Any]
 
-
-def events_of(text: str) -> list[Event]:
+def events_of(text: str) -> list[Fields]:
     """The JSON objects of a stream: in server-sent events, or one per line (Ollama); `[]` for any
     other text."""
     lines = re.split(r"\r\n|\n|\r", text)  # as events are; a JSON text may hold other breaks
@@ -40,7 +37,7 @@ def unpacked(value: Any) -> str | None:
         return None
 
 
-def assembled(events: Iterable[Any]) -> Event | None:
+def assembled(events: Iterable[Any]) -> Fields | None:
     """The answer that events make up, in the format of OpenAI's chat or Responses interface,
     Anthropic, Gemini or Ollama; None for other events. A stream that broke off gives the part that
     arrived.
@@ -78,8 +75,7 @@ def grown(before: Any, more: Any, key: str = "") -> Any:
     return before if more in (None, "") else more
 
 
-def _chat(chunks: list[Event]) -> Iterator[Event]:
-    """Chunks of a chat, or of a text completion, with each choice's piece as its message."""
+def _chat(chunks: list[Fields]) -> Iterator[Fields]:
     for chunk in chunks:
         choices = chunk.get("choices") or ()
         pieces = (choice.get("delta") or {"content": choice.get("text")} for choice in choices)
@@ -87,14 +83,14 @@ def _chat(chunks: list[Event]) -> Iterator[Event]:
         yield {**chunk, "choices": [{**choice, "message": piece} for choice, piece in answers]}
 
 
-def _responses(events: list[Event]) -> Iterator[Event]:
+def _responses(events: list[Fields]) -> Iterator[Fields]:
     done = [event["response"] for event in events if event.get("type") in _DONE]
     begun = [event["response"] for event in events if event.get("type") == "response.created"]
     items = [event["item"] for event in events if event.get("type") == "response.output_item.done"]
     yield from done[-1:] or (*begun, {"output": items})
 
 
-def _anthropic(events: list[Event]) -> Iterator[Event]:
+def _anthropic(events: list[Fields]) -> Iterator[Fields]:
     """Pieces of numbered blocks, one per event."""
     for event in events:
         kind = event.get("type")
@@ -111,11 +107,11 @@ def _anthropic(events: list[Event]) -> Iterator[Event]:
             yield {**event["delta"], "usage": event.get("usage")}
 
 
-def _gemini(chunks: list[Event]) -> Iterator[Event]:
+def _gemini(chunks: list[Fields]) -> Iterator[Fields]:
     """Chunks with numbered parts; consecutive texts share a number."""
     number, last = 0, None
     for chunk in chunks:
-        candidate: Event = next(iter(chunk.get("candidates") or ()), {})
+        candidate: Fields = next(iter(chunk.get("candidates") or ()), {})
         parts = []
         for part in candidate.get("content", {}).get("parts") or ():
             kind = ("text", part.get("thought")) if "text" in part else None
@@ -125,12 +121,12 @@ def _gemini(chunks: list[Event]) -> Iterator[Event]:
         yield {**chunk, "candidates": [{**candidate, "content": {"role": "model", "parts": parts}}]}
 
 
-def _is_chunk(event: Event) -> bool:
+def _is_chunk(event: Fields) -> bool:
     choices = event.get("choices")
     return any({"delta", "text"} & choice.keys() for choice in dicts(choices))
 
 
-_Form = tuple[Callable[[Event], bool], Callable[[list[Event]], Iterator[Event]]]
+_Form = tuple[Callable[[Fields], bool], Callable[[list[Fields]], Iterator[Fields]]]
 _FORMS: tuple[_Form, ...] = (
     (lambda event: str(event.get("type")).startswith("response."), _responses),
     (lambda event: event.get("type") == "message_start", _anthropic),

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from ...model import Usage, grouped
 from ..steps import ReadMessage, ToolRun
-from ..values import Unread, arguments, as_dict, as_id, first_of, start_and_end, text
+from ..values import Fields, Unread, arguments, as_dict, as_id, first_of, start_and_end, text
 from .exchange import answers_of, prompt_of, tools_in
 from .messages import is_langchain, is_message, unwrapped
 from .prompts import Prompts
@@ -67,12 +67,12 @@ class Span:
 
 
 def span_of(
-    record: dict[str, Any], kind: str, inputs: Any, outputs: Any, unread: Unread, **own: Any
+    record: Fields, kind: str, inputs: Any, outputs: Any, unread: Unread, **own: Any
 ) -> Span:
     """A run whose id, name, parent and times are found under their usual names; `own` are fields
     that the service has elsewhere."""
     start, end = start_and_end(record, unread)
-    usual: dict[str, Any] = {
+    usual: Fields = {
         "id": as_id(record.get("id")),
         "parent": as_id(first_of(record, _PARENTS)),
         "name": text(record.get("name")) or "",
@@ -93,15 +93,16 @@ class Tree(Prompts):
         self.nodes = {span.node for span in tree if span.node} | {"__end__"}
         parents = {span.id: span.parent for span in tree}
         named = {span.id: span.agent for span in tree}
-        self._agents: dict[str, str] = inherited(
-            parents, lambda own, above: named[own] or above or ""
-        )
-        calls = {
-            span.id: answers_of(span.outputs, self.unread) for span in _read_calls(tree, parents)
-        }
+        self._agents: dict[str, str]
+        self._agents = inherited(parents, lambda own, above: named[own] or above or "")
+        read = _read_calls(tree, parents)
+        calls = {span.id: answers_of(span.outputs, self.unread) for span in read}
         turns = [turn for answers in calls.values() for turn in answers]
         called = {call.name for turn in turns for call in turn.calls}
-        tools = {span.id for span in tree if span.kind == "tool" or _is_function(span, called)}
+        functions = {
+            span.id for span in tree if span.kind == "chain" and function_name(span.name) in called
+        }
+        tools = functions | {span.id for span in tree if span.kind == "tool"}
         for span in tree:  # known before the calls that asked for them
             if span.id in tools:
                 self._note_tool(span)
@@ -113,7 +114,6 @@ class Tree(Prompts):
         self.add_unseen_results()
 
     def _other(self, span: Span) -> None:
-        """Add a run that is a routing decision, or count it."""
         if span.kind == "call":
             self.unread.add("model call recorded a second time, or without messages")
         elif span.kind == "chain":
@@ -134,7 +134,6 @@ class Tree(Prompts):
             self.add_decision("+".join(chosen), router, thread=thread, t=span.end)
 
     def _call(self, span: Span, answers: list[ReadMessage]) -> None:
-        """Add a model call, and count what was not recorded of it."""
         if not answers and (span.error is not None or span.outputs is not None):
             self.unread.add("model call without an answer")
             return
@@ -181,10 +180,6 @@ def _read_calls(tree: list[Span], parents: dict[str, str]) -> list[Span]:
     return [span for span in full if not inside.get(span.parent)]
 
 
-def _is_function(span: Span, names: set[str]) -> bool:
-    return span.kind == "chain" and function_name(span.name) in names
-
-
 def function_name(name: str) -> str:
     """The name of a function from the name of its run."""
     for start in _PREFIXES:
@@ -214,11 +209,6 @@ def langchain_in(metadata: Mapping[str, Any]) -> dict[str, str]:
 
 
 def trees_of(spans: Iterable[tuple[str, Span]]) -> list[Tree]:
-    """The runs of a file in order of start, from its spans, each given with the name of its
-    tree."""
-
-    def start(item: tuple[str, Span]) -> float:
-        _, span = item
-        return span.start or 0.0
-
-    return list(map(Tree, grouped(sorted(spans, key=start)).values()))
+    """The runs of a file in order of start, from its spans, each with the name of its tree."""
+    in_order = sorted(spans, key=lambda named: named[1].start or 0.0)
+    return list(map(Tree, grouped(in_order).values()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...model import Usage
-from ..values import Unread, as_dict
+from ..values import Fields, Unread, as_dict
 
 _PREFIXES = ("gen_ai.usage.", "llm.token_count.", "llm.usage.", "ai.usage.")
 _NAMES = {
@@ -80,7 +80,7 @@ def _beside(missing: int, read: int, written: int, reasoning: int) -> tuple[int,
     return next((pair for pair in pairs if sum(pair) == missing), (0, 0))
 
 
-def _counts(reported: dict[str, Any], unread: Unread) -> dict[str, int]:
+def _counts(reported: Fields, unread: Unread) -> dict[str, int]:
     """The counts of an object by their meaning; of several spellings the first above 0."""
     ranked = []
     for key, count in reported.items():
@@ -99,5 +99,5 @@ def _counts(reported: dict[str, Any], unread: Unread) -> dict[str, int]:
     return {counted: count for _, _, counted, count in sorted(ranked, reverse=True)}
 
 
-def _details(reported: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+def _details(reported: Fields, names: tuple[str, ...]) -> Fields:
     return next((reported[name] for name in names if isinstance(reported.get(name), dict)), {})

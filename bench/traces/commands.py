@@ -1,7 +1,7 @@
-"""Agents without tool calls: commands are in the model's text, their output in the next user
-message.
+"""Commands of agents, and their runs as recorded beside what the model saw.
 
-Such a command becomes a tool call `bash` whose text is already in the turn (`in_text`), and the
+Agents without tool calls write commands into their text, and get the output as the next user
+message. Such a command becomes a tool call `bash` whose text is already in the turn (`in_text`), and the
 message that answers it a tool result with the role `user`.
 """
 
@@ -12,10 +12,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ...model import ToolCall, as_text
-from ..decoded import strict_json
-from ..steps import ToolRun
-from ..values import as_dict
+from ..model import ToolCall, as_text
+from .steps import ToolRun, own_id
+from .values import Fields, as_dict, strict_json, text
 
 _OPENED = re.compile(r"^```(mswea_bash_command|bash)[ \t]*\r?\n", re.MULTILINE)
 _CLOSED = re.compile(r"^```[ \t]*\r?$", re.MULTILINE)
@@ -40,7 +39,6 @@ def commands_in(text: str) -> tuple[str, ...]:
 
 
 def _blocks(text: str) -> Iterator[tuple[str, str]]:
-    """The closed fenced blocks of a text as (language, content)."""
     opened = _OPENED.search(text)
     while opened is not None:
         closed = _CLOSED.search(text, opened.end())
@@ -53,12 +51,14 @@ def _blocks(text: str) -> Iterator[tuple[str, str]]:
 def calls_in(text: str, index: int) -> tuple[ToolCall, ...]:
     """The commands in a model turn's text as tool calls; `index`, the turn's, is part of their
     ids."""
-    commands = commands_in(text)
-    ids = [f"text{index}.{at}" if at else f"text{index}" for at in range(len(commands))]
-    pairs = zip(ids, commands, strict=True)
     return tuple(
-        ToolCall(id=own, name="bash", arguments={"command": command}, in_text=True)
-        for own, command in pairs
+        ToolCall(
+            id=own_id("text", index, at),
+            name="bash",
+            arguments={"command": command},
+            in_text=True,
+        )
+        for at, command in enumerate(commands_in(text))
     )
 
 
@@ -68,7 +68,7 @@ def is_observation(text: str) -> bool:
     return _RETURNCODE.match(text) is not None or _LABEL.match(text) is not None
 
 
-def command_run(seen: str, recorded: dict[str, Any]) -> ToolRun:
+def command_run(seen: str, recorded: Fields) -> ToolRun:
     """A command's execution, from the envelope (JSON or tags) in which the model saw its output, and
     from what is `recorded` beside it: `returncode`, `exception_info`, and the whole `raw_output`,
     which is put into the same envelope, as the harness would, if the model did not see all of it."""
@@ -98,3 +98,20 @@ def _tojson(value: Any) -> str:
     for char in "<>&'":
         written = written.replace(char, f"\\u{ord(char):04x}")
     return written
+
+
+def tool_run(result: Any, seen: str) -> ToolRun:
+    """A tool's execution as Claude Code records it beside the text that the model saw
+    (`toolUseResult`): the output if it is longer; `cut` if Claude Code says so, or saved more in a
+    file.
+
+    >>> run = tool_run({"stdout": "36 walls", "persistedOutputSize": 86_332}, "36")
+    >>> run.output, run.cut
+    ('36 walls', True)
+    """
+    result = as_dict(result)
+    output = "\n".join(filter(None, (text(result.get(key)) for key in ("stdout", "stderr"))))
+    longer, size = len(output) > len(seen), result.get("persistedOutputSize")
+    kept = type(size) is int and size > len(output.encode("utf-8", "replace"))
+    cut = kept or (result.get("truncated") is True and not longer)
+    return ToolRun(output if longer else None, cut=cut)
