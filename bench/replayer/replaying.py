@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from typing import Literal
 
 import msgspec
 
@@ -24,10 +23,6 @@ from .recording import Recording
 from .serving import Plugins, answer_call
 from .threads import Start
 
-Again = Literal["", "forked", "anew"]
-"""If user code is replayed again: not, from the same import, or by a process that imports it anew.
-"""
-
 
 class Replayer:
     """Replays one trace through any number of strategies, independently.
@@ -45,26 +40,27 @@ class Replayer:
         counter = count or TokenCounter(index.encoding, index.counting)
         self._recording = Recording(trace, index, counter, contents or TraceContents(trace))
 
-    def replay(self, strategy: Strategy, *, again: Again = "forked") -> Replay:
-        """One replay; with `again` the first steps of user code are replayed a second time."""
+    def replay(self, strategy: Strategy, *, again: bool = True) -> Replay:
+        """One replay; with `again` the first steps of user code are replayed a second time, by a
+        process that imports it anew and has its sets in another order."""
         if strategy.broken:
             failure = Failure(step=-1, slot="strategy", error=one_line(strategy.broken))
             return Replay(strategy=strategy.name, spec=strategy.spec, failure=failure)
         first = self._replay_once(strategy)
         if not (again and strategy.has_user_code) or first.failure is not None:
             return first
-        second = self._replay_once(strategy, unstable.STEPS, anew=again == "anew")
+        second = self._replay_once(strategy, unstable.STEPS, again=True)
         recorded = len(self._recording.messages)
         return msgspec.structs.replace(
             first, unstable_at=unstable.first_difference(first, second, recorded)
         )
 
     def _replay_once(
-        self, strategy: Strategy, before: int | None = None, *, anew: bool = False
+        self, strategy: Strategy, before: int | None = None, *, again: bool = False
     ) -> Replay:
         """A replay of all steps, or of those before an index.
 
-        User code gets copies and gives data, in a child process or in this one; with `anew` in
+        User code gets copies and gives data, in a child process or in this one; with `again` in
         another child.
         """
         recording = self._recording
@@ -76,7 +72,7 @@ class Replayer:
 
         if strategy.sandbox is not None:
             box = strategy.sandbox
-            child, number = box.another if anew else box.child, box.number
+            child, number = box.another if again else box.child, box.number
             with child.session(functools.partial(answer_call, number)) as session:
                 return replay(Border(session.ask, ledger).start)
         if strategy.has_user_code:

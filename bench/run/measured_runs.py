@@ -16,7 +16,6 @@ from ..model.detail import ReplayDetail
 from ..model.errors import BenchError
 from ..model.index import TraceIndex
 from ..model.scores import MeasuredRun, Score
-from ..replayer.replaying import Again
 from ..tokens.counting import TokenCounter, encoding_for
 from .cache import Cache
 from .executors import Workers
@@ -42,8 +41,7 @@ _MOST_SHARED = 2000
 class Running:
     """Settings that do not change results: the workers, the cache, the progress callback.
 
-    Without `details` no prompts are prepared for a report to show. With `anew` one of the
-    runs is replayed again by code that is imported anew, so that imports that differ are noticed.
+    Without `details` no prompts are prepared for a report to show.
     """
 
     workers: Workers = field(default_factory=Workers)
@@ -51,7 +49,6 @@ class Running:
     cache: Cache | None = None
     debug: bool = False
     details: bool = True
-    anew: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,7 +56,7 @@ class _Task:
     """One recording to measure, with its index if it is known."""
 
     trace: Trace
-    again: Again
+    again: bool
     index: TraceIndex | None = None
 
     @property
@@ -100,20 +97,16 @@ class MeasuredRuns:
     def _tasks(self, recordings: Iterable[Trace]) -> Iterator[_Task]:
         """Yield each recording as a task."""
         ids: set[str] = set()
-        again: list[Again] = ["forked"] * _REPLAYED_TWICE
-        if self._running.anew:
-            again[-1] = "anew"
+        again = _REPLAYED_TWICE
         for trace in recordings:
             if trace.id in ids:
                 raise BenchError(f"two recordings are called {trace.id!r} — give each its own id")
             ids.add(trace.id)
-            this: Again = again[-1] if again else ""
-            if trace.results:
-                del again[-1:]
             if self._running.workers.count > 1 and self._running.cache is None:
                 # A vocabulary that is read here is read in no worker.
                 TokenCounter(encoding_for(trace.model or self._measuring.model)[0])
-            self._waiting[trace.id] = _Task(trace, this)
+            self._waiting[trace.id] = _Task(trace, again > 0)
+            again -= bool(trace.results)
             yield self._waiting[trace.id]
 
     def _keep_in_memory(self, run: MeasuredRun, index: TraceIndex | None) -> None:
@@ -161,7 +154,7 @@ class MeasuredRuns:
 
     def details(self, runs: Sequence[str], strategies: tuple[str, ...]) -> Iterator[ReplayDetail]:
         """Yield the details of some strategies on runs that are in memory."""
-        tasks = [replace(self._in_memory[run], again="") for run in runs]
+        tasks = [replace(self._in_memory[run], again=False) for run in runs]
         work = functools.partial(_details, strategies=strategies)
         by_run = dict(self._running.workers.results(work, self._measuring, tasks))
         for run in runs:

@@ -23,7 +23,7 @@ from ..model.errors import BenchError, one_line
 from ..model.index import TraceIndex
 from ..model.replay import Replay
 from ..model.scores import MeasuredRun, RunFacts, Score
-from ..replayer.replaying import Again, Replayer
+from ..replayer.replaying import Replayer
 from ..strategies import Strategy, parse_strategy
 from .cache import Cache, TraceCache, prompts_digest, replay_digest
 from .scoring import facts_of, failed_score, score_of
@@ -70,7 +70,7 @@ class RunSession:
         trace: Trace,
         measuring: Measuring,
         index: TraceIndex | None = None,
-        again: Again = "forked",
+        again: bool = True,
     ) -> None:
         self.trace, self._measuring = trace, measuring
         self._cache = TraceCache(measuring.cache, trace, measuring.model or "")

@@ -126,7 +126,7 @@ def run_scenarios(
     could change them.
     """
     if empty.required:
-        running = dataclasses.replace(running, cache=None, anew=True)
+        running = dataclasses.replace(running, cache=None)
     bases = []
     for plan in plans:
         with named_in_errors(str(plan.path or "")):

@@ -150,7 +150,7 @@ def test_a_fault_of_a_command_fails_only_its_case(tmp_path, body, says):
 
 
 def test_a_late_command_is_ended_with_its_children(tmp_path, monkeypatch):
-    monkeypatch.setitem(LIMITS, "call", 0.3)
+    monkeypatch.setitem(LIMITS, "call", 2)
     monkeypatch.setenv("BENCH_WRITABLE", str(tmp_path))
     body = "import subprocess\nchild = subprocess.Popen(['sleep', '60'], start_new_session=True)\n"
     body += "open('child', 'w').write(str(child.pid))\ntime.sleep(60)"

@@ -23,7 +23,7 @@ from bench.replayer.replaying import Replayer
 from bench.run.cache import user_cache
 from bench.run.verbs import compare
 from bench.strategies.declaring import declaration
-from bench.strategies.user_code.sandboxed import load_strategies
+from bench.strategies.user_code.sandboxed import load_strategies, stop
 from bench.tokens.counting import TokenCounter
 from bench.traces.formats.native import encode_trace
 
@@ -58,14 +58,9 @@ def replayed(tmp_path, monkeypatch):
         (only,) = replay_each(code, [spec], name, limits)
         return only
 
-    def stop():
-        for strategy in strategies:
-            if strategy.sandbox is not None:
-                strategy.sandbox.child.stop()
-
-    replay.each, replay.stop = replay_each, stop
+    replay.each, replay.stop = replay_each, lambda: stop(strategies)
     yield replay
-    stop()
+    stop(strategies)
 
 
 def texts(replay):

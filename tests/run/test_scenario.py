@@ -116,16 +116,13 @@ IMPORTED = {
 
 
 @pytest.mark.parametrize("drawn", IMPORTED.values(), ids=IMPORTED)
-def test_code_that_depends_on_when_it_was_imported_is_unstable_where_it_is_judged(tmp_path, monkeypatch, drawn):
+def test_code_that_depends_on_when_it_was_imported_is_unstable(tmp_path, monkeypatch, drawn):
     monkeypatch.setenv("PYTHONHASHSEED", "0")
     (tmp_path / "orders.jsonl").write_text(ORDERS)
     (tmp_path / "mine.py").write_text(f"import random\nDRAWN = str({drawn})\ndef f(result): return DRAWN\n")
     path = scenario_file(tmp_path, SOUND.replace("keep_all = {}", 'mine = { summarizer = "mine.py:f" }'))
-    unstable = [
-        any(score.unstable_at is not None for run in found.runs for score in run.scores)
-        for found in (bench.run_scenario(path, require_baseline=required) for required in (False, True))
-    ]
-    assert unstable == [False, True]
+    (run,) = bench.run_scenario(path).runs
+    assert any(score.unstable_at is not None for score in run.scores)
 
 
 def test_user_code_is_replayed_twice_for_the_first_three_traces():
