@@ -250,16 +250,29 @@ class Mentions:
         return rarest
 
     def name(self, name: str) -> bool:
-        """True if the messages have each word of a name or of its path (except ordinals), or its
-        parts in a row, or have it in the id of a call.
+        """True if the messages have each word of a name or of its path (except ordinals), alone or
+        in a longer name, or its parts in a row, or have it in the id of a call.
         """
         words = set(flat(name).split())
-        if self._by_word.keys() >= words or words <= self._call_ids:
+        if all(map(self._is_in_a_name, words)) or words <= self._call_ids:
             return True
         if "_" in name and self._in_a_row(flat(name.replace("_", " "))):
             return True
         parts = set(_PART.findall(_ORDINAL.sub(" ", name.casefold())))
         return all(map(str.isalpha, parts)) and parts <= self._parts
+
+    def _is_in_a_name(self, word: str) -> bool:
+        """True if a flat word is one of the messages, or a part of one: beside an underscore or a
+        letter of a script without blanks.
+        """
+        if word in self._by_word:
+            return True
+        alone = re.compile(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", re.ASCII)
+        return alone.search(self._all_words) is not None
+
+    @cached_property
+    def _all_words(self) -> str:
+        return " ".join(self._by_word)
 
     @cached_property
     def _parts(self) -> frozenset[str]:

@@ -18,7 +18,7 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n\s*(?:[-*•]|\d+[.)])\s+|\n")
 _WORD = re.compile(r"\w+")
 _MOST_CHARS, _FEWEST_WORDS = 400, 3
 
-_BULLET = re.compile(r"^[\W_]*(?:\d+[.)]\s+)?[\W_]*")
+_BULLET = re.compile(r"^(?:[^\w`]|_)*(?:\d+[.)]\s+)?(?:[^\w`]|_)*")
 _LABEL = re.compile(r"^(?:[A-Za-z'’]+\s+){0,3}[A-Za-z'’]+\s*:\**\s+")
 _OPENING = re.compile(
     r"^(?:(?:please|now|then|also|and|but|so|immediately|from now on|whatever happens|you (?:should|must|can|may|have to|need to)),?\s+"
@@ -40,12 +40,17 @@ _ADVERB = re.compile(
     r"|must\b(?!-)(?!\s+(?:have|be\s+\w+ing)\b))",
     re.IGNORECASE,
 )
+_NOT_TO = (
+    r"(?:do not|don['’]t|shall not|may not|can only|may only|should only)\s+"
+    r"(?!have\b|need\b|want\b|know\b|see\b|think\b|worry\b)[a-z]"
+)
+"""Behind a conjunction it may be about things: `the tests run and don't fail`."""
+
 _COMMANDS, _STATUTES = (
     re.compile("|".join(patterns), re.IGNORECASE)
     for patterns in (
         (
-            r"(?:^|[,;:(—–]\s*|\b(?:and|but|or|please)\s+)(?:do not|don['’]t|shall not|may not|can only|may only|should only)\s+"
-            r"(?!have\b|need\b|want\b|know\b|see\b|think\b|worry\b)[a-z]",
+            rf"(?:^|[,;:—–]\s*|\bplease\s+){_NOT_TO}",
             r"^only\s+(?!the\b|one\b|two\b|three\b|an?\b|some\b)[a-z]+\b",
             r"(?<!if )\b(?:you|agents?|the assistant|the model|nobody|nothing)\s+"
             r"(?:must|should|shall|may (?:not|only)|can['’]t|cannot|can only|have to|need to|(?:are|is) not allowed|(?:are|is) to)\b",
@@ -55,6 +60,7 @@ _COMMANDS, _STATUTES = (
             r"(?:^|[:,;]\s*)no (?:\w+ ){1,3}(?:without|until|before)\b|^no \w+s on\b",
         ),
         (
+            rf"(?:\(|\b(?:and|but|or)\s+){_NOT_TO}",
             r"^only\s+(?!one\b|two\b|three\b|an?\b|some\b)(?:\S+\s+){0,6}?(?:can|may|must|should)\b",
             r"\b(?:can|may|should|must|are|is)\s+only\s+(?:be\b|allowed|if|when|after|once|go|use)",
             r"\b(?:can(?:not|['’]t| not)?|may(?: not)?|should not|shall not)\s+be\s+(?:\w+ly\s+)?\w+(?:ed|en|[^e]t|ld)\b",
@@ -105,6 +111,8 @@ def is_command(sentence: str) -> bool:
     >>> texts = "Never cancel twice.", "Basic flights cannot be changed.", "Folders always show a dash."
     >>> [is_command(text) for text in texts]
     [True, False, False]
+    >>> is_command("- `open()` must be called first"), is_command("The tests run and don't fail.")
+    (False, False)
     """
     text = _bare(sentence)
     adverb = _ADVERB.search(text) is not None and _by_adverb(_OF_A_THING.sub(" is ", text))

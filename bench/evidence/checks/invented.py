@@ -26,6 +26,10 @@ _IDENTIFIER = re.compile(  # bounded where it looks ahead, so that time is linea
     r"|(?<![\w/<.])(?:~?/)?(?=[\w./@:-]{0,255}\d|[\w./@-]{0,255}\.[A-Za-z]\w*+(?![\w./@-]))"
     r"[\w.-]{0,255}\w/[\w./@:-]*\w"
 )
+_UNSPACED = re.compile("[\u0e00-\u0eff\u3040-\u9fff\uac00-\ud7af]+")
+"""Matches letters of scripts in which a word or its ending follows a name without a blank."""
+
+_LIST_MARK = re.compile(r"^\s*\d{1,3}[.)]\s+")
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+(?: [A-Z][a-z]+)++(?!\w|['\"*:`]| \()")
 _KEY = re.compile(
     r"\s*(?:[-*•]\s+)?(?:[\w-]+[.\[\]])*\s*[\"'`*]*([A-Za-z_][\w-]*)[\"'`*]*\s*[:=]\s"
@@ -129,6 +133,7 @@ def _strange(
         ):
             continue  # data, which the rule `changed` holds against the record
         near = [*near[-_LINES_NEAR:], line]
+        line = line if shown else _LIST_MARK.sub("", line)
         for sentence in map(str.strip, _SENTENCE.split(line)):
             text = sentence
             for handle in own.handles:
@@ -150,6 +155,7 @@ def _strange(
                     if not mentions.moment(moment) and not constant:
                         yield _quoted(text[start:end], sentence), True
                     text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
+            text = _UNSPACED.sub(" ", text)
             identifiers = _IDENTIFIER.findall(text)
             for name in identifiers:
                 if not _is_known(own, name, sentence):
