@@ -41,14 +41,14 @@ def gains_of(
     better: dict[str, RuleResult] = {}
     for name in differing if is_known else figures:
         is_certain = certain(corrected.get(name, 1.0), len(gains[name]))
-        than = "certainly" if is_certain else "perhaps no"
-        than = f"; {than} better than {worst}" if name in differing else ""
+        than = f"{'certainly' if is_certain else 'perhaps no'} better than {worst}, but "
+        unknown = f"{than if name in differing else ''}what runs today is not measured"
         better[name] = RuleResult(
             rule="better",
             metric=figures[name].metric,
             passed=is_certain and is_known,
             value=found[name].low if name in found and len(gains[name]) >= FEWEST else None,
             limit=0.0,
-            findings=() if is_known else (Finding(None, f"what runs today is not measured{than}"),),
+            findings=() if is_known else (Finding(None, unknown),),
         )
     return better

@@ -48,9 +48,7 @@ def rule_failed(result: RuleResult, *, quoting: bool = True) -> str:
     text = next(filter(str.strip, texts), "")
     example = f", {words.example} {quoted(text)}" if text and quoting else ""
     if words.noun:
-        # A failed run has a finding.
-        noun = "gate" if result.rule == "ran" and not result.findings else words.noun
-        return f"{counted(result.value or 0, noun)} {words.refusal}{example}"
+        return f"{_counted(result)} {words.refusal}{example}"
     if words.refusal:
         return f"{value} {words.refusal}{example}"
     if result.value is None:
@@ -104,8 +102,14 @@ def value_of_failed(rules: Sequence[RuleResult]) -> str:
     failed = next((rule for rule in rules if not rule.passed), None)
     if failed is None:
         return ""
-    noun = asked_by(failed).noun
-    return counted(failed.value or 0, noun) if noun else amount(failed, failed.value)
+    return _counted(failed) if asked_by(failed).noun else amount(failed, failed.value)
+
+
+def _counted(result: RuleResult) -> str:
+    """The findings of a rule that counts: "3 values". A failed run has a finding, else it is a
+    gate."""
+    noun = "gate" if result.rule == "ran" and not result.findings else asked_by(result).noun
+    return counted(result.value or 0, noun)
 
 
 def limit_in_words(result: RuleResult) -> str:

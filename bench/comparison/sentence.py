@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from ..model.advice import TODAY, Advice, Ranked, RuleResult
+from ..model.advice import TODAY, Advice, Ranked
 from ..model.compared import Answers
 from ..model.scores import Rule
 from ..text.wording import listed, percent
@@ -188,7 +188,7 @@ def _other_economy(advice: Advice, items: Sequence[Ranked]) -> str:
 
 
 def _of_quality(advice: Advice, answers: Rule) -> tuple[str, str]:
-    """The best store, evaluator or router, and the sentence on it, its gain and the worst."""
+    """The best store, evaluator or router, and the sentence on it, its gain and the others."""
     figures = [
         (item, result)
         for item in advice.ranked
@@ -205,64 +205,30 @@ def _of_quality(advice: Advice, answers: Rule) -> tuple[str, str]:
             pair[0].strategy,
         )
     )
-    (best, result), (worst, lowest) = figures[0], figures[-1]
-    last = best.rules[-1]
-    if best.verdict == "not certain" and last.rule == "better" and last.findings:
-        why, _, than = last.findings[0].text.partition("; ")
-        values = _side_by_side(advice, figures, than)
-        return best.strategy, f"Not certain: {why}. On {sample(advice)}, {values}."
-    today = "today" if result.value == result.limit else f"today's {amount(result, result.limit)}"
-    words = _figure(result, advice)
-    compared = f"{words}, {'as ' if today == 'today' else 'instead of '}{today}"
-    tail = "" if lowest.value == result.value else f"; {worst.strategy} {figure_in_words(lowest)}"
-    if best.strategy != advice.advised:
-        start = f"Keep what runs today: {best.strategy} {_why_keep(advice, best, result, words)}"
-        return best.strategy, f"{start}{tail} (measured on {sample(advice)})."
-    certain = f"that is certain on {sample(advice)}"
-    gain = {
-        "better": f"{compared}, a gain {certain}; a run {_quality_price(best)}",
-        "cheaper": f"{compared}, and a run {_quality_price(best)}, a saving {certain}",
-    }.get(last.rule, f"{words}; what runs today is not valid")
-    return best.strategy, f"Ship {best.strategy}: it {gain}{tail}."
-
-
-def _why_keep(advice: Advice, best: Ranked, result: RuleResult, words: str) -> str:
-    """The figure of the best strategy, and why it is not advised."""
-    failed = next((rule for rule in best.rules if not rule.passed), None)
-    if best.verdict in _LOSES and failed is not None:
-        if not result.passed:
-            return rule_failed(result)
-        return f"{words}, but {_LOSES[best.verdict]}: {rule_failed(failed, quoting=False)}"
-    if best.verdict == "not certain" and advice.tasks < FEWEST:
-        return f"{words}, and a run {_quality_price(best)}, but {_too_few(advice)}"
-    return f"{words}, but {best.reason}"
-
-
-def _side_by_side(advice: Advice, figures: Sequence[tuple[Ranked, RuleResult]], than: str) -> str:
-    """The figures of strategies that cannot be compared with today's; `than` compares the first
-    with the worst."""
-    (first, result), *others = figures
-    names = [item.strategy for item, _ in figures]
-    words = _figure(result, advice)
-    if len({one.value for _, one in figures}) == 1 and others:
-        return f"each of {listed(names)} {words}"
-    rest = listed([f"{item.strategy} {amount(one, one.value)}" for item, one in others])
-    return "; ".join(filter(None, [f"{first.strategy} {words}{than and ', '}{than}", rest]))
-
-
-def _figure(result: RuleResult, advice: Advice) -> str:
-    """The figure of a strategy with the number of decisions behind it."""
-    basis = basis_in_words(result, advice)
-    return f"{figure_in_words(result)} ({basis})" if basis else figure_in_words(result)
-
-
-def _quality_price(item: Ranked) -> str:
-    """The price of a strategy that was not chosen for it."""
-    price = item.cached
-    if price is None or not price.ratio:
-        return "is not priced"
-    less = less_or_more(price)
-    return "costs as much as today" if less == "as much" else f"costs {less} than today"
+    (best, result), *others = figures
+    runs, price = sample(advice), best.cached
+    last = next((rule for rule in best.rules if not rule.passed), best.rules[-1])
+    is_known = last.rule != "better" or not last.findings
+    same = result.value == result.limit
+    today = f"today {'the same' if same else amount(result, result.limit)}" if is_known else ""
+    about = "; ".join(filter(None, [basis_in_words(result, advice), today]))
+    words = figure_in_words(result) + (f" ({about})" if about else "")
+    cost = f"costs {less_or_more(price)}" if price and price.ratio else "is not priced"
+    if best.strategy == advice.advised:
+        gain = f", a gain that is certain on {runs}" if last.rule == "better" else ""
+        saving = f", a saving that is certain on {runs}" if last.rule == "cheaper" else ""
+        text = f"Ship {best.strategy}: it {words}{gain}, and a run {cost}{saving}"
+    elif not is_known:
+        text = f"Not certain: {best.strategy} {words}; {best.reason} (on {runs})"
+    elif best.verdict == "not certain" and advice.tasks < FEWEST:
+        why = f"and a run {cost}, but {_too_few(advice)}"
+        text = f"Keep what runs today: {best.strategy} {words}, {why}"
+    else:
+        why = "which is worse" if last is result else f"but {best.reason}"
+        text = f"Keep what runs today: {best.strategy} {words}, {why} (on {runs})"
+    values = ["the same" if it.value == result.value else amount(it, it.value) for _, it in others]
+    rest = listed([f"{item.strategy} {it}" for (item, _), it in zip(others, values, strict=True)])
+    return best.strategy, "; ".join(filter(None, [text, rest])) + "."
 
 
 def _too_few(advice: Advice) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from .charts import Chart, Mark, Range, Split
+from .charts import Chart, Mark, Range
 from .numbers import counted
 
 Tone = Literal["", "good", "bad", "muted"]
@@ -140,7 +140,7 @@ class Cell:
     note: str = ""
     tone: Tone = ""
     mark: Mark | None = None
-    chart: Range | Split | None = None
+    chart: Range | None = None
     heat: int | None = None
 
     @property

@@ -35,29 +35,14 @@ class Axis:
 
 @dataclass(frozen=True)
 class Range:
-    """A value and an interval on a scale, drawn in a table cell, with a line at 0: no change, or a
-    limit."""
+    """A value and an interval on a scale, drawn in a table cell, with a line at 0: no
+    change."""
 
     alt: str
     value: float
     ends: tuple[float, float]
     axis: Axis
     mark: Mark
-
-
-@dataclass(frozen=True)
-class Split:
-    """The numbers of runs that are better, unchanged and worse, drawn as parts of a bar in a
-    cell."""
-
-    better: int
-    same: int
-    worse: int
-
-    @property
-    def alt(self) -> str:
-        """The numbers in words."""
-        return f"{self.better} better, {self.same} unchanged, {self.worse} worse"
 
 
 @dataclass(frozen=True)
@@ -158,7 +143,7 @@ class Plot:
             yield f"M{start:.4g},100C{start:.4g},{top:.4g} {end:.4g},{top:.4g} {end:.4g},100", width
 
 
-Chart = Range | Split | Histogram | Plot
+Chart = Range | Histogram | Plot
 
 
 def spaced(labels: Sequence[tuple[float, str]], wide: int) -> tuple[tuple[float, str], ...]:

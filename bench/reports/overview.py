@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from ..model.advice import REFUSED
 from ..model.base import grouped
 from ..model.compared import Compared
-from .blocks import TONE_OF, Cell, Cells, Figure, Figures, Prose, Report, Section, Span, table
+from .blocks import TONE_OF, Cell, Cells, Prose, Report, Section, Span, table
 from .gates import not_passed
 from .numbers import change, count, counted, listed, percent
 from .panels.trust import REPLAY_LIMIT
@@ -15,10 +14,9 @@ from .reading import Reading
 
 _GROUPS = {
     "Gates failed": "with a failed gate",
-    "Ship": "with a certain saving",
-    "More runs needed": "without enough runs",
+    "Ship": "with a certain gain",
+    "Not certain": "without a certain answer",
     "Keep what runs today": "where today's stays",
-    "Stores, evaluators and routers": "about stores, evaluators or routers",
 }
 """The groups of scenarios in order, each with its words after a number."""
 
@@ -27,12 +25,10 @@ def _group(reading: Reading) -> str:
     """The group of a scenario: by its gates, then by its verdict."""
     if reading.failed_gates:
         return "Gates failed"
-    if reading.compared.answers != "savings":
-        return "Stores, evaluators and routers"
     if reading.advice.advised:
         return "Ship"
     unsure = any(item.verdict == "not certain" for item in reading.ranked)
-    return "More runs needed" if unsure else "Keep what runs today"
+    return "Not certain" if unsure else "Keep what runs today"
 
 
 def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Report:
@@ -40,7 +36,6 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
     readings = [Reading(compared) for compared in comparisons]
     of_group = grouped((_group(reading), at) for at, reading in enumerate(readings))
     groups = {name: of_group[name] for name in _GROUPS if name in of_group}
-    ships = [readings[at] for at in groups.get("Ship", [])]
     gates = sum(len(one.judged_gates) for one in readings)
     failed = [gate for one in readings for gate in one.failed_gates]
     advised = [one.advice.advised for one in readings if not one.failed_gates]
@@ -51,7 +46,7 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
     ship = f"Ship {listed(names)}{each}." if names else "Nothing to ship."
     head = Span(ship, "good" if names else "", strong=True)
     parts = listed([f"{count(len(places))} {_GROUPS[name]}" for name, places in groups.items()])
-    rest = "" if len(ships) == len(readings) else f" {scenarios}: {parts}."
+    rest = "" if [*groups] == ["Ship"] else f" {scenarios}: {parts}."
     if failed:
         head = Span(not_passed(failed, gates), "bad", strong=True)
         rest = (f" {ship}" if names else "") + rest
@@ -67,34 +62,12 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
     heads = ["question and answer", "price against today", "missed turns", "gates"]
     blocks = (
         Prose((head, rest), "lead"),
-        Figures(tuple(_figures(readings, ships, gates, len(failed)))),
         table("Questions and answers", heads, rows, note=REPLAY_LIMIT),
     )
     runs = counted(sum(len(one.runs) for one in readings), "run")
     title = f"{count(len(readings))} questions about what an agent remembers"
     about = " · ".join([runs, scenarios, counted(gates, "gate")])
     return Report(title, about, head.text + rest, (Section("answer", "Answer", "Answer", blocks),))
-
-
-def _figures(
-    readings: Sequence[Reading], ships: Sequence[Reading], gates: int, failed: int
-) -> Iterator[Figure]:
-    """The three figures: certain savings, rejected strategies, gates."""
-    advised = [one.by_name[one.advice.advised or ""] for one in ships]
-    priced = [(one.price(item), item.strategy) for one, item in zip(ships, advised, strict=True)]
-    ratios = sorted((price.ratio, name) for price, name in priced if price and price.ratio)
-    ends = dict.fromkeys(change(round(ratio, 2)) for ratio, _ in (*ratios[:1], *ratios[-1:]))
-    names = listed(list(dict.fromkeys(name for _, name in ratios)), 3)
-    savings = " to ".join(ends) or "none"
-    missed = [item.missed_turns for item in advised if item.missed_turns is not None]
-    share = f"at most {percent(max(missed))} of turns" if any(missed) else "nothing"
-    line = f"they would miss {share}" if missed else ""
-    yield Figure("Savings that are certain", savings, "good" if ratios else "", names, line)
-    tried = [item for one in readings for item in one.tried]
-    rejected = sum(item.verdict in REFUSED for item in tried)
-    yield Figure("Strategies rejected", f"{count(rejected)} of {count(len(tried))}")
-    passed = f"{count(gates - failed)} of {count(gates)} pass" if gates else "none"
-    yield Figure("Gates", passed, "bad" if failed else "good" if gates else "")
 
 
 def _key_figures(reading: Reading) -> tuple[Cell, Cell]:

@@ -277,10 +277,10 @@ def test_stores_evaluators_and_routers_are_answered_in_their_own_terms() -> None
     ("today", "own", "verdict", "words"),
     [
         ([0.5] * 6, [0.8, 0.9, 0.7, 0.8, 0.9, 0.7], "ship", "Ship mine: it takes the expected route in 80% of the decisions "
-         "(48 of 60 decisions), instead of today's 50%, a gain that is certain on 6 runs; a run costs as much as today."),
+         "(48 of 60 decisions; today 50%), a gain that is certain on 6 runs, and a run costs as much."),
         ([0.5] * 5, [0.8, 0.9, 0.7, 0.8, 0.9], "not certain", "too few to be certain (at least 6 are needed)"),
         ([0.5] * 6, [0.1, 0.9, 0.2, 0.9, 0.6, 0.9], "not certain", "but may be no better than today"),
-        ([None] * 6, [0.8] * 6, "not certain", "Not certain: what runs today is not measured. On 6 runs, mine takes"),
+        ([None] * 6, [0.8] * 6, "not certain", "(48 of 60 decisions); what runs today is not measured (on 6 runs)."),
     ],
 )  # fmt: skip
 def test_a_route_must_be_better_than_todays_by_more_than_chance(

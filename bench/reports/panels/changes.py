@@ -6,13 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from ...comparison.gate_rules import LIMITS, is_beyond_limit
 from ...comparison.wording import less_or_more
-from ...model.compared import GateResult, Move
+from ...model.compared import GateResult
 from ..blocks import (
     Block,
     Cell,
     Cells,
-    Figure,
-    Figures,
     Fold,
     Prose,
     Section,
@@ -23,7 +21,6 @@ from ..blocks import (
     headed,
     table,
 )
-from ..charts import Axis, Mark, Range, Split
 from ..gates import condition, failed_sentence, name_of, worst_run
 from ..numbers import BASES, count, counted, difference, listed, quantity
 from ..reading import Reading
@@ -59,8 +56,6 @@ def _gates(reading: Reading) -> Iterator[Block]:
     if failed:
         head, rest = failed_sentence(reading)
         yield Prose((Span(head, "bad", strong=True), f" {rest}"), "lead")
-        if first := next((gate for gate in failed if gate.value is not None), None):
-            yield Figures(tuple(_figures(reading, first)))
         yield from _next(reading)
     elif passed:
         text = "The gate passes. " if passed == 1 else f"All {counted(passed, 'gate')} pass. "
@@ -84,28 +79,9 @@ def _gates(reading: Reading) -> Iterator[Block]:
         yield Fold(title, (_gate_table(reading, "Other gates", others),))
 
 
-def _figures(reading: Reading, first: GateResult) -> Iterator[Figure]:
-    """The figures on the first failed gate: its value, the runs where it moved, the price."""
-    metric = first.rule.metric
-    values = [reading.stated(it, metric) for it in (first.before, first.value) if it is not None]
-    strategy, allowed = f"strategy {first.strategy}", f"allowed: {condition(reading, first)}"
-    yield Figure(name_of(reading, metric), " → ".join(values), "bad", allowed, strategy)
-    if (move := reading.move(first.strategy, metric)) is not None:
-        split = _split(reading, move)
-        line = f"{count(split.same)} unchanged, {count(split.better)} better"
-        worse = f"{count(split.worse)} of {count(len(reading.runs))}"
-        yield Figure("Runs that got worse", worse, "bad", line, strategy)
-    price = reading.move(first.strategy, reading.price_metric)
-    if price is not None and price.metric != metric:
-        before, after = (reading.stated(it, price.metric) for it in (price.before, price.after))
-        line = f"{before} → {after} a run"
-        moved = difference(price.before, price.after, reading.unit(price.metric))
-        yield Figure(name_of(reading, price.metric), moved, "", line, strategy)
-
-
 def _gate_table(reading: Reading, name: str, gates: Sequence[GateResult]) -> Table:
     """A table of gates, each with its value before, its value now, and its limit."""
-    heads = ["gate", "strategy", "before", "now", "change (limit dotted)", "limit"]
+    heads = ["gate", "strategy", "before", "now", "limit"]
     rows = [_gate_row(reading, gate) for gate in gates]
     return table(name, heads, rows, most=_GATES, noun="gate", note=BASES)
 
@@ -127,31 +103,11 @@ def _gate_row(reading: Reading, gate: GateResult) -> Cells:
         gate.strategy or "–",
         before,
         Cell(now, moved, "bad" if bad else ""),
-        Cell(chart=_gauge(gate, bad)),
         Cell(asked, "; ".join(filter(None, notes))),
     )
 
 
-def _gauge(gate: GateResult, bad: bool) -> Range | None:
-    """The way of a value from before to now, and its limit; None without them."""
-    if gate.value is None or gate.limit is None:
-        return None
-    before = gate.value if gate.before is None else gate.before
-    low, high = sorted((before - gate.limit, gate.value - gate.limit))
-    room = 0.1 * (max(high, 0.0) - min(low, 0.0)) or 1.0
-    scale = Axis(min(low, 0.0) - room, max(high, 0.0) + room)
-    side = "at" if gate.value == gate.limit else "above" if gate.value > gate.limit else "below"
-    mark: Mark = "rejected" if bad else "other"
-    return Range(f"now {side} the limit", gate.value - gate.limit, (low, high), scale, mark)
-
-
 # ---------------------------------------------------------------- moves
-
-
-def _split(reading: Reading, move: Move) -> Split:
-    """The numbers of runs in which a number is better, the same and worse than before."""
-    better, worse = move.improved_runs, move.regressed_runs
-    return Split(better, max(0, len(reading.runs) - better - worse), worse)
 
 
 def _moved(reading: Reading) -> Iterator[Block]:
@@ -167,7 +123,7 @@ def _moved(reading: Reading) -> Iterator[Block]:
         moves,
         key=lambda move: (rank[move.better], -move.regressed_runs, names.index(move.strategy)),
     ):
-        unit, runs = reading.unit(move.metric), _split(reading, move)
+        unit = reading.unit(move.metric)
         about = move.strategy if len(names) > 1 else move.metric
         moved = difference(move.before, move.after, unit) or "–"
         row = (
@@ -175,14 +131,12 @@ def _moved(reading: Reading) -> Iterator[Block]:
             reading.stated(move.before, move.metric),
             reading.stated(move.after, move.metric),
             (Span(moved, _tone(move.better), strong=True),),
-            Cell(count(runs.better), tone="good" if runs.better else ""),
-            count(runs.same),
-            Cell(count(runs.worse), tone="bad" if runs.worse else ""),
-            Cell(chart=runs),
+            Cell(count(move.improved_runs), tone="good" if move.improved_runs else ""),
+            count(max(0, len(reading.runs) - move.improved_runs - move.regressed_runs)),
+            Cell(count(move.regressed_runs), tone="bad" if move.regressed_runs else ""),
         )
         rows.append(row)
     heads = ["number", "before", "now", "change", "runs better", "unchanged", "worse"]
-    heads.append("better · unchanged · worse")
     yield table("Everything that moved", heads, rows, most=_MOVES, noun="number", note=BASES)
 
 
