@@ -206,9 +206,6 @@ def own_error(error: BaseException) -> str:
         return one_line(error)
     place = raised_at(error)
     before, message = f"{place}: " if place else "", one_line(error)
-    if isinstance(error, MemoryError):
-        what = "MemoryError: it needs more memory than it may take"
-        return f"{before}{what} — keep less, or raise --limit memory=N"
     if isinstance(error, SystemExit):
         return f"{before}exited with {message}"
     notes = getattr(error, "__notes__", ())

@@ -29,6 +29,7 @@ from typing import Any, NoReturn
 from ..model.errors import own_error
 from .frames import CODE, Frames, Limits, Work
 
+_FULL = "it needs more than {0.memory_mib} MiB of memory — keep less, or raise --limit memory=N"
 _libc = ctypes.CDLL(None)
 _GLANCE_MS = 50
 _DEATH_SIGNAL, _SUBREAPER, _NO_NEW_PRIVILEGES = 1, 36, 38
@@ -191,6 +192,7 @@ def _prepared(prepare: bytes, limits: Limits) -> Any:
 def _answer(pipe: socket, ready: Any, limits: Limits) -> NoReturn:
     """Answer the requests of one session, and end."""
     link, own, leave = Link(pipe), getpid(), _exit
+    full = _FULL.format(limits).encode()  # while there is room for it
     try:
         work: Work = pickle.loads(link.request())
         while True:
@@ -198,7 +200,7 @@ def _answer(pipe: socket, ready: Any, limits: Limits) -> NoReturn:
             try:
                 kind, body = b"A", work(link, ready, request)
             except MemoryError:
-                kind, body = b"M", b""
+                kind, body = b"X", full
             except BaseException as error:
                 kind, body = b"X", own_error(error).encode("utf-8", "replace")
             if getpid() != own:  # a fork that the code made, and that goes on as this process does

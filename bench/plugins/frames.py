@@ -57,8 +57,7 @@ class Frames:
         self._received = bytearray()  # and not read yet
 
     def send(self, kind: bytes, body: bytes) -> None:
-        """Send a message; the kinds are R(equest), C(ount), A(nswer), M(emory is full) and (raised
-        e)X(ception)."""
+        """Send a message; the kinds are R(equest), C(ount), A(nswer) and (raised e)X(ception)."""
         self._pipe.sendall(_HEAD.pack(kind, len(body)) + body)
 
     def receive(self, room: float = math.inf, until: float = math.inf) -> tuple[bytes, bytes]:

@@ -34,7 +34,6 @@ _SPOILT = "it left its process unable to answer"
 
 
 _LATE = "a call took more than {0.call_s:g} s — make it faster, or raise --limit call=N"
-_FULL = "it needs more than {0.memory_mib} MiB of memory — keep less, or raise --limit memory=N"
 _LONG = (
     "its answers, and what it counts, have more than {0.answer_bytes:,} bytes"
     " — answer less, or raise --limit memory=N"
@@ -214,8 +213,6 @@ class Session:
                 self.send(count(body).to_bytes(8, "big"))
             elif kind == b"A":
                 return body
-            elif kind == b"M":
-                raise NoAnswer(_FULL.format(self._limits))
             else:
                 raise NoAnswer(
                     one_line(body.decode("utf-8", "replace")) if kind == b"X" else _SPOILT

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from ..model import Message, Record, Reply, too_deep
+from ..model import MAX_DEPTH, Message, Record, Reply, too_deep
 from ..model.errors import StrategyError, one_line
 from ..strategies import NewHistory, Written
 from ..strategies.offloading import offload
@@ -62,12 +62,13 @@ class Border:
         )
         body = self._ask(pickle.dumps(request, pickle.HIGHEST_PROTOCOL), count=self._count)
         answer: Answered = _read(json.loads, body, Answered)
+        if too_deep([answer.value, answer.offloaded]):
+            what = f"its answer is nested more than {MAX_DEPTH} levels deep"
+            raise StrategyError(f"{what} — flatten it")
         for handle, value in answer.offloaded:
             offload(handle, value)
         for read, written, model in answer.charged:
             self._ledger.charge(read, written, model)
-        if too_deep(answer.value):
-            raise StrategyError("its answer cannot be read: it is nested too deep")
         value = _read(lambda data: data, answer.value, _TYPES.get(slot, Any))
         return self._new_history(instance, value) if isinstance(value, HistoryAnswer) else value
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import msgspec
 
-from ...model import MAX_DEPTH, nested, too_deep
 from ...model.errors import StrategyError, one_line, raised_at
 
 _EXACT: tuple[tuple[type, Callable[[Any], Any]], ...] = (
@@ -27,8 +26,8 @@ def plain_data(value: Any) -> Any:
     list.
 
     Other values that JSON can represent (a date, a dataclass, a pydantic model, a set, a path, a
-    number of numpy) are converted. Raises StrategyError for bytes, for more than 200 levels of
-    nesting, and for any other object; and what the code of an object raises.
+    number of numpy) are converted. Raises StrategyError for bytes and any other object, and what
+    the code of an object raises.
 
     >>> plain_data({1: (1, {2}), "at": PurePath("a/b")})
     {'1': [1, [2]], 'at': 'a/b'}
@@ -37,11 +36,6 @@ def plain_data(value: Any) -> Any:
         return value
     try:
         data = msgspec.to_builtins(value, enc_hook=_plain, builtin_types=_BYTES)
-        if too_deep(data):
-            what = f"an answer is nested more than {MAX_DEPTH} levels deep"
-            raise StrategyError(f"{what} — flatten it")
-        if any(isinstance(item, _BYTES) for item in nested([data])):
-            raise StrategyError("it answered bytes, and text is wanted — decode them")
         return json.loads(_encoded(data))
     except (RecursionError, TypeError, ValueError) as error:
         if raised_at(error):
