@@ -76,13 +76,13 @@ class Child:
                 self.stop()
                 self._process = _Process(*self._given)
                 self._end = weakref.finalize(self, self._process.end)
-            session = self._process.session()
+            session = Session(self._process)
             try:
                 with session.pipe:
                     session.send(pickle.dumps(work, pickle.HIGHEST_PROTOCOL))
                     yield session
             finally:
-                if session.is_late:
+                if session.exit_code is None:
                     self.stop()
 
     def stop(self) -> None:
@@ -126,20 +126,10 @@ class _Process:
         with contextlib.suppress(OSError):  # one that died is noticed by the session
             Frames(self.control).send(b"R", pickle.dumps(request))
             self.exit_code(_START_S)
-        self._last: Session | None = None
-
-    def session(self) -> Session:
-        """A new session."""
-        self._last = Session(self)
-        return self._last
 
     def is_ready(self) -> bool:
-        """True if this very process started the child, the last session has ended, and the child
-        goes on."""
-        if self._owner != os.getpid():
-            return False
-        has_ended = self._last is None or self._last.exit_code is not None
-        return has_ended and self._process.poll() is None
+        """True if this very process started the child, and the child goes on."""
+        return self._owner == os.getpid() and self._process.poll() is None
 
     def exit_code(self, seconds: float) -> int | None:
         """The exit code of a session's process as the child reports it, else the exit code of the
