@@ -142,14 +142,17 @@ def _placed(groups: Iterable[list[Point]], field: Field, taken: Sequence[Box]) -
 
 
 def _texts(group: Sequence[Point], most: int) -> Iterator[str]:
-    """Yield the labels to try for a group: names in at most `most` letters, row numbers instead of
-    names, numbers alone; without numbers only the first name."""
+    """Yield the labels to try for a group: names in at most `most` letters, with the row numbers of
+    the others or how many they are; then numbers or the first name alone."""
     key = [point for point in group if len(group) == 1 or point.keeps_name]
+    if not all(point.row for point in group):
+        key = list(group) if len(group) < 3 else key or [group[0]]
     named = [
-        point.name if len(point.name) <= most else f"{point.name[: most - 1]}…"
-        for point in (key if all(point.row for point in group) else group)
+        point.name if len(point.name) <= most else f"{point.name[: most - 1]}…" for point in key
     ]
-    rest = numbers([point.row for point in group if point.row and point not in key])
+    others = [point for point in group if point not in key]
+    rest = numbers([point.row for point in others if point.row])
+    rest = rest or (f"{len(others)} more" if others else "")
     if group[0].mark == "advised":
         yield ", ".join(filter(None, [f"{named[0]}: ship", *named[1:], rest]))
     yield ", ".join(filter(None, [*named, rest]))

@@ -24,7 +24,7 @@ from ..blocks import (
     table,
 )
 from ..charts import Axis, Mark, Range
-from ..numbers import change, count, counted, listed, percent, quantity, sentence_case, unseen
+from ..numbers import change, counted, listed, percent, quantity, sentence_case, unseen
 from ..reading import RATE, VERDICT, Reading
 from ..scatter import MISSED_TURNS, scatter
 from ..spread import per_run_section
@@ -77,17 +77,13 @@ def _answer(sentence: str) -> Text:
 
 def _savings(reading: Reading) -> Iterator[Figure]:
     """Yield the figures on the strategy that the sentence is about (price, misses, certainty), and
-    on the cheapest rejected one."""
+    on the cheapest rejected one, if any."""
     rejected = reading.rejected
     item = reading.subject or (reading.tried or reading.ranked)[0]
     yield _price_figure(reading, item)
     yield _missed_figure(reading, item)
     yield _certainty_figure(reading, item)
-    if rejected is None:
-        refused = sum(one.verdict in REFUSED for one in reading.tried)
-        line = f"{count(refused)} of {count(len(reading.tried))} strategies rejected"
-        yield Figure("Cheaper but rejected", "none", "", line)
-    else:
+    if rejected is not None:
         price, name = reading.price(rejected), f"Cheapest rejected: {rejected.strategy}"
         cost = f"{change(price.ratio)}, but " if price and price.ratio is not None else ""
         line = f"{cost}{rejected.reason or rejected.verdict}"
