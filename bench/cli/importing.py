@@ -34,7 +34,7 @@ def import_(sources: tuple[str, ...], output: Path, redact_personal: bool) -> No
     from ..traces import TraceSource
     from ..traces.formats.native import write_traces
     from ..traces.redaction import Redactor
-    from ..traces.summary import ReadSummary, summary_of
+    from ..traces.summary import ReadSummary
 
     _require_free(output, sources)
     source, total = TraceSource(sources), ReadSummary()
@@ -42,11 +42,10 @@ def import_(sources: tuple[str, ...], output: Path, redact_personal: bool) -> No
 
     def converted() -> Iterator[Trace]:
         """Yield each trace without secrets, after a line about it."""
-        nonlocal total
         for trace in source:
             clean = redactor.trace(trace)
-            summary = summary_of([clean])
-            total += summary
+            total.add(clean)
+            summary = ReadSummary([clean])
             say(f"{visible(trace.id)} ({trace.source.format}): {summary.line()}")
             yield clean
 
@@ -54,7 +53,8 @@ def import_(sources: tuple[str, ...], output: Path, redact_personal: bool) -> No
     for file, reason in source.skipped:
         say(f"left out {visible(file)}: {visible(reason)}")
     if total.traces > 1:
-        say((total + summary_of([], source.skipped)).line())
+        total.skip(source.skipped)
+        say(total.line())
     say(f"wrote {output}")
 
 

@@ -31,7 +31,7 @@ def show(trace: str, index: int | None, run: str | None) -> None:
     """Print the steps of recorded runs with their tokens."""
     from ..model.errors import visible
     from ..traces import load
-    from ..traces.summary import summary_of
+    from ..traces.summary import ReadSummary
 
     loaded = load([trace])
     traces = loaded.traces
@@ -50,7 +50,7 @@ def show(trace: str, index: int | None, run: str | None) -> None:
     for file, reason in loaded.skipped:
         say(f"left out {visible(file)}: {visible(reason)}", err=True)
     if index is None:
-        say(summary_of(traces, loaded.skipped).line())
+        say(ReadSummary(traces, loaded.skipped).line())
 
 
 def step_lines(trace: Trace) -> Iterator[str]:

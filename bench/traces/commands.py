@@ -49,14 +49,10 @@ def _blocks(text: str) -> Iterator[tuple[str, str]]:
 
 
 def calls_in(text: str, index: int) -> tuple[ToolCall, ...]:
-    """The commands in a model turn's text as tool calls; `index`, the turn's, is part of their
-    ids."""
+    """The commands in the text of a turn, whose index is `index`, as tool calls."""
     return tuple(
         ToolCall(
-            id=own_id("text", index, at),
-            name="bash",
-            arguments={"command": command},
-            in_text=True,
+            id=own_id("text", index, at), name="bash", arguments={"command": command}, in_text=True
         )
         for at, command in enumerate(commands_in(text))
     )

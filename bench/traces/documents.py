@@ -57,8 +57,6 @@ class Document:
         place = self.name if line is None else f"{self.name}:{line}"
         return TraceError(one_line(f"{place}{' ' + path if path else ''}: {what}"))
 
-    # ---------------------------------------------------------------- bytes
-
     @functools.cached_property
     def disk_bytes(self) -> bytes:
         """The bytes on disk."""
@@ -90,8 +88,7 @@ class Document:
 
     @functools.cached_property
     def _expanded(self) -> bytes | TraceError:
-        """The decompressed bytes, or the error. Cached, since every reader asks and a zip bomb
-        should expand once."""
+        """The decompressed bytes, or the error: a zip bomb should expand once."""
         try:
             data = unpacked(self.disk_bytes, self.name).removeprefix(_BOM)
         except TraceError as error:
@@ -112,8 +109,6 @@ class Document:
         """The first bytes as text, for recognising a format; `""` where the file cannot be read."""
         data = b"" if isinstance(self._expanded, TraceError) else self._expanded
         return data[:size].decode("utf-8", "replace").replace("\r\n", "\n")
-
-    # ---------------------------------------------------------------- values
 
     def decode(self, data: bytes, line: int | None = None) -> Any:
         """The JSON value of some of this file's bytes, which start at `line`. Lone surrogates are
@@ -183,8 +178,7 @@ class Document:
 
     @property
     def problem(self) -> TraceError | None:
-        """The error of reading the file as JSON or JSON Lines (by its first line); None without
-        one."""
+        """The error of reading the file as JSON or as JSON Lines; None without one."""
         return self._beginning if isinstance(self._beginning, TraceError) else None
 
     @property
@@ -224,14 +218,12 @@ class Document:
 
     @property
     def first(self) -> Fields:
-        """The object for recognising a format: the head, or its first member if it is a list; `{}`
-        without one."""
+        """The object for recognising a format: the head, or its first member; `{}` without one."""
         return as_dict(self.head[0] if isinstance(self.head, list) and self.head else self.head)
 
     @functools.cached_property
     def first_objects(self) -> list[Fields]:
-        """The objects among the first 200 lines, or among the first 1,000 members of the file's
-        list; `[]` without any."""
+        """The objects among the first 200 lines, or the first 1,000 members of the file's list."""
         if isinstance(self._expanded, TraceError):
             return []
         return dicts(list(itertools.islice(self.values(_SNIFFED_LINES), _SNIFFED)))
@@ -265,8 +257,8 @@ class Document:
                 levels += isinstance(event, yaml.CollectionStartEvent)
                 levels -= isinstance(event, yaml.CollectionEndEvent)
                 if levels > _DEEPEST_YAML or isinstance(event, yaml.AliasEvent):
-                    odd = "is nested too deeply" if levels > _DEEPEST_YAML else "has an alias"
-                    raise yaml.YAMLError(f"it {odd}{event.start_mark}")
+                    odd = "it has an alias, or is nested too deeply"
+                    raise yaml.YAMLError(f"{odd}{event.start_mark}")
             return yaml.load(text, Loader=Loader)
         except (yaml.YAMLError, ValueError) as error:
             raise self.fail(f"no YAML of a recorder: {error}") from None

@@ -1,5 +1,4 @@
-"""Traces as lines of JSON, a header and then one line per step: the native format, and the answer
-of a reader's process."""
+"""Traces as lines of JSON: the native format, and the answer of a reader's process."""
 
 from __future__ import annotations
 
@@ -41,9 +40,8 @@ def encode_trace(trace: Trace) -> bytes:
     >>> encode_trace(Trace(id="a", source=Source(format="native"), steps=()))
     b'{"bench_trace":1,"id":"a","source":{"format":"native"}}\\n'
     """
-    header = Header(
-        bench_trace=SCHEMA_VERSION, **{field: getattr(trace, field) for field in _FIELDS}
-    )
+    about = {field: getattr(trace, field) for field in _FIELDS}
+    header = Header(bench_trace=SCHEMA_VERSION, **about)
     for before, after in itertools.pairwise(step.index for step in trace.steps):
         if after <= before:
             what = f"step {after} follows step {before}"
@@ -64,26 +62,21 @@ def _line(
             # a whole number given for a float is written as what it is read as
             line = msgspec.json.encode(plain(read_back))
         except UnicodeEncodeError:  # a lone surrogate: legal as a JSON escape, not in UTF-8
-            read_back = typed(
-                json.dumps(msgspec.to_builtins(value), allow_nan=False).encode(), decoder
-            )
+            written = json.dumps(msgspec.to_builtins(value), allow_nan=False)
+            read_back = typed(written.encode(), decoder)
             line = json.dumps(plain(read_back), separators=(",", ":")).encode()
     except (TypeError, ValueError, OverflowError, RecursionError, msgspec.MsgspecError) as error:
         raise TraceError(f"{place}: cannot be written: {one_line(error)}") from None
     if read_back != value:
-        what = (
-            "holds a value that JSON would change (NaN, infinity, a tuple, a key that is no string)"
-        )
+        what = "holds what JSON would change (NaN, infinity, a tuple, a key that is no string)"
         raise TraceError(f"{place}: {what} — write null, a list or a string")
     return line
 
 
 def decode_trace(data: bytes) -> Trace:
     """The trace that `encode_trace` wrote."""
-    header, *steps = (
-        typed(line, STEP if number else HEADER) for number, line in enumerate(data.splitlines())
-    )
-    return trace_of(header, steps)
+    header, *steps = data.splitlines()
+    return trace_of(typed(header, HEADER), [typed(line, STEP) for line in steps])
 
 
 def typed(line: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:

@@ -154,8 +154,7 @@ class _Readers(dict[str, Reader]):
         return self[name]
 
     def surest(self, document: Document, format: str | None = None) -> list[str]:
-        """The names of the readers that are most certain of a document; none where all say no. With
-        `format` only that reader is asked."""
+        """The names of the readers that are most certain of a document, or of `format` if it is."""
         answers: dict[str, Confidence] = {}
         for name in entries("reader") if format is None else [format]:
             with _error_of(document, name):
@@ -164,8 +163,7 @@ class _Readers(dict[str, Reader]):
         return [name for name, answer in answers.items() if answer is best is not Confidence.NO]
 
     def of(self, document: Document, given: GivenPath) -> str:
-        """The name of the reader for a document. TraceError if it is damaged or not
-        recognised."""
+        """The name of the reader for a document. TraceError if none recognises it."""
         if given.format is not None and given.named:
             return given.format
         surest = self.surest(document, given.format)
@@ -195,8 +193,7 @@ def _not_recognised(document: Document, given: GivenPath) -> TraceError:
 
 
 class _Known:
-    """The runs so far, and the first file that gave each session, content and id, so that no run
-    counts twice."""
+    """The runs so far, and the first file that gave each, so that no run counts twice."""
 
     def __init__(self) -> None:
         self._first: dict[tuple[str, str], InputFile] = {}
@@ -208,8 +205,7 @@ class _Known:
         return len(self._outlines)
 
     def named(self, trace: Trace, file: InputFile, sha256: str) -> tuple[Trace, str]:
-        """A trace with an id that no other has, and the reason to leave it out (`""`: none).
-        TraceError for an id taken twice."""
+        """A trace with an id of its own, and the reason to leave it out (`""`: none)."""
         session, outline, own = trace.meta.get("session_id"), _outline(trace), trace.id
         # Before the bytes: it says more. Two formats may record one session.
         if isinstance(session, str) and (other := self._other("session", session, file)):
@@ -228,22 +224,19 @@ class _Known:
         return trace, ""
 
     def _other(self, kind: str, value: str, file: InputFile) -> str:
-        """The name of the file that gave a session, bytes or an id first; `""` where that is this
-        file."""
+        """The name of another file that gave a session, bytes or an id first; else `""`."""
         first = self._first.setdefault((kind, value), file)
         return "" if first.path == file.path else first.name
 
 
 def _outline(trace: Trace) -> int:
-    """A hash that two recordings of one run share: of the kinds of its steps and the sizes of their
-    texts."""
+    """A hash that two recordings of one run share: of the kinds and the sizes of its steps."""
     texts = (getattr(step, "content", "") or getattr(step, "seen", "") for step in trace.steps)
     sizes = [len(str(text or "")) for text in texts]
     return hash(tuple(zip(map(type, trace.steps), sizes, strict=True)))
 
 
 def _state(path: Path) -> tuple[int, ...]:
-    """What changes when a file changes; empty for a file that cannot be read."""
     try:
         about = path.stat()
     except OSError:
@@ -253,7 +246,6 @@ def _state(path: Path) -> tuple[int, ...]:
 
 @contextmanager
 def _error_of(document: Document, reader: str) -> Iterator[None]:
-    """A context in which a reader's unexpected error becomes a TraceError."""
     try:
         yield
     except (BenchError, MemoryError):
@@ -264,7 +256,6 @@ def _error_of(document: Document, reader: str) -> Iterator[None]:
 
 
 def _traces_of(name: str, reader: Reader, document: Document) -> Iterator[Trace]:
-    """The traces of a document, each with an id and with truncated results marked."""
     with _error_of(document, name):
         traces = list(reader.read(document))
     if not traces:
@@ -296,7 +287,6 @@ def _no_recordings(given: GivenPath, skipped: Sequence[tuple[str, str]]) -> str:
 
 
 def _without_name(reason: str, name: str) -> str:
-    """The reason why a file was left out, without the file's name, which is listed beside it."""
     rest = reason.removeprefix(name)
     if rest == reason:
         return reason

@@ -1,5 +1,4 @@
-"""Markers of results that were truncated or cleared before a model saw them: markers.toml, with
-sources."""
+"""Markers, with sources, of results that were truncated or cleared before a model saw them."""
 
 from __future__ import annotations
 

@@ -30,8 +30,7 @@ class InputFile(NamedTuple):
 
 @dataclass(frozen=True)
 class GivenPath:
-    """One path as given: its format, if named, and its files. `named` files must be readable,
-    others may be skipped."""
+    """One path as given: its format, if named, and its files. Those `named` must be readable."""
 
     text: str
     format: str | None
@@ -40,8 +39,7 @@ class GivenPath:
 
 
 def given_files(text: str, base: Path) -> GivenPath:
-    """The files of a path. TraceError for a missing file, an unknown format, or a folder or pattern
-    without a file."""
+    """The files of a path. TraceError for an unknown format, and where there is no file."""
     reader, path = _split_format(text, base)
     name = path.replace(os.sep, "/")
     target = base / path
@@ -87,19 +85,12 @@ def require_inside(
 ) -> None:
     """Raise TraceError for a path outside the repository that contains `base`, links followed.
     Where there is no repository every path is fine."""
-    root = repository_of(base)
-    if not (root / ".git").exists():
-        return
-    for text in texts:
+    here = base.resolve()
+    root = next((above for above in (here, *here.parents) if (above / ".git").exists()), None)
+    for text in texts if root else ():
         for file in given_files(text, base).files:
-            if not file.path.resolve().is_relative_to(root):
+            if root and not file.path.resolve().is_relative_to(root):
                 raise TraceError(f"{file.name}: lies outside the repository {root} — {hint}")
-
-
-def repository_of(folder: Path) -> Path:
-    """The folder that contains `.git`, at or above a folder; the folder itself where none does."""
-    here = folder.resolve()
-    return next((above for above in (here, *here.parents) if (above / ".git").exists()), here)
 
 
 def _split_format(text: str, base: Path) -> tuple[str | None, str]:

@@ -25,13 +25,11 @@ def certain_if(marked: object) -> Confidence:
 
 
 class PartOf(TraceError):
-    """A file that is read together with another one. In a folder it is skipped and listed; it is an
-    error where the user names it."""
+    """A file that is read with another one: listed in a folder, an error where it is named."""
 
 
 class NoReader(TraceError):
-    """A reader that cannot be opened, or a file that two are equally sure of: the user has to name
-    another."""
+    """A reader that cannot be opened, or a file of two readers: the user names another."""
 
 
 class NoRun(PartOf):
@@ -52,6 +50,5 @@ class Reader(Protocol):
 
 
 def source_of(document: Document, reader: str) -> Source:
-    """The source of a reader's traces: the format, the path below the given folder, the sha256 of
-    the file."""
+    """The source of a reader's traces: format, path below the given folder, sha256 of the file."""
     return Source(format=reader, path=document.below, sha256=document.sha256)

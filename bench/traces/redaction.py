@@ -131,11 +131,6 @@ class Rule(msgspec.Struct, frozen=True):
     entropy: float | None = None
     group: int | None = None
 
-    @property
-    def kind(self) -> str:
-        """The name in placeholders and counts."""
-        return self.id.replace("-", "_")
-
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
         """The places of secrets of this kind in a text."""
         pattern = _pattern(self.regex)
@@ -230,8 +225,6 @@ class Redactor:
         self.removed = before
         return _rewritten(value, self._redacted)
 
-    # ------------------------------------------------------------ finding
-
     def _spans(self, name: str, text: str) -> list[tuple[int, int, str]]:
         """The places of secrets in the text of a named field, with their kinds, from left to right.
         Where two overlap, the one that was found first."""
@@ -252,7 +245,8 @@ class Redactor:
         lowered = text.lower()
         for at in sorted({at for hint, at in self._hints if hint in lowered}):
             rule = self.rules[at]
-            yield from ((start, end, rule.kind) for start, end in rule.spans(text))
+            kind = rule.id.replace("-", "_")
+            yield from ((start, end, kind) for start, end in rule.spans(text))
 
     def _placeholder(self, secret: str, kind: str) -> str:
         if secret not in self._placeholders:
@@ -266,11 +260,8 @@ class Redactor:
                 self._automaton = None
         return self._placeholders[secret]
 
-    # ------------------------------------------------------------ replacing
-
     def _redacted(self, name: str, text: str, depth: int = _OPENED) -> str:
-        """The text of a named field without secrets; JSON and base64 in it are opened `depth`
-        times."""
+        """The text of a field without secrets; what is packed in it is opened `depth` times."""
         spans = [
             (start, end, self._placeholder(text[start:end], kind))
             for start, end, kind in self._spans(name, text)
@@ -284,7 +275,6 @@ class Redactor:
         return _BASE64.sub(lambda match: self._repacked(match[0], depth), text) if depth else text
 
     def _known_in(self, text: str) -> Iterator[tuple[int, int, str]]:
-        """The places of secrets that are removed everywhere, with their placeholders."""
         secrets = list(self._alone)
         if self._automaton is None:
             known = list(map(encodable, secrets))
@@ -301,13 +291,13 @@ class Redactor:
         return "".join([*pieces, text[position:]])
 
     def _repacked(self, packed: str, depth: int) -> str:
-        """A text in base64, redacted and packed again in the same alphabet and padding."""
         body = packed.rstrip("=").replace("-", "+").replace("_", "/")
         try:
             plain = base64.b64decode(body + "=" * (-len(body) % 4), validate=True).decode("utf-8")
         except ValueError:
             return packed
-        clean = self._redacted("", plain, depth - 1) if all(map(_is_printable, plain)) else plain
+        printable = all(char.isprintable() or char in "\r\n\t" for char in plain)
+        clean = self._redacted("", plain, depth - 1) if printable else plain
         if clean == plain:
             return packed
         again = base64.b64encode(clean.encode()).decode()
@@ -320,8 +310,7 @@ _Change = Callable[[str, str], str]
 
 
 def _rewritten(value: Any, change: _Change, name: str = "") -> Any:
-    """The value with each text replaced by `change(name of its field, text)`; for keys of mappings
-    the name is empty."""
+    """The value with each text replaced by `change(name of its field, text)`; keys have none."""
     if isinstance(value, str):
         return change(name, value)
     if isinstance(value, msgspec.Struct):
@@ -346,8 +335,7 @@ def _rewritten(value: Any, change: _Change, name: str = "") -> Any:
 
 
 def _json_in(text: str) -> Any:
-    """The mapping or list in a text that is JSON, or JSON in a JSON string; None for any other
-    text."""
+    """The mapping or list in a text that is JSON, also in a JSON string; else None."""
     try:
         value = json.loads(text) if text[:1] in ("{", "[", '"') else None
     except (ValueError, RecursionError):
@@ -355,7 +343,3 @@ def _json_in(text: str) -> Any:
     if isinstance(value, str) and value[:1] in ("{", "["):
         return _json_in(value)
     return value if isinstance(value, dict | list) and not too_deep(value, _NESTED) else None
-
-
-def _is_printable(char: str) -> bool:
-    return char.isprintable() or char in "\r\n\t"

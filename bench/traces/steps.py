@@ -76,8 +76,7 @@ class ReadMessage:
     time: float | None = None
 
     def with_known(self, **known: Any) -> ReadMessage:
-        """The message with more of its fields set (model, usage, …); None leaves a field as it
-        is."""
+        """The message with more of its fields set; None leaves a field as it is."""
         return replace(self, **{name: value for name, value in known.items() if value is not None})
 
 
@@ -105,19 +104,13 @@ class Steps:
         """The index of the next step."""
         return len(self.steps)
 
-    @property
-    def has_messages(self) -> bool:
-        """True if there is a user message, an answer or a result: without one there is no run."""
-        return any(isinstance(step, UserTurn | ModelTurn | ToolResult) for step in self.steps)
-
     def add(self, kind: type[AnyStep], **fields: Any) -> int:
         """Append a step of a kind; returns its index."""
         self.steps.append(kind(index=self.index, **fields))
         return self.index - 1
 
     def set_tools(self, definitions: list[Any], thread: str = "main") -> None:
-        """Append the tool definitions that a thread has from here on, unless they are the same as
-        before."""
+        """Append the tools that a thread has from here on, unless they are the same as before."""
         if definitions != self._tools.get(thread, []):
             self._tools[thread] = definitions
             self.add(ToolsChanged, thread=thread, tools=tuple(definitions))
@@ -173,8 +166,6 @@ class Steps:
         """Append a person's yes or no to a call."""
         _, thread = self._known.get(call_id, (None, "main"))
         self.add(Approval, thread=thread, t=time, call_id=call_id, approved=approved)
-
-    # ---- calls and their results
 
     def note_calls(self, calls: tuple[ToolCall, ...], thread: str = "main") -> None:
         """Note calls that results may answer from here on."""
@@ -265,8 +256,8 @@ def traces_of(
 ) -> Iterator[Trace]:
     """The traces of a file's runs in their order. Empty runs, and what was left out of the file,
     are counted on the first. Raises NoRun where there is none."""
-    every = list(runs)
-    with_messages = [run for run in every if run.has_messages]
+    every, said = list(runs), UserTurn | ModelTurn | ToolResult
+    with_messages = [run for run in every if any(isinstance(step, said) for step in run.steps)]
     if not with_messages:
         what = "holds no message, model call or result that can be read — nothing was recorded"
         raise NoRun(str(document.fail(what)))
@@ -283,20 +274,15 @@ def own_id(kind: str, index: int, at: int) -> str:
 
 
 def point_after(step: AnyStep | None) -> str:
-    """The decision point after a step: after a model turn, a result or a user's turn, else before
-    the model."""
+    """The decision point after a turn, a result or a user's turn, else before the model."""
     return next((point for kind, point in _POINTS if isinstance(step, kind)), "before_model")
 
 
 def _structured(ran: ToolRun, seen: str) -> Any:
-    """The structured value of a result: the recorded one, else the value of its output, else that
-    of the text that the model saw."""
     known = (ran.data, ran.output if isinstance(ran.output, dict | list) else None)
     texts = (ran.output if isinstance(ran.output, str) else "", seen)
     return next((value for value in (*known, *map(data_of, texts)) if value is not None), None)
 
-
-# ---------------------------------------------------------------- sessions as trees of entries
 
 Id = TypeVar("Id")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 
 from ..model import Trace
 from ..model.errors import visible
@@ -12,37 +11,53 @@ from ..text.wording import counted, listed
 from .values import as_dict
 
 
-@dataclass(frozen=True)
 class ReadSummary:
-    """Counts over some traces: what was read, what a reader skipped, results truncated before they
-    were recorded, what is not recorded, and the secrets that an import removed.
+    """Counts over traces and over the files (name and reason) that were skipped: what was read,
+    what a reader skipped, results truncated before they were recorded, what is not recorded, and
+    the secrets that an import removed.
 
     >>> from bench.model import Source, UserTurn
     >>> step = UserTurn(index=0, content="list the walls")
     >>> trace = Trace(id="a", source=Source(format="native"), steps=(step,), left_out={"block of type 'audio'": 2})
-    >>> summary_of([trace]).line()
+    >>> ReadSummary([trace]).line()
     "read 1 step (0 model calls, 0 results); skipped: 2 × block of type 'audio'"
     """
 
-    traces: int = 0
-    steps: int = 0
-    model_calls: int = 0
-    results: int = 0
-    cut: int = 0
-    skipped: Counter[str] = field(default_factory=Counter)
-    unknown: Counter[tuple[str, str]] = field(default_factory=Counter)
-    redacted: Counter[str] = field(default_factory=Counter)
+    def __init__(self, traces: Iterable[Trace] = (), files: Sequence[tuple[str, str]] = ()) -> None:
+        self.traces = self.steps = self.model_calls = self.results = self.cut = 0
+        self.skipped, self.redacted = Counter[str](), Counter[str]()
+        self.unknown = Counter[tuple[str, str]]()  # by what is not recorded, and of what
+        for trace in traces:
+            self.add(trace)
+        self.skip(files)
 
-    def __add__(self, other: ReadSummary) -> ReadSummary:
-        names = self.__dataclass_fields__
-        return ReadSummary(**{name: getattr(self, name) + getattr(other, name) for name in names})
+    def skip(self, files: Sequence[tuple[str, str]]) -> None:
+        """Count skipped files."""
+        self.skipped["file" if len(files) == 1 else "files"] += len(files)
+
+    def add(self, trace: Trace) -> None:
+        """Count a trace."""
+        self.traces += 1
+        self.steps += len(trace.steps)
+        self.model_calls += len(trace.model_turns)
+        self.results += len(trace.results)
+        self.cut += sum(result.truncated_at_source for result in trace.results)
+        self.skipped.update(trace.left_out)
+        self.redacted.update(as_dict(trace.meta.get("redacted")))
+        calls = Counter(call.id for turn in trace.model_turns for call in turn.tool_calls)
+        unanswered = calls - Counter(result.call_id for result in trace.results)
+        self.unknown["the result", "call"] += unanswered.total()
+        self.unknown["the usage", "model call"] += sum(
+            turn.usage is None for turn in trace.model_turns
+        )
+        self.unknown["the prompts", "run"] += trace.labels.get("prompts") == "unknown"
 
     def line(self) -> str:
         """The counts in one line."""
         traces = f"{counted(self.traces, 'trace')}, " if self.traces > 1 else ""
         calls = f"{counted(self.model_calls, 'model call')}, {counted(self.results, 'result')}"
-        skipped = [f"{many} × {visible(kind)}" for kind, many in sorted(self.skipped.items())]
-        unknown = [f"{what[0]} of {counted(n, what[1])}" for what, n in self.unknown.items()]
+        skipped = [f"{many} × {visible(kind)}" for kind, many in sorted((+self.skipped).items())]
+        unknown = [f"{what} of {counted(n, noun)}" for (what, noun), n in self.unknown.items() if n]
         redacted = [f"{kind.replace('_', ' ')} ×{n}" for kind, n in sorted(self.redacted.items())]
         parts = [
             f"read {traces}{counted(self.steps, 'step')} ({calls})",
@@ -52,31 +67,3 @@ class ReadSummary:
             f"secrets removed: {listed(redacted, 99)}" if redacted else "",
         ]
         return "; ".join(filter(None, parts))
-
-
-def summary_of(traces: Iterable[Trace], skipped: Sequence[tuple[str, str]] = ()) -> ReadSummary:
-    """The counts over traces and over the files (name and reason) that were skipped."""
-    files = Counter[str]()
-    if skipped:
-        files["file" if len(skipped) == 1 else "files"] = len(skipped)
-    return sum(map(_of_one, traces), ReadSummary(skipped=files))
-
-
-def _of_one(trace: Trace) -> ReadSummary:
-    calls = Counter(call.id for turn in trace.model_turns for call in turn.tool_calls)
-    unanswered = calls - Counter(result.call_id for result in trace.results)
-    unknown = {
-        ("the result", "call"): unanswered.total(),
-        ("the usage", "model call"): sum(turn.usage is None for turn in trace.model_turns),
-        ("the prompts", "run"): int(trace.labels.get("prompts") == "unknown"),
-    }
-    return ReadSummary(
-        traces=1,
-        steps=len(trace.steps),
-        model_calls=len(trace.model_turns),
-        results=len(trace.results),
-        cut=sum(result.truncated_at_source for result in trace.results),
-        skipped=Counter(trace.left_out),
-        unknown=+Counter(unknown),
-        redacted=Counter(as_dict(trace.meta.get("redacted"))),
-    )

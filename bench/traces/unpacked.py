@@ -76,8 +76,7 @@ class ZipEntries:
             raise TraceError(f"{place}: {what} — {_AGAIN}") from None
 
     def _of_zstd(self, info: zipfile.ZipInfo) -> bytes:
-        """The bytes of an entry in zstd, which older Pythons do not know. The package that does is
-        an extra."""
+        """The bytes of an entry in zstd, by an extra: older Pythons do not know it."""
         try:
             zstandard: Any = importlib.import_module("zstandard")
         except ImportError:

@@ -61,8 +61,7 @@ class UserReader:
         self._child.stop()
 
     def _ask(self, act: _Act, document: Document) -> _Answer:
-        """The child's answer in a new session. TraceError for an error, or where it gives no
-        answer."""
+        """The child's answer in a new session. TraceError for an error, or without one."""
         about = (document.path, document.name, document.below, tuple(document.beside))
         work = functools.partial(_file_answer, act, about, self._spec, self._base)
         try:
@@ -97,7 +96,6 @@ def _prepare(spec: str, base: Path) -> None:
 def _file_answer(
     act: _Act, about: Any, spec: str, base: Path, link: Link, ready: None, request: bytes
 ) -> bytes:
-    """The answer about one file; an error of the reader is an answer too."""
     document = Document(*about)
     try:
         given = _answer(act, document, spec, base)
@@ -128,8 +126,7 @@ def _answer(act: _Act, document: Document, spec: str, base: Path) -> _Answer:
 
 
 def _lines_of(trace: Any, document: Document) -> bytes:
-    """A reader's trace as lines of JSON, within the limits of a file. Raises for anything but a
-    trace."""
+    """A reader's trace as lines of JSON. Raises for anything but a trace that can be read."""
     if not isinstance(trace, Trace):
         raise TypeError(f"`read` gave a {type(trace).__name__}, expected a Trace")
     lines = encode_trace(trace)

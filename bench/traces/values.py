@@ -129,12 +129,8 @@ def from_json_text(value: Any) -> Any:
     return value
 
 
-# ---------------------------------------------------------------- counted
-
-
 class Unread:
-    """Counts of what a reader did not understand in a file, by a few words each; they become
-    `Trace.left_out`."""
+    """Counts of what a reader did not understand, which become `Trace.left_out`."""
 
     def __init__(self) -> None:
         self.counts: dict[str, int] = {}
@@ -163,8 +159,7 @@ class Unread:
 
 
 Kinds = Mapping[str, type]
-"""The names of an object's members, each with the type that it should have; `float` is any
-number."""
+"""The names of an object's members, each with its type; `float` is any number."""
 
 
 def fields_of(value: Any, kinds: Kinds, unread: Unread, where: str = "") -> Fields:

@@ -12,7 +12,7 @@ from bench.model import ModelTurn, Source, ToolCall, Trace, Usage, UserTurn
 from bench.model.errors import TraceError
 from bench.traces import load
 from bench.traces.formats.native import encode_trace, write_traces
-from bench.traces.summary import summary_of
+from bench.traces.summary import ReadSummary
 
 CHAT = [
     {"role": "system", "content": "You run scripts."},
@@ -76,10 +76,10 @@ def test_the_summary_adds_up():
     cut = result("cut", index=3, call_id="c", function="f", truncated_at_source=True, data=[1])
     steps = (UserTurn(index=0, content="go"), turn, cut, ModelTurn(index=4))
     trace = Trace(id="w", source=Source(format="native"), steps=steps, left_out={"block": 2})
-    summary = summary_of([trace, trace], [("x", "no recording")])
+    summary = ReadSummary([trace, trace], [("x", "no recording")])
     assert (summary.traces, summary.steps, summary.model_calls, summary.results) == (2, 8, 4, 2)
     assert (summary.cut, summary.skipped) == (2, {"block": 4, "file": 1})
-    assert sorted(summary.unknown.values()) == [2, 2]
+    assert sorted(summary.unknown.values()) == [0, 2, 2]
 
 
 def test_several_traces_in_one_file_come_back_in_order(folder):

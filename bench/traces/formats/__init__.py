@@ -10,12 +10,10 @@ from ..values import Unread
 
 
 class Format:
-    """A reader that is certain of a file with the marks of its format, and says which runs are in
-    it."""
+    """A reader that is certain of a file with its marks, and says which runs are in it."""
 
     def marked(self, document: Document) -> object:
-        """Something true for a file with the marks of the format, by its content alone. Never
-        raises."""
+        """Something true for a file with the marks of the format, by its content. Never raises."""
         raise NotImplementedError
 
     def runs(self, document: Document, unread: Unread) -> Iterable[Steps]:

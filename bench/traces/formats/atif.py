@@ -65,8 +65,7 @@ class _Trajectories(Steps):
     """The steps of a trajectory, and of its sub-agents, each in a thread."""
 
     def trajectory(self, value: Fields, thread: str) -> None:
-        """Add the steps of a trajectory. A sub-agent's come before the result that refers to it,
-        else last."""
+        """Add a trajectory; a sub-agent's comes before the result that refers to it, else last."""
         listed, about = dicts(value.get("subagent_trajectories")), as_dict(value, "agent")
         sub_agents = {str(one.get("trajectory_id")): one for one in listed}
         if tools := as_list(about.get("tool_definitions")):
@@ -83,9 +82,8 @@ class _Trajectories(Steps):
                 result = fields_of(observed, _RESULT, self.unread, "an observation")
                 for reference in dicts(result.get("subagent_trajectory_ref")):
                     name = str(reference.get("trajectory_id"))
-                    self.unread.add(
-                        "sub-agent's trajectory in another file", name not in sub_agents
-                    )
+                    elsewhere = name not in sub_agents
+                    self.unread.add("sub-agent's trajectory in another file", elsewhere)
                     self.trajectory(sub_agents.pop(name, {}), name)
                 self.add_message(self._result(result, step), thread, time)
         for name, inner in sub_agents.items():
@@ -110,8 +108,6 @@ class _Trajectories(Steps):
         return message(sent, self.unread)
 
     def _result(self, result: Fields, step: Fields) -> ReadMessage:
-        """An observation as the result of the call that it names, else of the step's next call;
-        without calls as a user message."""
         call_id = result.get("source_call_id", "")
         places = (as_dict(place.get("extra"), "tool_result_metadata") for place in (result, step))
         metadata = next(filter(None, places), as_dict(step.get("extra"), "metadata"))

@@ -1,5 +1,4 @@
-"""Sessions of Claude Code: the files below `~/.claude/projects`, and what `claude -p` writes as
-JSON."""
+"""Sessions of Claude Code: files below `~/.claude/projects`, and the JSON of `claude -p`."""
 
 from __future__ import annotations
 
@@ -16,20 +15,17 @@ from ..steps import ReadMessage, Steps, paired, way_to
 from ..values import Unread, as_dict, as_list, fields_of, number, text, time_of
 from . import Format
 
-_NOT_IN_PROMPTS = {
+_SILENT = {
     "summary", "file-history-snapshot", "queue-operation", "ai-title", "custom-title", "last-prompt", "progress",
     "pr-link", "tag", "agent-name", "agent-color", "agent-setting", "mode", "permission-mode", "worktree-state",
     "attribution-snapshot", "rate_limit_event", "tool_progress", "stream_event", "task-summary", "tool_use_summary",
     "auth_status", "result",
-}  # fmt: skip
-"""Types of lines of which nothing is in a prompt."""
-_NOTES = {
     "init", "turn_duration", "local_command", "informational", "api_error", "stop_hook_summary", "status",
     "hook_started", "hook_response", "away_summary", "bridge_status", "scheduled_task_fire", "memory_saved",
     "api_metrics", "task_started", "task_progress", "task_notification", "files_persisted", "hook_progress",
     "session_state_changed",
 }  # fmt: skip
-"""Subtypes of system lines that the model does not see; nor does it see those without one (1.0)."""
+"""Types of lines, and subtypes of system lines, that are in no prompt; nor are those without one (1.0)."""
 _CLEARED = "[Old tool result content cleared]"
 _MAIN = "main"
 
@@ -61,9 +57,8 @@ class ClaudeCode(Format):
 
     def marked(self, document: Document) -> object:
         lines = document.first_objects
-        turns = [
-            as_dict(line, "message") for line in lines if line.get("type") in ("user", "assistant")
-        ]
+        said = [line for line in lines if line.get("type") in ("user", "assistant")]
+        turns = [as_dict(line, "message") for line in said]
         session = any({"sessionId", "session_id"} & line.keys() for line in lines)
         return session and any(turn and "parts" not in turn for turn in turns)
 
@@ -79,7 +74,6 @@ def _session_id(lines: list[Fields]) -> str | None:
 
 
 def _agents(document: Document, session: str) -> dict[str, Document]:
-    """The files of a session's sub-agents by their ids, beside its file or in its folder."""
     folder = document.path.parent
     inner = (folder / session / "subagents").glob("agent-*.jsonl")
     files: dict[str, Document] = {}
@@ -93,7 +87,6 @@ def _agents(document: Document, session: str) -> dict[str, Document]:
 
 
 def _refuse_part(document: Document, session: str) -> None:
-    """Raise PartOf for a sub-agent's file in a folder with the file of its session."""
     folder = document.path.parent
     levels = len(PurePosixPath(document.below).parts)
     given = document.path.parents[levels - 1]
@@ -170,13 +163,12 @@ class _Session(Steps):
             self.boundary = line
         elif kind == "system" and subtype == "microcompact_boundary":
             self._cleared(line, thread)
-        elif kind == "system" and subtype is not None and subtype not in _NOTES:
+        elif kind == "system" and subtype is not None and subtype not in _SILENT:
             self.unread.kind("system line", subtype)
-        elif kind != "system" and kind not in _NOT_IN_PROMPTS:
+        elif kind != "system" and kind not in _SILENT:
             self.unread.kind("line", kind or None)
 
     def _attachment(self, line: Fields, thread: str) -> None:
-        """Add a prompt that was typed while the agent worked; other attachments are counted."""
         attachment = line.get("attachment", {})
         kind, prompt = attachment.get("type"), text(attachment.get("prompt"))
         if kind == "queued_command" and prompt:
@@ -201,8 +193,6 @@ class _Session(Steps):
             self.add_message(entry, thread, line["timestamp"])
 
     def _assistant(self, line: Fields, thread: str) -> None:
-        """Add an answer at its first line. Each line repeats the usage so far, so the largest one
-        counts."""
         lines = self.answers.pop((thread, _answer_id(line)), [])
         if not lines:  # another line of an answer that was added
             return
@@ -228,15 +218,11 @@ class _Session(Steps):
         for result in results:
             self.add_message(result, thread, line["timestamp"])
 
-    # ---- compacted, cleared, or gone back in
-
     def _compacted(self, line: Fields, thread: str) -> None:
         if thread == _MAIN and self.boundary is not None:
             self._reset(line, None)
 
     def _reset(self, line: Fields, summary: str | None) -> None:
-        """Add a reset for a compaction: its summary, and the segment that its mark lists as
-        kept."""
         boundary, self.boundary = self.boundary, None
         segment = as_dict(boundary, "compactMetadata", "preservedSegment")
         first, last = (self.step_of.get(str(segment.get(key))) for key in ("headUuid", "tailUuid"))
@@ -244,8 +230,6 @@ class _Session(Steps):
         self.add(ContextReset, t=line["timestamp"], summary=summary, kept=kept)
 
     def _cleared(self, line: Fields, thread: str) -> None:
-        """Add an edit for the results that a mark names as cleared: later prompts show a notice
-        instead."""
         named = as_list(line.get("microcompactMetadata", {}).get("compactedToolIds"))
         calls = set(map(str, named))
         results = [step for step in self.steps if isinstance(step, ToolResult)]
@@ -254,8 +238,7 @@ class _Session(Steps):
             self.add(ContextEdit, t=line["timestamp"], thread=thread, shown=notices)
 
     def _went_back(self, line: Fields, thread: str) -> None:
-        """Add a reset if the user went back before typing a prompt: its ancestors then lack the
-        thread's last turn."""
+        """Add a reset if the ancestors of a prompt lack the last turn: the user went back."""
         steps = (step for step in reversed(self.steps) if step.thread == thread)
         last = next((step for step in steps if isinstance(step, ModelTurn | ContextReset)), None)
         if not isinstance(last, ModelTurn):

@@ -117,8 +117,6 @@ class _Rollout(Steps):
                 message, self.counted = message.with_known(usage=self.counted), None
             self.add_message(message, time=time_of(lines[0].get("timestamp"), self.unread))
 
-    # ---- events
-
     def _event(self, event: Fields, time: float | None) -> None:
         kind = event.get("type")
         if kind == "token_count":

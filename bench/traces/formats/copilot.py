@@ -1,5 +1,4 @@
-"""Chats of GitHub Copilot in VS Code: files of "Chat: Export Chat…", and those below
-`chatSessions`."""
+"""Chats of GitHub Copilot in VS Code: exported files, and those below `chatSessions`."""
 
 from __future__ import annotations
 
@@ -37,10 +36,8 @@ class Copilot(Format):
     def marked(self, document: Document) -> object:
         head = as_dict(document.head)
         chat = as_dict(head, "v") if head.get("kind") == 0 else head
-        asked = chat.get("requests") == [] or any(
-            as_dict(item, "message") for item in dicts(chat.get("requests"))
-        )
-        return asked and not _FRAME.isdisjoint(chat)
+        asked = [as_dict(item, "message") for item in dicts(chat.get("requests"))]
+        return (chat.get("requests") == [] or any(asked)) and not _FRAME.isdisjoint(chat)
 
     def runs(self, document: Document, unread: Unread) -> list[Steps]:
         run = _Chat()
@@ -110,8 +107,7 @@ class _Chat(Steps):
 
 
 def _text(part: Any) -> str:
-    """The text in a part of a response or a result, possibly a tree of prompt elements; `""` for
-    progress, edits and references."""
+    """The text in a part, which may be a tree; `""` for progress, edits and references."""
     if isinstance(part, list):
         return "".join(map(_text, part))
     if not isinstance(part, dict):

@@ -62,8 +62,7 @@ class _Session(Steps):
     """The steps of one session."""
 
     def session(self, objects: list[Fields]) -> None:
-        """Add a recorded session: its header with messages, or a header and a line for each
-        message."""
+        """Add a recorded session: a header with messages, or with a line for each."""
         header = objects[0] if objects else {}
         self.meta["session_id"] = header.get("sessionId")
         by_id: dict[Any, Fields] = {}
@@ -73,18 +72,17 @@ class _Session(Steps):
         starts: dict[str, int] = {}
         for value in by_id.values():
             if "$rewindTo" in value:
-                self._rewind(starts.get(str(value["$rewindTo"])))
+                start = starts.get(str(value["$rewindTo"]))
+                lost = "mark of going back to a message that is not in the file"
+                self.unread.add(lost, start is None)
+                if start is not None:
+                    self.add(ContextReset, kept=tuple(range(start)))
             elif "$set" in value:
                 anew = "messages" in as_dict(value, "$set")
                 self.unread.add("messages set anew", anew)
             elif not value.keys() >= {"sessionId", "projectHash"}:
                 starts[str(value.get("id"))] = self.index
                 self._message(value)
-
-    def _rewind(self, start: int | None) -> None:
-        self.unread.add("mark of going back to a message that is not in the file", start is None)
-        if start is not None:
-            self.add(ContextReset, kept=tuple(range(start)))
 
     def _message(self, value: Fields) -> None:
         kind = value.get("type")
@@ -111,7 +109,6 @@ class _Session(Steps):
             self._result(call)
 
     def _result(self, call: Fields) -> None:
-        """Add the result recorded in a call; nothing for a call that is still pending."""
         blocks, status = blocks_of(call.get("result"), self.unread), call.get("status")
         if not (blocks.has_content or blocks.results) and status in _PENDING:
             return

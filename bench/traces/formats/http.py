@@ -1,5 +1,4 @@
-"""Recorded HTTP: cassettes of VCR in YAML or JSON, and HAR files, of which the model calls make
-runs."""
+"""Recorded HTTP: cassettes of VCR in YAML or JSON, and HAR files, with model calls."""
 
 from __future__ import annotations
 
@@ -54,8 +53,6 @@ def _listed_in_json(document: Document) -> list[Fields]:
 
 
 def _listed_in_yaml(document: Document) -> list[Fields]:
-    """The interactions of a cassette in YAML as records of a log of calls, with decompressed
-    bodies."""
     records = []
     for interaction in dicts(as_dict(document.yaml).get("interactions")):
         named = _MODEL.search(unquote(str(as_dict(interaction, "request").get("uri"))))

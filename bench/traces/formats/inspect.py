@@ -1,5 +1,4 @@
-"""Evaluation logs of Inspect, as JSON or as `.eval` (a zip file): one run a sample, put together
-from its model calls."""
+"""Evaluation logs of Inspect, as JSON or `.eval` (a zip file): one run a sample."""
 
 from __future__ import annotations
 
@@ -79,8 +78,7 @@ def _entry(document: Document, packed: ZipEntries, name: str) -> Fields:
 
 
 class _Sample(Prompts):
-    """The steps of one sample, with its shared texts (attachments, pooled messages) put in
-    place."""
+    """The steps of one sample, with its attachments and pooled messages put in place."""
 
     def __init__(self, sample: Fields, task: str) -> None:
         super().__init__()
@@ -106,11 +104,9 @@ class _Sample(Prompts):
         if kind == "model":
             self._call(event)
         elif kind == "approval":
-            call_id, time = (
-                text(as_dict(event, "call").get("id")) or "",
-                self._time(event, "timestamp"),
-            )
-            self.add_approval(call_id, event.get("decision") in ("approve", "modify"), time)
+            call_id = text(as_dict(event, "call").get("id")) or ""
+            approved = event.get("decision") in ("approve", "modify")
+            self.add_approval(call_id, approved, self._time(event, "timestamp"))
         elif kind == "step" and event.get("type") == "scorer":
             self.grading = event.get("action") == "begin"
         elif kind not in _BESIDE:
@@ -142,7 +138,6 @@ class _Sample(Prompts):
         )
 
     def _prompt(self, event: Fields) -> list[ReadMessage]:
-        """The prompt of a call: its own messages, then those that it takes from the pool."""
         prompt = [one for value in dicts(event.get("input")) for one in self._messages_of(value)]
         for reference in as_list(event.get("input_refs")):
             places = [place for place in as_list(reference) if type(place) is int]
@@ -178,7 +173,6 @@ class _Sample(Prompts):
 
 
 def _spans(events: list[Fields]) -> dict[str, tuple[str, bool]]:
-    """The spans of some events, each with its agent (`""` without one) and True if it grades."""
     begun = {str(event.get("id")): event for event in events if event.get("event") == "span_begin"}
     parents = {name: str(span.get("parent_id")) for name, span in begun.items()}
 

@@ -50,9 +50,7 @@ class Langfuse(Format):
         return trees_of(named)
 
 
-def _frames_and_observations(
-    values: list[Fields],
-) -> tuple[list[str], list[Fields]]:
+def _frames_and_observations(values: list[Fields]) -> tuple[list[str], list[Fields]]:
     frames: list[str] = []
     items: list[Fields] = []
     for value in values:
@@ -87,7 +85,6 @@ def _span(item: Fields, unread: Unread) -> Span:
 
 
 def _is_tool(message: Any) -> bool:
-    """True for the definition of a tool that LangChain's integration lists among the messages."""
     fields = as_dict(message)
     return "function" in as_dict(fields.get("content")) and fields.get("role") == "tool"
 

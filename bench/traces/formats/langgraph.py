@@ -82,6 +82,8 @@ class _State:
         values = inner.get("channel_values") or first_of(saved, ("channel_values", "values"))
         self.values = as_dict(values)
         self.next: Any = saved.get("next")
+        tasks = [*dicts(saved.get("tasks")), saved]
+        self.interrupts = sum(len(as_list(one.get("interrupts"))) for one in tasks)
         self.seen = as_dict(inner.get("versions_seen") or saved.get("versions_seen"))
 
     @property
@@ -90,15 +92,8 @@ class _State:
         held = self.values.get("messages")
         return dicts(held or next(filter(_has_messages, self.values.values()), None))
 
-    @property
-    def interrupts(self) -> int:
-        """The number of interrupts that it waits at."""
-        waiting = [task.get("interrupts") for task in dicts(self.saved.get("tasks"))]
-        return sum(len(as_list(listed)) for listed in [*waiting, self.saved.get("interrupts")])
-
     def next_nodes(self, following: _State | None) -> list[str] | None:
-        """The nodes that run next, `[]` at the end; None if they are not recorded, or the graph
-        only begins."""
+        """The nodes that run next, `[]` at the end; None if not recorded, or at the start."""
         ran = self.next
         if not isinstance(ran, list):
             since = following.seen if following else {}
@@ -118,8 +113,7 @@ def _identity(value: Fields) -> str:
 
 
 class _Graph(Prompts):
-    """The steps of a thread's states. A message that a subgraph hands on belongs to the graph
-    only."""
+    """The steps of a thread; what a subgraph hands on belongs to the graph only."""
 
     def __init__(self, states: list[_State]) -> None:
         super().__init__()
@@ -201,9 +195,8 @@ def _rows(document: Document, most: int) -> list[Fields]:
             copy.with_name("saved-wal").write_bytes(Document(log).disk_bytes)
         with contextlib.closing(sqlite3.connect(copy)) as database:
             database.row_factory = sqlite3.Row
-            return [
-                dict(row) for row in database.execute(f"SELECT * FROM checkpoints LIMIT {most:d}")
-            ]
+            rows = database.execute(f"SELECT * FROM checkpoints LIMIT {most:d}")
+            return list(map(dict, rows))
     return []
 
 
@@ -218,8 +211,7 @@ def _unpacked(kind: Any, data: Any) -> Any:
 
 
 def _object(code: int, data: memoryview) -> Any:
-    """An object of the serializer in the form of LangChain's dumps, or its arguments if it has no
-    fields."""
+    """An object in the form of LangChain's dumps, or its arguments if it has no fields."""
     packed = msgspec.msgpack.decode(bytes(data), ext_hook=_object)
     if not isinstance(packed, list) or len(packed) < 3:
         return packed

@@ -49,8 +49,6 @@ class LangSmith(Format):
 
 
 def _merged_runs(values: list[Fields]) -> list[Fields]:
-    """Runs, merged from batches where clients sent them so: `post` begins runs, `patch` ends
-    them."""
     merged: dict[str, Fields] = {}
     for value in values:
         batch = [*dicts(value.get("post")), *dicts(value.get("patch"))]

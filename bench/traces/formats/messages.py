@@ -1,5 +1,4 @@
-"""Conversations: messages in the form of OpenAI's chat or Responses interface, Anthropic's, or
-LangChain's."""
+"""Conversations: messages as OpenAI, Anthropic or LangChain write them."""
 
 from __future__ import annotations
 
@@ -41,8 +40,7 @@ class Messages(Format):
     """
 
     def sniff(self, document: Document) -> Confidence:
-        """CERTAIN for messages with calls and no sign of another format; POSSIBLE for other
-        messages."""
+        """CERTAIN for messages with calls and no sign of another format, else POSSIBLE."""
         first = document.first
         frame = first if isinstance(first.get("messages"), list) else {}
         listed = frame.get("messages") or document.first_objects
@@ -66,7 +64,6 @@ def _is_observed(item: Fields) -> bool:
 
 
 def _has_calls(item: Fields) -> bool:
-    """True for a message with calls, results, or blocks of any kind but text."""
     beside = item.keys() & {"tool_calls", "function_call", "tool_call_id"}
     kinds = [str(part.get("type")) for part in dicts(item.get("content"))]
     typed = any(not kind.endswith("text") for kind in kinds)

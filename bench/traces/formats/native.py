@@ -1,5 +1,4 @@
-"""The bench's own format: JSON Lines, one header line and one line per step, optionally compressed.
-Round-trips exactly."""
+"""The bench's own format: a header and a line per step for each trace. Round-trips exactly."""
 
 from __future__ import annotations
 
@@ -7,7 +6,7 @@ import gzip
 import io
 import re
 from collections.abc import Iterable, Set
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, get_args
 
@@ -16,15 +15,16 @@ import msgspec
 from ...files.writing import write_together
 from ...model import SCHEMA_VERSION, AnyStep, Trace
 from ...model.errors import one_line
-from .. import Confidence, Document, Traces, certain_if, register
+from .. import Document, Traces, register
 from ..lines import KEY, Header, encode_trace as encode_trace, trace_of
 from ..values import Unread, as_dict, dicts
+from . import Format
 
 _PLACE = re.compile(r" - at `(?:key in )?(\$.*?)`$")
 
 
 @register("reader", "native")
-class Native:
+class Native(Format):
     """Traces in the bench's own format, one or several in a file, with the source that they were
     recorded from; a header begins the next one.
 
@@ -36,75 +36,69 @@ class Native:
     Source: docs/traces.md "Native traces". Tested: schema 1
     """
 
-    def sniff(self, document: Document) -> Confidence:
-        """CERTAIN for a header of the bench."""
-        head = document.head
-        keys = head.keys() if isinstance(head, dict) else set()
-        return certain_if(KEY in keys)
+    def marked(self, document: Document) -> object:
+        return KEY in as_dict(document.head)
 
     def read(self, document: Document) -> Traces:
         """The file's traces in their order, each with its recorded `source`."""
-        lines = _Lines(document)
-        header: Header | None = None
-        steps: list[AnyStep] = []
+        run: _Run | None = None
         for number, line in document.lines():
             value = document.decode(line, number)
-            if header is None or KEY in as_dict(value):
-                if header is not None:
-                    yield trace_of(lines.counted(header), steps)
-                header, steps = lines.header(number, value), []
+            if run is not None and KEY not in as_dict(value):
+                run.add(number, value)
                 continue
-            step = lines.step(number, value)
-            if steps and step.index <= steps[-1].index:
-                what = f"expected more than {steps[-1].index}, got {step.index} — steps are in order, each index once"
-                raise document.fail(what, line=number, path="$.index")
-            steps.append(step)
-        if header is not None:
-            yield trace_of(lines.counted(header), steps)
+            if run is not None:
+                yield run.trace()
+            run = _Run(document, number, value)
+        if run is not None:
+            yield run.trace()
 
 
 _RETIRED = {"outcome", "agent", "options", "finish_reason", "duration_s"}
 """Members that earlier versions wrote, and that nothing ever read."""
 _HEADER = set(Header.__struct_fields__)
 _STEPS = {
-    step.__struct_config__.tag: {"kind", *step.__struct_fields__} for step in get_args(AnyStep)
+    kind.__struct_config__.tag: {"kind", *kind.__struct_fields__} for kind in get_args(AnyStep)
 }
 """The members of a step, by its kind."""
 
 
-class _Lines:
-    """Reads a file's lines as headers and steps; `unread` counts the unknown members of the current
-    trace."""
+class _Run:
+    """The header of a trace and its steps so far. TraceError for a line that is no header, of
+    another schema, or no step."""
 
-    def __init__(self, document: Document) -> None:
-        self.document = document
-        self.unread = Unread()
-
-    def header(self, number: int, value: Any) -> Header:
-        """The header on a line. TraceError for anything else, or another schema."""
-        version, self.unread = as_dict(value).get(KEY), Unread()
+    def __init__(self, document: Document, number: int, value: Any) -> None:
+        self.document, self.unread = document, Unread()
+        self.steps: list[AnyStep] = []
+        version = as_dict(value).get(KEY)
         if version is None:
             what = f'expected a header {{"{KEY}": {SCHEMA_VERSION}, "id": …, "source": …}} — not a native trace'
-            raise self.document.fail(what, line=number)
+            raise document.fail(what, line=number)
         if version != SCHEMA_VERSION or isinstance(version, bool):
             what = f"schema {one_line(version)[:40]} is not {SCHEMA_VERSION}"
             what = f"{what} — write the trace again with this version of bench"
-            raise self.document.fail(what, line=number, path=f"$.{KEY}")
-        header: Header = self._typed(number, value, Header, _HEADER)
-        if not header.id:
-            raise self.document.fail("expected a name, got an empty one", line=number, path="$.id")
-        return header
+            raise document.fail(what, line=number, path=f"$.{KEY}")
+        self.header: Header = self._typed(number, value, Header, _HEADER)
+        if not self.header.id:
+            raise document.fail("expected a name, got an empty one", line=number, path="$.id")
 
-    def step(self, number: int, value: Any) -> AnyStep:
-        """The step on a line."""
+    def add(self, number: int, value: Any) -> None:
+        """Add the step on a line."""
         members = _STEPS.get(str(as_dict(value).get("kind")))
         step: AnyStep = self._typed(number, value, AnyStep, members)
-        return step
+        last = self.steps[-1].index if self.steps else -1
+        if step.index <= last:
+            what = (
+                f"expected more than {last}, got {step.index} — steps are in order, each index once"
+            )
+            raise self.document.fail(what, line=number, path="$.index")
+        self.steps.append(step)
 
-    def counted(self, header: Header) -> Header:
-        """A header with the counts of what was left out of it and its steps."""
-        self.unread.add_all(header.left_out)
-        return msgspec.structs.replace(header, left_out=self.unread.counts)
+    def trace(self) -> Trace:
+        """The trace, with the counts of what was left out of its lines."""
+        self.unread.add_all(self.header.left_out)
+        header = msgspec.structs.replace(self.header, left_out=self.unread.counts)
+        return trace_of(header, self.steps)
 
     def _typed(self, number: int, value: Any, kind: Any, members: Set[str] | None) -> Any:
         """The value on a line as a `kind` with these `members` (None for an unknown kind of step).
@@ -151,11 +145,10 @@ def write_traces(traces: Iterable[Trace], path: str | Path) -> None:
     """Write several traces into one native file, otherwise like `write_trace`. The traces may be an
     iterator; only their encoded bytes stay in memory."""
     target, buffer = Path(path), io.BytesIO()
-    with ExitStack() as stack:
-        file: Any = buffer
-        if target.suffix == ".gz":
-            packed = gzip.GzipFile(filename="", fileobj=buffer, mode="wb", compresslevel=6, mtime=0)
-            file = stack.enter_context(packed)
+    file: AbstractContextManager[Any] = nullcontext(buffer)
+    if target.suffix == ".gz":
+        file = gzip.GzipFile(filename="", fileobj=buffer, mode="wb", compresslevel=6, mtime=0)
+    with file as opened:
         for trace in traces:
-            file.write(encode_trace(trace))
+            opened.write(encode_trace(trace))
     write_together({target: buffer.getvalue()})

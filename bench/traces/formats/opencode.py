@@ -49,11 +49,8 @@ class Opencode(Format):
 
     def marked(self, document: Document) -> object:
         head = as_dict(document.head)
-        listed = dicts(head.get("messages"))
-        parts = any(
-            isinstance(item.get("parts"), list) and "role" in as_dict(item, "info")
-            for item in listed
-        )
+        said = [one for one in dicts(head.get("messages")) if "role" in as_dict(one, "info")]
+        parts = any(isinstance(one.get("parts"), list) for one in said)
         return "id" in as_dict(head, "info") and parts
 
     def runs(self, document: Document, unread: Unread) -> list[Steps]:
@@ -152,7 +149,6 @@ class _Session(Steps):
             self.cleared.append((times["compacted"], index))
 
     def _clear(self, now: float) -> None:
-        """Add an edit for the results that were cleared before a time."""
         due = [item for item in self.cleared if item[0] <= now]
         if due:
             self.cleared = [item for item in self.cleared if item not in due]

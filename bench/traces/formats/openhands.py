@@ -1,5 +1,4 @@
-"""Runs of OpenHands, of its SDK and of its first agent: events, with results as the model saw
-them."""
+"""Events of OpenHands, of its SDK and its first agent, with results as the model saw them."""
 
 from __future__ import annotations
 
@@ -101,7 +100,6 @@ def _is_event(event: Fields) -> bool:
 
 
 def _folder_of_events(document: Document, only: Fields) -> tuple[list[Any], Fields]:
-    """The events of a folder and the state beside it, given its first file."""
     if only.keys() >= _STATE:
         state = "the state of the conversation whose events are in the folder 'events' beside it"
         raise PartOf(f"{document.name}: {state}")
@@ -152,8 +150,6 @@ class _Log(Steps):
             self.unread.kind("event", kind)
         self._steps_of.setdefault(str(event.get("id")), range(before, self.index))
 
-    # ---------------------------------------------------------------- messages and answers
-
     def _system(self, event: Fields, time: float | None) -> None:
         fields = {**event, **as_dict(event, "args")}
         self.set_tools(list(map(self._definition, dicts(fields.get("tools")))))
@@ -180,7 +176,6 @@ class _Log(Steps):
         self._answer(str(event.get("llm_response_id")), event, turn, time)
 
     def _first_action(self, event: Fields, time: float | None) -> None:
-        """Add the provider's answer where it is recorded, else one built from the action."""
         kind, args = str(event.get("action")), as_dict(event, "args")
         own, metadata = f"event{event.get('id')}", as_dict(event, "tool_call_metadata")
         response = as_dict(metadata, "model_response")
@@ -207,10 +202,7 @@ class _Log(Steps):
         index = self._answers[answer]
         self._steps_of[str(event.get("id"))] = range(index, index + 1)
 
-    # ---------------------------------------------------------------- results
-
     def _observation(self, event: Fields, time: float | None) -> None:
-        """Add a result: each of its texts clipped, then additions of the agent's context."""
         observation = as_dict(event, "observation")
         kind, is_error = str(observation.get("kind")), observation.get("is_error") is True
         blocks = self._blocks(observation.get("content"))
@@ -238,7 +230,6 @@ class _Log(Steps):
         self._result(event, ReadMessage("tool", seen, ran=ran, other=tuple(blocks.other)), time)
 
     def _first_observation(self, event: Fields, time: float | None) -> None:
-        """Add the result of an action; without such an action a user message."""
         kind, extras = str(event.get("observation")), as_dict(event, "extras")
         output, ran_in = text(event.get("content")) or "", as_dict(extras, "metadata")
         seen = output + _ENDS.get(kind, "")
@@ -274,10 +265,7 @@ class _Log(Steps):
         name = text(event.get("tool_name"))
         self.add_message(shown.with_known(call_id=_call_id(event), name=name), time=time)
 
-    # ---------------------------------------------------------------- the run
-
     def _condensation(self, event: Fields, time: float | None) -> None:
-        """Add a reset without the steps of some events and those that earlier resets left out."""
         fields = {**event, **as_dict(event, "args")}
         for forgotten in as_list(fields.get("forgotten_event_ids")):
             self._forgotten.update(self._steps_of.get(str(forgotten), ()))
@@ -289,7 +277,6 @@ class _Log(Steps):
         self._note_state(as_dict(value) if key == "full_state" else {str(key): value})
 
     def _note_state(self, state: Fields) -> None:
-        """Note the usage of each answer, and the cost of all, in a state or a change of it."""
         noted = {**as_dict(state, "stats", "usage_to_metrics"), "run": state.get("metrics")}
         for name, metrics in noted.items():
             for usage in dicts(as_dict(metrics).get("token_usages")):
@@ -303,8 +290,6 @@ class _Log(Steps):
             known = {"usage": usage_in(usage, self.unread), "model": text(usage.get("model"))}
             self.steps[index] = msgspec.structs.replace(self.steps[index], **known)
 
-    # ---------------------------------------------------------------- contents
-
     def _blocks(self, *contents: Any) -> Blocks:
         blocks = Blocks()
         for content in contents:
@@ -312,7 +297,6 @@ class _Log(Steps):
         return blocks
 
     def _definition(self, tool: Fields) -> Fields:
-        """A tool's definition; the SDK records parameters for MCP alone."""
         if "function" in tool:
             return tool
         if given := as_dict(tool, "mcp_tool"):
@@ -345,7 +329,6 @@ _OF_FIRST: dict[str, _Add] = {"system": _Log._system, "condensation": _Log._cond
 
 
 def _of_first_agent(kind: str, event: Fields) -> _Add | None:
-    """The method for an event of the first agent; None for one that is not read."""
     if not kind or kind in _SILENT or kind == "recall" or "kind" in event:
         return None
     if kind in _OF_FIRST or text(event.get("action")) is None:

@@ -1,5 +1,4 @@
-"""Traces of OpenTelemetry with spans of the GenAI conventions, OpenLLMetry, OpenInference or
-Vercel's AI SDK."""
+"""Traces of OpenTelemetry, in the conventions of several instrumentations."""
 
 from __future__ import annotations
 
@@ -31,6 +30,7 @@ _GIVEN = ("gen_ai.tool.call.arguments", "ai.toolCall.args", "tool.parameters", "
 _GAVE = ("gen_ai.tool.call.result", "ai.toolCall.result", "output.value", "traceloop.entity.output")
 _MODELS = ("gen_ai.response.model", "llm.model_name", "gen_ai.request.model", "ai.response.model",
            "ai.model.id")  # fmt: skip
+_TALKS = ("gen_ai.conversation.id", "session.id")
 _PROPERTIES = "traceloop.association.properties."
 _COUNTS = ("gen_ai.usage.", "llm.usage.", "llm.token_count.", "ai.usage.")
 _SPEAKS = ("gen_ai.", "llm.", "openinference.", "traceloop.", "ai.")
@@ -70,12 +70,8 @@ class Otel(Format):
 
     def runs(self, document: Document, unread: Unread) -> list[Tree]:
         spans = _spans_of(document.objects(unread), unread)
-        named = {
-            span.trace: talk
-            for span in reversed(spans)
-            if (talk := span.text("gen_ai.conversation.id", "session.id"))
-        }
-        return trees_of((named.get(span.trace, span.trace), _span(span, unread)) for span in spans)
+        talks = {span.trace: span.text(*_TALKS) for span in reversed(spans) if span.text(*_TALKS)}
+        return trees_of((talks.get(span.trace, span.trace), _span(span, unread)) for span in spans)
 
 
 def _span(span: _Recorded, unread: Unread) -> Span:
@@ -98,7 +94,6 @@ def _span(span: _Recorded, unread: Unread) -> Span:
 
 
 def _output(span: _Recorded, kind: str) -> Any:
-    """The output of a span; for a span around others only the text in it, if there is one."""
     output = span.first(*_GAVE)
     value = from_json_text(output)
     if kind in _HOLDERS:
@@ -135,9 +130,6 @@ def _metadata(span: _Recorded) -> Fields:
     return kept
 
 
-# ---------------------------------------------------------------- messages, by the conventions
-
-
 def _request(span: _Recorded, unread: Unread) -> Fields | None:
     system = _decoded(span, "gen_ai.system_instructions", unread)
     listed = _decoded(span, "gen_ai.input.messages", unread)
@@ -164,8 +156,7 @@ def _tools_in(span: _Recorded) -> list[Any] | None:
 
 
 def _decoded(span: _Recorded, key: str, unread: Unread) -> Any:
-    """The value of an attribute, decoded if it is JSON; None, and counted, if the JSON was
-    truncated."""
+    """The value of an attribute, decoded if it is JSON; None, and counted, if that was cut."""
     value = from_json_text(span.attributes.get(key))
     if isinstance(value, str) and value[:1] in ("[", "{"):
         unread.add(f"attribute {key!r} that was cut: the exporter limits their length")
@@ -183,16 +174,13 @@ def _of_vercel(span: _Recorded, unread: Unread) -> Fields:
 
 
 def _spread(span: _Recorded, *keys: str) -> list[Fields]:
-    """The messages that are spread over numbered attributes below the first of `keys` that is
-    present."""
     lists = (span.below(key) for key in keys)
     listed = next((values for values in lists if isinstance(values, list)), [])
     return list(map(_message, dicts(listed)))
 
 
 def _message(fields: Fields) -> Fields:
-    """A message from attributes in OpenAI's format; its content may be JSON, or blocks in
-    `contents`."""
+    """A message in OpenAI's format; its content may be JSON, or blocks in `contents`."""
     content = fields.get("content")
     listed = dicts(from_json_text(content)) if str(content).startswith("[{") else []
     typed = bool(listed) and all("type" in part for part in listed)

@@ -1,5 +1,4 @@
-"""Sessions of pi, and of OpenClaw, which builds on it: the files below `~/.pi/agent/sessions`, one
-a session."""
+"""Sessions of pi, and of OpenClaw: the files below `~/.pi/agent/sessions`."""
 
 from __future__ import annotations
 
@@ -48,9 +47,8 @@ class Pi(Format):
 
     def marked(self, document: Document) -> object:
         lines = document.first_objects
-        begun = any(
-            line.get("type") == "session" and isinstance(line.get("id"), str) for line in lines
-        )
+        headers = [line for line in lines if line.get("type") == "session"]
+        begun = any(isinstance(line.get("id"), str) for line in headers)
         sent = [as_dict(line, "message") for line in lines if line.get("type") == "message"]
         return sent and (begun or any(message.get("role") == "toolResult" for message in sent))
 
@@ -72,10 +70,8 @@ class _Session(Steps):
                 self.meta["session_id"] = line.get("id")
                 continue
             entry = fields_of(line, _ENTRY, self.unread)
-            own, time = (
-                entry.get("id") or f"line {at}",
-                time_of(entry.get("timestamp"), self.unread),
-            )
+            own = entry.get("id") or f"line {at}"
+            time = time_of(entry.get("timestamp"), self.unread)
             parent = entry.get("parentId") if "id" in entry and "parentId" in line else last
             if parent != last and (parent is None or parent in self.parents):
                 left = entry.get("type") == "branch_summary"
@@ -116,17 +112,15 @@ class _Session(Steps):
         broken = given.get("stopReason") in ("error", "aborted")
         truncated = as_dict(given.get("details"), "truncation").get("truncated") is True
         ran = ToolRun(cut=True) if truncated else None
-        for shown in message(
-            {**sent, "role": _ROLES.get(role, role), "usage": counts}, self.unread
-        ):
+        sent |= {"role": _ROLES.get(role, role), "usage": counts}
+        for shown in message(sent, self.unread):
             if broken and not (shown.content or shown.other or shown.calls):
                 self.unread.add("answer that broke off")
             else:
                 self.add_message(shown.with_known(ran=ran), time=time)
 
     def _reset(self, end: str | None, time: float | None, summary: str | None) -> None:
-        """Add a reset to the history at an entry: the path to it, from what its last compaction
-        kept."""
+        """Add a reset to the path to an entry, from what its last compaction kept."""
         kept: set[int] = set()
         first: str | None = None
         for entry in way_to(end, self.parents):

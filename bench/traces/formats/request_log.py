@@ -1,5 +1,4 @@
-"""Logs of model calls with their whole requests and answers: LiteLLM's, those of gateways, and the
-like."""
+"""Logs of model calls with whole requests and answers: LiteLLM's, and those of gateways."""
 
 from __future__ import annotations
 
@@ -35,10 +34,7 @@ class RequestLog(Format):
 
     def sniff(self, document: Document) -> Confidence:
         """POSSIBLE for a request with its answer."""
-        asked = [
-            record for record in document.first_objects[:_SAMPLE] if request_in(record) is not None
-        ]
-        answered = any(answer_in(record) is not None for record in asked)
+        answered = any(map(_is_call, document.first_objects[:_SAMPLE]))
         # Never CERTAIN: other formats may have requests and answers inside, too.
         return Confidence.POSSIBLE if answered else Confidence.NO
 
@@ -49,19 +45,19 @@ class RequestLog(Format):
         return runs_of(records, unread)
 
 
+def _is_call(record: Fields) -> bool:
+    return request_in(record) is not None and answer_in(record) is not None
+
+
 def _others(document: Document) -> list[Fields]:
     """The calls in the other files of a folder with one call each, if this file is the first of
     them; raises PartOf if it is not."""
     records: list[Fields] = []
     for path in document.beside:
         known = Document(path).first_objects if path != document.path else []
-        alone = (
-            len(known) == 1 and request_in(known[0]) is not None and answer_in(known[0]) is not None
-        )
+        alone = len(known) == 1 and _is_call(known[0])
         if alone and not records and path < document.path:
-            what = (
-                f"is one call of a log, read together with {path.name} — name it to read it alone"
-            )
-            raise PartOf(f"{document.name}: {what}")
+            what = f"is one call of a log, read together with {path.name}"
+            raise PartOf(f"{document.name}: {what} — name it to read it alone")
         records += known if alone else []
     return records

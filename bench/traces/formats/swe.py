@@ -85,8 +85,7 @@ _EXTRA: Kinds = {"timestamp": float, "raw_output": str, "returncode": int, "exce
 
 
 class _MiniRun(Steps):
-    """The steps of a run of mini-swe-agent; `commands` are those of the last turn's text without
-    output so far."""
+    """A run of mini-swe-agent; `commands` are those of the last turn without output so far."""
 
     def __init__(self, info: Fields, listed: list[Any]) -> None:
         super().__init__()
@@ -96,22 +95,17 @@ class _MiniRun(Steps):
         self.model = text(as_dict(info, "config", "model").get("model_name"))
         self.commands: list[ToolCall] = []
         entries = [value for value in values if value.get("role") != "exit"]
-        sent = [
-            entry
-            for entry in entries
-            if "output" in entry or entry.get("role") == "tool" or entry.get("tool_calls")
-        ]
+        roles = [entry.get("role") for entry in entries]
+        calls = any("output" in entry or entry.get("tool_calls") for entry in entries)
         for entry in entries:
             extra = fields_of(entry.get("extra"), _EXTRA, self.unread)
             for shown in self._messages_in(entry, extra):
-                if not sent and shown.role == "assistant":
-                    calls = calls_in(shown.content, self.index)
-                    shown, self.commands = replace(shown, calls=calls), list(calls)
+                if "tool" not in roles and not calls and shown.role == "assistant":
+                    shown = replace(shown, calls=calls_in(shown.content, self.index))
+                    self.commands = list(shown.calls)
                 self._add(shown, extra, last=entry is entries[-1])
 
     def _messages_in(self, entry: Fields, extra: Fields) -> list[ReadMessage]:
-        """The messages of an entry: an answer of the Responses interface with its results, or a
-        chat message with the model and the usage of the provider's response."""
         fields = {key: member for key, member in entry.items() if key != "extra"}
         is_answer = entry.get("role") is None and entry.get("type") != "function_call_output"
         if "output" in entry and is_answer:
@@ -186,7 +180,6 @@ class _History(Steps):
             self.unread.add(what, turns)
 
     def _edit(self, thread: str, query: list[Any]) -> None:
-        """Add a ContextEdit for the earlier messages that a prompt words differently."""
         texts, known = list(map(_text_of, query)), self.entry_texts
         changed = [at for at, text in enumerate(texts) if text != known[at]]
         known[: len(texts)] = texts
@@ -225,7 +218,6 @@ class _History(Steps):
             self.ran |= {call.id: ran for call in calls[:1]}
 
     def _result(self, shown: ReadMessage, call_ids: list[Any], thread: str) -> None:
-        """Add a message as the result of a call, with the whole output if the message clips it."""
         waiting, seen = self.unanswered_calls(thread), shown.content
         call_id = next(filter(None, map(text, call_ids)), waiting[0].id if waiting else "")
         if ran := self.ran.get(call_id):

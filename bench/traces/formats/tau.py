@@ -1,5 +1,4 @@
-"""Runs of tau-bench and tau2-bench: a service agent with tools and a simulated user, each with its
-reward."""
+"""Runs of tau-bench and tau2-bench: a service agent with tools and a simulated user."""
 
 from __future__ import annotations
 

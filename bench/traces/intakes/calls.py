@@ -1,5 +1,4 @@
-"""The intake of calls: model calls from logs, each with its request and its answer, in the format
-of any provider's interface."""
+"""The intake of calls: a log's model calls, each with its request and its answer."""
 
 from __future__ import annotations
 
@@ -8,29 +7,20 @@ from dataclasses import replace
 
 from ..steps import ReadMessage, Steps
 from ..values import Fields, Unread, as_dict, as_list, number, start_and_end, text
-from .exchange import (  # fmt: skip
-    answer_in,
-    answers_of,
-    conversation_in,
-    instructions_in,
-    request_in,
-    session_in,
-    tools_in,
-)
+from . import exchange
 from .prompts import Prompts, Thread
 
 _INPUTS = ("input", "messages", "contents", "prompt", "inputText")
 
 
 class _Call:
-    """One model call of a log: its record, the request and the response in it, the messages of the
-    answer, and the times of both."""
+    """One model call of a log: its request and response, its answer, and the times of both."""
 
     def __init__(self, record: Fields) -> None:
         self.record, self.unread = record, Unread()
-        self.request, self.response = request_in(record) or {}, answer_in(record)
-        self.answer = answers_of(self.response, self.unread) if self.request else []
-        self.session = session_in(record)
+        self.request, self.response = exchange.request_in(record) or {}, exchange.answer_in(record)
+        self.answer = exchange.answers_of(self.response, self.unread) if self.request else []
+        self.session = exchange.session_in(record)
         asked, answered = start_and_end(record, self.unread)
         seconds = number(record.get("latency_sec"))
         if asked is not None and seconds is not None:  # OpenHands states when it was answered
@@ -81,21 +71,20 @@ class _Conversations(Prompts):
 def _add_call(
     session: Prompts, call: _Call, kept: dict[str, list[ReadMessage]], unread: Unread
 ) -> None:
-    """Add a call to its session; `kept` are the conversations that a server keeps, by the id of the
-    last answer."""
+    """Add a call; `kept` are conversations that a server keeps, by the id of the last answer."""
     request, record = call.request, call.record
     before = text(request.get("previous_response_id"))
     lost = before is not None and before not in kept
     unread.add("call whose earlier conversation is not in the file", lost)
-    conversation = [*kept.get(before or "", []), *conversation_in(request, call.unread)]
+    conversation = [*kept.get(before or "", []), *exchange.conversation_in(request, call.unread)]
     offered = as_list(as_dict(record.get("model_parameters")).get("tools")) or None
     model = text(request.get("model")) or text(record.get("model"))
     turn, *results = call.answer
     run = session.add_model_call(
-        [*instructions_in(request, call.unread), *conversation],
+        [*exchange.instructions_in(request, call.unread), *conversation],
         replace(turn, model=turn.model or model),
         results=results,
-        tools=tools_in(request) or offered,
+        tools=exchange.tools_in(request) or offered,
         asked=call.asked,
         answered=call.answered,
     )

@@ -134,7 +134,6 @@ class Blocks:
         unread.add("reasoning whose text is not recorded", not thoughts)
 
     def _add_served(self, item: Fields, kind: str, unread: Unread) -> None:
-        """Add a call of a tool that the server runs, with the result from the same item."""
         call = call_in(item, unread, kind)
         self.calls.append(call)
         if any(item.get(key) is not None for key in (*_GAVE, "error") if key != "content"):
@@ -207,17 +206,13 @@ _TYPED: dict[str, Callable[[Fields], Fields]] = {
 """Keys that name the kind of a part, each with a function that gives its value as a block."""
 
 
-# ---------------------------------------------------------------- parts, calls, results
-
-
 def _id(block: Fields) -> str:
     value = first_of(block, _IDS)
     return "" if value is None else as_text(value)  # some write a list of ids
 
 
 def call_in(block: Fields, unread: Unread, kind: str = "tool_call") -> ToolCall:
-    """A call from a block, or from a message's list of calls. A call of a tool that the server runs
-    is named after its `kind`."""
+    """A call from a block or a list of calls; one that the server ran is named after its `kind`."""
     inner = as_dict(block.get("custom")) or as_dict(block.get("function")) or block
     name = text(first_of(inner, NAMES)) or text(block.get("function"))
     if name is None:
@@ -248,7 +243,6 @@ def result_of(block: Fields, shown: Blocks | None = None) -> ReadMessage:
 
 
 def _failure_in(fields: Fields) -> tuple[bool, str | None]:
-    """True if a result's flag, status or error says that the call failed, and the error."""
     error = fields.get("error")
     flagged = True in (fields.get("is_error"), fields.get("isError"), error)
     if error in (None, False, True, ""):

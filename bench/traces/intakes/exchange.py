@@ -22,9 +22,6 @@ _COUNTED = "prompt_eval_count"
 """A count of tokens in the response itself: Ollama's."""
 
 
-# ---------------------------------------------------------------- prompts
-
-
 def instructions_in(request: Fields, unread: Unread) -> list[ReadMessage]:
     """The system prompt beside a request's messages, or in Gemini's `config`."""
     places = (request, as_dict(request.get("config")))
@@ -73,9 +70,6 @@ def tools_in(request: Any) -> list[Any] | None:
     return definitions or None
 
 
-# ---------------------------------------------------------------- answers
-
-
 def answers_of(response: Any, unread: Unread) -> list[ReadMessage]:
     """The answer in a response: the turn, with model and usage, then the results of tools that the
     server ran. Of several answers only the first is read; the others are counted. `[]` without
@@ -90,18 +84,14 @@ def answers_of(response: Any, unread: Unread) -> list[ReadMessage]:
         return []
     turn, *results = answers
     turn = replace(turn, model=text(first_of(fields, _MODELS)) or turn.model)
-    reported: list[Any] = [
-        as_dict(fields, "llm_output", "token_usage"),
-        as_dict(fields, "usage", "tokens"),
-    ]
-    reported += [fields.get(key) for key in _USAGES] + [fields] * (_COUNTED in fields)
+    inner = as_dict(fields, "llm_output", "token_usage"), as_dict(fields, "usage", "tokens")
+    reported = [*inner, *map(fields.get, _USAGES), *([fields] if _COUNTED in fields else [])]
     usages = (usage_in(value, unread) for value in reported)
     return [replace(turn, usage=turn.usage or next(filter(None, usages), None)), *results]
 
 
 def _listed_answers(listed: list[Any], unread: Unread) -> list[ReadMessage]:
-    """The answers in a list of messages: those after the last user message. Consecutive ones are
-    one turn."""
+    """The answers after the last user message of a list. Consecutive ones are one turn."""
     answers: list[ReadMessage] = []
     for item in messages(listed, unread):
         if item.role in ("user", "system"):
@@ -114,8 +104,7 @@ def _listed_answers(listed: list[Any], unread: Unread) -> list[ReadMessage]:
 
 
 def _together(turn: ReadMessage, more: ReadMessage) -> ReadMessage:
-    """One turn from two messages: some libraries write each call, or text, as a separate
-    message."""
+    """One turn from two: some libraries write each call, or text, as a separate message."""
     return replace(
         turn,
         content="\n".join(filter(None, (turn.content, more.content))),
@@ -126,8 +115,6 @@ def _together(turn: ReadMessage, more: ReadMessage) -> ReadMessage:
 
 
 def _answers(response: Fields, unread: Unread) -> list[ReadMessage]:
-    """The answer in a response, from the member where one of the interfaces has it: the turn, then
-    results."""
     for key in ("generations", "choices", "candidates"):
         if response.get(key):
             return _first_answer(response[key], unread)
@@ -146,8 +133,7 @@ def _answers(response: Fields, unread: Unread) -> list[ReadMessage]:
 
 
 def _first_answer(listed: Any, unread: Unread) -> list[ReadMessage]:
-    """The first of several answers to one prompt: of a chat, of Gemini, or of LangChain, which may
-    have one list per prompt."""
+    """The first of several answers, of which LangChain may have one list per prompt."""
     lists = [item if isinstance(item, list) else [item] for item in as_list(listed)]
     answers = [item for inner in lists for item in dicts(inner)]
     if not answers:
@@ -194,8 +180,7 @@ _USER = re.compile(r"_session_([0-9a-f-]{36})$")
 
 
 def _is_request(body: Fields) -> bool:
-    """True for the body of a request, which has messages or the input of the Responses
-    interface."""
+    """True for the body of a request: it has messages, or the input of the Responses interface."""
     asked = body.get("input")
     if isinstance(asked, str):
         return bool(asked) and "embedding" not in str(body.get("model"))
@@ -220,8 +205,7 @@ def request_in(record: Any) -> Fields | None:
 
 
 def answer_in(record: Any) -> Any:
-    """The body of the answer in a record, an object or a bare text; None without one that can be
-    read."""
+    """The body of the answer in a record, an object or a bare text; None without one."""
     for keys in _ANSWERS:
         value = _inside(record, keys)
         if keys[-1:] in (("text",), ("data",)):  # of a HAR
@@ -239,16 +223,14 @@ def answer_in(record: Any) -> Any:
 
 
 def _inside(value: Any, keys: tuple[str, ...]) -> Any:
-    """The member of a record under nested keys, with JSON in texts decoded on the way; None where
-    there is none."""
+    """The member under nested keys, with JSON in texts decoded on the way; None without one."""
     for key in keys:
         value = as_dict(from_json_text(value)).get(key)
     return value
 
 
 def session_in(record: Any) -> str:
-    """The session that a record names, also in a user id as Claude Code writes it; `""` without
-    one."""
+    """The session that a record, or its user id as Claude Code writes it, names; else `""`."""
     named = (text(_inside(record, keys)) for keys in _SESSIONS)
     user = text(_inside(request_in(record), ("metadata", "user_id"))) or ""
     known = _USER.search(user)

@@ -44,12 +44,8 @@ _ITEM_PARTS = {"input_text", "output_text", "input_image"}
 """Types of the parts that only messages of the Responses interface have."""
 
 
-# ---------------------------------------------------------------- which form
-
-
 def is_langchain(value: Any) -> bool:
-    """True for a LangChain message: serialized by LangChain, as `{type, data}`, or flat with type
-    and content."""
+    """True for a message as LangChain dumps it, as `{type, data}`, or flat with its type."""
     fields, kind = as_dict(value), as_dict(value).get("type")
     if "lc" in fields and as_list(fields.get("id")):
         return str(fields["id"][-1]).endswith(_ENDINGS) and isinstance(fields.get("kwargs"), dict)
@@ -78,9 +74,6 @@ def is_message(value: Any) -> bool:
     known = isinstance(fields.get("role"), str) and fields["role"] in ROLES
     filled = not _CONTENTS.isdisjoint(fields)
     return (known and filled) or is_langchain(value) or is_item(value)
-
-
-# ---------------------------------------------------------------- lists of messages and items
 
 
 def messages(values: Iterable[Any], unread: Unread) -> list[ReadMessage]:
@@ -125,9 +118,6 @@ def _other_item(item: Fields, unread: Unread) -> list[ReadMessage]:
     if kind == "agent_message":
         return [blocks_of(item.get("content"), unread).message("user")]
     return message(item, unread) if kind in ("message", None) else blocks_of(item, unread).results
-
-
-# ---------------------------------------------------------------- one message
 
 
 def unwrapped(value: Fields) -> tuple[str, Fields]:
@@ -192,8 +182,7 @@ def _answer(fields: Fields, blocks: Blocks, unread: Unread) -> ReadMessage:
 
 
 def calls_beside(fields: Fields, unread: Unread) -> list[ToolCall]:
-    """The calls beside a message's content: tool calls, custom ones, and the legacy
-    `function_call`."""
+    """The calls beside a message's content, also custom ones and the old `function_call`."""
     listed = [call for key in _BESIDE_CALLS for call in as_list(fields.get(key))]
     calls = [*dicts(listed), *dicts([fields.get("function_call")])]
     unread.add("tool call that is no object", sum(not isinstance(call, dict) for call in listed))

@@ -1,5 +1,4 @@
-"""Runs recorded as model calls with their whole prompts: calls become threads in which each message
-occurs once."""
+"""Runs recorded as model calls with whole prompts: threads with each message once."""
 
 from __future__ import annotations
 
@@ -163,11 +162,7 @@ class Prompts(Steps):
         return run
 
     def add_state(
-        self,
-        messages: Sequence[ReadMessage],
-        *,
-        group: str = "agent",
-        time: float | None = None,
+        self, messages: Sequence[ReadMessage], *, group: str = "agent", time: float | None = None
     ) -> str:
         """Add what is new in a group's conversation, given as a whole. Returns its thread."""
         thread = self._threads.first(group)
@@ -176,24 +171,20 @@ class Prompts(Steps):
         return thread.name
 
     def _rejoined(self, prompt: Sequence[ReadMessage]) -> list[ReadMessage]:
-        """The prompt with each answer as one message: some libraries send each of its calls back as
-        a separate message."""
+        """The prompt with each answer as one message: some libraries send each call separately."""
         sent = {call.id for message in prompt for call in message.calls}
         joined: list[ReadMessage] = []
         for message in prompt:
             answer = self._answers.get(message.calls[0].id, message) if message.calls else message
-            is_part = len(message.calls) < len(answer.calls) and sent.issuperset(
-                call.id for call in answer.calls
-            )
-            if not is_part:
+            parts = {call.id for call in answer.calls}
+            if len(message.calls) >= len(answer.calls) or not parts <= sent:
                 joined.append(message)
             elif message.calls[0].id == answer.calls[0].id:  # the first of its messages
                 joined.append(answer)
         return joined
 
     def _update(self, thread: Thread, prompt: Conversation, time: float | None) -> None:
-        """Add what is new in a prompt; if it lacks parts of the conversation, first a reset with
-        what was kept."""
+        """Add what is new in a prompt, after a reset if it lacks parts of the conversation."""
         known, (run, name) = thread.conversation, self.place_of(thread)
         places = _places(known.keys, prompt.keys)
         kept = [place for place in places if place is not None]
@@ -230,8 +221,7 @@ def key_of(message: ReadMessage) -> Hashable:
 
 
 def _places(known: list[Hashable], keys: list[Hashable]) -> list[int | None]:
-    """For each message of a prompt its place in the conversation, in order; None for a new
-    message."""
+    """The place of each message in the conversation, in order; None for a new one."""
     places: list[int | None] = []
     start = 0
     for key in keys:
@@ -244,14 +234,12 @@ def _places(known: list[Hashable], keys: list[Hashable]) -> list[int | None]:
 
 
 def _is_summary(message: ReadMessage) -> bool:
-    """True for a text by the model, or one that begins by saying that it is a summary."""
     marked = message.role in ("user", "system") and _SUMMARY.search(message.content[:_OPENING])
     return not message.calls and (message.role == "assistant" or bool(marked))
 
 
 def _summary(prompt: Sequence[ReadMessage], places: list[int | None], end: int) -> list[int]:
-    """The messages that replace dropped ones: summaries between kept messages, and the first
-    message after the last kept one."""
+    """Summaries between kept messages, and the first message after the last kept one."""
     summary: list[int] = []
     before: int | None = -1
     for is_new, group in groupby(range(len(places)), key=lambda at: places[at] is None):

@@ -22,8 +22,7 @@ _DONE = ("response.completed", "response.incomplete", "response.failed")
 
 
 def events_of(text: str) -> list[Fields]:
-    """The JSON objects of a stream: in server-sent events, or one per line (Ollama); `[]` for any
-    other text."""
+    """The objects of a stream: in server-sent events, or one per line (Ollama); else `[]`."""
     lines = re.split(r"\r\n|\n|\r", text)  # as events are; a JSON text may hold other breaks
     data = (line.removeprefix("data:").strip() for line in lines if line.startswith(("data:", "{")))
     return dicts([strict_json(line) for line in data])

@@ -1,5 +1,4 @@
-"""The intake of spans: a tree of runs, each with its kind, inputs and outputs; its model calls and
-tools become a trace."""
+"""The intake of spans: the model calls and tools in a tree of runs become a trace."""
 
 from __future__ import annotations
 
@@ -69,8 +68,7 @@ class Span:
 def span_of(
     record: Fields, kind: str, inputs: Any, outputs: Any, unread: Unread, **own: Any
 ) -> Span:
-    """A run whose id, name, parent and times are found under their usual names; `own` are fields
-    that the service has elsewhere."""
+    """A run with the usual names of id, parent, name and times; `own` are its other fields."""
     start, end = start_and_end(record, unread)
     usual: Fields = {
         "id": as_id(record.get("id")),
@@ -92,17 +90,16 @@ class Tree(Prompts):
         super().__init__()
         self.nodes = {span.node for span in tree if span.node} | {"__end__"}
         parents = {span.id: span.parent for span in tree}
-        named = {span.id: span.agent for span in tree}
+        agents = {span.id: span.agent for span in tree}
         self._agents: dict[str, str]
-        self._agents = inherited(parents, lambda own, above: named[own] or above or "")
+        self._agents = inherited(parents, lambda own, above: agents[own] or above or "")
         read = _read_calls(tree, parents)
         calls = {span.id: answers_of(span.outputs, self.unread) for span in read}
         turns = [turn for answers in calls.values() for turn in answers]
         called = {call.name for turn in turns for call in turn.calls}
-        functions = {
-            span.id for span in tree if span.kind == "chain" and function_name(span.name) in called
-        }
-        tools = functions | {span.id for span in tree if span.kind == "tool"}
+        named = [span for span in tree if function_name(span.name) in called]
+        tools = {span.id for span in named if span.kind == "chain"}
+        tools |= {span.id for span in tree if span.kind == "tool"}
         for span in tree:  # known before the calls that asked for them
             if span.id in tools:
                 self._note_tool(span)
@@ -125,8 +122,7 @@ class Tree(Prompts):
             self.unread.kind("span", span.kind)
 
     def _route(self, span: Span, output: Any) -> None:
-        """Add a RouteDecision if a run's output is the name of a node, or of several, as a
-        conditional edge's is."""
+        """Add a decision if the output names a node, or several, as a conditional edge's does."""
         chosen = [str(name) for name in (output if isinstance(output, list) else [output])]
         if chosen and isinstance(output, str | list) and self.nodes.issuperset(chosen):
             thread = self.steps[-1].thread if self.steps else "main"
@@ -155,7 +151,6 @@ class Tree(Prompts):
         )
 
     def _note_tool(self, span: Span) -> None:
-        """Note a tool's run, by the id of its call, else by name and arguments."""
         call_id, output, failed = tool_output(span.outputs)
         ran = ToolRun(
             output=output or None,
@@ -171,8 +166,7 @@ class Tree(Prompts):
 
 
 def _read_calls(tree: list[Span], parents: dict[str, str]) -> list[Span]:
-    """The model calls to read: of nested calls the outermost one with messages; if none has
-    messages, the outermost."""
+    """The outermost of nested model calls with messages; if none has any, the outermost."""
     calls = [span for span in tree if span.kind == "call"]
     full = [span for span in calls if span.inputs is not None or span.outputs is not None] or calls
     names = {span.id for span in full}

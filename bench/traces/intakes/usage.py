@@ -55,9 +55,8 @@ def usage_in(value: Any, unread: Unread) -> Usage | None:
     read = within.get("read", counts.get("read"))
     written = counts.get("written", within.get("written"))
     reasoning = thoughts.get("reasoning", counts.get("reasoning"))
-    cached, thought = _beside(
-        counts.get("total", 0) - prompt - completion, read or 0, written or 0, reasoning or 0
-    )
+    missing = counts.get("total", 0) - prompt - completion
+    cached, thought = _beside(missing, read or 0, written or 0, reasoning or 0)
     hour = as_dict(reported.get("cache_creation")).get("ephemeral_1h_input_tokens")
     return Usage(
         prompt_tokens=prompt + cached,
@@ -72,16 +71,14 @@ def usage_in(value: Any, unread: Unread) -> Usage | None:
 def _beside(missing: int, read: int, written: int, reasoning: int) -> tuple[int, int]:
     """The cached tokens and the reasoning that are missing from prompt and completion, since with
     them the total is right; zeros if no combination fits."""
-    pairs = (
-        (cached, thought)
-        for thought in (0, reasoning)
-        for cached in (0, read, written, read + written)
-    )
-    return next((pair for pair in pairs if sum(pair) == missing), (0, 0))
+    for thought in (0, reasoning):
+        for cached in (0, read, written, read + written):
+            if cached + thought == missing:
+                return cached, thought
+    return 0, 0
 
 
 def _counts(reported: Fields, unread: Unread) -> dict[str, int]:
-    """The counts of an object by their meaning; of several spellings the first above 0."""
     ranked = []
     for key, count in reported.items():
         name = key
