@@ -97,17 +97,18 @@ def test_a_mask_may_count_the_text_of_the_summary_that_it_replaces() -> None:
     assert evidence.checks["invented"].findings == ()
 
 
-@pytest.mark.parametrize(("call_id", "strange"), [("call_I5bNG8aF", []), ("call_Q9rTT2xZ", ["call_Q9rTT2xZ"])])
-def test_a_notice_may_name_a_recorded_call(call_id: str, strange: list[str]) -> None:
+@pytest.mark.parametrize("known", ["call_I5bNG8aF", "case_E5", "case_E5を見た"])
+@pytest.mark.parametrize("unknown", ["", "call_Q9rTT2xZ", "case_E6"])
+def test_a_notice_may_name_a_recorded_call_and_shorten_a_name(known: str, unknown: str) -> None:
     recording = trace(
         UserTurn(index=0, content="Who is it?"),
         ModelTurn(index=1, tool_calls=(ToolCall(id="call_I5bNG8aF", name="f", arguments={}),)),
-        ToolResult(index=2, call_id="call_I5bNG8aF", function="f", seen="Ann Lee of Rome"),
+        ToolResult(index=2, call_id="call_I5bNG8aF", function="f", seen="Ann Lee of case_E5_Rome"),
         ModelTurn(index=3, content="Ann."),
     )
-    strategy = compose("mine", {"summarizer": lambda result: f"[the same result as {call_id}]"}, "tests")
+    strategy = compose("mine", {"summarizer": lambda result: f"[the same result as {known} {unknown}]"}, "tests")
     findings = measured.evidence_of(recording, strategy).checks["invented"].findings
-    assert [item.text.split()[0] for item in findings] == strange
+    assert [item.text.split()[0] for item in findings] == [unknown][: len(unknown)]
 
 
 LOG = [f"wall of type {letter} is done" * 3 for letter in "abcdefghijklmnopqr"] + ["the last wall is long" * 9]
