@@ -22,6 +22,7 @@ from collections.abc import Iterator, Sequence, Set
 
 # Bound here, before that code is imported, which may put others in their places.
 from os import WNOHANG, _exit, close, fork, getpid, kill, killpg, setpgid, waitpid
+from pathlib import PurePath
 from signal import SIG_DFL, SIGKILL
 from socket import recv_fds, socket
 from typing import Any, NoReturn
@@ -252,7 +253,7 @@ def _confine(hidden: Sequence[str]) -> None:
 def _beside(hidden: Set[str]) -> Iterator[str]:
     """Yield the places that hold nothing hidden: of each folder above a hidden one the others in
     it. Links are left out, since they lead elsewhere."""
-    above = {folder for path in hidden for folder in _above(path)}
+    above = {str(folder) for path in hidden for folder in PurePath(path).parents}
     if not above:
         yield os.sep
     for folder in above:
@@ -260,12 +261,6 @@ def _beside(hidden: Set[str]) -> Iterator[str]:
             for entry in entries:
                 if not (entry.path in hidden or entry.path in above or entry.is_symlink()):
                     yield entry.path
-
-
-def _above(path: str) -> Iterator[str]:
-    """Yield the folders that a path lies in."""
-    while path != (path := os.path.dirname(path)):
-        yield path
 
 
 def _prctl(option: int, value: int) -> None:
