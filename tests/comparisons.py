@@ -295,27 +295,12 @@ def example_about(
         for name, share in shares.items()
     )  # type: ignore[arg-type]
     sentence = "Ship external. All 28 evaluations stay the same; with truncate 18 change."
-    decided = reasoned(
-        Advice(
-            advised="external",
-            subject="external",
-            sentence=sentence,
-            basis="quality",
-            tasks=runs,
-            runs=runs,
-            ranked=ranked,
-        )
-    )
+    of = {"basis": "quality", "tasks": runs, "runs": runs, "ranked": ranked}
+    decided = reasoned(Advice(advised="external", subject="external", sentence=sentence, **of))  # type: ignore[arg-type]
     return Compared(
-        title=title,
-        signature=SIGNATURE,
-        strategies=tuple(shares),
-        answers=answers,
-        runs=measured,
-        metrics=metric_infos(),
-        totals=totals,
-        advice=decided,
-    )  # type: ignore[arg-type]
+        title=title, signature=SIGNATURE, strategies=tuple(shares), answers=answers, runs=measured,
+        metrics=metric_infos(), totals=totals, advice=decided,
+    )  # type: ignore[arg-type]  # fmt: skip
 
 
 def renamed(compared: Compared, names: dict[str, str]) -> Compared:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from ..model.advice import TODAY, RuleResult
 from ..model.scores import Finding, Rule
 from .certainty import FEWEST, certain, corrected_for_tries, mean_gain
-from .rules import asked_by, merit
+from .rules import ROUNDING, asked_by, merit
 from .totals import Runs
 
 
@@ -35,7 +35,11 @@ def gains_of(
         base = runs.means(TODAY if is_known else worst, figure.metric)
         own = runs.means(name, figure.metric)
         gains[name] = tuple(sign * (own[task] - base[task]) for task in own if task in base)
-    differing = {name: values for name, values in gains.items() if any(values)}
+    differing = {
+        name: values
+        for name, values in gains.items()
+        if max(map(abs, values), default=0) > ROUNDING
+    }
     found = {name: mean_gain(values) for name, values in differing.items()}
     corrected = corrected_for_tries({name: (gains[name], found[name].p) for name in found})
     better: dict[str, RuleResult] = {}

@@ -81,13 +81,13 @@ def basis_in_words(result: RuleResult, advice: Advice) -> str:
     >>> basis_in_words(result, advice)
     'mean over runs, 12 decisions'
     """
-    _, noun = FIGURES[result.metric]
+    words, noun = FIGURES[result.metric]
     if not noun:
         return ""
     hits, many = result.hits or 0.0, result.of or 0.0
     is_pooled = many and percent(hits / many) == percent(result.value)
     if is_pooled and abs(hits - round(hits)) < 1e-6:
-        return f"{count(round(hits))} of {counted(many, noun)}"
+        return f"{count(round(hits))} of {count(many)}{'' if noun in words else f' {noun}s'}"
     return f"mean over {sample(advice).partition(' ')[2]}, {counted(many, noun)}"
 
 

@@ -103,7 +103,8 @@ GAINS: tuple[Rule, ...] = ("better", "cheaper")
 """The rules on the gain, of which one is applied last."""
 FINDINGS = 5
 """The most findings that a rule's result lists."""
-_ROUNDING = 1e-9
+ROUNDING = 1e-9
+"""Shares count as equal if they differ by no more."""
 
 
 def slots_in_spec(spec: str) -> dict[str, str]:
@@ -248,7 +249,7 @@ def _share(runs: Runs, asked: DecisionRule, strategy: str) -> RuleResult | None:
         return None if nothing and asked.slot else missing
     value, limit = share.value or 0.0, _limit(runs.share(TODAY, metric), asked)
     run = runs.worst(strategy, metric, lowest=not lower)
-    passed = value <= limit + _ROUNDING if lower else value >= limit - _ROUNDING
+    passed = value <= limit + ROUNDING if lower else value >= limit - ROUNDING
     return replace(result, passed=passed, value=value, limit=limit, worst_run=run)
 
 

@@ -13,9 +13,11 @@ from bench.comparison.certainty import (
     ALPHA,
     cannot_rule_out,
     certain,
+    corrected_for_tries,
     holm,
     leave_one_out,
     lowest_rate,
+    mean_gain,
     ratio_of_totals,
     t_distribution,
     t_quantile,
@@ -152,3 +154,19 @@ def test_true_savings_are_claimed_often_and_false_ones_seldom(
 def test_false_claims_grow_with_the_skew_of_the_tasks(spread: float, settings: int, least: float, most: float) -> None:
     """The figures of `docs/validity.md`: 12 tasks of which a few carry nearly everything."""
     assert least <= claimed("none", 12, 400, settings, spread) <= most
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("n", "of", "gain", "settings", "least", "most"), [(6, 5, 0.0, 20, 0, 0.05), (12, 20, 0.2, 1, 0.95, 1)]
+)
+def test_better_routes_are_claimed_often_and_equal_ones_seldom(
+    n: int, of: int, gain: float, settings: int, least: float, most: float
+) -> None:
+    draw, count = np.random.default_rng(7).binomial, 0
+    for _ in range(400):
+        today = draw(of, 0.6, n)
+        gains = [tuple((draw(of, 0.6 + gain, n) - today) / of) for _ in range(settings)]
+        tries = {str(at): (values, mean_gain(values).p) for at, values in enumerate(gains)}
+        count += any(certain(p, n) for p in corrected_for_tries(tries).values())
+    assert least <= count / 400 <= most
