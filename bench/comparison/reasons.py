@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..model.advice import Advice, Ranked, RuleResult
-from ..text.wording import count, counted, percent
+from ..text.wording import count, counted, percent, quoted
 from .certainty import EQUAL, FEWEST
 from .rules import GAINS, asked_by
-from .wording import change, less_or_more, quoted, sample
+from .wording import change, less_or_more, sample
 
 FIGURES = {
     "loss.leaf_recall.stored": ("keeps {} of the fields in the store", "result"),
@@ -143,7 +143,7 @@ def reason_of(item: Ranked, advice: Advice) -> str:
     if refusals := [rule_failed(rule) for rule in failed if rule.rule not in GAINS]:
         return "; ".join(refusals)
     if not failed:
-        words = f": {quoted(item.unchecked_text)}" if item.unchecked_text else ""
+        words = f": {item.unchecked_text}" if item.unchecked_text else ""
         return f"not checked{words}" if "not checked" in item.marks else _beside(item, advice)
     last, price = failed[0], item.price(advice.basis)
     if last.rule == "cheaper" and price is not None and price.ratio is not None and not price.saves:

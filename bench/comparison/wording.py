@@ -84,24 +84,3 @@ def sample(advice: Advice, many: int | None = None) -> str:
     """A number of tasks, or of runs if each run is its own task; by default those of the advice."""
     unit = "task" if advice.tasks != advice.runs else "run"
     return counted(advice.tasks if many is None else many, unit)
-
-
-def shortened(text: str, most: int = 70) -> str:
-    """A text on one line, without its middle if it is long.
-
-    >>> shortened("cat  a_long_path.txt", 10)
-    'cat a … h.txt'
-    """
-    flat = " ".join(text.split())
-    if len(flat) <= most:
-        return flat
-    return f"{flat[: most // 2].rstrip()} … {flat[-most // 2 :].lstrip()}"
-
-
-def quoted(text: str) -> str:
-    """A text in quotation marks, without the middle of a long one.
-
-    >>> quoted("so  far")
-    '"so far"'
-    """
-    return f'"{shortened(text, 60)}"'

@@ -83,7 +83,7 @@ NOISE = 0.001
 class Ranked(Value, frozen=True, kw_only=True):
     """One strategy in the decision: its verdict and the reason, prices, losses and rules.
 
-    `unchecked_text` are the first of its words that could not be checked; `""` if all were.
+    `unchecked_text` says what could not be checked first, and why; `""` if all was checked.
     """
 
     strategy: str

@@ -51,8 +51,8 @@ class Finding(Value, frozen=True):
 
 class Check(Value, frozen=True, kw_only=True):
     """The findings of one rule in one replay: `hits` in `of` texts (or prompts). `unchecked` texts
-    could not be read, or state something without support in the recording: `unchecked_text` are the
-    first such words.
+    could not be read, state something without support in the recording, or leave something out
+    without a notice: `unchecked_text` says it of the first.
 
     `summaries` of the texts show no single result. `findings` are the first few, for the report.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..comparison.wording import change as change, shortened as shortened
+from ..comparison.wording import change as change
 from ..text.wording import (
     MINUS as MINUS,
     count as count,
@@ -12,6 +12,7 @@ from ..text.wording import (
     dollars as dollars,
     listed as listed,
     percent as percent,
+    shortened as shortened,
 )
 
 BASES = "Prices and tokens are per run, other counts totals over all runs, shares means over tasks."

@@ -68,3 +68,24 @@ def listed(names: Sequence[str], most: int = 6) -> str:
         list(names) if len(names) <= most else [*names[:most], f"{len(names) - most} more"]
     )
     return " and ".join(filter(None, [", ".join(first_names[:-1]), *first_names[-1:]]))
+
+
+def shortened(text: str, most: int = 70) -> str:
+    """A text on one line, without its middle if it is long.
+
+    >>> shortened("cat  a_long_path.txt", 10)
+    'cat a … h.txt'
+    """
+    flat = " ".join(text.split())
+    if len(flat) <= most:
+        return flat
+    return f"{flat[: most // 2].rstrip()} … {flat[-most // 2 :].lstrip()}"
+
+
+def quoted(text: str) -> str:
+    """A text in quotation marks, without the middle of a long one.
+
+    >>> quoted("so  far")
+    '"so far"'
+    """
+    return f'"{shortened(text, 60)}"'

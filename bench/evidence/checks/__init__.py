@@ -34,10 +34,7 @@ class CheckedReplay(ReplayEvidence):
         """
         prompts: dict[Rule, Check] = {"valid": valid(self), "instructed": instructed(self)}
         if self.replay.reads_future:
-            texts = self.own_texts
-            unread = Check(
-                unchecked=len(texts), unchecked_text=texts[0].text[:200] if texts else ""
-            )
+            unread = Check(unchecked=len(self.own_texts))
             return {**prompts, "changed": unread, **dict.fromkeys(_OF_TEXTS, Check())}
         return {
             **prompts,

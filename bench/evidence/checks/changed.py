@@ -13,6 +13,7 @@ from ...text.excerpts import gaps_of
 from ...text.exit_codes import exit_codes
 from ...text.omissions import omission_in
 from ...text.quantities import same_value
+from ...text.wording import quoted
 from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult
 from .changed_fields import Changes, changed_fields
@@ -61,7 +62,11 @@ def changed(evidence: ReplayEvidence) -> Check:
             quotes = [*altered_quotes(own)]
             looked_at += bool(quotes) and own.message.kind != "model"
             findings += quotes
-    unread = [own.text for own in evidence.rewritten if not changes_of(own).is_read]
+    unread = [
+        f"{quoted(own.text)} cannot be read as the result"
+        for own in evidence.rewritten
+        if not changes_of(own).is_read
+    ]
     return check_of(findings, looked_at, unchecked=unread)
 
 

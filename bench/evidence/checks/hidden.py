@@ -1,4 +1,6 @@
-"""Hidden: a failed result shown as if it had succeeded, or shown in part without its failure."""
+"""Hidden: a failed result shown as if it had succeeded, or shown in part without its failure; and
+parts left out without a notice, which are not checked.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,10 @@ from html import unescape
 from ...model import ToolResult, as_text, lines_of
 from ...model.scores import Check, Finding
 from ...text.exit_codes import exit_codes
+from ...text.wording import quoted
 from ..failures import FAILURE, SUCCESS
 from ..of_replay import ReplayEvidence
+from ..own_text import RewrittenResult
 from .findings import check_of
 from .repeated import claims_repetition
 
@@ -27,6 +31,9 @@ def hidden(evidence: ReplayEvidence) -> Check:
     has and no notice of an omission. A placeholder without content hides nothing, nor does a text
     with all words of the result and no claim of success; an empty text is not a placeholder. A
     history hides a failed result if only that is dropped.
+
+    A text that lacks a fact or field of its result, and does not say that it leaves out anything, is
+    not checked: no reader could know what is missing, or it is written in an unknown way.
 
     Source: https://arxiv.org/abs/2508.21433 (what masking may leave out: a placeholder)
     """
@@ -52,7 +59,27 @@ def hidden(evidence: ReplayEvidence) -> Check:
         if claims or (not empty and (own.shows_line or not is_placeholder)):
             findings.append(Finding(own.step, own.text[:200], own.result.text[:200]))
     findings += _stored(evidence)
-    return check_of(findings, rewritten)
+    unchecked = [words for own in evidence.rewritten if (words := missing_in_silence(own))]
+    return check_of(findings, rewritten, unchecked=unchecked)
+
+
+def missing_in_silence(own: RewrittenResult) -> str:
+    """The first fact or field of a result that its text lacks without a notice, in words; "" without
+    one."""
+    if own.shows_all or own.is_encoded or own.handles or own.says_omission:
+        return ""
+    return own.once("silent", lambda: _missing_in_silence(own))
+
+
+def _missing_in_silence(own: RewrittenResult) -> str:
+    messages, step = own.session.messages, own.result.index
+    kept = messages.facts_in(own.number)
+    lost = next((fact for fact in own.session.facts.of(own.result) if fact not in kept), "")
+    if not lost and messages.contents.field_counts.get(step):
+        shown = messages.fields_of(own.number, step)
+        pairs = own.table.fields.pairs()
+        lost = next((f"{key}: {text}" for key, text, at in pairs if at not in shown), "")
+    return f"{quoted(lost)} left out without a notice" if lost else ""
 
 
 def _stored(evidence: ReplayEvidence) -> Iterator[Finding]:

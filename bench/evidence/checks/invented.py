@@ -11,6 +11,7 @@ from ...model.scores import Check, Finding
 from ...text.dates import dates_in, times_in
 from ...text.instructions import is_command, is_consent, is_order, repeats
 from ...text.reading import is_path
+from ...text.wording import quoted
 from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult
 from .findings import check_of
@@ -79,7 +80,8 @@ def invented(evidence: ReplayEvidence, wording: frozenset[str]) -> Check:
         if strange:
             findings.append(Finding(own.step, strange))
     statements += [unsupported(evidence, own) for own in evidence.own_texts]
-    return check_of(findings, of, summaries, [*filter(None, statements)])
+    unchecked = [f"{quoted(words)} has no support" for words in statements if words]
+    return check_of(findings, of, summaries, unchecked)
 
 
 def _currencies(text: str) -> set[str]:
