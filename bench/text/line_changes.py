@@ -6,47 +6,29 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
 from functools import cached_property
 from html import unescape
 
 from ..model import grouped
 from .dates import with_plain_moments
 from .omissions import omission_in
-from .quantities import kind_of, same_value
+from .quantities import kind_of, plain_value, same_value
 
 _TOKEN = re.compile(
     r"(?:(?<![\w.)\]])[-+\u2212]?[$€£¥]?)?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+\b|[%‰°]|(?=[A-Za-z]{1,3}\b))"
-    r"|(?:(?<![\w.)\]}\"'*-])[-\u2212](?=\d))?[$€£¥]?\w+(?:[-.:/@'’]\w+)*|[<>≤≥≠=]|[✓✔✗✘✅❌]"
+    r"|(?:(?<![\w.)\]}\"'*-])[-\u2212](?=\d))?[$€£¥]?\w+(?:[-.:/@'’]\w+)*|[<>≤≥≠=✓✔✗✘✅❌]"
 )
 _NUMBER = re.compile(r"\W?\d[\d.,]*[%‰°]?")
-_MARK = re.compile(r"\[[^\[\],\"']{1,80}\]\W*$")
-"""Matches words in brackets at the end of a line."""
+_DENIAL = re.compile(r"not?|never|cannot|without|un|\w+n['’]t")
+_NOTE = re.compile(r"\[[^\[\],\"']{1,80}\]\W*$")
+"""Matches words in brackets at the end of a line, which may say that it was cut."""
 
-_FRONT = re.compile(r"^\s*(?:\d+\s*[:|│→\t]\s*|\d+\s{2,}|[-*•>]+\s+)?")
-_LABEL = re.compile(r"^\s*\[[^\[\]\n]{1,60}\]\s+(?=\S)")
-"""Matches words in brackets at the beginning of a line."""
-
-_DENIALS = frozenset(
-    [
-        "not",
-        "no",
-        "never",
-        "cannot",
-        "without",
-        "un",
-        "isn't",
-        "don't",
-        "doesn't",
-        "didn't",
-        "won't",
-        "can't",
-    ],
-)
 _LONG_CHARS = 800
 _CLAUSE_END = re.compile(r"(?<=[,;.!?])\s+")
 _SAME = 0.6
-"""The share of a line's words that an altered line keeps in their places."""
+"""The share of a line's words that an altered line keeps in their order."""
 
 _FEWEST_CHARS, _FEWEST_WORDS, _MOST_TOKENS, _MOST_LINES, _CANDIDATES = 2, 3, 200, 200, 5
 
@@ -92,68 +74,55 @@ class ResultLines:
     def altered(self, line: str) -> str:
         """The line of the result that a line shows with another word in it; "" without one.
 
-        Words left out at an end, fewer digits and a truncated word there are not an alteration, nor
-        is a line of other words, or one after its number or a dash.
+        It shows the one with which it shares most words in a row, rare ones above all. Words left
+        out or added, fewer digits and a truncated word at an end are not an alteration, nor is a
+        line of other words.
         """
         if line not in self._altered:
             plain = unescape(line) if "&" in line else line
             is_known = line in self._known or plain in self._known
-            pieces = [] if is_known else _pieces(plain)
-            found = (
-                was for piece in pieces if (was := self._find(piece)) and not _ends(was, piece)
-            )
-            self._altered[line] = next(found, "")
+            found = (was for piece in _pieces(plain) if (was := self._find(piece)))
+            self._altered[line] = "" if is_known else next(found, "")
         return self._altered[line]
 
     def _find(self, line: str) -> str:
         """The line of the result of which a line is an alteration; "" if the result has that line,
         or none like it.
         """
-        without_label = _LABEL.sub("", line, count=1)
-        readings = [
-            _words(text)
-            for text in dict.fromkeys((line, _FRONT.sub("", line, count=1), without_label))
-        ]
-        if any(
-            len(words) > _MOST_TOKENS or sum(word[-1].isalnum() for word in words) < _FEWEST_WORDS
-            for words in readings
-        ):
+        words = _words(line)
+        is_short = sum(word[-1].isalnum() for word in words) < _FEWEST_WORDS
+        note = _NOTE.search(line)
+        is_cut = omission_in(line, self._text) or (note and note[0] not in self._text)
+        if is_short or is_cut or len(words) > _MOST_TOKENS:
             return ""
-        mark = _MARK.search(line)
-        if omission_in(line, self._text) or (mark and mark[0] not in self._text):
-            return ""
-        altered = []
-        for words in readings:
-            for original, original_words in map(self._lines.__getitem__, self._candidates(words)):
-                is_altered = _is_altered(words, original_words)
-                if is_altered is False:
-                    return ""  # it is that line
-                if is_altered:
-                    altered.append(original)
-        return next(iter(altered), "")
+        best: list[tuple[str, list[str]]] = []
+        most = 0.0
+        for original in map(self._lines.__getitem__, self._candidates(words)):
+            weight = self._weight(_in_order(original[1], words))
+            if weight >= most:
+                best, most = [*(best if weight == most else ()), original], weight
+        is_altered = all(
+            _is_altered(words, its_words) and not text.rstrip().endswith(line.strip())
+            for text, its_words in best
+        )
+        return best[0][0] if best and is_altered else ""
+
+    def _weight(self, words: Iterable[str]) -> float:
+        """The weight of some words: one for a word of a single line, less for frequent ones."""
+        return round(sum(1 / len(self._by_word[word]) for word in words), 6)
 
     def _candidates(self, words: Sequence[str]) -> list[int]:
-        """The numbers of the lines that share most words with some words: a few, and all that share
-        as many as the first. Very frequent words do not count.
+        """The numbers of the lines that share words of most weight with some words: a few, and all
+        that share as much as the first. Very frequent words do not count.
         """
         votes: Counter[int] = Counter()
         for word in dict.fromkeys(words):
             numbers = self._by_word.get(word, ())
             if len(numbers) <= _MOST_LINES:
-                votes.update(numbers)
+                votes.update(dict.fromkeys(numbers, _MOST_LINES // max(1, len(numbers))))
         by_votes, most = votes.most_common(), max(votes.values(), default=0)
         first = [number for number, _ in by_votes[:_CANDIDATES]]
         return first + [number for number, count in by_votes[_CANDIDATES:] if count == most]
-
-
-def _ends(original: str, shown: str) -> bool:
-    """True if a line is the end of another one that was cut within a word.
-
-    >>> [_ends("-rw-r--r-- 1 root", text) for text in ("r--r-- 1 root", "1 root", "r--r-- 1 home")]
-    [True, False, False]
-    """
-    place = original.rfind(shown.strip())
-    return place > 0 and not original[place - 1].isspace()
 
 
 def _pieces(line: str) -> list[str]:
@@ -163,69 +132,55 @@ def _pieces(line: str) -> list[str]:
 
 
 def _words(line: str) -> list[str]:
-    """The words of a line in small letters, with names split; a colon after a key counts as an
-    equals sign.
+    """The words of a line in small letters, with names split and numbers in one spelling; a colon
+    after a key counts as an equals sign.
     """
     plain = with_plain_moments(line.casefold()).replace("_", " ").replace(": ", " = ")
-    return _TOKEN.findall(plain)[: _MOST_TOKENS + 1]
+    plain = plain.replace(" %", "%")
+    words = _TOKEN.findall(plain)[: _MOST_TOKENS + 1]
+    return [plain_value(word) if word[0].isdigit() else word for word in words]
 
 
-def _without_denials(words: Sequence[str]) -> list[str]:
-    return [word for word in words if word not in _DENIALS]
+def _matcher(original: Sequence[str], shown: Sequence[str]) -> SequenceMatcher[str]:
+    return SequenceMatcher(None, original, shown, autojunk=False)
 
 
-def _is_altered(shown: Sequence[str], original: Sequence[str]) -> bool | None:
-    """True if words differ from the original's in some places, False if they are the same, None if
-    they are another line.
+def _in_order(original: Sequence[str], shown: Sequence[str]) -> Iterator[str]:
+    """Yield the words that two lines share in the same order."""
+    for at, _, size in _matcher(original, shown).get_matching_blocks():
+        yield from original[at : at + size]
+
+
+def _is_altered(shown: Sequence[str], original: Sequence[str]) -> bool:
+    """True if words differ from the original's in some places, or in their order.
 
     >>> original = "the stock fell by 40% and not more".split()
     >>> texts = "the stock fell by 41% and not more", "stock fell by 40%", "the stock fell by 40% and more", "it rose"
     >>> [_is_altered(text.split(), original) for text in texts]
-    [True, None, True, None]
+    [True, False, True, False]
     """
-    if len(original) > _MOST_TOKENS:
-        return None
     if len(shown) == len(original) and Counter(shown) == Counter(original):
-        return list(shown) != list(original)  # the same words in another order
-    if _without_denials(shown) == _without_denials(original):
-        return True
-    if len(shown) > len(original):  # a label in front, a word behind it, or numbers between
-        others = (Counter(shown) - Counter(original)).elements()
-        rest = iter(shown)
-        has_original = original in _ends_of(shown, len(original)) or (
-            all(map(_NUMBER.fullmatch, others)) and all(word in rest for word in original)
-        )
-        return False if has_original else None
-    verdicts = [
-        _differs(shown, part, fewest=_SAME * len(original))
-        for at, part in enumerate(_ends_of(original, len(shown)))
-        if not at or same_value(shown[0], part[0]) or _is_cut(shown[0], part[0])
-    ]
-    if False in verdicts:
-        return False
-    return True if True in verdicts else None
-
-
-def _ends_of(words: Sequence[str], size: int) -> list[Sequence[str]]:
-    """The first `size` and the last `size` words."""
-    return [words[:size], words[len(words) - size :]]
-
-
-def _differs(shown: Sequence[str], original: Sequence[str], fewest: float) -> bool | None:
-    """True if some of equally many words differ, False if none does, None if fewer than `fewest`
-    are the same, or all that differ are of another kind, such as an alias for a path; the words at
-    both ends may be truncated.
-    """
-    differing = [
-        at
-        for at, (new, old) in enumerate(zip(shown, original, strict=True))
-        if not same_value(new, old)
-    ]
-    ends = 0, len(shown) - 1
-    if all(at in ends and _is_cut(shown[at], original[at]) for at in differing):
-        return False
-    is_like = any(kind_of(shown[at]) == kind_of(original[at]) for at in differing)
-    return True if is_like and len(shown) - len(differing) >= fewest else None
+        return list(shown) != list(original)
+    changes = [change for change in _matcher(original, shown).get_opcodes() if change[0] != "equal"]
+    kept = len(original) - sum(end - begin for _, begin, end, _, _ in changes)
+    differs = False
+    for _, begin, end, start, stop in changes:
+        old, new = original[begin:end], shown[start:stop]
+        at_end = stop == len(shown)
+        if not (old and new):
+            differs = differs or all(map(_DENIAL.fullmatch, [*old, *new]))
+            continue
+        if len(new) > len(old):
+            continue  # other words
+        if start == 0:  # the words before may be left out
+            old = old[len(old) - len(new) :]
+        pairs = [*zip(new, old, strict=False)]
+        pairs = [pair for pair in pairs if not same_value(*pair)]
+        kept += len(new) - len(pairs)
+        is_cut = len(pairs) == 1 and (at_end or start == 0) and _is_cut(*pairs[0])
+        is_like = any(kind_of(one) == kind_of(other) for one, other in pairs)
+        differs = differs or (is_like and not is_cut)
+    return differs and kept >= _SAME * len(original)
 
 
 def _is_cut(new: str, old: str) -> bool:
