@@ -20,7 +20,6 @@ from ..text.instructions import is_rule, sentences_of
 from ..text.legends import written_out
 from ..text.same_data import Scalars
 from ..text.texts import FactsHeld, Texts
-from ..text.unit_keys import in_known_units
 from ..tokens.counting import TokenCounter
 from .step_texts import call_text, step_texts
 from .turn_facts import TurnFacts
@@ -136,7 +135,6 @@ class TraceContents:
         """A text decoded as far as possible, with its step's result in place of the same data."""
         result, proof = self.results[step], None
         text = written_out(self._decoded(text, step)[0], result.text)
-        text = in_known_units(text, self.table(step).names)
         with suppress(RecursionError):  # nested too deeply
             ways = self._scalars(step) if len(text) <= LONG_CHARS else ()
             proof = next(filter(None, (scalars.proof(text) for scalars in ways)), None)

@@ -149,11 +149,6 @@ class Mentions:
         of_each = *map(self._texts.line_numbers, lines), *in_long
         return frozenset(run.lstrip("0") for run in runs).union(*of_each)
 
-    @cached_property
-    def currencies(self) -> frozenset[str]:
-        """The signs of currencies that the messages have."""
-        return frozenset(sign for sign in "€£¥₹" if any(sign in text for text in self._contents))
-
     def moment(self, moment: str) -> bool:
         """True if a message has a date or a time of day, as `bench.text.dates` spells it."""
         return moment in self._moments

@@ -174,12 +174,7 @@ class RewrittenResult(OwnText):
     def _lines(self) -> list[str]:
         if not self.table.fields:
             return lines_shown(self.added)
-        return [line for line in super()._lines() if not self.states_truly(line)]
-
-    def states_truly(self, line: str) -> bool:
-        """True if a line correctly states counts or statistics of a column's values."""
-        has_digit = any(map(str.isdigit, line))
-        return has_digit and self.session.result_counts(self.result).groups.are_in(line)
+        return super()._lines()
 
     @cached_property
     def shows_line(self) -> bool:

@@ -12,9 +12,8 @@ from ..model import grouped, memo
 from ..text.common_words import COMMON_WORDS
 from ..text.field_list import Numbers, listed, numbers_by_text
 from ..text.fields import FieldTable
-from ..text.numbers import is_number, number_value
+from ..text.numbers import number_value
 from ..text.places import occurs
-from ..text.quantities import same_value
 from .contents import Once, made_now
 
 _FEWEST_CHARS = 3
@@ -26,8 +25,6 @@ _WORD = re.compile(r"[\w#@$/-]*\w(?:[.,:]\w+)*")
 _AMOUNT = re.compile(r"[-$€£]*\d[\d,]*(?:\.\d+)?")
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+(?=\S)")
 _CLAUSE = re.compile(r"[,;]\s+|\s+(?:and|while|but)\s+")
-_OMISSION_MARK = re.compile(r"\s*(?:…|\.{3})")
-_MOST_RECORDS = 20
 _FEWEST_DIGITS = 5
 """The fewest digits of a number that can be an identity; a shorter one is a count or a price."""
 
@@ -122,69 +119,6 @@ class RecordValues:
             for words, identities in self._clauses(sentence)
             for contradiction in self._contradictions_of(words, identities)
         )
-
-    def contradicted(
-        self, pairs: Iterable[tuple[str, str]], values: Iterable[str]
-    ) -> Iterator[Contradiction]:
-        """Yield the pairs of a record written as data, with `values`, that no record with its
-        identities has.
-
-        A value that ends in a mark of omission is compared up to the mark.
-
-        >>> table = FieldTable([{"id": "W12", "status": "pending"}, {"id": "W13", "status": "sent"}])
-        >>> records = RecordValues([0], [table].__getitem__)
-        >>> [item.stated for item in records.contradicted([("id", "W12"), ("status", "sent")], ["w12", "sent"])]
-        ['sent']
-        >>> [[*records.contradicted([("status", text)], ["w12"])] for text in ("pen... [truncated]", "… [cut]")]
-        [[], []]
-        """
-        numbers = {number for item in values for number in listed(self.by_identity.get(item))}
-        for key, text in pairs:
-            own = {
-                item for number in numbers for item in self._values(number).get(key.casefold(), ())
-            }
-            plain = _plain(text)
-            if len(plain) < _FEWEST_CHARS or plain in self.by_identity or not own:
-                continue
-            cut = _OMISSION_MARK.search(plain)
-            if cut and any(item.startswith(plain[: cut.start()]) for item in own):
-                continue
-            if not any(same_value(plain, item) for item in own):
-                yield Contradiction(f"{key}: {text}"[:200], plain, min(own))
-
-    def numbers_near(self, text: str) -> Iterator[list[str]]:
-        """Yield the numbers in each record that a text names or whose number it states, then those
-        of each of their keys.
-        """
-        words = text.casefold()
-        numbers = {
-            number for item in self.named(words) for number in listed(self.by_identity[item])
-        }
-        for match in _AMOUNT.finditer(words):
-            numbers.update(listed(self._by_number.get(number_value(match.group()))))
-        columns: dict[str, list[str]] = {}
-        for number in sorted(numbers)[:_MOST_RECORDS]:
-            values = [
-                (key, item)
-                for key, items in self._values(number).items()
-                for item in items
-                if is_number(item)
-            ]
-            yield [item for _, item in values]
-            for key, item in values:
-                columns.setdefault(key, []).append(item)
-        yield from columns.values()
-
-    @cached_property
-    def _by_number(self) -> Numbers:
-        """The numbers of the records by each number that they have."""
-        values = (
-            (item, at)
-            for at in self._numbers
-            for items in self._find_values(at).values()
-            for item in items
-        )
-        return numbers_by_text((item, at) for item, at in values if is_number(item))
 
     def _clauses(self, sentence: str) -> Iterator[tuple[str, list[str]]]:
         """Yield the clauses of a sentence (in small letters), each about one set of records."""

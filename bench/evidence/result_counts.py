@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-import math
-import re
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cached_property
-from itertools import chain
 from typing import Any
 
-from ..model import ToolResult, as_text, grouped, memo, nested
+from ..model import ToolResult, as_text, memo, nested
 from ..text.decode import decode_strings
-from ..text.fields import FieldTable
-from ..text.numbers import numbers_in
-from ..text.text_records import plain_key
-from .column_statistics import STATISTICS, Groups, half_of_last_digit, is_rounded, statistics_of
-
-_FEWEST_DIGITS = 3
-_NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?")
 
 
 class ResultCounts:
@@ -26,15 +15,15 @@ class ResultCounts:
 
     >>> from bench.model import Source, ToolResult, Trace
     >>> result = ToolResult(index=0, call_id="c", function="list", seen='[{"id": 1}, {"id": 2}]')
-    >>> counts = ResultCounts(result, [result.text], FieldTable(result.text))
+    >>> counts = ResultCounts(result, [result.text])
     >>> [counts.has(number) for number in (22, 3, 100)], counts.rows, counts.texts
     ([True, False, False], frozenset({1, 2}), {'[{"id": 1}, {"id": 2}]': 1})
-    >>> counts.is_all("2"), counts.is_worked_out("3"), counts.is_statistic("1.5", "mean of id: 1.5")
-    (True, True, True)
+    >>> counts.is_all("2"), counts.is_all("3")
+    (True, False)
     """
 
-    def __init__(self, result: ToolResult, shown: Iterable[str], table: FieldTable) -> None:
-        self._result, self._shown, self._table = result, dict.fromkeys(shown), table
+    def __init__(self, result: ToolResult, shown: Iterable[str]) -> None:
+        self._result, self._shown = result, dict.fromkeys(shown)
 
     @memo
     def _counts(self, text: str) -> frozenset[int]:
@@ -66,92 +55,9 @@ class ResultCounts:
         """The texts with their numbers of lines."""
         return {text: text.count("\n") + 1 for text in (*self._shown, *self._strings[0])}
 
-    @cached_property
-    def lengths(self) -> frozenset[str]:
-        """The numbers of characters of its lines, and of each text in its value, read or as it is."""
-        values = nested([self._value, self._result.data])
-        texts = (item for item in values if isinstance(item, str))
-        lines = (line for text in self.texts for line in text.split("\n"))
-        return frozenset(str(len(text)) for text in chain(texts, lines))
-
     def is_all(self, number: str) -> bool:
         """True if a number counts all rows or lines of the result, or of a list in it."""
         return number.isdigit() and int(number[:18]) in self.rows
-
-    def may_count_rows(self, number: int, shown: int) -> bool:
-        """True if a number counts the rows of a list, those with one value of a column, those
-        `shown`, or those left out.
-        """
-        if number <= shown or any(number in (rows, rows - shown) for rows in self.rows):
-            return True
-        return any(number in self._table.column(name).values() for name in self._table.names)
-
-    def is_worked_out(self, number: str) -> bool:
-        """True if a number is the sum of a column, or the number of its rows or lines."""
-        sums = map(math.fsum, self._columns.values())
-        return self.is_all(number) or any(is_rounded(number, value) for value in sums)
-
-    def is_statistic(self, number: str, sentence: str, called: str = "") -> bool:
-        """True if a number is the sum, range, mean, deviation or a quartile of a column: that which
-        it is `called`, else one that its sentence names, if it names any; of the columns that the
-        sentence names, if it names any.
-        """
-        columns, kinds = self._named_in(sentence)
-        kinds = frozenset({STATISTICS[called.casefold()]}) if called else kinds
-        return any(
-            is_rounded(number, value)
-            for key in columns
-            for kind, value in self._of(key)
-            if kind in kinds
-        )
-
-    @memo
-    def _named_in(self, sentence: str) -> tuple[list[str], frozenset[str]]:
-        """The columns and the kinds of statistics that a sentence names; all where it names none."""
-        words = set(plain_key(sentence).split())
-        columns = [key for key in self._columns if words.issuperset(key.split())]
-        names = STATISTICS.keys() & words or STATISTICS.keys()
-        return columns or [*self._columns], frozenset(STATISTICS[name] for name in names)
-
-    def is_rounded(self, number: str) -> bool:
-        """True if a number of three digits or more is one of the result, rounded."""
-        if sum(map(str.isdigit, number)) < _FEWEST_DIGITS or not ({".", "e"} & set(number)):
-            return False
-        value, half = float(number), half_of_last_digit(number)
-        at = bisect_left(self._numbers, value - half)
-        return at < len(self._numbers) and self._numbers[at] <= value + half
-
-    @cached_property
-    def _numbers(self) -> list[float]:
-        """The numbers that the result says, in order."""
-        return sorted(map(float, numbers_in(self._result.text)))
-
-    @cached_property
-    def groups(self) -> Groups:
-        """Its rows by the values of each column."""
-        return Groups(self._table)
-
-    @memo
-    def _of(self, key: str) -> tuple[tuple[str, float], ...]:
-        return statistics_of(self._columns[key])
-
-    @cached_property
-    def _columns(self) -> dict[str, list[float]]:
-        """The numbers of each key of the result that stands there several times, and of each path to
-        numbers in the rows of its lists (`prices economy`).
-        """
-        columns = {
-            plain_key(name): [
-                float(text)
-                for text in self._table.column(name).elements()
-                if _NUMBER.fullmatch(text)
-            ]
-            for name in sorted(self._table.names)
-        }
-        for rows in filter(_are_rows, nested(self._value)):
-            by_path = grouped(pair for row in rows for pair in _numbers_in(row))
-            columns.update((path, numbers) for path, numbers in by_path.items() if " " in path)
-        return {key: column for key, column in columns.items() if len(column) > 1}
 
     @cached_property
     def _value(self) -> Any:
@@ -161,21 +67,6 @@ class ResultCounts:
     @cached_property
     def _strings(self) -> tuple[list[str], frozenset[int]]:
         return texts_in(self._value)
-
-
-def _are_rows(value: object) -> bool:
-    """True for a list of mappings."""
-    return isinstance(value, list) and all(isinstance(row, dict) for row in value)
-
-
-def _numbers_in(row: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, float]]:
-    """Yield the numbers of a row and of the mappings in it, each by the words of its path."""
-    for key, item in row.items():
-        words = f"{path} {plain_key(str(key))}".strip()
-        if isinstance(item, dict):
-            yield from _numbers_in(item, words)
-        elif isinstance(item, int | float) and not isinstance(item, bool):
-            yield words, float(item)
 
 
 def counts_of(text: str) -> frozenset[int]:

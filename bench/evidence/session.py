@@ -181,7 +181,7 @@ class TraceSession:
         numbers = {self.index.full[step], self.index.seen[step]}
         texts = (self.messages.messages[number].text for number in sorted(numbers))
         result = self.contents.results[step]
-        return ResultCounts(result, texts, self.messages.table(step))
+        return ResultCounts(result, texts)
 
     def failed(self, result: ToolResult) -> bool:
         """True if a result failed."""

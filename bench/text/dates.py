@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import suppress
-from datetime import date
 from functools import lru_cache
 
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
@@ -62,35 +60,11 @@ def with_plain_moments(text: str) -> str:
     """
     if ":" in text:
         text = _HALF_DAY.sub(_plain_time, text)
-    if text.count("-") > 1:
-        text = without_weekdays(text)
     if not _MONTH_AND_YEAR.search(text):
         return text
     for form in _FORMS[1:]:
         text = form.sub(_plain_date, text)
     return text
-
-
-def without_weekdays(text: str) -> str:
-    """A text without correct days of the week after its dates.
-
-    >>> without_weekdays("2024-05-24 (Fri), 2024-05-24 Monday")
-    '2024-05-24, 2024-05-24 Monday'
-    """
-    return _WITH_WEEKDAY.sub(_without_right_day, text)
-
-
-def _without_right_day(match: re.Match[str]) -> str:
-    with suppress(ValueError):
-        day = _DAYS[date.fromisoformat(match[1]).weekday()]
-        return match[1] if match[2].casefold().startswith(day) else match[0]
-    return match[0]
-
-
-_DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_WITH_WEEKDAY = re.compile(
-    rf"(\b\d{{4}}-\d\d-\d\d),? ?\(?((?:{'|'.join(_DAYS)})[a-z]*)\b\.?\)?", re.IGNORECASE
-)
 
 
 def _plain_date(match: re.Match[str]) -> str:

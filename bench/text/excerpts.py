@@ -21,7 +21,7 @@ from .escapes import unescape
 from .facts import token_around
 from .field_list import is_prose
 from .legends import written_out
-from .line_notes import with_repeated_lines, without_marks
+from .line_notes import without_marks
 
 NOTICE_CHARS, _SOUGHT_CHARS, _SURE_CHARS, _MOST_PLACES = 200, 24, 8, 20
 """The most characters of a notice, the characters to search after a gap, the fewest that match by
@@ -32,7 +32,6 @@ _STOP = re.compile(r"\n\s*|(?:[\])}>…]|\.{3})\s*|[\"']")
 """The characters after which a text may continue with the other one."""
 
 _MARK_BEGINS = re.compile(r"[\n…\[(<]|\.{3}")
-_GROUPED = re.compile(r"(?<![\w.,/=-])\d{1,3}(?:,\d{3})+(?![\w,])")
 _CUTS = re.compile(r"[\w…\[(<\n]|\.\.")
 """Characters that show that a word may be half a word at a cut."""
 
@@ -213,21 +212,13 @@ def _ways(shown: str, full: str) -> Iterator[tuple[str, str, bool]]:
         return
     folded = _folded_once(full)
     yield _folded(shown), folded, True
-    plain = with_repeated_lines(without_marks(written_out(shown, full)), full)
-    plain = _GROUPED.sub(lambda number: _ungrouped(number[0], full), plain)
+    plain = without_marks(written_out(shown, full))
     ways = [plain, unescape_html(plain)]
     quoted = (way[1:-1] if way[:1] in "'\"" and way[:1] == way[-1:] else way for way in ways)
     for way in dict.fromkeys((*ways, *map(unescape, quoted))):
         if way != shown:
             yield way, full, False
             yield _folded(way), folded, True
-
-
-def _ungrouped(number: str, full: str) -> str:
-    """A number without the commas between its thousands if the text writes it only so; else as it
-    is."""
-    plain = number.replace(",", "")
-    return plain if plain in full and number not in full else number
 
 
 def _folded(text: str) -> str:

@@ -25,7 +25,6 @@ from .text_records import (
     words_in,
 )
 
-_FEW_RECORDS = 50
 _LARGE, _FEW_QUESTIONS = 50_000, 30
 """Of so many fields, so many facts are looked for in each one; who asks more often is worth an
 index of all words.
@@ -137,11 +136,6 @@ class FieldTable:
         fields = self.of(fact)
         return fields[0].key if fields else ""
 
-    @property
-    def record_count(self) -> int:
-        """The number of records."""
-        return len(self._records)
-
     def pairs(self, record: int) -> list[Pair]:
         """The keys and values of a record and of the records around it."""
         around = self._records[record].around
@@ -206,37 +200,6 @@ class FieldTable:
     @cached_property
     def _prose(self) -> frozenset[str]:
         return frozenset(filter(is_prose, self.prose))
-
-    def is_of_another_list(self, records: Sequence[int], key: str, text: str) -> bool:
-        """True if a value under a key is only in rows of other lists than some rows, and none of
-        these is nested in another. False for a value of many records.
-        """
-        owners = self._records_of_pair.get((plain_key(key), plain_value(text)), [])
-        if not 0 < len(owners) <= _FEW_RECORDS:
-            return False
-        own = {self.lists.number.get(number) for number in records}
-        others = {self.lists.number.get(number) for number in owners}
-        are_rows = own and None not in own | others
-        return bool(are_rows) and own.isdisjoint(others) and not self._are_related(records, owners)
-
-    def _are_related(self, records: Sequence[int], others: Sequence[int]) -> bool:
-        """True if some of two groups of records stand within each other."""
-        pairs = (records, others), (others, records)
-        return any(
-            not set(outer).isdisjoint(self._records[number].around)
-            for outer, inner in pairs
-            for number in inner
-        )
-
-    def joins_records(self, records: Sequence[int], text: str) -> bool:
-        """True if all words of a text are values, but no one of some records has them all, itself
-        or in a record nested in it.
-        """
-        words = {word.casefold() for word in text.split()}
-        if len(words) < 2 or not records or not words <= self._values:
-            return False
-        candidates = chain(records, *(self._within.get(number, ()) for number in records))
-        return not any(words <= {*map(str.casefold, self.texts_of(at))} for at in candidates)
 
     def near(self, record: int) -> Iterator[tuple[Pair, ...]]:
         """Yield the keys and values of a record, of those around it, of those within it, and of

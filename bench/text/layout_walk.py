@@ -19,8 +19,9 @@ from .table_cells import Cells, Grid, in_order
 from .value_tree import Node, Words, words_of_key
 from .written_values import end_of
 
-_OF_CELLS = frozenset({"tbody", "td", "th", "thead", "tr"})
-_OF_TABLES = _OF_CELLS | {"columns", "data", "index", "rows", "table"}
+_OF_TABLES = frozenset(
+    {"columns", "data", "index", "rows", "table", "tbody", "td", "th", "thead", "tr"}
+)
 
 _TYPES = frozenset({"any", "bool", "boolean", "float", "int", "integer", "str", "string"})
 
@@ -30,14 +31,13 @@ _CLOSING_TAG = re.compile(r"</([\w.:-]{1,80})>")
 _GOES_ON = re.compile(r",\d")
 """Matches the rest of a number."""
 
-_MOST_TRIED, _MOST_WORDS, _NEAR_CHARS, _MOST_OWN_LINES = 24, 8, 60, 12
+_MOST_TRIED, _MOST_WORDS, _MOST_OWN_LINES = 24, 8, 12
 
 
 class Walk:
-    """One walk over a folded text. With `backwards` the last records come first; with
-    `headers_first` a word that may be a column or a value is a column. Lines begin at `starts`;
-    lines without a value may be between others. A value can have only one walk at a time, which
-    ticks off its scalars.
+    """One walk over a folded text. With `backwards` the last records come first. Lines begin at
+    `starts`; lines without a value may be between others. A value can have only one walk at a time,
+    which ticks off its scalars.
     """
 
     def __init__(
@@ -48,9 +48,8 @@ class Walk:
         *,
         starts: Sequence[int] = (),
         backwards: bool = False,
-        headers_first: bool = False,
     ) -> None:
-        self._text, self._value, self._headers_first = text, value, headers_first
+        self._text, self._value = text, value
         self._starts = starts
         self.own_lines: list[str] = []
         """The lines between values that are none of the value."""
@@ -99,10 +98,10 @@ class Walk:
         there.
         """
         while True:
-            if self._has_new_word and (self._table() or self._upright()):
+            if self._has_new_word and self._table():
                 return True
             self._has_new_word = False
-            if not (self._headers_first and self._names_columns()) and self._scalar():
+            if self._scalar():
                 return True
             if not (self._word() or self._separator() or self._own_line()):
                 return False
@@ -126,15 +125,6 @@ class Walk:
         self.own_lines.append(line)
         self._at, self._names, self._has_new_word = end, None, True
         return True
-
-    def _names_columns(self) -> bool:
-        """True if the last word and the next one are columns of one table."""
-        near = map(words_of_key, _WORD.findall(self._text, self._at, self._at + _NEAR_CHARS))
-        following = next((words for words in near if not _OF_CELLS.issuperset(words)), ())
-        last = next((word for word in reversed(self._words) if word not in _OF_CELLS), "")
-        return bool(following) and any(
-            {last, *following} <= header and last not in following for header in self._value.headers
-        )
 
     def _scalar(self) -> bool:
         """Move past a value that is due here."""
@@ -272,45 +262,6 @@ class Walk:
             self._at = cells.at
             self._begin_behind(last)
         return last is not None
-
-    def _upright(self) -> bool:
-        """Move past a table with a line for each column: its name, then the value of each row."""
-        for name in _ends_of(self._words):
-            for grid in self._value.uprights.get(name, ()):
-                if self._may_begin(grid, self._words[: -len(name)]) and self._lines(grid, name):
-                    return True
-        return False
-
-    def _lines(self, grid: Grid, name: Words) -> bool:
-        """Move past the lines of a table with a line per column, whose first column was named."""
-        columns = grid.columns
-        start, words, left = self._at, self._words, list(range(len(columns)))
-        sign = grid.sign_behind(self._text, self._at)
-        cells = Cells(self._text, self._at, sign, self._end_of_nested)
-        while left:
-            column = next((number for number in left if columns[number] == name), None)
-            if column is None or not cells.go_behind(
-                [row.cells[column] for row in grid.rows], is_named=True
-            ):
-                self._at, self._words = start, words
-                return False
-            left.remove(column)
-            self._at = cells.at
-            name = self._next_name([columns[number] for number in left]) if left else ()
-            cells.at = self._at
-        for leaf in grid.node.leaves():
-            leaf.tick_off()
-        *_, last = grid.node.leaves()
-        self._begin_behind(last)
-        return True
-
-    def _next_name(self, names: list[Words]) -> Words:
-        """Move past the words of one of some names, and return them; `()` without one."""
-        self._words = []
-        while names and tuple(self._words) not in names:
-            if not (self._separator() or self._word()):
-                return ()
-        return tuple(self._words)
 
     def _word(self, *, closing: bool = False) -> bool:
         """Move past a word that may be between values; it is checked with the value that

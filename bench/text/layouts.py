@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from .exit_codes import exit_codes
 from .field_list import is_prose
-from .table_cells import Grid, tables_of
+from .table_cells import tables_of
 from .value_tree import Node, Words, nodes_of
 from .written_values import forms_of
 
@@ -36,15 +36,6 @@ class Layouts:
         self.keys = {word for node in self.nodes for word in node.key}
         self.tables = tables_of(self.root)
         self.most_words = max(map(len, self.tables), default=0) + _MOST_BETWEEN
-        self.uprights: dict[Words, list[Grid]] = {}
-        for grid in (grid for grids in self.tables.values() for grid in grids):
-            for column in grid.columns if len(grid.rows) > 1 else ():
-                self.uprights.setdefault(column, []).append(grid)
-        self.headers = [
-            frozenset(words)
-            for words, grids in self.tables.items()
-            if any(len(grid.rows) > 1 for grid in grids)
-        ]
         self.header_sizes = sorted({len(words) for words in self.tables}, reverse=True)
         self._within: dict[Node, Layouts] = {}
 

@@ -1,21 +1,15 @@
 """Short names in a text, replaced by what the text itself says that they stand for.
 
-A legend is a line, or a mapping of JSON, that gives meanings to names. There is one rule for all of
-them: the untruncated result has every word of the meaning, but not the name, and other lines of the
-text use it.
+A legend is a line that gives meanings to names. There is one rule for all of them: the untruncated
+result has every word of the meaning, but not the name, and other lines of the text use it.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
-from collections.abc import Mapping
-from contextlib import suppress
 from functools import lru_cache
-from typing import Any
 
-from ..model import nested
 from .escapes import unescape
 
 _NAME = r"(?:\[[^\[\]\n]{1,12}\]|\S{1,40}?)"
@@ -23,9 +17,6 @@ _MEANS = r"(?:\s?(?:=|->|→|: )|(?<=\d\]) | means | (?:stands )?for | is | are 
 _MEANING = re.compile(rf"\s*(?P<name>{_NAME}){_MEANS}\s*(?P<meaning>\S.*?)\s*", re.DOTALL)
 _NEXT = re.compile(rf"[,;] (?={_NAME}{_MEANS})")
 _HEADING = re.compile(r"\W*\w+(?: \w+){0,7}:\s*")
-_PAIR = re.compile(r'"([^"\\\n]{1,12})"\s*+:\s*+"([^"\\\n]++)"')
-_MAPPING = re.compile(rf"\{{(?:\s*+{_PAIR.pattern}\s*+,?+)++\s*+\}}")
-_OF_BLANKS = re.compile(rf"^[(\[]?(\W?)n(\W?){_MEANS}n (?:blanks|spaces)\W?\n", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 _NOTHING = frozenset({"empty", "no value", "none", "nothing", "null"})
 _MOST_CHARS, _MOST_NAMES, _SIGN_CHARS = 50_000, 500, 2
@@ -49,14 +40,8 @@ def written_out(text: str, known: str) -> str:
     ('/usr/lib/a', 'old: 5\\nold: 6')
     >>> written_out("D=/usr/lib\\n$D/a: lib\\n$D/a: lib", "/usr/lib/a: lib\\n/usr/lib/a: lib")
     '/usr/lib/a: lib\\n/usr/lib/a: lib'
-    >>> written_out("[~n~ stands for n spaces]\\na~3~b", "a   b")
-    'a   b'
     """
     known = _unescaped(known)
-    if text[:1] == "{" and "\\n" in text:
-        return _written_out_within(text, known)
-    text = _with_meanings_of_mapping(text, known) if text.lstrip()[:1] in ("{", "[") else text
-    text = _with_blanks(text)
     lines = text.split("\n")
     legends = _legends(lines, known)
     if not legends:
@@ -68,35 +53,6 @@ def written_out(text: str, known: str) -> str:
         is_explaining = at in legends or heads
         lines[at] = "" if is_explaining else pattern.sub(lambda match: used[match[0]], line)
     return "\n".join(lines).strip("\n")
-
-
-def _with_blanks(text: str) -> str:
-    """A text with its runs of blanks written out, if a line says how they are counted."""
-    signs = _OF_BLANKS.search(text)
-    if signs is None or not (signs[1] or signs[2]):
-        return text
-    run = rf"{re.escape(signs[1])}(\d{{1,4}}){re.escape(signs[2])}"
-    rest = text[: signs.start()] + text[signs.end() :]
-    return re.sub(run, lambda count: " " * int(count[1]), rest)
-
-
-def _written_out_within(text: str, known: str) -> str:
-    """JSON with the short names in each of its longer texts replaced, else as it is."""
-    with suppress(ValueError, RecursionError):  # no JSON, or nested too deeply
-        value = json.loads(text)
-        texts = [item for item in nested(value) if isinstance(item, str) and "\n" in item]
-        if changed := {item: new for item in texts if (new := written_out(item, known)) != item}:
-            return json.dumps(_replaced(value, changed), ensure_ascii=False)
-    return text
-
-
-def _replaced(value: Any, texts: Mapping[str, str]) -> Any:
-    """A value with some of its texts replaced by others."""
-    if isinstance(value, dict):
-        return {key: _replaced(item, texts) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_replaced(item, texts) for item in value]
-    return texts.get(value, value) if isinstance(value, str) else value
 
 
 _unescaped = lru_cache(maxsize=64)(unescape)
@@ -186,27 +142,3 @@ def _explains(name: str, meaning: str, known: str) -> bool:
         return False
     words = _WORD.findall(meaning.casefold())
     return meaning.casefold() in _NOTHING or (bool(words) and _words(known).issuperset(words))
-
-
-def _with_meanings_of_mapping(text: str, known: str) -> str:
-    """A JSON text with its short strings replaced by the meanings in one of its mappings, which
-    becomes empty.
-
-    >>> _with_meanings_of_mapping('{"values": {"v0": "sent"}, "rows": [{"status": "v0"}]}', "status: sent")
-    '{"values": {}, "rows": [{"status": "sent"}]}'
-    """
-    for found in _MAPPING.finditer(text):
-        meanings = dict(_PAIR.findall(found[0]))
-        rest = f"{text[: found.start()]}{{}}{text[found.end() :]}"
-        if all(_stands_for(name, meaning, rest, known) for name, meaning in meanings.items()):
-            for name, meaning in meanings.items():
-                rest = rest.replace(f'"{name}"', f'"{meaning}"')
-            return rest
-    return text
-
-
-def _stands_for(name: str, meaning: str, text: str, known: str) -> bool:
-    """True if a JSON text uses a name for a meaning: for a key if it is a key there."""
-    if not _explains(name, meaning, known) or f'"{name}"' not in text:
-        return False
-    return f'"{name}":' not in text or f'"{meaning}":' in known

@@ -21,8 +21,6 @@ _ADDED = re.compile(r"^[^\w\n]*[\w .-]{1,40}[\"'`*]*\s*[:=]\s*\S", re.MULTILINE)
 """Matches the beginning of a line with a key and its value."""
 
 _FEW_LEAVES = 24
-_WAYS = (False, False), (False, True), (True, False)
-"""The walks to try: each is (backwards, headers_first)."""
 
 
 class Proof(NamedTuple):
@@ -93,14 +91,8 @@ class Scalars:
             return None
         if text in self._writings:
             return Proof("", "")
-        for backwards, headers_first in _WAYS[: 2 + (len(self._leaves) > _FEW_LEAVES)]:
-            walk = Walk(
-                flat,
-                self._layouts,
-                starts=starts,
-                backwards=backwards,
-                headers_first=headers_first,
-            )
+        for backwards in (False, True) if len(self._leaves) > _FEW_LEAVES else (False,):
+            walk = Walk(flat, self._layouts, starts=starts, backwards=backwards)
             end = walk.end()
             if end is not None:
                 proof = Proof("\n".join(walk.own_lines), flat[end:].strip())

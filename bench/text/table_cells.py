@@ -46,12 +46,6 @@ class Grid(NamedTuple):
         parting = (sign for sign in _SIGNS if header.count(sign) >= len(self.columns) - 1)
         return next(parting, " ") if self.lacks_cells else ""
 
-    def sign_behind(self, text: str, at: int) -> str:
-        """The separator after the name of a column, as in `sign_in`."""
-        behind = text[at : at + 8].lstrip(" \"'`")
-        parting = (sign for sign in _SIGNS if behind.startswith(sign))
-        return next(parting, " ") if self.lacks_cells else ""
-
 
 class Cells:
     """The cells of a table in a text, line by line. Missing cells may have a word for nothing, and
@@ -60,7 +54,7 @@ class Cells:
 
     def __init__(self, text: str, at: int, sign: str, end_of_nested: EndOf) -> None:
         self.at = at
-        """The place behind the last cell, or behind the name of a line."""
+        """The place behind the last cell."""
 
         self._text, self._sign, self._end_of_nested = text, sign, end_of_nested
         self._nothing = re.compile(
@@ -70,22 +64,15 @@ class Cells:
         self._borders: int | None = None  # signs around each line
         self._above: Sequence[Node | None] = ()
 
-    def go_behind(
-        self,
-        cells: Sequence[Node | None],
-        numbers: Collection[int] = (),
-        *,
-        is_named: bool = False,
-    ) -> bool:
-        """Move past one line; False, without moving, if a value is not where it is due.
-
-        The line begins with its name (`is_named`), or may begin with one of some `numbers`.
+    def go_behind(self, cells: Sequence[Node | None], numbers: Collection[int] = ()) -> bool:
+        """Move past one line, which may begin with one of some `numbers`; False, without moving, if
+        a value is not where it is due.
         """
         at, before = self.at, -1
         for place, cell in enumerate(cells):
             if cell is None:
                 continue
-            above = self._above[place] if self._above and not is_named else None
+            above = self._above[place] if self._above else None
             is_same = above is not None and above.value == cell.value
             lacks = place - before > 1 or (before < 0 and self._lacking > 0)
             found = self._cell(
@@ -95,7 +82,7 @@ class Cells:
                 return False
             start, end = found
             signs = self._text.count(self._sign, at, start)
-            if not self._counts(signs, place - before, is_named or before >= 0):
+            if not self._counts(signs, place - before, before >= 0):
                 return False
             before, at = place, end
         self._lacking, self._above = len(cells) - 1 - before, cells

@@ -28,9 +28,6 @@ _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 _BEFORE_COLUMNS = re.compile(r"\s*(?:\[\d+\][\s:]+|(?:columns|fields|header): )")
 _RULE = re.compile(r"\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?")
 _TOON = re.compile(r"\s*[\w.\"-]*\[\d+\]\{([^{}]+)\}:\s*")
-_GROUP = re.compile(
-    r"\W*(?P<key>\w[\w.]{0,80})(?: ?[=:] ?| )(?P<value>\w[^=:|\n]{0,200}?)(?: \(\d+ \w+\))?[\s:\])}*]*"
-)
 _MEANING = re.compile(r"\S (?:=|->|→) \S")
 _LEFT_OUT = {"...", "..", "…"}
 _MAX_COLUMNS = 200
@@ -63,8 +60,7 @@ def find_tables(text: str, names: Collection[str]) -> tuple[list[Row], str]:
             position += 1
         else:
             found, lines_read = table
-            group = _group_of(rest[-1], names) if rest else {}
-            rows += [{**group, **row} for row in found]
+            rows += found
             position += lines_read
     return rows, "\n".join(rest)
 
@@ -131,11 +127,10 @@ def _take(
     read: Callable[[str], list[str] | None],
 ) -> _Table | None:
     """The rows below a header; a row with half of the cells or fewer is the last one."""
-    header, columns = columns, [column.strip().strip("\"'") for column in columns]
+    columns = [column.strip().strip("\"'") for column in columns]
     if not _known(columns, names):
         return None
     rows: list[Row] = []
-    group: Row = {}
     position = start + 1
     while position < len(lines):
         line = lines[position].rstrip("\r")
@@ -144,49 +139,15 @@ def _take(
             continue
         cells = read(line) if line.strip() else None
         if cells is None or len(cells) > len(columns) or len(cells) < 2:
-            group = _group_of(line, names)
-            following = read(lines[position + 1]) if position + 1 < len(lines) else None
-            is_row = following is not None and len(following) == len(columns)
-            if group.keys() <= {*columns} or not is_row or following == header:
-                break
-            position += 1
-            continue
+            break
         is_about_column = line.partition(":")[0].strip() in columns
-        if (
-            is_about_column
-            or all(map(_MEANING.search, cells))
-            or all(_names_one(cell, columns) for cell in cells)
-        ):
+        if is_about_column or all(map(_MEANING.search, cells)):
             break  # a legend, or a statement on the columns
         if 2 * len(cells) <= len(columns) and position + 1 < len(lines):
             break
-        rows.append({**group, **_row(columns, cells)})
+        rows.append(_row(columns, cells))
         position += 1
     return ([row for row in rows if row], position - start) if rows else None
-
-
-def _group_of(line: str, names: Collection[str]) -> Row:
-    """The known key and value in a heading above rows; empty for any other line.
-
-    >>> _group_of("  type = Exterior Brick (4 rows):", {"type"}), _group_of("[level 3]", {"level"})
-    ({'type': 'Exterior Brick'}, {'level': 3})
-    >>> _group_of("all walls of level 3:", {"level"})
-    {}
-    """
-    match = _GROUP.fullmatch(line)
-    if match is None or match["key"].rpartition(".")[2] not in names:
-        return {}
-    return {match["key"]: read_cell(match["value"])}
-
-
-def _names_one(cell: str, columns: Sequence[str]) -> bool:
-    """True if a cell has the name of a column, and other words.
-
-    >>> [_names_one(cell, ["id", "price"]) for cell in ("sum of all rows: price 12", "price", "12", "prices 5")]
-    [True, False, False, False]
-    """
-    words = cell.split()
-    return len(words) > 1 and not set(columns).isdisjoint(words)
 
 
 def _row(columns: Sequence[str], cells: Sequence[str]) -> Row:

@@ -21,7 +21,6 @@ _LINE_CHARS = 400
 _SHORT_CHARS = 200  # the values of records: each is asked about by many fields
 _SENTENCES = re.compile(r"(?<=[.;!?])\s+(?=\S)")
 _TOKEN = re.compile(r"\w+")
-_IN_PERCENT = re.compile(r"percent|pct|%", re.IGNORECASE)
 
 Pair = tuple[str, str]
 """A key and the text of its value."""
@@ -76,7 +75,12 @@ class TextReading:
                     text.casefold() for other in wider for text in (*other.texts, other.name)
                 ).union([record.name.casefold()])
                 own = near.union(map(str.casefold, record.texts))
-                own_pairs = tuple(_own_pair(key, item, names) for key, item in record.pairs)
+                own_pairs = tuple(
+                    (key.rpartition(".")[2], item)
+                    if key.rpartition(".")[2] in names
+                    else (key, item)
+                    for key, item in record.pairs
+                )
                 records.append(TextRecord(own_pairs, near, own))
         count = len(records)
         _, outside = without_containers(rest)
@@ -143,23 +147,6 @@ class TextReading:
     def lines_with(self, fact: str) -> list[Line]:
         """The sentences with a fact."""
         return [line for line in self.lines.get(word_of(fact), ()) if says(line.text, fact)]
-
-
-def _own_pair(key: str, text: str, names: frozenset[str]) -> Pair:
-    """A pair whose key is known: without the path before the key, or with the unit after its value
-    as part of the key.
-
-    >>> _own_pair("walls.0.Area", "3.5 m²", frozenset({"Area"})), _own_pair("Area", "3.5 m²", frozenset({"Area_m2"}))
-    (('Area', '3.5 m²'), ('Area_m2', '3.5'))
-    """
-    last = key.rpartition(".")[2]
-    if text.endswith("%") and _IN_PERCENT.search(key):
-        return last, text[:-1]
-    if last in names:
-        return last, text
-    number, _, unit = text.rpartition(" ")
-    with_unit = f"{key}_{normalize('NFKC', unit)}"
-    return (with_unit, number) if with_unit in names else (key, text)
 
 
 def says(text: str, fact: str) -> bool:

@@ -11,8 +11,6 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Any
 
-from .dates import NEXT_DAY, dates_in, moment_of, times_in
-
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 NOTHING = r"(?:null|none|nil|nan|n/?a|undefined|absent|missing)\b"
 """The pattern of the words for no value."""
@@ -25,7 +23,6 @@ _TRUE, _FALSE = (
     re.compile(r"true\b|yes\b", re.IGNORECASE),
     re.compile(r"false\b|no\b", re.IGNORECASE),
 )
-_MOMENT_CHARS, _DAYS_AFTER = 30, re.compile(rf"(?:\+\d|{NEXT_DAY.pattern})?")
 
 
 def folded(text: str) -> str:
@@ -52,8 +49,8 @@ def folded_lines(text: str) -> tuple[str, list[int]]:
 def end_of(text: str, at: int, value: Any) -> int | None:
     """The place after a scalar at a place of a text; None if it is not there.
 
-    >>> end_of("id 5, ok", 3, 5.0), end_of("id 5% off", 3, 5), end_of("on 5 May 2024.", 3, "2024-05-05")
-    (4, None, 13)
+    >>> end_of("id 5, ok", 3, 5.0), end_of("id 5% off", 3, 5)
+    (4, None)
     """
     if value is None or value == [] or value == {} or value == "":
         match = (_NONE if value is None else _EMPTY).match(text, at)
@@ -70,19 +67,6 @@ def end_of(text: str, at: int, value: Any) -> int | None:
     for form in forms_of(value):
         if text.startswith(form, at) and (not form[-1:].isalnum() or _is_end(text, at + len(form))):
             return at + len(form)
-    return _end_of_moment(text, at, value)
-
-
-def _end_of_moment(text: str, at: int, value: str) -> int | None:
-    """The place after a date or time of day at a place of a text, in any spelling; None if it is
-    not there."""
-    moment = moment_of(value)
-    near = text[at : at + _MOMENT_CHARS] if moment else ""
-    for _, (start, end) in (*dates_in(near), *times_in(near)) if near[:1].isalnum() else ():
-        days = _DAYS_AFTER.match(near, end)
-        stop = days.end() if days else end
-        if start == 0 and moment_of(near[:stop]) == moment and _is_end(text, at + stop):
-            return at + stop
     return None
 
 
@@ -98,7 +82,7 @@ def _is_end(text: str, at: int) -> bool:
 
 def stands_in(value: str, text: str) -> bool:
     """True if a folded text may have a value somewhere, in any form."""
-    return moment_of(value) != "" or any(form in text for form in forms_of(value))
+    return any(form in text for form in forms_of(value))
 
 
 @lru_cache(maxsize=65536)

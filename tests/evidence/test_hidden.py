@@ -48,7 +48,6 @@ def test_a_text_with_all_of_a_failed_result_hides_nothing(shown: str, hits: int)
         ("user: Find the report and upload it.", 0),
         ("12 cases ran … failed at 10:42", 0),
         ("[2 results left out]", 0),
-        ('find({"name": "report"}): failed', 0),
         ('find({"name": "report"}): ok', 1),
         ('find({"name": "invoice"}): failed', 1),
         ("assistant: Find the report and upload it.", 1),

@@ -110,7 +110,6 @@ def test_a_line_between_values_is_returned_as_text_before_them(value: dict[str, 
     assert Scalars(value).proof("\n".join(lines)) == Proof("~ words that nobody wrote ~", "")
 
 
-TABLE = {"type": "table", "data": [{"Name": "Id", "Value": "7"}, {"Name": "Value", "Value": ""}]}
 GAPS = [{"a": 1}, {"b": 5, "c": 6}]
 OUTPUT = {"returncode": 1, "output": "total 3 files\nno such file: a.txt\nleft at once"}
 
@@ -118,8 +117,6 @@ OUTPUT = {"returncode": 1, "output": "total 3 files\nno such file: a.txt\nleft a
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (TABLE, "type: table\ndata:\n||Name||Value||\n|Id|7|\n|Value||"),
-        (TABLE, "<b>type</b> table <b>data</b> <table><tr><th>Name</th><th>Value</th></tr><tr><td>Id</td><td>7</td></tr><tr><td>Value</td><td></td></tr></table>"),
         ({"names": ["Ann", "Bob"]}, "<name>Ann</name>\n<name>Bob</name>"),
         (OUTPUT, f"returncode: 1\n{OUTPUT['output']}"),
         ({"p": [{"n": 1, "genes": []}, {"n": 2, "genes": ["b"]}], "x": None}, "x: null\np:\n- genes: []\n  n: 1\n- genes:\n  - b\n  n: 2"),

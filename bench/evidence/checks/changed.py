@@ -33,11 +33,10 @@ def changed(evidence: ReplayEvidence) -> Check:
 
     A value is compared with the one under the same key in the record of the result that agrees with
     the shown record most. Fewer digits, separators, another layout or order, and truncated text are
-    not a change. An absent value is lost, not changed; but an empty text or value claims that there
-    is nothing, and rows left out without a notice claim that there are no others. Neither may the
-    result of another call stand in its place, nor a row join values of two rows. A line or record
-    may not be repeated more often than in the result. A key that the result does not have is a
-    change, unless a legend in the same text says what it stands for.
+    not a change. An absent value is lost, not changed; but rows left out without a notice claim that
+    there are no others. Neither may the result of another call stand in its place. A line may not
+    be repeated more often than in the result. A key that the result does not have is a change,
+    unless a legend in the same text says what it stands for.
     Changes are also: a line of a text with a word replaced or a negation dropped, an exit code that
     the result does not state, altered words of a person or the model, a user message with fewer
     words and no notice, altered arguments of a call, a single dropped turn of the model, and a turn

@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
-from contextlib import suppress
 from itertools import chain
 from typing import NamedTuple
 
 from ...model.scores import Finding
 from ...text.dates import moment_of
-from ...text.decode import NothingParsed, parse_prefix
 from ...text.fields import FieldTable
 from ...text.instructions import is_denied
 from ...text.places import occurs
@@ -22,9 +20,6 @@ from .changed_lines import altered
 
 _EMPTY_SIGNS = frozenset("-–—")
 """Signs for no value; any other alone may mean the value above."""
-
-_NO_VALUE = "no value"
-"""The value expected under a key that only rows of another list have."""
 
 _MORE = re.compile(r"(?:[,;]\s|\s\().*[A-Za-z].*", re.DOTALL)
 _FEWEST_PAIRS = 3
@@ -47,7 +42,7 @@ def changed_fields(own: RewrittenResult) -> Changes:
         return Changes([])
     if not (own.shows_all or own.session.messages.understands(own.number, own.result.index)):
         return Changes([], is_read=False)
-    text = _without_call(own, own.added if own.shows_all else _without_statements(own))
+    text = own.added if own.shows_all else own.text
     pieces = own.notices.pieces_of(text)
     changes = [_Piece(own, piece).changes() for piece in filter(str.strip, pieces)]
     found = [item for change in changes for item in change.findings]
@@ -140,9 +135,7 @@ class _Piece:
                 return
             text = number
         self._unknown[key] += 1
-        is_of_others = is_quantity(text) and best and not self._is_near(best, text)
-        is_renamed = not is_of_others and _is_renamed(self._own, text, known, pairs)
-        if is_renamed or self._table.joins_records(best, text):
+        if _is_renamed(self._own, text, known, pairs):
             was = _origin(self._table, text)
             self._renamed[key].append(Finding(self._own.step, f"{key}: {text}", was))
 
@@ -156,8 +149,6 @@ class _Piece:
         values = table.values(best, key)
         if values or same_value(text, ""):
             return values
-        if table.is_of_another_list(best, key, text):
-            return [_NO_VALUE]
         known = sum(table.has_key(other) for other, _ in pairs)
         if len(best) == 1 and known > 1 and not self._may_have(best[0], key):
             self._is_read = False  # a value that its record lacks
@@ -169,15 +160,15 @@ class _Piece:
         self, key: str, text: str, values: Collection[str], best: Sequence[int]
     ) -> None:
         """Compare a value with those expected under its key in the records that agree most. One of
-        an unknown kind is not checked, unless it is the value of another key of the record.
+        an unknown kind is not checked.
         """
         own = self._own
         if self._table.has_prose(values):
             lines = altered(own, text.split("\n"))
             self._found += [Finding(own.step, new, was) for new, was in lines]
-        elif not values or (_is_one_of(self._text, text, values) and not _is_recased(text, values)):
+        elif not values or _is_one_of(self._text, text, values):
             self._agreeing[plain_key(key)] += bool(values)
-        elif _is_of_kind(text, values, self._table.column(key)) or self._is_near(best, text):
+        elif _is_of_kind(text, values, self._table.column(key)):
             self._add(key, text, values)
         else:
             self._is_read = False
@@ -187,34 +178,12 @@ class _Piece:
         keys = (other for pairs in self._table.near(record) for other, _ in pairs)
         return self._table.has_container(key) or plain_key(key) in map(plain_key, keys)
 
-    def _is_near(self, records: Sequence[int], text: str) -> bool:
-        """True if one of some records, or one near it, has a value that is no single character."""
-        near = (pairs for record in records for pairs in self._table.near(record))
-        return len(text) > 1 and any(text == value for pairs in near for _, value in pairs)
-
     def _add(self, key: str, text: str, values: Collection[str]) -> None:
         """Add a changed field; one with words that its column lacks is judged with its column."""
         change = Finding(self._own.step, f"{key}: {text}", f"{key}: {next(iter(values))}")
         is_known = text in self._table.column(key) or is_quantity(text) or moment_of(text)
         new = self._found if is_known else self._other_words.setdefault(plain_key(key), [])
         new.append(change)
-
-
-def _without_statements(own: RewrittenResult) -> str:
-    """A text with blank lines for those that correctly state counts, so that none is read as a row."""
-    lines = own.text.split("\n")
-    return "\n".join("" if ": " in line and own.states_truly(line) else line for line in lines)
-
-
-def _without_call(own: RewrittenResult, text: str) -> str:
-    """A text without the call's arguments, which it may show above the result."""
-    start = text.find("{")
-    if own.result.arguments and start >= 0:
-        with suppress(NothingParsed):
-            value, end = parse_prefix(text[start:])
-            if value == own.result.arguments:
-                return f"{text[:start]} {text[start + end :]}"
-    return text
 
 
 def _is_of_kind(text: str, values: Collection[str], column: Collection[str]) -> bool:
@@ -254,9 +223,7 @@ def _is_renamed(own: RewrittenResult, text: str, known: list[Pair], pairs: Seque
         return False
     is_code = _CODE.fullmatch(text) is not None
     is_new = is_code and not own.session.mentions.name(text)
-    if not is_new and not own.table.says_value(text):
-        return False
-    return not own.session.result_counts(own.result).is_worked_out(text)
+    return is_new or own.table.says_value(text)
 
 
 def _is_one_of(shown: str, text: str, values: Collection[str]) -> bool:
@@ -270,16 +237,6 @@ def _is_one_of(shown: str, text: str, values: Collection[str]) -> bool:
         same_value(text, value) or first == value or (at_end and value.startswith(text))
         for value in values
     )
-
-
-def _is_recased(text: str, values: Collection[str]) -> bool:
-    """True if a code differs from one of some values only in case.
-
-    >>> _is_recased("w12", ["W12"]), _is_recased("W12", ["W12"]), _is_recased("yes", ["Yes"])
-    (True, False, False)
-    """
-    is_code = any(map(str.isdigit, text)) and not text.isdigit()
-    return is_code and text.casefold() in map(str.casefold, values) and text not in values
 
 
 def _origin(table: FieldTable, text: str) -> str:

@@ -8,9 +8,7 @@ from contextlib import suppress
 
 from ...model.scores import Finding
 from ...text.decode import NothingParsed, parse_prefix, plain_lines
-from ...text.escapes import unescape
 from ...text.fields import FieldTable
-from ...text.line_changes import ResultLines
 from ...text.quantities import same_value
 from ..own_text import RewrittenResult, lines_shown
 
@@ -49,27 +47,12 @@ def _is_field(line: str, table: FieldTable) -> bool:
     return pair is not None and any(same_value(pair[2], value) for value in table.column(pair[1]))
 
 
-def _decoded(line: str, known: ResultLines) -> list[str]:
-    """The lines that a line has between escaped line breaks, if one of them is known; else the line.
-
-    >>> known = ResultLines(["b 2", 'print("a\\\\n")'])
-    >>> _decoded('log = "a 1\\\\nb 2"', known), _decoded('print("a\\\\n")', known)
-    (['log = "a 1', 'b 2"'], ['print("a\\\\n")'])
-    """
-    if "\\n" not in line or line in known:
-        return [line]
-    lines = unescape(line).split("\n")
-    ends = (inner.rstrip("\"'])}>;, ") for inner in lines[1:])
-    return lines if any(inner in known for inner in ends if inner) else [line]
-
-
 def altered(own: RewrittenResult, lines: list[str]) -> Iterator[tuple[str, str]]:
     """Yield the lines that show a line of the result with another word in it, each with the
     original."""
     step = own.result.index
     original, known = own.session.result_lines(step), own.session.lines_of(step)
     called = plain_lines(own.result.arguments)
-    lines = [inner for line in lines for inner in _decoded(line, original)]
     for line in dict.fromkeys(lines):
         is_new = line.strip() and line not in known and line.strip() not in called
         if is_new and (was := original.altered(line.rstrip("\\"))):

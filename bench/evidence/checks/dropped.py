@@ -1,16 +1,15 @@
-"""Rows and values that a text leaves out although it looks complete, and empty ones in their place."""
+"""Rows and values that a text leaves out although it looks complete."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from itertools import chain, islice
-from typing import Any
+from itertools import chain
 
 from ...model import grouped
 from ...model.scores import Finding
-from ...text.decode import NothingParsed, decode_strings, parse_json
+from ...text.decode import NothingParsed, parse_json
 from ...text.fields import FieldTable
 from ...text.text_records import TextReading, plain_key
 from ..own_text import RewrittenResult
@@ -31,10 +30,9 @@ def dropped(own: RewrittenResult) -> Changes:
 
     Missing rows make a false statement: a reader of three flights believes that there are three.
     Missing columns do not, unless only false or zero values are missing.
-    In data an empty text, list or mapping says that there is nothing, and a shorter list of values
-    that there are no others.
     """
-    findings = [] if own.shows_all or own.says_omission else [*_left_out(own)]
+    is_complete = not (own.shows_all or own.says_omission) and _is_whole(own.text)
+    findings = [*_dropped(own)] if is_complete else []
     notes = chain(_NOTE.findall(own.text), _rest_of(own)) if findings else ()
     is_noted = any(is_about_form(own, note) for note in notes)
     return Changes([] if is_noted else findings, is_read=not is_noted)
@@ -45,20 +43,9 @@ def _rest_of(own: RewrittenResult) -> list[str]:
     return own.session.messages.reading(own.text).rest.split("\n")
 
 
-def _left_out(own: RewrittenResult) -> Iterator[Finding]:
-    """Yield the values and rows that a text with the result as data leaves out."""
-    if own.table.fields:
-        with suppress(NothingParsed):
-            value = own.session.messages.contents.value(own.result.index)
-            for claim in islice(_shortened(parse_json(own.text), value), 1):
-                yield Finding(own.step, claim, own.result.text[:200])
-    if own.table.lists.lists and _is_whole(own.text):
-        yield from _dropped(own, own.session.messages.reading(own.text))
-
-
-def _dropped(own: RewrittenResult, reading: TextReading) -> Iterator[Finding]:
+def _dropped(own: RewrittenResult) -> Iterator[Finding]:
     """Yield one missing row of each list of which a text shows another row."""
-    table = own.table
+    table, reading = own.table, own.session.messages.reading(own.text)
     lists, rows = table.lists, _rows_shown(reading, table)
     is_data = _DATA.search(own.text) is not None
     for number, shown in grouped((lists.number[row], (pairs, row)) for pairs, row in rows).items():
@@ -77,43 +64,6 @@ def _dropped(own: RewrittenResult, reading: TextReading) -> Iterator[Finding]:
                     )
                     break
         yield from _denials(own, shown) if is_data else ()
-
-
-def _shortened(shown: Any, full: Any) -> Iterator[str]:
-    """Yield what a value says that leaves out values of another one: a key with nothing, or a list
-    with fewer. The order of rows does not matter.
-
-    >>> full = {"a": "x", "b": [{"d": [1]}, {"d": [2]}], "c": "", "e": [1, 2, 3]}
-    >>> list(_shortened({"a": "", "b": [{"d": [2]}, {"d": []}], "c": "", "e": [1, 2]}, full))
-    ['a is empty', 'd is empty', 'e has 2 values']
-    """
-    sizes_of_full = _sizes(decode_strings(full))
-    for path, sizes in _sizes(decode_strings(shown)).items():
-        due = sizes_of_full.get(path, [])
-        if len(due) == len(sizes) and sum(sizes) < sum(due):
-            is_empty = sizes.count(0) > due.count(0)
-            claim = "is empty" if is_empty else f"has {sum(sizes)} values"
-            yield f"{path[-1] if path else 'the result'} {claim}"
-
-
-def _sizes(value: Any) -> dict[tuple[str, ...], list[int]]:
-    """By the keys that lead there, the sizes of the lists of single values, and 1 for each other
-    text or mapping that is not empty.
-    """
-    sizes: dict[tuple[str, ...], list[int]] = {}
-    waiting: list[tuple[tuple[str, ...], Any]] = [((), value)]
-    while waiting:
-        path, item = waiting.pop()
-        if isinstance(item, dict):
-            waiting += [((*path, str(key)), inner) for key, inner in item.items()]
-        is_rows = isinstance(item, list) and any(isinstance(row, dict | list) for row in item)
-        if is_rows:
-            waiting += [(path, row) for row in item]
-        elif isinstance(item, list):
-            sizes.setdefault(path, []).append(len(item))
-        elif isinstance(item, str | dict):
-            sizes.setdefault(path, []).append(int(bool(item)))
-    return dict(sorted(sizes.items()))
 
 
 def _is_whole(text: str) -> bool:

@@ -15,7 +15,6 @@ from ...text.wording import quoted
 from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult
 from .findings import check_of
-from .form import is_about_form
 from .stated_numbers import StatedNumbers
 from .support import on_purpose, without
 from .unsupported import unsupported
@@ -40,8 +39,6 @@ _CUT = re.compile(r"\s?(?:…|\.{3}|\[)")
 _QUOTE = re.compile(r"[\"“]([^\"“”\n]+ [^\"“”\n]+ [^\"“”\n]+)[\"”]")
 _SHORT_HASH = re.compile(r"[0-9a-f]{7,39}")
 _ALL = re.compile(r"\b(?:all|complete|total|entire)\b", re.IGNORECASE)
-# A dollar is what models write for any amount.
-_CURRENCY = re.compile(r"[€£¥₹](?=\s?\d)|(?<=\d)\s?[€£¥₹]")
 _LONG_WORD = re.compile(r"[A-Za-z][A-Za-z'’]{3,}")
 
 
@@ -54,8 +51,8 @@ def invented(evidence: ReplayEvidence, wording: frozenset[str]) -> Check:
     numbers computed from others in the same paragraph or record. A text that shows a result may not
     give an order or state a consent; any other may not give a standing instruction that nobody
     gave. Names in the strategy's own `wording` (lines in half of its texts) are quoted in the
-    report instead, and so are sentences that it `says` on purpose. An unknown number in a notice
-    may count anything: it is not checked.
+    report instead, and so are sentences that it `says` on purpose. An unknown number beside a
+    result may count anything: it is not checked.
 
     Source: https://arxiv.org/abs/2005.00661 (extrinsic hallucinations)
     """
@@ -72,21 +69,11 @@ def invented(evidence: ReplayEvidence, wording: frozenset[str]) -> Check:
         summaries += bool(lines) and is_summary
         strange, notice = _first_strange(evidence, own, lines, wording) if lines else ("", "")
         statements += [notice] if notice else []
-        if not strange and (
-            signs := _currencies(own.message.text) - evidence.session.mentions.currencies
-        ):
-            of += not lines
-            strange = f"{min(signs)} in: {own.text[:160]}"
         if strange:
             findings.append(Finding(own.step, strange))
     statements += [unsupported(evidence, own) for own in evidence.own_texts]
     unchecked = [f"{quoted(words)} has no support" for words in statements if words]
     return check_of(findings, of, summaries, unchecked)
-
-
-def _currencies(text: str) -> set[str]:
-    """The currency signs next to the numbers of a text."""
-    return set() if text.isascii() else set(map(str.strip, _CURRENCY.findall(text)))
 
 
 def _first_strange(
@@ -121,8 +108,8 @@ def _strange(
     lines: list[str],
     wording: frozenset[str],
 ) -> Iterator[tuple[str, bool]]:
-    """Yield the inventions of an own text, each with False for a number in a notice, which may
-    count anything.
+    """Yield the inventions of an own text, each with False for a number beside a result, which may
+    count or compute anything.
     """
     mentions = evidence.session.mentions
     shown = own if isinstance(own, RewrittenResult) else None
@@ -164,16 +151,11 @@ def _strange(
                     yield _quoted(name, sentence), True
             text = _IDENTIFIER.sub(" ", text) if identifiers else text
             states_all = bool(_ALL.search(sentence)) or own.text.strip() == line.strip()
-            for number in numbers.unsupported(text, sentence, near, states_all):
-                yield _quoted(number, sentence), not (shown and _is_notice(shown, sentence))
+            for number, is_wrong in numbers.unsupported(text, sentence, near, states_all):
+                yield _quoted(number, sentence), is_wrong
             for name in () if constant or _is_title(text) else _NAME.findall(text):
                 if not _is_known(own, name, sentence):
                     yield _quoted(name, sentence), True
-
-
-def _is_notice(own: RewrittenResult, sentence: str) -> bool:
-    """True if a sentence says that something was left out, or what the text consists of."""
-    return own.notices.omits(sentence) or is_about_form(own, sentence)
 
 
 def _quoted(words: str, sentence: str) -> str:

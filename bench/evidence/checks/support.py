@@ -13,11 +13,8 @@ from ..failures import FAILURE, SUCCESS
 from ..own_text import OwnText
 from .speakers import SPEAKERS
 
-LABEL = re.compile(r"[^:\]\n]{1,60}[:\]]\W{0,2}? (?=\S)")
+LABEL = re.compile(r"[^:\]\n{\"]{1,60}[:\]]\W{0,2}? (?=\S)")
 """Matches a label before words: up to a colon or bracket."""
-
-CALL = re.compile(r"(?<![\w.-])([\w.-]{1,100}+)\((?=[{\[])")
-"""Matches a call up to its arguments."""
 
 TAG = re.compile(r"</?[A-Za-z_][\w-]*(?:\s+[\w-]*=\"[^\"<>]{0,60}\")*\s*/?>")
 """Matches a tag of markup."""

@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from itertools import dropwhile, filterfalse, islice
+from itertools import dropwhile, islice
 
-from ...model import UserTurn, lines_of, nested
-from ...text.dates import without_weekdays
-from ...text.decode import NothingParsed, parse_json, parse_prefix
+from ...model import lines_of, nested
+from ...text.decode import NothingParsed, parse_json
 from ...text.escapes import unescape
 from ...text.exit_codes import EXIT_CODE, exit_codes
 from ...text.facts import flat
@@ -18,15 +16,12 @@ from ...text.instructions import is_notice_word, quantifiers, sentences_of
 from ...text.line_notes import without_number
 from ...text.small_words import WORD, is_all_small, is_notice, is_small
 from ..calls import call_of
-from ..column_statistics import STATISTICS
 from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult, lines_shown
 from .form import is_about_form
 from .repeated import SAME, claims_repetition
-from .stated_numbers import statistics_of_none
 from .summaries import Summary
 from .support import (
-    CALL,
     FEWEST_WORDS,
     MARK,
     TAG,
@@ -57,28 +52,16 @@ def unsupported(evidence: ReplayEvidence, own: OwnText) -> str:
 
     In a text that shows a result, every word must be from the result or its call, or describe what
     is shown and left out, and no name may belong to something else. A sentence of any other text
-    must be in an earlier message, be a heading or a notice, or have all its words from one
-    structured result. Words such as all, none and latest are supported only if the result has them
+    must be in an earlier message, or be a heading or a notice. Words such as all, none and latest are supported only if the result has them
     as often, or if they are quoted.
     """
     purpose = *on_purpose(own.text, evidence.replay.says), *own.handles
     if isinstance(own, RewrittenResult):
         return own.once(("unsupported", purpose), lambda: next(_in_result(own, purpose), ""))
-    call = evidence.first_call(own.number)
-    before, absent = evidence.walked.calls[call].step, tuple(_absent_requests(evidence, call))
-    summary = Summary(own, before, purpose, absent)
+    before = evidence.walked.calls[evidence.first_call(own.number)].step
+    summary = Summary(own, before, purpose)
     found = lambda: next(summary.unsupported(), "")  # noqa: E731
-    return own.once(("unsupported", purpose, before, absent), found)
-
-
-def _absent_requests(evidence: ReplayEvidence, call: int) -> Iterator[str]:
-    """Yield the requests before a call that its prompt does not have word for word."""
-    in_prompt, step = evidence.in_prompt(call), evidence.walked.calls[call].step
-    full = evidence.index.full
-    turns = (turn for turn in evidence.trace.steps if isinstance(turn, UserTurn))
-    for turn in turns:
-        if turn.index < step and full[turn.index] not in in_prompt:
-            yield turn.content
+    return own.once(("unsupported", purpose, before), found)
 
 
 def _in_result(own: RewrittenResult, purpose: Sequence[str]) -> Iterator[str]:
@@ -90,10 +73,7 @@ def _in_result(own: RewrittenResult, purpose: Sequence[str]) -> Iterator[str]:
     text = _new_text(own, purpose)
     if not text.strip():
         return
-    yield from _other_calls(own, text)
     yield from _names_of_others(own, text)
-    for line in filterfalse(own.states_truly, text.split("\n") if own.table.fields else ()):
-        yield from statistics_of_none(own, line)
     for prose in _prose_of(own, text):
         yield from _moved_lines(own, prose)
     if not _strange_words(own, text) and not quantifiers(text):
@@ -102,7 +82,6 @@ def _in_result(own: RewrittenResult, purpose: Sequence[str]) -> Iterator[str]:
         line
         for line in text.split("\n")
         if not (line.count(" ") >= FEWEST_WORDS and is_quoted(own, line, own.result.index))
-        and not own.states_truly(line)
     )
     strange = _strange_words(own, text) - (_COMPLETE if own.result.text in own.text else set())
     yield from islice(_sentences_with(own, text, strange), 1)
@@ -120,19 +99,6 @@ def _sentences_with(own: RewrittenResult, text: str, strange: frozenset[str]) ->
             rf"{re.escape(sentence)}(?!\w)", own.result.text
         ):
             yield sentence
-
-
-def _other_calls(own: RewrittenResult, text: str) -> Iterator[str]:
-    """Yield the calls that a text names, of the result's function, but that have other results."""
-    result = own.result
-    for call in CALL.finditer(text):
-        with suppress(NothingParsed):
-            arguments, _ = parse_prefix(text[call.end() :])
-            if call[1] == result.function and not any(
-                (other.function, other.arguments, other.text) == (call[1], arguments, result.text)
-                for other in own.session.equal_results(result)
-            ):
-                yield text[call.start() :]
 
 
 def _names_of_others(own: RewrittenResult, text: str) -> Iterator[str]:
@@ -208,7 +174,7 @@ def _prose_of(own: RewrittenResult, text: str) -> Iterator[str]:
 
 def _new_text(own: RewrittenResult, purpose: Sequence[str]) -> str:
     """The words of an own text besides its result."""
-    text, result = without_weekdays(without(own.added, purpose)), own.result
+    text, result = without(own.added, purpose), own.result
     for other in own.session.equal_results(result):
         if other.call_id in text and other.text == result.text:
             text = text.replace(other.call_id, " ")  # the same as that call gave
@@ -239,8 +205,6 @@ def _strange_words(own: RewrittenResult, text: str) -> frozenset[str]:
         for part in WORD.findall(word)
         if not is_small(part)
     } - known
-    if own.table.fields and any(map(str.isdigit, text)):
-        strange -= STATISTICS.keys()  # they are held against the columns
     if "null" in known:
         strange.discard("none")
     if claims_repetition(own):  # which *changed* holds against the other results
