@@ -96,15 +96,6 @@ class Document:
         nothing = self.fail("is empty — nothing was recorded; record it again")
         return data if data.strip() else nothing
 
-    @property
-    def text(self) -> str:
-        """The whole file as text. TraceError if it is not UTF-8."""
-        try:
-            return self.data.decode("utf-8")
-        except UnicodeDecodeError as error:
-            what = f"is not UTF-8 (byte {error.start}) — save the file as UTF-8"
-            raise self.fail(what) from None
-
     def opening(self, size: int) -> str:
         """The first bytes as text, for recognising a format; `""` where the file cannot be read."""
         data = b"" if isinstance(self._expanded, TraceError) else self._expanded
@@ -251,8 +242,9 @@ class Document:
                 for sign, rules in yaml.CSafeLoader.yaml_implicit_resolvers.items()
             }
 
-        text, levels = self.text.replace("\r\n", "\n"), 0
+        data, levels = self.data, 0
         try:
+            text = data.decode("utf-8").replace("\r\n", "\n")
             for event in yaml.parse(text, Loader=Loader):  # the loader would crash, or never end
                 levels += isinstance(event, yaml.CollectionStartEvent)
                 levels -= isinstance(event, yaml.CollectionEndEvent)

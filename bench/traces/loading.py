@@ -86,7 +86,7 @@ class TraceSource:
         states = {file.path: _state(file.path) for file in files} if self.still else {}
         known = _Known()
         for given in everything:
-            skipped, traces = len(self.skipped), known.count
+            skipped, traces = len(self.skipped), len(known.outlines)
             folders = grouped((file.path.parent, file.path) for file in given.files)
             for file in given.files:
                 # those of a folder know their neighbours
@@ -101,9 +101,9 @@ class TraceSource:
                         yield trace
                     elif (file.name, reason) not in self.skipped[-1:]:
                         self.skipped.append((file.name, reason))
-            if known.count == traces and not given.named:
+            if len(known.outlines) == traces and not given.named:
                 raise TraceError(_no_recordings(given, self.skipped[skipped:]))
-        if self.paths and not known.count:
+        if self.paths and not len(known.outlines):
             raise TraceError(": ".join(self.skipped[0]))
 
     def _read(
@@ -133,8 +133,7 @@ class _NotRecognised(TraceError):
 
 
 class _Readers(dict[str, Reader]):
-    """The readers that one iteration uses, by their formats or specs, each opened once. A user's
-    reader has a process, which ends with the iteration."""
+    """The readers of an iteration by format or spec, each opened once; a user's has a process."""
 
     def __init__(self, base: Path, processes: ExitStack) -> None:
         super().__init__()
@@ -197,12 +196,7 @@ class _Known:
 
     def __init__(self) -> None:
         self._first: dict[tuple[str, str], InputFile] = {}
-        self._outlines: dict[str, int] = {}
-
-    @property
-    def count(self) -> int:
-        """The number of runs."""
-        return len(self._outlines)
+        self.outlines: dict[str, int] = {}
 
     def named(self, trace: Trace, file: InputFile, sha256: str) -> tuple[Trace, str]:
         """A trace with an id of its own, and the reason to leave it out (`""`: none)."""
@@ -212,19 +206,18 @@ class _Known:
             return trace, f"holds session {session!r}, which {other} has given already"
         if other := self._other("bytes", sha256, file):
             return trace, f"has the same bytes as {other}, which is already read"
-        if own in self._outlines and (other := self._other("id", own, file)):
-            if self._outlines[own] == outline:
+        if own in self.outlines and (other := self._other("id", own, file)):
+            if self.outlines[own] == outline:
                 return trace, f"holds run {own!r}, which {other} has given already"
             own = file.name if own == case_id(file.below) else f"{file.name}:{own}"
             trace = msgspec.structs.replace(trace, id=own)
-        if own in self._outlines:
+        if own in self.outlines:
             what = f"run id {own[:200]!r} is taken twice: by {self._first['id', own].name}"
             raise TraceError(f"{what} and by {file.name} — give each its own id, or leave one out")
-        self._first["id", own], self._outlines[own] = file, outline
+        self._first["id", own], self.outlines[own] = file, outline
         return trace, ""
 
     def _other(self, kind: str, value: str, file: InputFile) -> str:
-        """The name of another file that gave a session, bytes or an id first; else `""`."""
         first = self._first.setdefault((kind, value), file)
         return "" if first.path == file.path else first.name
 
@@ -275,12 +268,9 @@ def _traces_of(name: str, reader: Reader, document: Document) -> Iterator[Trace]
 
 def _no_recordings(given: GivenPath, skipped: Sequence[tuple[str, str]]) -> str:
     """The error for a path without recordings: the reason of the file that looks most like one."""
-
-    def unlikeness(item: tuple[str, str]) -> tuple[bool, bool]:
-        _, reason = item
-        return reason.startswith("not recognised: neither"), reason.startswith("not recognised:")
-
-    first, reason = min(skipped, key=unlikeness)
+    other = [file for file in skipped if not file[1].startswith("not recognised:")]
+    data = [file for file in skipped if not file[1].startswith("not recognised: neither")]
+    first, reason = (*other, *data, *skipped)[0]
     several = len(given.files) > 1
     what = f"none of {len(given.files)} files is a trace" if several else "is no trace"
     return f"{given.text}: {what} ({first}: {reason}) — check the folder or name the format"

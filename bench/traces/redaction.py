@@ -226,8 +226,7 @@ class Redactor:
         return _rewritten(value, self._redacted)
 
     def _spans(self, name: str, text: str) -> list[tuple[int, int, str]]:
-        """The places of secrets in the text of a named field, with their kinds, from left to right.
-        Where two overlap, the one that was found first."""
+        """The places of secrets in a field's text, with kinds; of two that overlap the first."""
         head = f"{name}: " if name else ""
         spans: list[tuple[int, int, str]] = []
         for start, end, kind in self._matches(head + text):

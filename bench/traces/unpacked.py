@@ -55,11 +55,7 @@ class ZipEntries:
         except _DAMAGE as error:
             what = f"zip data is damaged or cut short ({one_line(error)})"
             raise TraceError(f"{name}: {what} — {_AGAIN}") from None
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the entries."""
-        return self._zip.namelist()
+        self.names = self._zip.namelist()
 
     def data(self, entry: str) -> bytes:
         """The bytes of an entry."""

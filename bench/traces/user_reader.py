@@ -61,7 +61,6 @@ class UserReader:
         self._child.stop()
 
     def _ask(self, act: _Act, document: Document) -> _Answer:
-        """The child's answer in a new session. TraceError for an error, or without one."""
         about = (document.path, document.name, document.below, tuple(document.beside))
         work = functools.partial(_file_answer, act, about, self._spec, self._base)
         try:
@@ -126,7 +125,6 @@ def _answer(act: _Act, document: Document, spec: str, base: Path) -> _Answer:
 
 
 def _lines_of(trace: Any, document: Document) -> bytes:
-    """A reader's trace as lines of JSON. Raises for anything but a trace that can be read."""
     if not isinstance(trace, Trace):
         raise TypeError(f"`read` gave a {type(trace).__name__}, expected a Trace")
     lines = encode_trace(trace)

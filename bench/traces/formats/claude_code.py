@@ -97,8 +97,7 @@ def _refuse_part(document: Document, session: str) -> None:
 
 
 class _Session(Steps):
-    """The steps of one session. The chain of its lines' parents shows where it was compacted, or
-    where the user went back."""
+    """One session; its lines' parents show where it was compacted, or the user went back."""
 
     def __init__(self, document: Document) -> None:
         super().__init__()
@@ -117,8 +116,7 @@ class _Session(Steps):
                 self.step_of.setdefault(line["uuid"], self.index - 1)
 
     def _lines(self, document: Document) -> Iterator[tuple[Fields, str]]:
-        """The lines of a session and its sub-agents, each with its thread, in the order of events:
-        a sub-agent's lines come before its result."""
+        """The lines with their threads, as things happened: a sub-agent's before its result."""
         lines = document.objects(self.unread)
         session, agents = _session_id(lines), dict[str, Document]()
         alone = all(line.get("isSidechain") is True for line in lines if "message" in line)

@@ -141,8 +141,7 @@ class _Rollout(Steps):
         self.add(ContextReset, t=time, kept=tuple(range(first)))
 
     def _count(self, info: Fields) -> None:
-        """Add a token count as the usage of the turn before it, or of the turn after it if the one
-        before has a count; repeated counts are ignored."""
+        """Add a count to the turn before it, or to the one after it if that one has a count."""
         usage = usage_in(info.get("last_token_usage"), self.unread)
         if usage is None or info.get("total_token_usage") == self.total:
             return
@@ -156,8 +155,7 @@ class _Rollout(Steps):
             self.counted = usage
 
     def _compacted(self, mark: Fields, time: float | None) -> None:
-        """Add a reset for a compaction. Messages of the old history in the new one are kept, the
-        rest is the summary; without a new history, what the user typed is kept."""
+        """Add a reset: what the new history repeats, or else what was typed, is kept."""
         self._end_answer()
         summary, kept = text(mark.get("message")), set(self.prompts)
         history = mark.get("replacement_history")
@@ -172,8 +170,7 @@ class _Rollout(Steps):
 
 
 def _tool_run(seen: str, end: Fields) -> ToolRun:
-    """A tool's execution, from the output and the event at its end (`{}` without one): exit code,
-    structured value, and the whole output if the model saw it truncated."""
+    """A tool's execution, from its output and the event at its end (`{}` without one)."""
     envelope = as_dict(strict_json(seen)) if seen.startswith("{") else {}
     metadata, body = as_dict(envelope, "metadata"), _BODY.search(seen)
     head = seen[: body.end()] if body else ""

@@ -107,7 +107,6 @@ class _Chat(Steps):
 
 
 def _text(part: Any) -> str:
-    """The text in a part, which may be a tree; `""` for progress, edits and references."""
     if isinstance(part, list):
         return "".join(map(_text, part))
     if not isinstance(part, dict):

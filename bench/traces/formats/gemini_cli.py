@@ -21,7 +21,6 @@ _PENDING = (None, "executing", "scheduled", "validating", "awaiting_approval")
 _CALL: Kinds = {"id": str, "name": str, "args": object, "result": object, "status": str,
                 "timestamp": object}  # fmt: skip
 _STREAMED = {"tool_id": "id", "tool_name": "name", "parameters": "arguments"}
-_THOUGHT = ("subject", "description")
 _MESSAGE: Kinds = {"id": object, "type": str, "timestamp": object, "content": object, "displayContent": object,
             "toolCalls": list, "thoughts": list, "model": str, "tokens": dict}  # fmt: skip
 
@@ -94,7 +93,9 @@ class _Session(Steps):
             return
         fields = fields_of(value, _MESSAGE, self.unread, "a message")
         calls = [fields_of(call, _CALL, self.unread) for call in dicts(fields.get("toolCalls"))]
-        thoughts = [without_empty(thought, _THOUGHT) for thought in dicts(fields.get("thoughts"))]
+        thoughts = [
+            without_empty(one, ("subject", "description")) for one in dicts(fields.get("thoughts"))
+        ]
         sent = {
             "role": "user" if kind == "user" else "assistant",
             "content": fields.get("content"),

@@ -63,8 +63,6 @@ def _listed_in_yaml(document: Document) -> list[Fields]:
 
 
 def _body(side: Fields) -> Any:
-    """The body of a request or a response: as pydantic-ai decoded it, or its text; None for a body
-    that is not text, or compressed in an unknown way."""
     body = side.get("body")
     body = body.get("string") if isinstance(body, dict) else body
     if isinstance(body, bytes):

@@ -106,16 +106,13 @@ class _Sample(Prompts):
         elif kind == "approval":
             call_id = text(as_dict(event, "call").get("id")) or ""
             approved = event.get("decision") in ("approve", "modify")
-            self.add_approval(call_id, approved, self._time(event, "timestamp"))
+            self.add_approval(call_id, approved, time_of(event.get("timestamp"), self.unread))
         elif kind == "step" and event.get("type") == "scorer":
             self.grading = event.get("action") == "begin"
         elif kind not in _BESIDE:
             self.unread.kind("event", kind)
         inner = dicts(event.get("events"))
         self.unread.add("event within another, as older logs keep those of sub-agents", len(inner))
-
-    def _time(self, event: Fields, key: str) -> float | None:
-        return time_of(event.get(key), self.unread)
 
     def _call(self, event: Fields) -> None:
         agent, grades = self.spans.get(str(event.get("span_id")), ("", False))
@@ -126,7 +123,7 @@ class _Sample(Prompts):
         if not answers:
             self.unread.add("model call without an answer")
             return
-        asked, (turn, *results) = self._time(event, "timestamp"), answers
+        asked, (turn, *results) = time_of(event.get("timestamp"), self.unread), answers
         self.add_model_call(
             self._prompt(event),
             replace(turn, model=turn.model or text(event.get("model"))),
@@ -134,7 +131,7 @@ class _Sample(Prompts):
             group=agent or "agent",
             tools=as_list(self._resolved(event.get("tools"))),
             asked=asked,
-            answered=self._time(event, "completed") or asked,
+            answered=time_of(event.get("completed"), self.unread) or asked,
         )
 
     def _prompt(self, event: Fields) -> list[ReadMessage]:
@@ -148,7 +145,6 @@ class _Sample(Prompts):
         return prompt
 
     def _resolved(self, value: Any) -> Any:
-        """A value with references replaced by the texts; a text that the log lacks is counted."""
         if isinstance(value, dict):
             return {key: self._resolved(item) for key, item in value.items()}
         if isinstance(value, list):
@@ -167,7 +163,7 @@ class _Sample(Prompts):
             output=self._resolved(text(event.get("result"))),
             failed=event.get("error") is not None or event.get("failed") is True,
             error=text(as_dict(event, "error").get("message")),
-            time=self._time(event, "completed"),
+            time=time_of(event.get("completed"), self.unread),
             cut=event.get("truncated") is not None,
         )
 

@@ -14,7 +14,6 @@ from typing import Any
 import msgspec
 
 from ...model import compact_json, grouped
-from ...model.errors import TraceError
 from .. import Document, Fields, register
 from ..intakes.messages import is_langchain, message, unwrapped
 from ..intakes.prompts import Prompts
@@ -52,21 +51,20 @@ class LangGraph(Format):
     """
 
     def marked(self, document: Document) -> object:
-        if _is_sqlite(document):
+        if document.opening(16) == _MAGIC:
             return _saved_states(document, Unread(), most=1)
         states = [state for state in document.first_objects if state.keys() & _MARKS]
         values = [value for state in states for value in _State(state).values.values()]
         return any(map(_has_messages, values))
 
     def runs(self, document: Document, unread: Unread) -> Iterable[Steps]:
-        saved = _saved_states if _is_sqlite(document) else Document.objects
+        saved = _saved_states if document.opening(16) == _MAGIC else Document.objects
         states = sorted(map(_State, saved(document, unread)), key=lambda state: state.order)
         return map(_Graph, grouped((state.thread, state) for state in states).values())
 
 
 class _State:
-    """One saved state: its place, its time, the values of its channels, and the nodes that run
-    next (None: not recorded) or that it has seen run."""
+    """One saved state: its place and time, its channels, the nodes that run next or ran."""
 
     def __init__(self, saved: Fields) -> None:
         inner = as_dict(saved, "checkpoint")
@@ -124,8 +122,7 @@ class _Graph(Prompts):
             self._state(state, outer, following.get(id(state)))
 
     def _state(self, state: _State, outer: set[str], following: _State | None) -> None:
-        """Add what is new in a state, and the nodes that run next with the state's other values;
-        `outer` are the messages of the outer graph."""
+        """Add what is new in a state, and its decision; `outer` are the outer graph's messages."""
         self.unread.extra_keys(state.saved, _STATE, "a state")
         self.unread.add("interrupt of the graph", state.interrupts)
         own = [one for one in state.messages if not (state.space and _identity(one) in outer)]
@@ -157,21 +154,13 @@ class _Graph(Prompts):
 # A row holds a checkpoint as msgpack or JSON, and metadata as JSON. Objects are extensions of
 # msgpack (module, class, fields); they are read as LangChain dumps them, no code is imported.
 
-_MAGIC = b"SQLite format 3\x00"
+_MAGIC = "SQLite format 3\x00"
 _ARGUMENTS, _FIELDS = (0, 1, 3), (2, 4, 5)
 """Codes of objects that were packed as the arguments they are made of, and as their fields."""
 
 
-def _is_sqlite(document: Document) -> bool:
-    try:
-        return document.disk_bytes.startswith(_MAGIC)
-    except TraceError:
-        return False
-
-
 def _saved_states(document: Document, unread: Unread, most: int = -1) -> list[Fields]:
-    """The states of all threads, at most `most` (-1: all); `[]` if the file is damaged or has no
-    such table. Checkpoints that cannot be read are counted."""
+    """The states of all threads, at most `most` (-1: all); `[]` if the file is damaged."""
     states = []
     for row in _rows(document, most):
         state = _unpacked(row.get("type"), row.get("checkpoint"))
@@ -185,8 +174,7 @@ def _saved_states(document: Document, unread: Unread, most: int = -1) -> list[Fi
 
 
 def _rows(document: Document, most: int) -> list[Fields]:
-    """The rows of the table of checkpoints, as columns by name. They are read from a copy,
-    including the log of writes (`-wal`) that a saver leaves if it was not closed."""
+    """The checkpoints, from a copy with the log of writes (`-wal`) that a saver may leave."""
     damaged = contextlib.suppress(sqlite3.Error, UnicodeDecodeError)
     with tempfile.TemporaryDirectory() as folder, damaged:
         copy, log = Path(folder) / "saved", document.path.with_name(f"{document.path.name}-wal")
@@ -211,7 +199,6 @@ def _unpacked(kind: Any, data: Any) -> Any:
 
 
 def _object(code: int, data: memoryview) -> Any:
-    """An object in the form of LangChain's dumps, or its arguments if it has no fields."""
     packed = msgspec.msgpack.decode(bytes(data), ext_hook=_object)
     if not isinstance(packed, list) or len(packed) < 3:
         return packed

@@ -64,8 +64,7 @@ _STEPS = {
 
 
 class _Run:
-    """The header of a trace and its steps so far. TraceError for a line that is no header, of
-    another schema, or no step."""
+    """A trace while its lines are read. TraceError for a line that does not belong there."""
 
     def __init__(self, document: Document, number: int, value: Any) -> None:
         self.document, self.unread = document, Unread()
@@ -101,8 +100,6 @@ class _Run:
         return trace_of(header, self.steps)
 
     def _typed(self, number: int, value: Any, kind: Any, members: Set[str] | None) -> Any:
-        """The value on a line as a `kind` with these `members` (None for an unknown kind of step).
-        TraceError with the place of a wrong value."""
         if members is not None and not value.keys() <= members:
             self.unread.extra_keys(value, members | _RETIRED, "a native trace")
             value = {key: value[key] for key in value if key in members}
@@ -121,8 +118,7 @@ class _Run:
 
 
 def _content_of(listed: list[Any]) -> dict[str, Any]:
-    """The text and the number of other parts of a content that earlier versions wrote as a list of
-    parts; `{}` for other lists."""
+    """The text and the number of other parts of a list, as earlier versions wrote it."""
     parts = dicts(listed)
     if parts != listed:
         return {}

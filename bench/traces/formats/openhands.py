@@ -116,8 +116,7 @@ def _folder_of_events(document: Document, only: Fields) -> tuple[list[Any], Fiel
 
 
 class _Log(Steps):
-    """The steps of one run. `frame` is the evaluation's record around the events, or the
-    conversation's state."""
+    """One run; `frame` is an evaluation's record around its events, or the state."""
 
     def __init__(self, listed: list[Any], frame: Fields) -> None:
         super().__init__()

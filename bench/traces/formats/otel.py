@@ -103,8 +103,7 @@ def _output(span: _Recorded, kind: str) -> Any:
 
 
 def _kind(span: _Recorded) -> str:
-    """The kind of a span: `call`, `tool`, a kind of `_HOLDERS`, `other` for other instrumentations,
-    else the convention's own name."""
+    """`call`, `tool`, a kind of `_HOLDERS`, `other`, else the convention's own name."""
     kind = span.text(*_KINDS).lower()
     if kind in _CALLS:
         return "call"
@@ -180,7 +179,6 @@ def _spread(span: _Recorded, *keys: str) -> list[Fields]:
 
 
 def _message(fields: Fields) -> Fields:
-    """A message in OpenAI's format; its content may be JSON, or blocks in `contents`."""
     content = fields.get("content")
     listed = dicts(from_json_text(content)) if str(content).startswith("[{") else []
     typed = bool(listed) and all("type" in part for part in listed)
@@ -198,8 +196,7 @@ def _block(part: Fields) -> Fields:
 
 
 class _Recorded:
-    """One recorded span: its trace, its place in that, and its attributes, decoded. The console
-    exporter puts the ids in a context."""
+    """One recorded span, decoded. The console exporter puts its ids in a context."""
 
     def __init__(self, span: Fields, unread: Unread) -> None:
         ids, status = {**span, **as_dict(span.get("context"))}, as_dict(span.get("status"))
@@ -241,8 +238,7 @@ class _Recorded:
 
 
 def _listed(value: Any) -> Any:
-    """A value with objects turned into lists where all names are numbers, and without
-    OpenInference's wrapping of list members."""
+    """A value with lists for objects of numbered names, without OpenInference's wrapping."""
     if not isinstance(value, dict):
         return value
     if value and all(name.isdecimal() and len(name) < 10 for name in value):
@@ -253,7 +249,6 @@ def _listed(value: Any) -> Any:
 
 
 def _spans_of(values: Iterable[Any], unread: Unread) -> list[_Recorded]:
-    """Every span in some values, in order of start. Log records are counted."""
     spans: list[_Recorded] = []
     lists = (value if isinstance(value, list) else [value] for value in values)
     for record in dicts(list(itertools.chain.from_iterable(lists))):

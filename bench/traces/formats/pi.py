@@ -120,7 +120,6 @@ class _Session(Steps):
                 self.add_message(shown.with_known(ran=ran), time=time)
 
     def _reset(self, end: str | None, time: float | None, summary: str | None) -> None:
-        """Add a reset to the path to an entry, from what its last compaction kept."""
         kept: set[int] = set()
         first: str | None = None
         for entry in way_to(end, self.parents):

@@ -50,8 +50,7 @@ def _is_call(record: Fields) -> bool:
 
 
 def _others(document: Document) -> list[Fields]:
-    """The calls in the other files of a folder with one call each, if this file is the first of
-    them; raises PartOf if it is not."""
+    """The calls in other files of one call each. PartOf if this file is not the first."""
     records: list[Fields] = []
     for path in document.beside:
         known = Document(path).first_objects if path != document.path else []

@@ -18,7 +18,6 @@ from ..values import Kinds, Unread, as_dict, dicts, fields_of, number, strict_js
 from . import Format
 
 _FORMATS = (None, "mini-swe-agent-1", "mini-swe-agent-1.1")
-_GRADED = "result.json"
 
 
 @register("reader", "swe")
@@ -67,7 +66,7 @@ class Swe(Format):
         steps = _MiniRun(as_dict(fields, "info"), listed)
         if fields.get("trajectory_format") not in _FORMATS:
             steps.unread.kind("trajectory", fields["trajectory_format"])
-        path = document.path.with_name(_GRADED)
+        path = document.path.with_name("result.json")
         graded = as_dict(Document(path).json) if document.path != path and path.is_file() else {}
         steps.labels["task"] = text(fields.get("instance_id")) or text(graded.get("task"))
         return [steps]

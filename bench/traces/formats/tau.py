@@ -13,7 +13,6 @@ from . import Format
 
 _RUN = {"id", "task_id", "trial", "info", "traj", "messages", "records", "reward", "reward_info", "seed", "timestamp",
         "start_time", "end_time", "duration", "termination_reason", "agent_cost", "user_cost"}  # fmt: skip
-_FAILED = "Error:"
 
 
 @register("reader", "tau")
@@ -50,7 +49,6 @@ class Tau(Format):
 
 
 def _run(run: Fields, info: Fields) -> Steps:
-    """The steps of a run; `info` belongs to the run in tau-bench, to the file in tau2."""
     steps, world = Steps(), as_dict(info, "environment_info")
     steps.unread.extra_keys(run, _RUN, "a run")
     steps.set_tools(as_list(world.get("tool_defs")))
@@ -74,6 +72,6 @@ def _say(steps: Steps, value: Any) -> None:
         return
     for message in messages([value], steps.unread):
         if message.role == "tool":
-            failed = message.failed or message.content.startswith(_FAILED)
+            failed = message.failed or message.content.startswith("Error:")
             message = replace(message, failed=failed)
         steps.add_message(message)

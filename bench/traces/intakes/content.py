@@ -153,7 +153,6 @@ def blocks_of(content: Any, unread: Unread) -> Blocks:
 
 
 def _with_type(part: Fields, unread: Unread) -> Fields:
-    """A part whose kind is a key as a block with a type; `{}` for an unknown one."""
     for key, typed in _TYPED.items():
         if part.get(key) is not None:
             return typed(as_dict(part[key]))

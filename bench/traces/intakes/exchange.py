@@ -18,8 +18,6 @@ _SYSTEMS = ("system", "instructions", "systemInstruction", "system_instruction")
 _TEXTS = ("input", "prompts", "prompt", "inputText")
 _MODELS = ("model", "modelVersion", "model_version")
 _USAGES = ("usage", "usage_metadata", "usageMetadata")
-_COUNTED = "prompt_eval_count"
-"""A count of tokens in the response itself: Ollama's."""
 
 
 def instructions_in(request: Fields, unread: Unread) -> list[ReadMessage]:
@@ -85,7 +83,8 @@ def answers_of(response: Any, unread: Unread) -> list[ReadMessage]:
     turn, *results = answers
     turn = replace(turn, model=text(first_of(fields, _MODELS)) or turn.model)
     inner = as_dict(fields, "llm_output", "token_usage"), as_dict(fields, "usage", "tokens")
-    reported = [*inner, *map(fields.get, _USAGES), *([fields] if _COUNTED in fields else [])]
+    counted = [fields] if "prompt_eval_count" in fields else []  # Ollama's are in the response
+    reported = [*inner, *map(fields.get, _USAGES), *counted]
     usages = (usage_in(value, unread) for value in reported)
     return [replace(turn, usage=turn.usage or next(filter(None, usages), None)), *results]
 
@@ -180,7 +179,6 @@ _USER = re.compile(r"_session_([0-9a-f-]{36})$")
 
 
 def _is_request(body: Fields) -> bool:
-    """True for the body of a request: it has messages, or the input of the Responses interface."""
     asked = body.get("input")
     if isinstance(asked, str):
         return bool(asked) and "embedding" not in str(body.get("model"))

@@ -163,8 +163,7 @@ def message(value: Fields, unread: Unread, default: Role | None = None) -> list[
 
 
 def _answer(fields: Fields, blocks: Blocks, unread: Unread) -> ReadMessage:
-    """A model's answer from its fields and blocks, with reasoning, calls, model and usage.
-    LangChain keeps additions of the provider in `additional_kwargs` and `response_metadata`."""
+    """A model's answer; LangChain keeps more in `additional_kwargs` and `response_metadata`."""
     extra, meta = as_dict(fields.get("additional_kwargs")), as_dict(fields.get("response_metadata"))
     own = first_of({key: text(fields.get(key)) for key in _REASONING}, _REASONING)
     signed = [text(block.get("thinking")) for block in dicts(fields.get("thinking_blocks"))]

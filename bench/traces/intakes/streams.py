@@ -90,7 +90,6 @@ def _responses(events: list[Fields]) -> Iterator[Fields]:
 
 
 def _anthropic(events: list[Fields]) -> Iterator[Fields]:
-    """Pieces of numbered blocks, one per event."""
     for event in events:
         kind = event.get("type")
         if kind == "message_start":
@@ -107,7 +106,6 @@ def _anthropic(events: list[Fields]) -> Iterator[Fields]:
 
 
 def _gemini(chunks: list[Fields]) -> Iterator[Fields]:
-    """Chunks with numbered parts; consecutive texts share a number."""
     number, last = 0, None
     for chunk in chunks:
         candidate: Fields = next(iter(chunk.get("candidates") or ()), {})

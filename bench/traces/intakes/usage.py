@@ -69,8 +69,7 @@ def usage_in(value: Any, unread: Unread) -> Usage | None:
 
 
 def _beside(missing: int, read: int, written: int, reasoning: int) -> tuple[int, int]:
-    """The cached tokens and the reasoning that are missing from prompt and completion, since with
-    them the total is right; zeros if no combination fits."""
+    """The cached tokens and the reasoning with which the total is right; zeros if none fit."""
     for thought in (0, reasoning):
         for cached in (0, read, written, read + written):
             if cached + thought == missing:
