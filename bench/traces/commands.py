@@ -1,8 +1,8 @@
 """Commands of agents, and their runs as recorded beside what the model saw.
 
 Agents without tool calls write commands into their text, and get the output as the next user
-message. Such a command becomes a tool call `bash` whose text is already in the turn (`in_text`), and the
-message that answers it a tool result with the role `user`.
+message. Such a command becomes a tool call `bash` whose text is already in the turn (`in_text`),
+and the message that answers it a tool result with the role `user`.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ def is_observation(text: str) -> bool:
 
 def command_run(seen: str, recorded: Fields) -> ToolRun:
     """A command's execution, from the envelope (JSON or tags) in which the model saw its output, and
-    from what is `recorded` beside it: `returncode`, `exception_info`, and the whole `raw_output`,
-    which is put into the same envelope, as the harness would, if the model did not see all of it."""
+    from `returncode`, `exception_info` and `raw_output`, `recorded` beside it. If the model did not
+    see all of the raw output, that is put into the same envelope, as the harness would."""
     tags, members = _RETURNCODE.match(seen), as_dict(strict_json(seen))
     stated = int(tags["code"]) if tags else 0
     code = recorded.get("returncode", members.get("returncode", stated))

@@ -17,7 +17,7 @@ import msgspec
 from ..files.limits import limit, raised, read_regular
 from ..model import MAX_DEPTH, too_deep
 from ..model.errors import TraceError, nearest_file, one_line
-from .unpacked import is_packed, unpacked
+from .unpacked import GZIP, unpacked
 from .values import Fields, Unread, as_dict, dicts, refuse
 
 _BOM = b"\xef\xbb\xbf"
@@ -227,7 +227,7 @@ class Document:
             return False
         raw, named = self.disk_bytes, not {".json", ".jsonl"}.isdisjoint(self.path.suffixes)
         if isinstance(self._expanded, TraceError):
-            return named or is_packed(raw) or bool(_OBJECTS.match(raw.removeprefix(_BOM)))
+            return named or raw.startswith(GZIP) or bool(_OBJECTS.match(raw.removeprefix(_BOM)))
         return named or bool(_OBJECTS.match(self.data))
 
     @property

@@ -13,7 +13,8 @@ from typing import Any
 from ..files.limits import LIMITS, joined, limit, raised
 from ..model.errors import TraceError, one_line
 
-_GZIP = b"\x1f\x8b"
+GZIP = b"\x1f\x8b"
+"""The beginning of what gzip has packed."""
 _EXPANDS, _SMALL = 200, 20_000_000  # a file may expand so many times, or to so many bytes
 _AGAIN = "copy or record it again"
 _DAMAGE = OSError, EOFError, RuntimeError, ValueError, struct.error, zlib.error, zipfile.BadZipFile
@@ -22,15 +23,10 @@ _ZSTD_METHOD = 93  # of an entry; Python knows it from 3.14 on
 _NAME_LENGTH, _LOCAL_HEADER = 26, 30  # bytes from the beginning of an entry
 
 
-def is_packed(raw: bytes) -> bool:
-    """True if bytes begin as gzip does."""
-    return raw.startswith(_GZIP)
-
-
 def unpacked(raw: bytes, name: str) -> bytes:
     """The bytes of a file, decompressed if needed. Raises TraceError for damaged data, and for data
     that expands to more than its size allows."""
-    if not is_packed(raw):
+    if not raw.startswith(GZIP):
         return raw
     most = limit("size")
     most = most if most > LIMITS["size"] else min(most, max(_SMALL, _EXPANDS * len(raw)))

@@ -19,11 +19,10 @@ _SILENT = {
     "summary", "file-history-snapshot", "queue-operation", "ai-title", "custom-title", "last-prompt", "progress",
     "pr-link", "tag", "agent-name", "agent-color", "agent-setting", "mode", "permission-mode", "worktree-state",
     "attribution-snapshot", "rate_limit_event", "tool_progress", "stream_event", "task-summary", "tool_use_summary",
-    "auth_status", "result",
-    "init", "turn_duration", "local_command", "informational", "api_error", "stop_hook_summary", "status",
-    "hook_started", "hook_response", "away_summary", "bridge_status", "scheduled_task_fire", "memory_saved",
-    "api_metrics", "task_started", "task_progress", "task_notification", "files_persisted", "hook_progress",
-    "session_state_changed",
+    "auth_status", "result", "init", "turn_duration", "local_command", "informational", "api_error",
+    "stop_hook_summary", "status", "hook_started", "hook_response", "away_summary", "bridge_status",
+    "scheduled_task_fire", "memory_saved", "api_metrics", "task_started", "task_progress", "task_notification",
+    "files_persisted", "hook_progress", "session_state_changed",
 }  # fmt: skip
 """Types of lines, and subtypes of system lines, that are in no prompt; nor are those without one (1.0)."""
 _CLEARED = "[Old tool result content cleared]"
@@ -42,11 +41,10 @@ class ClaudeCode(Format):
     counts once.
 
     Sub-agents (`parent_tool_use_id`, or their own `agent-ID.jsonl`, which is read with its session)
-    are threads. A mark of compaction is a ContextReset with the summary that
-    follows it; so is going back to an earlier prompt. Results that were cleared on the way
-    (`microcompact_boundary`) are a ContextEdit. A tool's whole output (`toolUseResult.stdout`) is
-    `full` where the model saw less. Neither the system prompt nor the tools are recorded;
-    attachments are counted. A stream's result line has the cost.
+    are threads. A mark of compaction is a ContextReset with the summary that follows it; so is
+    going back to an earlier prompt. Results that were cleared on the way (`microcompact_boundary`)
+    are a ContextEdit. A tool's whole output (`toolUseResult.stdout`) is `full` where the model saw
+    less. Attachments are counted. A stream's result line has the cost.
 
     Not kept: the system prompt and the tool definitions, which sessions do not hold; thinking of
     which only the signature is there.
