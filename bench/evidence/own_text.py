@@ -16,7 +16,6 @@ from ..text.escapes import unescape
 from ..text.excerpts import NOTICE_CHARS, Gap, gaps_of
 from ..text.fields import FieldTable
 from ..text.line_notes import without_number
-from ..text.reading import unfolded
 from .notices import Notices
 
 if TYPE_CHECKING:
@@ -226,8 +225,7 @@ def lines_shown(text: str) -> list[str]:
     """
     texts = _texts_in(text)
     if texts is None:
-        lines = unfolded(text).split("\n")
-        texts = [inner for line in lines for inner in _texts_in(line) or [line]]
+        texts = [inner for line in text.split("\n") for inner in _texts_in(line) or [line]]
     return [line for item in texts for line in item.split("\n")]
 
 

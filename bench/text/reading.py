@@ -20,7 +20,6 @@ from .tables import find_tables
 
 _PATH = re.compile(r"((?:[A-Za-z_][\w-]*|\[\d+\])(?:\.[\w /-]++|\[\d+\])+)\s*[:=]\s*(.*)")
 
-_FOLDED = re.compile(r"\\\n(?![ \t]*\d+[:|→\t])\s*(?:\\(?= ))?")
 _RULE = re.compile(r"(?m)^(?=[-=+|: \t]*+$)[^\n]*(?:--|==)[^\n]*$\n?")
 """Matches a line that only draws the rule of a table."""
 
@@ -56,16 +55,6 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
     values += [rows] if rows else []
     data, _ = without_containers(rest)
     return [_plain(value) for value in [*values, *data]], rest
-
-
-def unfolded(text: str) -> str:
-    """A text with its YAML-style continuations joined: a line that ends in a backslash and the next.
-    Lines that begin with a line number stay.
-
-    >>> unfolded('a: "one\\\\\\n  \\\\ two"')
-    'a: "one two"'
-    """
-    return _FOLDED.sub("", text)
 
 
 def is_path(line: str) -> bool:

@@ -1,5 +1,5 @@
-"""Numbers that an own text states, checked as what the text calls them: a count, a statistic, a
-number computed from others.
+"""Numbers that an own text states, checked as what the text calls them: a count, or a number
+computed from others.
 """
 
 from __future__ import annotations
