@@ -11,6 +11,7 @@ from html import unescape
 from ...model import ToolResult, as_text, lines_of
 from ...model.scores import Check, Finding
 from ...text.exit_codes import exit_codes
+from ...text.indentation import lost_indentation
 from ...text.wording import quoted
 from ..failures import FAILURE, SUCCESS
 from ..of_replay import ReplayEvidence
@@ -32,8 +33,9 @@ def hidden(evidence: ReplayEvidence) -> Check:
     with all words of the result and no claim of success; an empty text is not a placeholder. A
     history hides a failed result if only that is dropped.
 
-    A text that lacks a fact or field of its result, and does not say that it leaves out anything, is
-    not checked: no reader could know what is missing, or it is written in an unknown way.
+    A text that lacks a fact, a field or indentation of its result, and does not say that it leaves out
+    anything, is not checked: no reader could know what is missing, or it is written in an unknown
+    way.
 
     Source: https://arxiv.org/abs/2508.21433 (what masking may leave out: a placeholder)
     """
@@ -64,8 +66,8 @@ def hidden(evidence: ReplayEvidence) -> Check:
 
 
 def missing_in_silence(own: RewrittenResult) -> str:
-    """The first fact or field of a result that its text lacks without a notice, in words; "" without
-    one."""
+    """The first fact, field or indentation of a result that its text lacks without a notice, in
+    words; "" without one."""
     if own.shows_all or own.is_encoded or own.handles or own.says_omission:
         return ""
     return own.once("silent", lambda: _missing_in_silence(own))
@@ -79,7 +81,11 @@ def _missing_in_silence(own: RewrittenResult) -> str:
         shown = messages.fields_of(own.number, step)
         pairs = own.table.fields.pairs()
         lost = next((f"{key}: {text}" for key, text, at in pairs if at not in shown), "")
-    return f"{quoted(lost)} left out without a notice" if lost else ""
+    if lost:
+        return f"{quoted(lost)} left out without a notice"
+    plain = messages.texts.plain
+    line = lost_indentation(plain(own.text), plain(own.result.text))
+    return f"the indentation of {quoted(line)} left out" if line else ""
 
 
 def _stored(evidence: ReplayEvidence) -> Iterator[Finding]:

@@ -1,0 +1,39 @@
+"""Indentation that a text lost: lines below a line with a colon at its end that are no longer
+indented."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from .line_notes import without_number
+
+
+def lost_indentation(text: str, original: str) -> str:
+    """The first line of a text that was indented below the line before it, and is not any more; ""
+    without one. Items of a list, which their sign tells, do not count.
+
+    >>> code = "def f(x):\\n    if x:\\n        return 1\\n    return 2"
+    >>> [lost_indentation(text, code) for text in ("def f(x):\\n if x:\\n  return 1\\n return 2", "if x:\\nreturn 1")]
+    ['', 'return 1']
+    """
+    deeper: set[tuple[str, str]] = set()
+    others: set[tuple[str, str]] = set()
+    for words, is_deeper in _pairs(original):
+        (deeper if is_deeper else others).add(words)
+    lost = (words for words, is_deeper in _pairs(text) if not is_deeper)
+    return next((words[1] for words in lost if words in deeper and words not in others), "")
+
+
+def _pairs(text: str) -> Iterator[tuple[tuple[str, str], bool]]:
+    """Yield each line with a colon at its end together with the next line, which is no item of a
+    list; True if that is indented deeper."""
+    lines = [line for line in map(without_number, text.split("\n")) if line.strip()]
+    for above, line in pairwise(lines):
+        words = above.strip(), line.strip()
+        if words[0].endswith(":") and not words[1].startswith(("- ", "* ", "• ")):
+            yield words, _indent(line) > _indent(above)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
