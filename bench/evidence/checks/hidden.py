@@ -78,9 +78,9 @@ def _missing_in_silence(own: RewrittenResult) -> str:
     kept = messages.facts_in(own.number)
     lost = next((fact for fact in own.session.facts.of(own.result) if fact not in kept), "")
     if not lost and messages.contents.field_counts.get(step):
-        shown = messages.fields_of(own.number, step)
-        pairs = own.table.fields.pairs()
-        lost = next((f"{key}: {text}" for key, text, at in pairs if at not in shown), "")
+        pairs = {at: (key, text) for key, text, at in own.table.fields.pairs()}
+        shown = {pairs[at] for at in messages.fields_of(own.number, step)}  # of equal ones one
+        lost = next((": ".join(pair) for pair in pairs.values() if pair not in shown), "")
     if lost:
         return f"{quoted(lost)} left out without a notice"
     plain = messages.texts.plain
