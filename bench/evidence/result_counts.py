@@ -87,12 +87,19 @@ def _lines_of(text: str) -> tuple[int, int]:
 
 
 def _row_counts(value: object) -> Iterator[int]:
-    """Yield the number of rows of each list in a value, and of each mapping whose values are rows."""
+    """Yield the number of rows of each list in a value, of each mapping whose values are rows, and of
+    all lists in a list.
+
+    >>> [*_row_counts({"legs": [["a", "b"], ["c"]], "of": {}})]
+    [2, 3, 2, 1, 0]
+    """
     for item in nested(value):
         if isinstance(item, list) or (
             isinstance(item, dict) and all(isinstance(row, dict) for row in item.values())
         ):
             yield len(item)
+        if isinstance(item, list) and any(isinstance(row, list) for row in item):
+            yield sum(len(row) for row in item if isinstance(row, list))
 
 
 def texts_in(value: object) -> tuple[list[str], frozenset[int]]:
