@@ -135,7 +135,9 @@ class _Piece:
                 return
             text = number
         self._unknown[key] += 1
-        if _is_renamed(self._own, text, known, pairs):
+        if plain_key(text) not in self._table.containers and _is_renamed(
+            self._own, text, known, pairs, best
+        ):
             was = _origin(self._table, text)
             self._renamed[key].append(Finding(self._own.step, f"{key}: {text}", was))
 
@@ -215,15 +217,25 @@ def _is_of_any(table: FieldTable, key: str, text: str) -> bool:
     return is_one and len(column) > 1 and text not in table.records_of_identity
 
 
-def _is_renamed(own: RewrittenResult, text: str, known: list[Pair], pairs: Sequence[Pair]) -> bool:
-    """True if a value under a new key among known ones is the value of a missing key, or a code
-    that occurs nowhere.
+def _is_renamed(
+    own: RewrittenResult,
+    text: str,
+    known: list[Pair],
+    pairs: Sequence[Pair],
+    best: Sequence[int],
+) -> bool:
+    """True if a value under a new key among known ones is the value of a missing key of the best
+    records, or a code that occurs nowhere.
     """
     if len(known) * 2 < len(pairs) or any(same_value(text, other) for _, other in known):
         return False
     is_code = _CODE.fullmatch(text) is not None
     is_new = is_code and not own.session.mentions.name(text)
-    return is_new or own.table.says_value(text)
+    if is_new or not best:
+        return is_new or own.table.says_value(text)
+    shown = {plain_key(key) for key, _ in known}
+    missing = (pair for record in best for pair in own.table.pairs(record))
+    return any(plain_key(key) not in shown and same_value(text, value) for key, value in missing)
 
 
 def _is_one_of(shown: str, text: str, values: Collection[str]) -> bool:
