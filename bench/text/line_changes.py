@@ -60,9 +60,10 @@ class ResultLines:
 
     @cached_property
     def _lines(self) -> list[tuple[str, list[str]]]:
-        """The lines, long ones in pieces, each with its words."""
+        """The lines that are not short, long ones in pieces, each with its words."""
         pieces = dict.fromkeys(piece for line in self._known for piece in _pieces(line))
-        return [(piece, _words(piece)) for piece in pieces]
+        with_words = ((piece, _words(piece)) for piece in pieces)
+        return [(piece, words) for piece, words in with_words if not _is_short(words)]
 
     @cached_property
     def _by_word(self) -> dict[str, list[int]]:
@@ -90,10 +91,9 @@ class ResultLines:
         or none like it.
         """
         words = _words(line)
-        is_short = sum(word[-1].isalnum() for word in words) < _FEWEST_WORDS
         note = _NOTE.search(line)
         is_cut = omission_in(line, self._text) or (note and note[0] not in self._text)
-        if is_short or is_cut or len(words) > _MOST_TOKENS:
+        if _is_short(words) or is_cut or len(words) > _MOST_TOKENS:
             return ""
         best: list[tuple[str, list[str]]] = []
         most = 0.0
@@ -139,6 +139,11 @@ def _words(line: str) -> list[str]:
     plain = plain.replace(" %", "%")
     words = _TOKEN.findall(plain)[: _MOST_TOKENS + 1]
     return [plain_value(word) if word[0].isdigit() else word for word in words]
+
+
+def _is_short(words: Sequence[str]) -> bool:
+    """True for so few words that a line with most of them may be another one."""
+    return sum(word[-1].isalnum() for word in words) < _FEWEST_WORDS
 
 
 def _matcher(original: Sequence[str], shown: Sequence[str]) -> SequenceMatcher[str]:
