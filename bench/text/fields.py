@@ -157,11 +157,18 @@ class FieldTable:
         return (field.key, field.text) in self._shared_pairs and bool(self._is_named[field.record])
 
     def is_nameless(self, field: Field) -> bool:
-        """True if a field has no other value in its record that identifies the record."""
+        """True if a field has no other value in its record that identifies the record, among all of
+        them."""
         text = field.text.casefold()
         if text in self.records_of_identity:
-            return self.identity(field.record) <= {text}
+            return self.identity(field.record) - self._of_all <= {text}
         return not self._is_named[field.record]
+
+    @cached_property
+    def _of_all(self) -> frozenset[str]:
+        """The identities of a record with all others inside it."""
+        named, most = self.records_of_identity, len(self._records)
+        return frozenset(text for text, of in named.items() if len(listed(of)) == most)
 
     @cached_property
     def _is_named(self) -> bytearray:
