@@ -253,7 +253,7 @@ class Walk:
         last = None
         for row in reversed(rows) if self._backwards else rows:
             due = [row.cells[column] for column in order]
-            if not cells.go_behind(due, row.node.numbers):
+            if not cells.go_behind(due, row.node.labels):
                 break
             *_, last = [cell for cell in due if cell][-1].leaves()
             for leaf in row.node.leaves():

@@ -14,7 +14,7 @@ _PARTS = frozenset(
 """The words that layouts use for their parts."""
 
 LINKS = frozenset(
-    {"above", "as", "and", "for", "has", "have", "here", "in", "is", "of", "the", "with"}
+    {"above", "as", "and", "by", "for", "has", "have", "here", "in", "is", "of", "the", "with"}
 )
 """The words that join keys and values in a sentence."""
 

@@ -64,8 +64,8 @@ class Cells:
         self._borders: int | None = None  # signs around each line
         self._above: Sequence[Node | None] = ()
 
-    def go_behind(self, cells: Sequence[Node | None], numbers: Collection[int] = ()) -> bool:
-        """Move past one line, which may begin with one of some `numbers`; False, without moving, if
+    def go_behind(self, cells: Sequence[Node | None], labels: Collection[str] = ()) -> bool:
+        """Move past one line, which may begin with one of some `labels`; False, without moving, if
         a value is not where it is due.
         """
         at, before = self.at, -1
@@ -76,7 +76,7 @@ class Cells:
             is_same = above is not None and above.value == cell.value
             lacks = place - before > 1 or (before < 0 and self._lacking > 0)
             found = self._cell(
-                at, cell, numbers if before < 0 else (), may_ditto=is_same, lacks=lacks
+                at, cell, labels if before < 0 else (), may_ditto=is_same, lacks=lacks
             )
             if found is None:
                 return False
@@ -103,7 +103,7 @@ class Cells:
         return not self._above or borders == self._borders
 
     def _cell(
-        self, at: int, cell: Node, numbers: Collection[int], *, may_ditto: bool, lacks: bool
+        self, at: int, cell: Node, labels: Collection[str], *, may_ditto: bool, lacks: bool
     ) -> tuple[int, int] | None:
         """The start and the end of the next cell; None if something else is there. If it `lacks`
         others in front of it, there may be words for nothing."""
@@ -118,8 +118,8 @@ class Cells:
             if may_ditto and _DITTO.match(self._text, at):
                 return at, at + 1
             word = _WORD.match(self._text, at)
-            if word and word[0] in map(str, numbers):
-                at, numbers = word.end(), ()
+            if word and word[0] in labels:
+                at, labels = word.end(), ()
             elif word and is_part(word[0].casefold()):
                 at = word.end()
             elif lacks and (nothing := _NOTHING.match(self._text, at)):

@@ -35,6 +35,7 @@ class Node:
         "is_awaited",
         "is_key",
         "key",
+        "label",
         "left",
         "ordinal",
         "parent",
@@ -54,7 +55,7 @@ class Node:
         self.ordinal = place
         """Its place in a list, or among the records of a mapping, from 0; -1 for a scalar."""
 
-        self.key = words_of_key(name)
+        self.key, self.label = words_of_key(name), name
         self.children: list[Node] = []
         self.is_key = self.is_awaited = False
         if isinstance(value, dict):
@@ -106,11 +107,14 @@ class Node:
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """The numbers that may be written next to it: its place from 0 or 1, and the length of a
-        list.
-        """
+        """The numbers that may be written next to it: its place from 0 or 1, and its length."""
         places = (self.ordinal, self.ordinal + 1) if self.ordinal >= 0 else ()
-        return (*places, len(self.children)) if isinstance(self.value, list) else places
+        return (*places, len(self.children)) if self.children else places
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What may be written in front of it as a row of a table: its key, or a number."""
+        return (self.label, *map(str, self.numbers))
 
     def follows_unwritten(self) -> bool:
         """True for a scalar of a list whose predecessor is still to come, since a list keeps its

@@ -75,14 +75,15 @@ class _Piece:
     """A piece of a rewritten result whose fields are compared with the result.
 
     Outside of data a column most of whose values are words that the result does not have there is
-    written in another way, and a layout of which fewer than half of the fields agree was not
-    understood: neither is checked. A new key is a renamed one only if most of its values say so.
+    written in another way, as is one with signs (differences), and a layout of which fewer than half
+    of the fields agree was not understood: none is checked. A new key is a renamed one only if most of its values say so.
     """
 
     def __init__(self, own: RewrittenResult, text: str) -> None:
         self._own, self._text, self._table = own, text, own.table
         self._found: list[Finding] = []
         self._other_words: dict[str, list[Finding]] = {}
+        self._signed: set[str] = set()
         self._unknown = Counter[str]()
         self._renamed: defaultdict[str, list[Finding]] = defaultdict(list)
         self._agreeing = Counter[str]()
@@ -99,7 +100,7 @@ class _Piece:
             else:
                 self._is_read = False
         for key, new in self._other_words.items():
-            if is_data or len(new) <= max(1, self._agreeing[key]):
+            if key not in self._signed and (is_data or len(new) <= max(1, self._agreeing[key])):
                 self._found += new
             else:
                 self._is_read = False
@@ -181,9 +182,14 @@ class _Piece:
         return self._table.has_container(key) or plain_key(key) in map(plain_key, keys)
 
     def _add(self, key: str, text: str, values: Collection[str]) -> None:
-        """Add a changed field; one with words that its column lacks is judged with its column."""
+        """Add a changed field; one with words that its column lacks, or with a sign, is judged with
+        its column."""
         change = Finding(self._own.step, f"{key}: {text}", f"{key}: {next(iter(values))}")
-        is_known = text in self._table.column(key) or is_quantity(text) or moment_of(text)
+        column = self._table.column(key)
+        if text.startswith("+") and not any(value.startswith("+") for value in column):
+            self._signed.add(plain_key(key))
+        is_signed = text[:1] in ("+", "-") and text not in column
+        is_known = text in column or moment_of(text) or (is_quantity(text) and not is_signed)
         new = self._found if is_known else self._other_words.setdefault(plain_key(key), [])
         new.append(change)
 
