@@ -8,6 +8,7 @@ from contextlib import suppress
 
 from ...model.scores import Finding
 from ...text.decode import NothingParsed, parse_prefix, plain_lines
+from ...text.escapes import unescape
 from ...text.fields import FieldTable
 from ...text.quantities import same_value
 from ..own_text import RewrittenResult, lines_shown
@@ -53,7 +54,17 @@ def altered(own: RewrittenResult, lines: list[str]) -> Iterator[tuple[str, str]]
     step = own.result.index
     original, known = own.session.result_lines(step), own.session.lines_of(step)
     called = plain_lines(own.result.arguments)
-    for line in dict.fromkeys(lines):
+    parts = (part for line in lines for part in _lines_within(line))
+    for line in dict.fromkeys(parts):
         is_new = line.strip() and line not in known and line.strip() not in called
         if is_new and (was := original.altered(line.rstrip("\\"))):
             yield line.strip()[:200], was.strip()[:200]
+
+
+def _lines_within(line: str) -> list[str]:
+    """The lines of a line whose line breaks are written with a backslash.
+
+    >>> _lines_within("'one\\\\ntwo'"), _lines_within("one")
+    (["'one", "two'"], ['one'])
+    """
+    return unescape(line).split("\n") if "\\n" in line else [line]
