@@ -179,7 +179,7 @@ def _scenarios_of(
         return [Scenario(title="", traces=traces, strategies=slots, **changed)]
     portfolio: dict[str, Any] = {name: f"{name}={spec}" for name, spec in PORTFOLIO.items()}
     names = listed([*dict.fromkeys(Path(text).name for text in traces)], 3)
-    title = f"Which strategy is cheapest for {names}?"
+    title = f"Which strategy is best for {names}?"
     return [Scenario(title=title, traces=traces, strategies=portfolio, portfolio=True, **changed)]
 
 

@@ -46,13 +46,15 @@ def gains_of(
     for name in differing if is_known else figures:
         is_certain = certain(corrected.get(name, 1.0), len(gains[name]))
         than = f"{'certainly' if is_certain else 'perhaps no'} better than {worst}, but "
-        unknown = f"{than if name in differing else ''}what runs today is not measured"
+        unknown = "what runs today was not recorded: record it to decide"
         better[name] = RuleResult(
             rule="better",
             metric=figures[name].metric,
             passed=is_certain and is_known,
             value=found[name].low if name in found and len(gains[name]) >= FEWEST else None,
             limit=0.0,
-            findings=() if is_known else (Finding(None, unknown),),
+            findings=()
+            if is_known
+            else (Finding(None, (than if name in differing else "") + unknown),),
         )
     return better

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ..model.advice import Advice, Ranked, RuleResult
 from ..text.wording import count, counted, percent, quoted
 from .certainty import EQUAL, FEWEST
@@ -15,8 +13,11 @@ FIGURES = {
     "loss.fact_recall.stored": ("keeps {} of the facts in the store", "result"),
     "probes.recall": ("answers {} of the questions", "question"),
     "findings.agreement": ("judges {} of the results as if they were stored untruncated", "result"),
-    "routing.accuracy": ("takes the expected route in {} of the decisions", "decision"),
-    "routing.selection_top1": ("finds the expected script first for {} of the requests", "request"),
+    "routing.accuracy": ("takes the recording's expected route in {} of the decisions", "decision"),
+    "routing.selection_top1": (
+        "finds the recording's script first for {} of the requests",
+        "request",
+    ),
     "routing.unreset_states": ("leaves the task's state uncleared in {} replies a run", ""),
 }
 """The words for the figures of stores, evaluators, routers and consumers, after a strategy's name, and
@@ -34,8 +35,8 @@ def rule_failed(result: RuleResult, *, quoting: bool = True) -> str:
     "answers 24.9% of the questions, below today's 100%"
     >>> rule_failed(RuleResult(rule="routed", passed=False, value=2, limit=0, metric="routing.unreset_states"))
     "leaves the task's state uncleared in 2 replies a run, above today's 0"
-    >>> rule_failed(RuleResult(rule="changed", passed=False, value=3))
-    '3 values changed'
+    >>> rule_failed(RuleResult(rule="changed", passed=False, value=3, of=7))
+    '3 values changed in 7 rewritten texts'
     >>> rule_failed(RuleResult(rule="ran", passed=False, value=1))
     '1 gate failed'
     >>> from bench.model.scores import Finding
@@ -44,11 +45,11 @@ def rule_failed(result: RuleResult, *, quoting: bool = True) -> str:
     """
     words = asked_by(result)
     value, limit = (amount(result, size) for size in (result.value, result.limit))
-    texts = (item.text.partition(" — ")[0] for item in result.findings)
-    text = next(filter(str.strip, texts), "")
-    example = f", {words.example} {quoted(text)}" if text and quoting else ""
+    texts = ((item.was, item.text.partition(" — ")[0]) for item in result.findings)
+    was, text = next((pair for pair in texts if pair[1].strip()), ("", ""))
+    example = f", {words.example.format(quoted(text), quoted(was))}" if text and quoting else ""
     if words.noun:
-        return f"{_counted(result)} {words.refusal}{example}"
+        return f"{_counted(result)} {words.refusal.format(count(result.of))}{example}"
     if words.refusal:
         return f"{value} {words.refusal}{example}"
     if result.value is None:
@@ -79,7 +80,7 @@ def basis_in_words(result: RuleResult, advice: Advice) -> str:
     >>> advice = Advice(advised=None, sentence="", basis="quality", tasks=2, runs=2)
     >>> result = RuleResult(rule="routed", passed=True, value=0.5, hits=7, of=12, metric="routing.accuracy")
     >>> basis_in_words(result, advice)
-    'mean over runs, 12 decisions'
+    'mean over 2 runs, 12 decisions'
     """
     words, noun = FIGURES[result.metric]
     if not noun:
@@ -88,21 +89,7 @@ def basis_in_words(result: RuleResult, advice: Advice) -> str:
     is_pooled = many and percent(hits / many) == percent(result.value)
     if is_pooled and abs(hits - round(hits)) < 1e-6:
         return f"{count(round(hits))} of {count(many)}{'' if noun in words else f' {noun}s'}"
-    return f"mean over {sample(advice).partition(' ')[2]}, {counted(many, noun)}"
-
-
-def value_of_failed(rules: Sequence[RuleResult]) -> str:
-    """The value of the first rule that refuses, in words; "" if none does.
-
-    >>> value_of_failed([RuleResult(rule="needed", passed=False, value=0.148, limit=0.05)])
-    '14.8%'
-    >>> value_of_failed([RuleResult(rule="changed", passed=False, value=1)]), value_of_failed([])
-    ('1 value', '')
-    """
-    failed = next((rule for rule in rules if not rule.passed), None)
-    if failed is None:
-        return ""
-    return _counted(failed) if asked_by(failed).noun else amount(failed, failed.value)
+    return f"mean over {sample(advice)}, {counted(many, noun)}"
 
 
 def _counted(result: RuleResult) -> str:
@@ -133,8 +120,7 @@ def amount(result: RuleResult, value: float | None) -> str:
 
 
 def reason_of(item: Ranked, advice: Advice) -> str:
-    """The reason of a strategy's verdict; "" for what runs today, and for the strategy to ship
-    unless another one costs as little."""
+    """The reason of a strategy's verdict; "" for what runs today and for the strategy to ship."""
     if "inactive" in item.marks:
         return "changed nothing"
     failed = [rule for rule in item.rules if not rule.passed]
@@ -152,7 +138,7 @@ def reason_of(item: Ranked, advice: Advice) -> str:
     if last.findings:
         return last.findings[0].text
     if advice.tasks < FEWEST:
-        return f"needs {sample(advice, FEWEST)}"
+        return more_runs(advice)
     if last.value is None:
         few = f"measured on fewer than {sample(advice, FEWEST)}"
         return few if last.rule == "better" else "not priced"
@@ -165,25 +151,22 @@ def reason_of(item: Ranked, advice: Advice) -> str:
 
 
 def _beside(item: Ranked, advice: Advice) -> str:
-    """The place of a strategy among all that may be shipped: "" for a single one."""
-    if advice.basis == "quality":
-        others = item.verdict == "ship" and item.strategy != advice.advised
-        return "also acceptable" if others else ""
-    prices = [
-        (other, price.ratio)
-        for other in advice.ranked
-        if other.verdict == "ship" and (price := other.price(advice.basis)) and price.ratio
-    ]
-    least = next((ratio for other, ratio in prices if other.strategy == advice.advised), None)
-    if item.verdict != "ship" or least is None:
+    """The reason to prefer the advised strategy to another one that may be shipped."""
+    best = next((other for other in advice.ranked if other.strategy == advice.advised), item)
+    own, least = item.price(advice.basis), best.price(advice.basis)
+    if item is best or item.verdict != "ship" or advice.basis == "quality":
         return ""
-    cheap = [other for other, ratio in prices if ratio <= least + EQUAL]
-    if item.strategy != advice.advised:
-        own = next((ratio for other, ratio in prices if other is item), least)
-        if own < least - EQUAL:
-            return "also acceptable, misses more; its larger saving may be luck"
-        return f"also acceptable, {'equally cheap' if item in cheap else 'saves less'}"
-    if len(cheap) < 2:
+    if not (own and least and own.ratio and least.ratio):
         return ""
-    best = "simplest" if len({other.missed_turns for other in cheap}) == 1 else "safest"
-    return f"the {best} of the {count(len(cheap))} cheapest"
+    if own.ratio > least.ratio + EQUAL:
+        return "saves less"
+    misses_more = (item.missed_turns or 0) > (best.missed_turns or 0)
+    worse = "misses more" if misses_more else "is no simpler"
+    if own.ratio < least.ratio - EQUAL:
+        return f"{worse}, and its larger saving may be luck"
+    return f"{worse}, and prices within {percent(EQUAL)} count as equal"
+
+
+def more_runs(advice: Advice) -> str:
+    """The advice to record as many more tasks as certainty needs."""
+    return f"record {sample(advice, FEWEST - advice.tasks).replace(' ', ' more ', 1)}"

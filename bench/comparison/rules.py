@@ -27,9 +27,10 @@ class DecisionRule:
     """One rule: its verdict, and what it measures.
 
     A rule with a `refusal` searches texts: its refusal follows a count of `noun`, or a share of the
-    texts where the rule reads prose; `example` comes before the first text that was found. Any
-    other rule has a limit on a share (or a mean), of the first of its metrics that was measured.
-    With a `slot` it is asked only of strategies that fill it, and its limit is today's value.
+    texts where the rule reads prose; `example` quotes the first text that was found, and the
+    original in its place. Any other rule has a limit on a share (or a mean), of the first of its
+    metrics that was measured. With a `slot` it is asked only of strategies that fill it, and its
+    limit is today's value.
     """
 
     rule: Rule
@@ -37,7 +38,7 @@ class DecisionRule:
     measure: str
     refusal: str = ""
     noun: str = ""
-    example: str = "such as"
+    example: str = "such as {}"
     metrics: tuple[str, ...] = ()
     limit: float = 1.0
     slot: str = ""
@@ -49,7 +50,10 @@ TABLE: tuple[DecisionRule, ...] = (
     DecisionRule("ran", "invalid", "runs and gates that failed, replays that differ", "failed", "run"),
     DecisionRule("valid", "invalid", "prompts a provider would refuse", "a provider would refuse", "prompt"),
     DecisionRule("instructed", "unfaithful", "prompts without an instruction", "of prompts lack an instruction"),
-    DecisionRule("changed", "unfaithful", "values that differ from the output of the tool", "changed", "value"),
+    DecisionRule(
+        "changed", "unfaithful", "values that differ from the output of the tool",
+        "changed in {} rewritten texts", "value", example="such as {1} → {0}",
+    ),
     DecisionRule(
         "misattributed", "unfaithful", "sentences that give a value to another record",
         "of sentences misattribute a value",
@@ -60,7 +64,7 @@ TABLE: tuple[DecisionRule, ...] = (
     ),
     DecisionRule(
         "hidden", "unfaithful", "failed results shown without their failure", "hidden", "error",
-        example="shown as",
+        example="shown as {}",
     ),
     DecisionRule(
         "needed", _LOSS, "missed turns", metrics=("needed.missed_turn_rate",),
@@ -219,7 +223,7 @@ def _in_texts(
         worst_run=max(by_run, key=lambda run: by_run[run]) if hits else "",
     )
     if asked.noun:
-        return result
+        return replace(result, of=float(of) if hits else None)
     low = lowest_rate(hits, of)
     expected = (rates or FalseAlarms()).expected(of, summaries)
     value = hits / of if of else None

@@ -15,10 +15,11 @@ from ..model.compared import Answers
 from ..model.scores import Rule
 from ..text.wording import listed, percent
 from .certainty import FEWEST
-from .reasons import amount, basis_in_words, figure_in_words, reason_of, rule_failed
+from .reasons import amount, basis_in_words, figure_in_words, more_runs, reason_of, rule_failed
 from .rules import merit
-from .wording import less_or_more, pricing_of, sample
+from .wording import change, less_or_more, pricing_of, sample
 
+_KEEP, _KEEP_FOR_NOW = "Keep what runs today", "Keep what runs today for now"
 _ECONOMY = {"cached": " with the provider's cache", "uncached": " without a cache"}
 _ASSUMED = " with a cache as the provider documents it"
 _LOSES = {
@@ -41,12 +42,8 @@ def with_sentence(advice: Advice, answers: Answers, assumed: bool, asks: str = "
         _savings(advice, assumed) if answers == "savings" else _of_quality(advice, answers)
     )
     about = next((item for item in ranked if item.strategy == asks), None)
-    start = re.split(r"[:;,]", sentence.removeprefix("Keep what runs today: "))[0]
-    if about and asks == advice.advised:
-        sentence = f"Yes. {sentence}"
-    elif about and about.verdict == "not certain" and sentence.startswith("Not certain"):
-        pass  # the sentence says so
-    elif about and not re.search(rf"(?<![\w-]){re.escape(asks)}(?![\w-])", start):
+    start = re.split(r"[:;,]", re.sub(r"^Keep what runs today.*?: ", "", sentence))[0]
+    if about and not re.search(rf"(?<![\w-]){re.escape(asks)}(?![\w-])", start):
         sentence = f"{_answer(about)} {sentence}"
     return replace(advice, sentence=sentence, subject=subject)
 
@@ -59,8 +56,8 @@ def _answer(item: Ranked) -> str:
     if item.verdict == "no saving":
         return f"No: {item.strategy} {item.reason}."
     if item.verdict == "not certain":
-        more = "do better" if failed and failed.rule == "better" else "cost less"
-        return f"Not certain: {item.strategy} may {more}."
+        gain = "better" if failed and failed.rule == "better" else "cheaper"
+        return f"Not certain: {item.strategy} may be {gain}."
     return f"Yes: {item.strategy} is within all limits."
 
 
@@ -73,13 +70,30 @@ def _savings(advice: Advice, assumed: bool) -> tuple[str, str]:
     best = next((item for item in advice.ranked if item.strategy == advice.advised), None)
     if best is None:
         subject, reason = _keep(advice, assumed)
-        return subject, f"Keep what runs today: {reason}"
+        closest = [item.verdict for item in advice.ranked if item.strategy == subject]
+        return subject, f"{_KEEP_FOR_NOW if closest == ['not certain'] else _KEEP}: {reason}"
     price = best.price(advice.basis)
     if price is None or price.ratio is None:
         return best.strategy, f"Ship {best.strategy}: what runs today is not valid."
     cost = f"a run {_cost(advice, best, assumed)}, a saving that is certain on {sample(advice)}"
-    rest = f"{_missed(best)}.{_other_economy(advice, [best])}"
+    rest = f"{_missed(best)}.{_cheaper_still(advice, best)}{_other_economy(advice, [best])}"
     return best.strategy, f"Ship {best.strategy}: {cost}{rest}"
+
+
+def _cheaper_still(advice: Advice, best: Ranked) -> str:
+    """A sentence on the cheapest strategy within all limits that costs less than the advised one,
+    and why it is not advised; "" without one."""
+    prices = {
+        item: price.ratio
+        for item in advice.ranked
+        if item.verdict in ("ship", "not certain")
+        if (price := item.price(advice.basis)) and price.ratio
+    }
+    least = min(prices, key=lambda item: (prices[item], item is not best))
+    cost = change(prices[least])
+    if cost == change(prices[best]):
+        return ""
+    return f" {least.strategy} costs still less ({cost}), but {least.reason}."
 
 
 def _cost(advice: Advice, item: Ranked, assumed: bool) -> str:
@@ -146,7 +160,7 @@ def _why_not(
         if len(cheaper) > 1:
             every = "both" if len(cheaper) == 2 else f"all {len(cheaper)}"
             start = f"{every} cheaper strategies are rejected; the cheapest, {start},"
-        why = f"{_LOSES[item.verdict]}: {rule_failed(failed, quoting=False)}"
+        why = f"{_LOSES[item.verdict]}: {rule_failed(failed)}"
         rest = f"(measured on {sample(advice)}).{_other_economy(advice, acting)}"
         return f"{start} {cost}, but {why} {rest}"
     if failed is None:
@@ -154,10 +168,10 @@ def _why_not(
     elif advice.tasks < FEWEST:
         why = _too_few(advice)
     elif assumed and price is not None and price.certain:
-        why = f"that cache is not recorded, and without it that is not certain on {sample(advice)}"
+        why = f"the cache is not recorded, and without it this is not certain on {sample(advice)}"
     else:
-        why = f"that is not certain on {sample(advice)}: it {item.reason}"
-    return f"{item.strategy} {cost}, but {why}{_missed(item)}.{_other_economy(advice, [item])}"
+        why = f"the saving is not certain on {sample(advice)}: it {item.reason}"
+    return f"{item.strategy} {cost}{_missed(item)}, but {why}.{_other_economy(advice, [item])}"
 
 
 def _other_economy(advice: Advice, items: Sequence[Ranked]) -> str:
@@ -188,7 +202,7 @@ def _other_economy(advice: Advice, items: Sequence[Ranked]) -> str:
 
 
 def _of_quality(advice: Advice, answers: Rule) -> tuple[str, str]:
-    """The best store, evaluator or router, and the sentence on it, its gain and the others."""
+    """The best store, evaluator or router, and the sentence on it and its gain."""
     figures = [
         (item, result)
         for item in advice.ranked
@@ -205,33 +219,30 @@ def _of_quality(advice: Advice, answers: Rule) -> tuple[str, str]:
             pair[0].strategy,
         )
     )
-    (best, result), *others = figures
-    runs, price = sample(advice), best.cached
+    best, result = figures[0]
+    runs, ratio, name = sample(advice), best.cached and best.cached.ratio, best.strategy
     last = next((rule for rule in best.rules if not rule.passed), best.rules[-1])
     is_known = last.rule != "better" or not last.findings
     same = result.value == result.limit
     today = f"today {'the same' if same else amount(result, result.limit)}" if is_known else ""
     about = "; ".join(filter(None, [basis_in_words(result, advice), today]))
     words = figure_in_words(result) + (f" ({about})" if about else "")
-    cost = f"costs {less_or_more(price)}" if price and price.ratio else "is not priced"
-    if best.strategy == advice.advised:
+    on = "" if runs in about else f" (on {runs})"
+    cost = f"a run {_cost(advice, best, assumed=False)}" if ratio not in (None, 1) else ""
+    if name == advice.advised and last.rule == "cheaper":
+        return name, f"Ship {name}: {cost}, a saving that is certain on {runs}; it {words}."
+    if name == advice.advised:
         gain = f", a gain that is certain on {runs}" if last.rule == "better" else ""
-        saving = f", a saving that is certain on {runs}" if last.rule == "cheaper" else ""
-        text = f"Ship {best.strategy}: it {words}{gain}, and a run {cost}{saving}"
-    elif not is_known:
-        text = f"Not certain: {best.strategy} {words}; {best.reason} (on {runs})"
-    elif best.verdict == "not certain" and advice.tasks < FEWEST:
-        why = f"and a run {cost}, but {_too_few(advice)}"
-        text = f"Keep what runs today: {best.strategy} {words}, {why}"
-    else:
+        return name, f"Ship {name}: it {'; '.join(filter(None, [words + gain, cost]))}."
+    if best.verdict != "not certain":
         why = "which is worse" if last is result else f"but {best.reason}"
-        text = f"Keep what runs today: {best.strategy} {words}, {why} (on {runs})"
-    values = ["the same" if it.value == result.value else amount(it, it.value) for _, it in others]
-    rest = listed([f"{item.strategy} {it}" for (item, _), it in zip(others, values, strict=True)])
-    return best.strategy, "; ".join(filter(None, [text, rest])) + "."
+        return name, f"{_KEEP}: {name} {words}, {why}{on}."
+    why = _too_few(advice) if advice.tasks < FEWEST else f"{best.reason}{on}"
+    why = f", but {why}" if is_known else f"; {best.reason}"
+    return name, f"{_KEEP_FOR_NOW}: {name} {words}{why}."
 
 
 def _too_few(advice: Advice) -> str:
     """A clause on a number of tasks that is too small for certainty."""
     verb = "is" if advice.tasks == 1 else "are"
-    return f"{sample(advice)} {verb} too few to be certain (at least {FEWEST} are needed)"
+    return f"{sample(advice)} {verb} too few to be certain: {more_runs(advice)}"

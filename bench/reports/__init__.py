@@ -90,14 +90,11 @@ def _about(reading: Reading) -> str:
     """The subject of a comparison in one line: data, model, runs, strategies, baseline."""
     compared, facts = reading.compared, [run.facts for run in reading.runs]
     formats = Counter(item.format for item in facts if item.format)
-    models = Counter(item.model for item in facts if item.model)
-    kinds = [
-        listed([name for name, _ in names.most_common()], 2) for names in (formats, models) if names
-    ]
-    unnamed = sum(not item.model for item in facts) if models else 0
-    if formats:
-        kinds[0] = f"{kinds[0]} format"
-    data = ", ".join([*kinds, *([f"{counted(unnamed, 'run')} without a model"] if unnamed else [])])
+    models = Counter(item.model or "unknown model" for item in facts)
+    models = Counter() if [*models] == ["unknown model"] else models
+    kinds = [listed([name for name, _ in names.most_common()], 2) for names in (formats, models)]
+    kinds[0] = f"recordings in {kinds[0]} format" if formats else ""
+    data = ", ".join(filter(None, kinds))
     others = sum(name != TODAY for name in compared.strategies)
     against = (
         f"{counted(others, 'strategy', 'strategies')} against what runs today" if others else ""

@@ -15,10 +15,14 @@ Tone = Literal["", "good", "bad", "muted"]
 Role = Literal["", "lead", "heading", "next", "use"]
 Look = Literal["cards", "grid", "numbers", "plain", "texts"]
 
-DOTS: dict[Mark, str] = {"advised": "●", "today": "■", "rejected": "○", "other": "·"}
+DOTS: dict[Mark, str] = {
+    "advised": "●", "acceptable": "•", "today": "■", "rejected": "○", "other": "·",
+}  # fmt: skip
 """The sign of each mark in a text."""
 
-TONE_OF: dict[Mark, Tone] = {"advised": "good", "today": "", "rejected": "bad", "other": ""}
+TONE_OF: dict[Mark, Tone] = {
+    "advised": "good", "acceptable": "good", "today": "", "rejected": "bad", "other": "",
+}  # fmt: skip
 """The tone of a text about a strategy, by its mark."""
 
 
@@ -114,8 +118,7 @@ class Gallery:
     def texts(self) -> Iterator[Text]:
         """Yield each chart as a text: its title and its note, or its description."""
         for item in self.items:
-            about = f"{DOTS[item.mark]} {item.title}: {item.note}" if item.mark else item.chart.alt
-            yield about
+            yield f"{DOTS[item.mark]} {item.title}: {item.note}" if item.mark else item.chart.alt
 
 
 @dataclass(frozen=True)

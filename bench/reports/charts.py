@@ -10,7 +10,7 @@ from typing import Literal
 
 from .numbers import quantity
 
-Mark = Literal["advised", "today", "rejected", "other"]
+Mark = Literal["advised", "acceptable", "today", "rejected", "other"]
 """The sign of a strategy: filled circle, filled square, hollow circle, grey dot."""
 
 Anchor = Literal["start", "middle", "end"]

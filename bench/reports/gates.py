@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from ..model.compared import Compared, GateResult
@@ -24,11 +25,16 @@ def name_of(reading: Reading, metric: str) -> str:
 
 
 def failed_sentence(reading: Reading) -> tuple[str, str]:
-    """Two sentences: how many gates did not pass, and the first of them."""
+    """How many gates did not pass; the first of them, and what its strategy saves in return."""
     first = reading.failed_gates[0]
     words = gate_in_words(reading, first)
     head = not_passed(reading.failed_gates, len(reading.judged_gates))
-    return head, f"{words if first.strategy else sentence_case(words)}."
+    price = reading.move(first.strategy, reading.price_metric)
+    cost = ""
+    if price is not None and price.better and first.rule.metric != price.metric:
+        before, now = (reading.stated(it, price.metric) for it in (price.before, price.after))
+        cost = f" In return, {reading.label(price.metric)} fell from {before} to {now} a run."
+    return head, f"{words if first.strategy else sentence_case(words)}.{cost}"
 
 
 def not_passed(gates: Sequence[GateResult], many: int) -> str:
@@ -70,8 +76,8 @@ def gate_in_words(reading: Reading, gate: GateResult) -> str:
     before, now = (reading.stated(value, metric) for value in (gate.before, gate.value))
     moved = f": {now}"
     if gate.before is not None and gate.before != gate.value:
-        moved = f" {'rose' if gate.value > gate.before else 'fell'} from {before} to {now}"
-    basis = f" ({gate.basis})" if gate.basis else ""
+        moved = f" {'rose' if gate.value > gate.before else 'fell'} from {before} in the baseline to {now}"
+    basis = f" ({re.sub(r'tasks$', reading.sample, gate.basis)})" if gate.basis else ""
     basis = " a run" if reading.is_per_run(metric) else basis
     rest = (f"{about}{moved}{basis}", f"allowed: {condition(reading, gate)}")
     return "; ".join(filter(None, (*rest, worst_run(reading, gate), gate.reason)))

@@ -24,7 +24,7 @@ class Box(NamedTuple):
         return across and self.top < other.bottom - 2 and other.top < self.bottom - 2
 
 
-_ORDER: tuple[Mark, ...] = ("advised", "today", "other", "rejected")
+_ORDER: tuple[Mark, ...] = ("advised", "today", "acceptable", "other", "rejected")
 _BESIDE: tuple[tuple[float, float, Anchor], ...] = (
     (9, -9, "start"), (-9, -9, "end"), (0, -26, "middle"), (0, 9, "middle"), (2, -26, "start"),
     (-2, -26, "end"), (-8, 9, "start"), (8, 9, "end"), (-8, -43, "start"),

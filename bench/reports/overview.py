@@ -6,19 +6,14 @@ from collections.abc import Sequence
 
 from ..model.base import grouped
 from ..model.compared import Compared
-from .blocks import TONE_OF, Cell, Cells, Prose, Report, Section, Span, table
+from .blocks import Cell, Cells, Prose, Report, Section, Span, table
 from .gates import not_passed
 from .numbers import change, count, counted, listed, percent
 from .panels.trust import REPLAY_LIMIT
 from .reading import Reading
 
-_GROUPS = {
-    "Gates failed": "with a failed gate",
-    "Ship": "with a certain gain",
-    "Not certain": "without a certain answer",
-    "Keep what runs today": "where today's stays",
-}
-"""The groups of scenarios in order, each with its words after a number."""
+_GROUPS = ("Gates failed", "Ship", "Keep for now, not certain", "Keep what runs today")
+"""The groups of scenarios in order."""
 
 
 def _group(reading: Reading) -> str:
@@ -27,8 +22,8 @@ def _group(reading: Reading) -> str:
         return "Gates failed"
     if reading.advice.advised:
         return "Ship"
-    unsure = any(item.verdict == "not certain" for item in reading.ranked)
-    return "Not certain" if unsure else "Keep what runs today"
+    unsure = reading.subject is not None and reading.subject.verdict == "not certain"
+    return "Keep for now, not certain" if unsure else "Keep what runs today"
 
 
 def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Report:
@@ -40,50 +35,38 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
     failed = [gate for one in readings for gate in one.failed_gates]
     advised = [one.advice.advised for one in readings if not one.failed_gates]
     names = list(dict.fromkeys(filter(None, advised)))
-    scenarios = counted(len(readings), "scenario")
 
     each = ", each for its question" if len(names) > 1 else ""
     ship = f"Ship {listed(names)}{each}." if names else "Nothing to ship."
     head = Span(ship, "good" if names else "", strong=True)
-    parts = listed([f"{count(len(places))} {_GROUPS[name]}" for name, places in groups.items()])
-    rest = "" if [*groups] == ["Ship"] else f" {scenarios}: {parts}."
+    rest = f" All {counted(gates, 'gate')} pass." if gates else ""
     if failed:
         head = Span(not_passed(failed, gates), "bad", strong=True)
-        rest = (f" {ship}" if names else "") + rest
-    elif gates:
-        rest += f" All {counted(gates, 'gate')} pass."
+        rest = f" {ship}" if names else ""
 
     rows: list[Cells] = []
     for name, places in groups.items():
         rows.append(f"{name}: {count(len(places))}")
         for at in places:
             question = Cell((Span(reports[at].title, href=f"#s{at + 1}"),), reports[at].short)
-            rows.append((question, *_key_figures(readings[at]), _passed(readings[at])))
-    heads = ["question and answer", "price against today", "missed turns", "gates"]
+            rows.append((question, *_key_figures(readings[at])))
+    heads = ["question and answer", "cost of a run", "missed turns"]
     blocks = (
         Prose((head, rest), "lead"),
         table("Questions and answers", heads, rows, note=REPLAY_LIMIT),
     )
     runs = counted(sum(len(one.runs) for one in readings), "run")
     title = f"{count(len(readings))} questions about what an agent remembers"
-    about = " · ".join([runs, scenarios, counted(gates, "gate")])
+    about = " · ".join([runs, counted(len(readings), "scenario"), counted(gates, "gate")])
     return Report(title, about, head.text + rest, (Section("answer", "Answer", "Answer", blocks),))
 
 
 def _key_figures(reading: Reading) -> tuple[Cell, Cell]:
-    """The change of price and the missed turns of the strategy that the answer is about."""
-    item, price = reading.subject, reading.price(reading.subject)
-    if item is None:
-        return Cell("–"), Cell("–")
-    mark = reading.mark(item.strategy)
-    name = f"{item.strategy}, rejected" if mark == "rejected" else item.strategy
-    missed = "–" if item.missed_turns is None else percent(item.missed_turns)
-    shown = change(price.ratio) if price else ""
-    return Cell(shown or "–", name, TONE_OF[mark]), Cell(missed, reading.sample)
-
-
-def _passed(reading: Reading) -> Cell:
-    """The cell with the number of passed gates."""
-    gates, failed = len(reading.judged_gates), len(reading.failed_gates)
-    sign = Span("✕ ", "bad", strong=True) if failed else Span("✓ ", "good", strong=True)
-    return Cell((sign, f"{count(gates - failed)} of {count(gates)}")) if gates else Cell("none")
+    """The change of price and the missed turns of the strategy to ship; dashes for any other."""
+    item, pricing = reading.by_name.get(reading.advice.advised or ""), reading.pricing
+    price = reading.price(item)
+    if item is None or price is None or item.missed_turns is None:
+        return Cell("–"), Cell("–", reading.sample)
+    moved = f"{pricing.money(reading.today)} → {pricing.in_words(price)}"
+    cost = Cell((Span(change(price.ratio), "good"),), moved)
+    return cost, Cell(percent(item.missed_turns), reading.sample)

@@ -22,8 +22,9 @@ from .numbers import count, counted, percent, quantity, shortened
 _UNNUMBERED = 5  # rows of a table without numbers
 _INACTIVE = 3  # of more strategies that changed nothing a line names them
 _NO_NAME = "asks "  # a task without a name is the digest of its question
-_LONGEST = 40  # letters of a task
-VERDICT = re.compile(r"(Ship .+?|Keep what runs today|Not certain)[.:](?=\s|$)", re.DOTALL)
+_LONGEST = 40  # letters of a task or a run
+_BEFORE_PART = re.compile(r"/?(?=#|__)")
+VERDICT = re.compile(r"(Ship .+?|Keep what runs today(?: for now)?)[.:](?=\s|$)", re.DOTALL)
 """Matches the verdict in the sentence of an advice."""
 
 MISSED, RATE = "needed.missed_turns", "needed.missed_turn_rate"
@@ -87,8 +88,10 @@ class Reading:
             return "today"
         if strategy == self.advice.advised:
             return "advised"
-        item = self.by_name.get(strategy)
-        return "rejected" if item is not None and item.verdict in REFUSED else "other"
+        verdict = self.by_name[strategy].verdict if strategy in self.by_name else "keep"
+        if verdict == "ship":
+            return "acceptable"
+        return "rejected" if verdict in REFUSED else "other"
 
     def title(self, strategy: str) -> str:
         """The name of a strategy; "today" for the one that all others are compared with."""
@@ -110,6 +113,11 @@ class Reading:
     def price(self, item: Ranked | None) -> Price | None:
         """The price of a strategy that decides, with or without the cache."""
         return item.price(self.advice.basis) if item else None
+
+    def shapes_prompts(self, item: Ranked) -> bool:
+        """True if a strategy's prompts cost or miss something else than today's."""
+        price = self.price(item)
+        return bool(item.missed_turns) or (price is not None and price.ratio not in (None, 1))
 
     @property
     def today(self) -> Price | None:
@@ -149,7 +157,7 @@ class Reading:
         """The number of runs, tasks and copies in words; copies of a run do not count as runs."""
         runs, tasks = self.advice.runs, self.advice.tasks
         copies = len(self.compared.runs) - len(self.runs)
-        of_tasks = f" of {counted(tasks, 'task')}" if 0 < tasks < runs else ""
+        of_tasks = f" of {counted(tasks, 'different task')}" if 0 < tasks < runs else ""
         others = f" and {counted(copies, 'copy', 'copies')}" if copies else ""
         return f"{counted(runs, 'run')}{of_tasks}{others}"
 
@@ -217,7 +225,7 @@ class Reading:
     def measured(self) -> tuple[str, list[tuple[str, float]]]:
         """The metric that answers a scenario that is not about savings, and each strategy's value
         of it, best first, among equals the advised one; "" and [] if no strategy was measured."""
-        order = ("advised", "other", "rejected", "today")
+        order = ("advised", "acceptable", "other", "rejected", "today")
         tried = sorted(
             (item.strategy for item in self.ranked), key=lambda name: order.index(self.mark(name))
         )
@@ -283,17 +291,20 @@ def short_names(ids: Sequence[str]) -> dict[str, str]:
     {'tau/a/1.json': 'a', 'tau/b/1.json': 'b'}
     >>> short_names(["walls/model-1/r1/run", "walls/model-2/r2/run", "doors/model-1/r1/run"]).values()
     dict_values(['walls/model-1', 'walls/model-2', 'doors/model-1'])
+    >>> short_names(["replay__walls-17__c-2.00__install-1", "replay__doors-4__c-2.00__install-1"]).values()
+    dict_values(['walls-17', 'doors-4'])
     >>> short_names(["tau/a/1.json"])
     {'tau/a/1.json': '1.json'}
     """
     if len(ids) < 2:
         return {name: name.rpartition("/")[2] or name for name in ids}
-    parts = [name.replace("#", "/#").split("/") for name in ids]
+    parts = [_BEFORE_PART.sub("/", name).split("/") for name in ids]
     kept = list(range(max(map(len, parts))))
     names = list(ids)
     for left_out in [None, *reversed(kept)]:
         places = [at for at in kept if at != left_out]
         shorter = ["/".join(part[at] for at in places if at < len(part)) for part in parts]
         if left_out is None or (all(shorter) and len(set(shorter)) == len(set(ids))):
-            kept, names = places, [name.replace("/#", "#") for name in shorter]
-    return dict(zip(ids, names, strict=True))
+            kept, names = places, [_BEFORE_PART.sub("", name).lstrip("_") for name in shorter]
+    short = [shortened(name, _LONGEST) for name in names]
+    return dict(zip(ids, short if len(set(short)) == len(set(names)) else names, strict=True))

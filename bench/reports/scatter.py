@@ -50,6 +50,8 @@ def scatter(reading: Reading) -> Drawing | None:
         if reading.mark(name) == "rejected" and places[name][1] <= (limit or 0)
     ]
     notes += ["A ring below the limit breaks another rule: see its verdict."] if below else []
+    if any(reading.mark(name) == "acceptable" for name in points):
+        notes.append("Green is acceptable, grey is not certain or no saving.")
     measure = "Tokens" if reading.counts_tokens else "Price"
     return Drawing(plot, f"{measure} against missed turns", " ".join(notes))
 

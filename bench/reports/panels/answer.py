@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from ...comparison.reasons import value_of_failed
 from ...model.advice import REFUSED, TODAY, Price, Ranked
 from ..blocks import (
     TONE_OF,
@@ -26,7 +24,7 @@ from ..blocks import (
 from ..charts import Axis, Mark, Range
 from ..numbers import change, counted, listed, percent, quantity, sentence_case, unseen
 from ..reading import RATE, VERDICT, Reading
-from ..scatter import MISSED_TURNS, scatter
+from ..scatter import scatter
 from ..spread import per_run_section
 
 _FIRST_CLAUSE = re.compile(r".+?[.:;?](?=\s|$)", re.DOTALL)
@@ -52,13 +50,11 @@ def _blocks(reading: Reading) -> Iterator[Block]:
         yield Figures(tuple(_measures(reading, metric, values)))
     name = "" if reading.compared.declared else reading.advice.advised
     if name and (spec := reading.spec(name)):
-        key = name if re.fullmatch(r"[\w-]+", name, re.ASCII) else json.dumps(name)
-        line = f"{key} = {json.dumps(spec, ensure_ascii=False)}"
-        yield Prose(
-            ("To use it, add to [strategies] of a scenario: ", Span(line, code=True)), "use"
-        )
-    yield _prices_and_losses(reading) if savings else _measures_table(reading, metric)
+        shown = Span(spec, code=True), Span("bench list strategies NAME", code=True)
+        start, end = "To use it, build this into your agent: ", " says what each NAME does."
+        yield Prose((start, shown[0], ". ", shown[1], end), "use")
     yield muted(" ".join(_notes(reading)))
+    yield _prices_and_losses(reading) if savings else _measures_table(reading, metric)
 
 
 def _answer(sentence: str) -> Text:
@@ -77,17 +73,16 @@ def _answer(sentence: str) -> Text:
 
 def _savings(reading: Reading) -> Iterator[Figure]:
     """Yield the figures on the strategy that the sentence is about (price, misses, certainty), and
-    on the cheapest rejected one, if any."""
+    on the cheapest rejected one, if it is another."""
     rejected = reading.rejected
     item = reading.subject or (reading.tried or reading.ranked)[0]
     yield _price_figure(reading, item)
     yield _missed_figure(reading, item)
     yield _certainty_figure(reading, item)
-    if rejected is not None:
-        price, name = reading.price(rejected), f"Cheapest rejected: {rejected.strategy}"
-        cost = f"{change(price.ratio)}, but " if price and price.ratio is not None else ""
-        line = f"{cost}{rejected.reason or rejected.verdict}"
-        yield Figure(name, value_of_failed(rejected.rules), "bad", line)
+    if rejected not in (None, item) and (price := reading.price(rejected)):
+        name = f"Cheapest rejected: {rejected.strategy}"
+        line = f"{reading.pricing.in_words(price)}, but {rejected.reason or rejected.verdict}"
+        yield Figure(name, change(price.ratio), "bad", line)
 
 
 def _least(reading: Reading) -> str:
@@ -116,18 +111,15 @@ def _price_figure(reading: Reading, item: Ranked) -> Figure:
 
 
 def _missed_figure(reading: Reading, item: Ranked) -> Figure:
-    """The missed turns of a strategy, with the limit and the run that misses most."""
+    """The missed turns of a strategy, with the limit."""
     limit, known = reading.limit("needed"), item.missed_turns
-    limit_text = "" if limit is None else f"limit {percent(limit)}"
     counts = reading.counts(item.strategy, RATE) or f"mean over {reading.sample}"
-    line = ", ".join(filter(None, [counts, limit_text]))
-    worst = next((rule.worst_run for rule in item.rules if rule.rule == "needed"), "")
-    share = reading.value_in(worst, item.strategy, RATE)
-    note = f"worst run: {reading.name(worst)}, {percent(share)}" if share else ""
+    most = "" if limit is None else f", limit {percent(limit)}"
+    line = f"lack something they used: {counts}{most}"
     bad = limit is not None and known is not None and known > limit
     tone: Tone = "bad" if bad else "good" if item.strategy == reading.advice.advised else ""
-    title = f"{sentence_case(MISSED_TURNS)} with {reading.title(item.strategy)}"
-    return Figure(title, percent(known), tone, line, note)
+    title = f"Missed turns with {reading.title(item.strategy)}"
+    return Figure(title, percent(known), tone, line)
 
 
 def _certainty_figure(reading: Reading, item: Ranked) -> Figure:
@@ -140,25 +132,22 @@ def _certainty_figure(reading: Reading, item: Ranked) -> Figure:
     elif item.strategy == advice.advised:
         line, tone = "the saving is certain", "good"
     elif price is not None and price.saves:
-        line = f"its saving is {'' if price.certain else 'not '}certain"
-        why = item.reason if item.verdict == "not certain" else ""
-        line = ": ".join(filter(None, [line, why]))
+        line = f"not certain: {item.reason}"
     return _measured_on(reading, tone, line)
 
 
 def _measured_on(reading: Reading, tone: Tone, line: str) -> Figure:
     """The number of tasks (or runs), and the losses that so few cannot show."""
     note = unseen(reading.sample, reading.advice.cannot_rule_out)
-    if reading.size != reading.sample:
-        runs = counted(reading.advice.runs, "run")
-        line = f"{runs}, but only {counted(reading.advice.tasks, 'different task')}; {line}"
+    line = line if reading.size == reading.sample else f"{reading.size}; {line}"
     return Figure("Measured on", reading.sample, tone, line, note)
 
 
 def _measures(
     reading: Reading, metric: str, measured: Sequence[tuple[str, float]]
 ) -> Iterator[Figure]:
-    """The figures of a scenario about stores, evaluators or routers: best, worst, today, runs."""
+    """The figures of a scenario about stores, evaluators or routers: best, worst, today, the saving,
+    runs."""
     line, unit, values = sentence_case(reading.label(metric)), reading.unit(metric), dict(measured)
     tried = [name for name, _ in measured if name != TODAY]
     best, worst = tried[0], tried[-1]
@@ -168,14 +157,13 @@ def _measures(
         titles = {best: f"{listed(tried)}{', equal' if len(tried) > 1 else ''}"}
     for name, title in titles.items():
         tone, basis = TONE_OF[reading.mark(name)], reading.basis(name, metric)
-        yield Figure(title, quantity(values[name], unit), tone, line, basis)
+        rest = f"; {percent(1 - values[name])} not" if unit == "share" and values[name] < 1 else ""
+        yield Figure(title, quantity(values[name], unit), tone, line + rest, basis)
     yield Figure("Today", quantity(values.get(TODAY), unit), "", line)
     item = reading.by_name[best]
-    last = item.rules[-1].rule if item.rules else "ran"
-    gain = {"better": "the gain is", "cheaper": "the saving is"}.get(last, "")
-    is_advised = best == reading.advice.advised
-    certain = f"{gain} certain" if is_advised and gain else item.reason
-    yield _measured_on(reading, TONE_OF["advised"] if is_advised else "", certain)
+    if reading.shapes_prompts(item):
+        yield _price_figure(reading, item)
+    yield _measured_on(reading, TONE_OF[reading.mark(best)], item.reason or "the gain is certain")
 
 
 # ---------------------------------------------------------------- table
@@ -190,7 +178,7 @@ def _prices_and_losses(reading: Reading) -> Table:
     scale = Axis(min(-0.02, *ends), max(0.02, *ends)) if ends else None
     heads: list[str | tuple[str, str]] = [
         (reading.price_axis, "tokens" if reading.counts_tokens else "price"),
-        "change, 95% interval",
+        "95% interval (across the dotted line: perhaps no saving)",
         ("with cache", "cache") if uncached else ("without cache", "no cache"),
         ("missed turns", "missed"),
         ("old facts kept", "old facts"),
@@ -229,14 +217,17 @@ def _in_words(interval: tuple[float, float]) -> str:
 
 
 def _measures_table(reading: Reading, metric: str) -> Table:
-    """The table of strategies with the measure that answers a scenario not about savings."""
+    """The table of strategies with the measure that answers a scenario not about savings; without
+    prices and losses if every prompt is today's."""
+    is_shaped = any(map(reading.shapes_prompts, reading.ranked))
 
     def cells(item: Ranked) -> list[Cell]:
         value = quantity(reading.value(item.strategy, metric), reading.unit(metric))
         mark, price = reading.mark(item.strategy), reading.price(item)
-        missed = "–" if item.missed_turns is None else percent(item.missed_turns)
+        missed = percent(item.missed_turns) if is_shaped and item.missed_turns is not None else "–"
         basis = re.sub(r"^mean.+, |^.+ of (?=.+)", "of ", reading.basis(item.strategy, metric))
-        return [Cell(value, basis), _price_cell(reading, price, mark, ""), Cell(missed)]
+        cost = _price_cell(reading, price if is_shaped else None, mark, "")
+        return [Cell(value, basis), cost, Cell(missed)]
 
     heads = reading.label(metric), reading.price_axis, ("missed turns", "missed")
     return _strategies(reading, heads, cells)
@@ -259,8 +250,9 @@ def _strategies(
         about = "what runs today" if mark == "today" else reading.spec(item.strategy)
         title = reading.title(item.strategy)
         name = Cell(f"{place} {title}" if place else title, about, mark=mark)
-        tone: Tone = "muted" if item.verdict == "ship" and mark == "other" else TONE_OF[mark]
-        verdict = Cell((Span(item.verdict, tone, strong=tone != "muted"),), item.reason)
+        tone = TONE_OF[mark]
+        words = "also acceptable" if mark == "acceptable" else item.verdict
+        verdict = Cell((Span(words, tone, strong=mark != "acceptable"),), item.reason)
         rows.append([name, *cells(item), verdict])
     note = ""
     if names := reading.inactive:
@@ -277,8 +269,10 @@ def _notes(reading: Reading) -> Iterator[str]:
             yield "Cache shares are assumed from the provider's rules, since these recordings hold no usage."
         elif "recorded" in shares:
             yield "Cache shares are as recorded."
-    yield "Percentages are means over tasks."
+    yield f"Percentages are means over {reading.sample.partition(' ')[2]}."
     has_column = reading.compared.answers == "savings"
+    if not has_column and any(map(reading.shapes_prompts, reading.ranked)):
+        yield "A missed turn lacks something it used."
     named = (item for item in reading.ranked if has_column or "old facts" in item.reason)
     if any(item.far_recall is not None for item in named):
         yield "Old facts came six or more turns before the turn that needed them."

@@ -69,7 +69,7 @@ def _gates(reading: Reading) -> Iterator[Block]:
         if before.get(name) != now.get(name)
     ]
     if changed:
-        heads = ["strategy", "before", "now"]
+        heads = ["strategy", "baseline", "now"]
         yield from headed(table("The change", heads, changed, look="texts"))
     if failed:
         yield from headed(_gate_table(reading, "Failed gates", failed))
@@ -81,9 +81,10 @@ def _gates(reading: Reading) -> Iterator[Block]:
 
 def _gate_table(reading: Reading, name: str, gates: Sequence[GateResult]) -> Table:
     """A table of gates, each with its value before, its value now, and its limit."""
-    heads = ["gate", "strategy", "before", "now", "limit"]
+    heads = ["gate", "strategy", "baseline", "now", "limit"]
     rows = [_gate_row(reading, gate) for gate in gates]
-    return table(name, heads, rows, most=_GATES, noun="gate", note=BASES)
+    note = f"Baseline and now are replays of the same recordings, {reading.size}. {BASES}"
+    return table(name, heads, rows, most=_GATES, noun="gate", note=note)
 
 
 def _gate_row(reading: Reading, gate: GateResult) -> Cells:
@@ -136,7 +137,7 @@ def _moved(reading: Reading) -> Iterator[Block]:
             Cell(count(move.regressed_runs), tone="bad" if move.regressed_runs else ""),
         )
         rows.append(row)
-    heads = ["number", "before", "now", "change", "runs better", "unchanged", "worse"]
+    heads = ["number", "baseline", "now", "change", "runs better", "unchanged", "worse"]
     yield table("Everything that moved", heads, rows, most=_MOVES, noun="number", note=BASES)
 
 
@@ -159,7 +160,7 @@ def _worst_runs(reading: Reading) -> Table | None:
         for unit in [reading.unit(move.metric)]
     ]
     name = f"Runs that got worse: {reading.label(move.metric)}, {move.strategy}"
-    return table(name, ["run", "before", "now", "change"], rows, most=_RUNS, noun="run")
+    return table(name, ["run", "baseline", "now", "change"], rows, most=_RUNS, noun="run")
 
 
 def _tone(better: bool | None) -> Tone:
@@ -178,12 +179,14 @@ def _next(reading: Reading) -> Iterator[Block]:
     advised = reading.by_name.get(reading.advice.advised or "")
     names = list(dict.fromkeys(gate.strategy for gate in reading.failed_gates if gate.strategy))
     back = "take the change back, or change it until every gate passes"
-    if any(map(_failed_before, reading.failed_gates)):
-        back = f"change {listed(names)} further: the values before this change fail, too"
+    if gate := next(filter(_failed_before, reading.failed_gates), None):
+        before = f"baseline {reading.stated(gate.before, gate.rule.metric)}"
+        back = f"change {listed(names)} further; undoing this change is not enough"
+        back += f" ({before}, allowed: {condition(reading, gate)})"
     other = ""
     if advised and advised.strategy not in names:
         price = reading.price(advised)
-        cost = f" and costs {less_or_more(price)} than today" if price and price.ratio else ""
+        cost = f" and costs {less_or_more(price)} than today's" if price and price.ratio else ""
         other = f" Or use {advised.strategy}, which passes every gate{cost}."
     yield Prose((Span("To pass, ", strong=True), f"{back}.{other}"), "next")
     is_limit = any({*LIMITS} & gate.rule.settings.keys() for gate in reading.failed_gates)
