@@ -164,14 +164,14 @@ def _why_not(
         rest = f"(measured on {sample(advice)}).{_other_economy(advice, acting)}"
         return f"{start} {cost}, but {why} {rest}"
     if failed is None:
-        why = "some of its texts could not be checked"
+        why = "Some of its texts could not be checked"
     elif advice.tasks < FEWEST:
         why = _too_few(advice)
     elif assumed and price is not None and price.certain:
-        why = f"the cache is not recorded, and without it this is not certain on {sample(advice)}"
+        why = f"The cache is not recorded, and without it this is not certain on {sample(advice)}"
     else:
-        why = f"the saving is not certain on {sample(advice)}: it {item.reason}"
-    return f"{item.strategy} {cost}{_missed(item)}, but {why}.{_other_economy(advice, [item])}"
+        why = f"The saving is not certain on {sample(advice)}: {item.strategy} {item.reason}"
+    return f"{item.strategy} {cost}{_missed(item)}. {why}.{_other_economy(advice, [item])}"
 
 
 def _other_economy(advice: Advice, items: Sequence[Ranked]) -> str:

@@ -96,11 +96,9 @@ def _about(reading: Reading) -> str:
     kinds[0] = f"recordings in {kinds[0]} format" if formats else ""
     data = ", ".join(filter(None, kinds))
     others = sum(name != TODAY for name in compared.strategies)
-    against = (
-        f"{counted(others, 'strategy', 'strategies')} against what runs today" if others else ""
-    )
+    against = f"{counted(others, 'strategy', 'strategies')} against what runs today"
     baseline = f"baseline {compared.against}" if compared.against else ""
-    return " · ".join(filter(None, [data, reading.size, against, baseline]))
+    return " · ".join(filter(None, [data, reading.size, against if others else "", baseline]))
 
 
 def reports(comparisons: Sequence[Compared]) -> tuple[Report, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..model.base import grouped
 from ..model.compared import Compared
-from .blocks import Cell, Cells, Prose, Report, Section, Span, table
+from .blocks import Cell, Cells, Prose, Report, Section, Span, muted, table
 from .gates import not_passed
 from .numbers import change, count, counted, listed, percent
 from .panels.trust import REPLAY_LIMIT
@@ -53,6 +53,7 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
     heads = ["question and answer", "cost of a run", "missed turns"]
     blocks = (
         Prose((head, rest), "lead"),
+        muted("A missed turn would have lacked something it used."),
         table("Questions and answers", heads, rows, note=REPLAY_LIMIT),
     )
     runs = counted(sum(len(one.runs) for one in readings), "run")

@@ -22,7 +22,7 @@ from .numbers import count, counted, percent, quantity, shortened
 _UNNUMBERED = 5  # rows of a table without numbers
 _INACTIVE = 3  # of more strategies that changed nothing a line names them
 _NO_NAME = "asks "  # a task without a name is the digest of its question
-_LONGEST = 40  # letters of a task or a run
+_LONGEST = 40  # letters of a task
 _BEFORE_PART = re.compile(r"/?(?=#|__)")
 VERDICT = re.compile(r"(Ship .+?|Keep what runs today(?: for now)?)[.:](?=\s|$)", re.DOTALL)
 """Matches the verdict in the sentence of an advice."""
@@ -299,12 +299,11 @@ def short_names(ids: Sequence[str]) -> dict[str, str]:
     if len(ids) < 2:
         return {name: name.rpartition("/")[2] or name for name in ids}
     parts = [_BEFORE_PART.sub("/", name).split("/") for name in ids]
-    kept = list(range(max(map(len, parts))))
-    names = list(ids)
-    for left_out in [None, *reversed(kept)]:
+    kept, names = list(range(max(map(len, parts)))), list(ids)
+    differ = [len({tuple(part[at : at + 1]) for part in parts}) > 1 for at in kept]
+    for left_out in [None, *sorted(kept, key=lambda at: (differ[at], -at))]:
         places = [at for at in kept if at != left_out]
         shorter = ["/".join(part[at] for at in places if at < len(part)) for part in parts]
         if left_out is None or (all(shorter) and len(set(shorter)) == len(set(ids))):
             kept, names = places, [_BEFORE_PART.sub("", name).lstrip("_") for name in shorter]
-    short = [shortened(name, _LONGEST) for name in names]
-    return dict(zip(ids, short if len(set(short)) == len(set(names)) else names, strict=True))
+    return dict(zip(ids, names, strict=True))

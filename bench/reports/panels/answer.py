@@ -113,13 +113,13 @@ def _price_figure(reading: Reading, item: Ranked) -> Figure:
 def _missed_figure(reading: Reading, item: Ranked) -> Figure:
     """The missed turns of a strategy, with the limit."""
     limit, known = reading.limit("needed"), item.missed_turns
-    counts = reading.counts(item.strategy, RATE) or f"mean over {reading.sample}"
+    counts = reading.counts(item.strategy, RATE)
     most = "" if limit is None else f", limit {percent(limit)}"
-    line = f"lack something they used: {counts}{most}"
+    basis = "" if counts else f", mean over {reading.sample}"
+    line = f"{counts or 'of the'} turns lack something they used{basis}{most}"
     bad = limit is not None and known is not None and known > limit
     tone: Tone = "bad" if bad else "good" if item.strategy == reading.advice.advised else ""
-    title = f"Missed turns with {reading.title(item.strategy)}"
-    return Figure(title, percent(known), tone, line)
+    return Figure(f"Missed turns with {reading.title(item.strategy)}", percent(known), tone, line)
 
 
 def _certainty_figure(reading: Reading, item: Ranked) -> Figure:
@@ -146,8 +146,7 @@ def _measured_on(reading: Reading, tone: Tone, line: str) -> Figure:
 def _measures(
     reading: Reading, metric: str, measured: Sequence[tuple[str, float]]
 ) -> Iterator[Figure]:
-    """The figures of a scenario about stores, evaluators or routers: best, worst, today, the saving,
-    runs."""
+    """The figures about stores, evaluators or routers: best, worst, today, the saving, runs."""
     line, unit, values = sentence_case(reading.label(metric)), reading.unit(metric), dict(measured)
     tried = [name for name, _ in measured if name != TODAY]
     best, worst = tried[0], tried[-1]

@@ -83,7 +83,8 @@ def _gate_table(reading: Reading, name: str, gates: Sequence[GateResult]) -> Tab
     """A table of gates, each with its value before, its value now, and its limit."""
     heads = ["gate", "strategy", "baseline", "now", "limit"]
     rows = [_gate_row(reading, gate) for gate in gates]
-    note = f"Baseline and now are replays of the same recordings, {reading.size}. {BASES}"
+    exact = "Baseline and now are of the same recordings, so differences are exact."
+    note = f"Measured on {reading.size}. {exact} {BASES}"
     return table(name, heads, rows, most=_GATES, noun="gate", note=note)
 
 
