@@ -146,8 +146,9 @@ def _measured_on(reading: Reading, tone: Tone, line: str) -> Figure:
 def _measures(
     reading: Reading, metric: str, measured: Sequence[tuple[str, float]]
 ) -> Iterator[Figure]:
-    """The figures about stores, evaluators or routers: best, worst, today, the saving, runs."""
+    """The figures about stores, evaluators or routers: best, worst, the saving, runs."""
     line, unit, values = sentence_case(reading.label(metric)), reading.unit(metric), dict(measured)
+    today = f"; today {quantity(values.get(TODAY), unit)}"
     tried = [name for name, _ in measured if name != TODAY]
     best, worst = tried[0], tried[-1]
     if values[worst] != values[best]:
@@ -156,9 +157,8 @@ def _measures(
         titles = {best: f"{listed(tried)}{', equal' if len(tried) > 1 else ''}"}
     for name, title in titles.items():
         tone, basis = TONE_OF[reading.mark(name)], reading.basis(name, metric)
-        rest = f"; {percent(1 - values[name])} not" if unit == "share" and values[name] < 1 else ""
-        yield Figure(title, quantity(values[name], unit), tone, line + rest, basis)
-    yield Figure("Today", quantity(values.get(TODAY), unit), "", line)
+        rest = f", {percent(1 - values[name])} not" if unit == "share" and values[name] < 1 else ""
+        yield Figure(title, quantity(values[name], unit), tone, line + rest + today, basis)
     item = reading.by_name[best]
     if reading.shapes_prompts(item):
         yield _price_figure(reading, item)
