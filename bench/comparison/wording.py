@@ -84,3 +84,17 @@ def sample(advice: Advice, many: int | None = None) -> str:
     """A number of tasks, or of runs if each run is its own task; by default those of the advice."""
     unit = "task" if advice.tasks != advice.runs else "run"
     return counted(advice.tasks if many is None else many, unit)
+
+
+def means(advice: Advice) -> str:
+    """What shares over all runs are.
+
+    >>> means(Advice(advised=None, sentence="", basis="tokens", tasks=1, runs=3))
+    'means over tasks'
+    """
+    return f"means over {sample(advice, 2).partition(' ')[2]}"
+
+
+def bases(advice: Advice) -> str:
+    """The bases of the numbers in a table of metrics, as a sentence."""
+    return f"Prices and tokens are per run, other counts totals, shares {means(advice)}."

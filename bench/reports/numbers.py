@@ -15,9 +15,6 @@ from ..text.wording import (
     shortened as shortened,
 )
 
-BASES = "Prices and tokens are per run, other counts totals over all runs, shares means over tasks."
-"""The bases of the numbers in a table of metrics."""
-
 
 def quantity(value: float | None, unit: str) -> str:
     """A value with its unit: shares as percent, dollars, anything else as a count.

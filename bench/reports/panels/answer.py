@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from ...comparison.wording import means
 from ...model.advice import REFUSED, TODAY, Price, Ranked
 from ..blocks import (
     TONE_OF,
@@ -268,7 +269,7 @@ def _notes(reading: Reading) -> Iterator[str]:
             yield "Cache shares are assumed from the provider's rules, since these recordings hold no usage."
         elif "recorded" in shares:
             yield "Cache shares are as recorded."
-    yield f"Percentages are means over {reading.sample.partition(' ')[2]}."
+    yield f"Percentages are {means(reading.advice)}."
     has_column = reading.compared.answers == "savings"
     if not has_column and any(map(reading.shapes_prompts, reading.ranked)):
         yield "A missed turn lacks something it used."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...comparison.gate_rules import LIMITS, is_beyond_limit
-from ...comparison.wording import less_or_more
+from ...comparison.wording import bases, less_or_more
 from ...model.compared import GateResult
 from ..blocks import (
     Block,
@@ -22,10 +22,11 @@ from ..blocks import (
     table,
 )
 from ..gates import condition, failed_sentence, name_of, worst_run
-from ..numbers import BASES, count, counted, difference, listed, quantity
+from ..numbers import count, counted, difference, listed, quantity
 from ..reading import Reading
 
 _MOVES, _GATES, _RUNS = 20, 30, 10
+_EXACT = " Baseline and now are of the same recordings, so differences are exact."
 _SIGNS: dict[str, Span] = {
     "pass": Span("✓ ", "good", strong=True),
     "skipped": Span("– not judged: ", "muted"),
@@ -83,8 +84,8 @@ def _gate_table(reading: Reading, name: str, gates: Sequence[GateResult]) -> Tab
     """A table of gates, each with its value before, its value now, and its limit."""
     heads = ["gate", "strategy", "baseline", "now", "limit"]
     rows = [_gate_row(reading, gate) for gate in gates]
-    exact = "Baseline and now are of the same recordings, so differences are exact."
-    note = f"Measured on {reading.size}. {exact} {BASES}"
+    exact = _EXACT if reading.compared.against else ""
+    note = f"Measured on {reading.size}.{exact} {bases(reading.advice)}"
     return table(name, heads, rows, most=_GATES, noun="gate", note=note)
 
 
@@ -139,7 +140,8 @@ def _moved(reading: Reading) -> Iterator[Block]:
         )
         rows.append(row)
     heads = ["number", "baseline", "now", "change", "runs better", "unchanged", "worse"]
-    yield table("Everything that moved", heads, rows, most=_MOVES, noun="number", note=BASES)
+    note = bases(reading.advice)
+    yield table("Everything that moved", heads, rows, most=_MOVES, noun="number", note=note)
 
 
 def _worst_runs(reading: Reading) -> Table | None:

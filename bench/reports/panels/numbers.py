@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from ...comparison.wording import bases
 from ...model.advice import TODAY
 from ..blocks import Block, Cell, Cells, Fold, Section, Table, table
-from ..numbers import BASES, counted, sentence_case
+from ..numbers import counted, sentence_case
 from ..reading import Reading
 
 _ACROSS = 8  # strategies beside today in one table
@@ -49,4 +50,4 @@ def _table(reading: Reading, metrics: Sequence[str], names: Sequence[str]) -> Ta
             )
             rows.append((Cell(reading.label(metric), metric), *cells))
     heads = ["metric", *map(reading.title, names)]
-    return table("Every number", heads, rows, look="numbers", note=BASES)
+    return table("Every number", heads, rows, look="numbers", note=bases(reading.advice))
