@@ -130,10 +130,6 @@ class TraceSession:
         """The texts of the recorded messages by step."""
         return grouped((item.step, item.text) for item in self.messages.recording.messages)
 
-    def is_result(self, text: str) -> bool:
-        """True if a text is one of the results, blanks folded."""
-        return " ".join(text.split()) in self._results_by_words
-
     def equal_results(self, result: ToolResult) -> list[ToolResult]:
         """The results with the same words as a result, including itself, in order."""
         return self._equal_results[result.index]

@@ -21,6 +21,7 @@ WRITTEN = {BASELINE, *map(Path, _FILES)}
 GATED = [
     "prompt.invalid",
     "faithful.changed",
+    "loss.silent_truncation",
     "faithful.invented",
     "faithful.hidden_errors",
     "needed.missed_turn_rate",

@@ -18,7 +18,6 @@ from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult
 from .changed_fields import Changes, changed_fields
 from .changed_lines import changed_lines
-from .dropped import dropped
 from .findings import check_of
 from .quoted import altered_quotes
 from .repeated import repeated
@@ -33,10 +32,9 @@ def changed(evidence: ReplayEvidence) -> Check:
 
     A value is compared with the one under the same key in the record of the result that agrees with
     the shown record most. Fewer digits, separators, another layout or order, and truncated text are
-    not a change. An absent value is lost, not changed; but rows left out without a notice claim that
-    there are no others. Neither may the result of another call stand in its place. A line may not
-    be repeated more often than in the result. A key that the result does not have is a change,
-    unless a legend in the same text says what it stands for.
+    not a change. An absent value is lost, not changed; but an empty text claims that there is
+    nothing, and a result is not the same as another one because a text says so. A key that the
+    result does not have is a change, unless a legend in the same text says what it stands for.
     Changes are also: a line of a text with a word replaced or a negation dropped, an exit code that
     the result does not state, altered words of a person or the model, a user message with fewer
     words and no notice, altered arguments of a call, a single dropped turn of the model, and a turn
@@ -86,8 +84,7 @@ def _find_changes(own: RewrittenResult) -> Changes:
         is_read = is_read and fields.is_read
         findings += changed_lines(own)
         findings += _changed_exit_codes(own)
-    missing = dropped(own)
-    return Changes([*findings, *repeated(own), *missing.findings], is_read and missing.is_read)
+    return Changes([*findings, *repeated(own)], is_read)
 
 
 def _changed_calls(own: OwnText) -> list[Finding]:

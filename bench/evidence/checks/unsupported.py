@@ -5,17 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import dropwhile, islice
+from itertools import islice
 
-from ...model import lines_of, nested
-from ...text.decode import NothingParsed, parse_json
-from ...text.escapes import unescape
 from ...text.exit_codes import EXIT_CODE, exit_codes
-from ...text.facts import flat
 from ...text.instructions import is_notice_word, quantifiers, sentences_of
-from ...text.line_notes import without_number
 from ...text.small_words import WORD, is_all_small, is_notice, is_small
-from ..calls import call_of
 from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult, lines_shown
 from .form import is_about_form
@@ -23,18 +17,15 @@ from .repeated import SAME, claims_repetition
 from .summaries import Summary
 from .support import (
     FEWEST_WORDS,
-    MARK,
     TAG,
     is_quoted,
     on_purpose,
     outcome_words,
     without,
-    without_halves,
 )
 
 _ATTRIBUTE = re.compile(r"(?<=\s)[\w-]+(?==\")")
 _FENCE = re.compile(r"^`{3,}\w*$", re.MULTILINE)
-_BRACKETS = re.compile(r"\[[^\[\]\n]{0,80}\]")
 _CUT_WORD = re.compile(r"([^\W\d_]+)[^\w\n]{0,3}(?:…|\.{3}|[\[(<⟨]|\n|$)")
 _COMPLETE = frozenset({"complete", "entire", "unabridged", "verbatim"})
 """What a text may say about itself if it has the whole result."""
@@ -42,8 +33,6 @@ _COMPLETE = frozenset({"complete", "entire", "unabridged", "verbatim"})
 _EMPTY = "no output: none, nothing"
 """What a text may say about an empty result."""
 
-_CODE = re.compile(r"\b(?=\w*\d)(?=\w*[^\W\d_])\w{3,}\b|(?<![\w./])~?/[\w/-]{2,}")
-_OWN_NAME = re.compile(r"\b(?:[A-Z][a-z]+ \d+|(?=\w*\d)\w{5,})\b")
 _FEW_WORDS = 40
 
 
@@ -73,9 +62,6 @@ def _in_result(own: RewrittenResult, purpose: Sequence[str]) -> Iterator[str]:
     text = _new_text(own, purpose)
     if not text.strip():
         return
-    yield from _names_of_others(own, text)
-    for prose in _prose_of(own, text):
-        yield from _moved_lines(own, prose)
     if not _strange_words(own, text) and not quantifiers(text):
         return
     text = "\n".join(
@@ -99,77 +85,6 @@ def _sentences_with(own: RewrittenResult, text: str, strange: frozenset[str]) ->
             rf"{re.escape(sentence)}(?!\w)", own.result.text
         ):
             yield sentence
-
-
-def _names_of_others(own: RewrittenResult, text: str) -> Iterator[str]:
-    """Yield the codes and numbered names (`Level 1`) in a text that are in other messages, but
-    neither in the result nor in its call.
-    """
-    session, result = own.session, own.result
-    row_of = session.messages.texts.flat
-    for name in dict.fromkeys(_OWN_NAME.findall(text)):
-        row = flat(name)
-        if not session.mentions.verbatim(name) or any(
-            row in row_of(part) for part in (result.text, call_of(result))
-        ):
-            continue
-        if " " in name or not session.words_of(result.index) >= {*row.split()}:
-            yield name
-
-
-def _moved_lines(own: RewrittenResult, text: str) -> Iterator[str]:
-    """Yield the lines of prose that the result does not have, has in another order, or has with a
-    code in other letters.
-    """
-    result = own.result
-    row, place = own.session.messages.texts.flat(result.text), 0
-    said = f"{result.text}\n{call_of(result)}"
-    for shown in lines_of(text) if row.strip() else ():
-        line = shown
-        for pattern in (_BRACKETS, TAG):
-            line = pattern.sub(lambda brackets: _without_notice(own, brackets[0]), line)
-        words = flat(without_number(line)).rstrip()
-        found = row.find(words, place)
-        # A cut may have left half a word in front.
-        is_part = words not in row and shown.strip() in result.text
-        if found < 0 and not is_part and not _is_of_call(own, flat(unescape(line))):
-            parts = list(without_halves(MARK.split(line)))
-            is_in_parts = len(parts) > 1 and all(flat(part).rstrip() in row for part in parts)
-            if not (is_in_parts or is_about_form(own, line)):
-                yield line
-        elif any(code not in said for code in _CODE.findall(line)):
-            yield line  # a code with other letters
-        place = max(place, found)
-
-
-def _is_of_call(own: RewrittenResult, words: str) -> bool:
-    """True if flat words only name the call of a result and its outcome."""
-    outcome = outcome_words(own.failed)
-    row = own.session.messages.texts.flat(call_of(own.result)).split()
-    called = [word for word in words.split() if not (outcome.fullmatch(word) or is_small(word))]
-    called = [*dropwhile(str.isdigit, called)]  # the number of the call
-    called = [word for word in called if not word.isdigit() or word in row]
-    known = [word for word in row if not is_small(word)]
-    return f" {' '.join(called)} " in f" {' '.join(known)} " or not called
-
-
-def _without_notice(own: RewrittenResult, brackets: str) -> str:
-    """A blank for brackets or a tag without significant words; else the match itself."""
-    is_notice_ = WORD.search(brackets) and is_all_small(brackets)
-    return " " if is_notice_ or is_about_form(own, brackets) else brackets
-
-
-def _prose_of(own: RewrittenResult, text: str) -> Iterator[str]:
-    """Yield the texts with several lines in a text; a text that is not data counts as one if the
-    result has no fields.
-    """
-    try:
-        yield from (
-            item for item in nested(parse_json(text)) if isinstance(item, str) and "\n" in item
-        )
-    except NothingParsed:
-        if not own.table.fields:
-            yield text
 
 
 def _new_text(own: RewrittenResult, purpose: Sequence[str]) -> str:
