@@ -138,7 +138,11 @@ def reason_of(item: Ranked, advice: Advice) -> str:
     if last.findings:
         return last.findings[0].text
     if advice.tasks < FEWEST:
-        return more_runs(advice)
+        is_one, more = (
+            advice.tasks == 1,
+            sample(advice, FEWEST - advice.tasks).replace(" ", " more "),
+        )
+        return f"{sample(advice)} {'is' if is_one else 'are'} too few; record {more}"
     if last.value is None:
         few = f"measured on fewer than {sample(advice, FEWEST)}"
         return few if last.rule == "better" else "not priced"
@@ -165,8 +169,3 @@ def _beside(item: Ranked, advice: Advice) -> str:
     if own.ratio < least.ratio - EQUAL:
         return f"{worse}, and its larger saving may be luck"
     return f"{worse}, and prices within {percent(EQUAL)} count as equal"
-
-
-def more_runs(advice: Advice) -> str:
-    """The advice to record as many more tasks as certainty needs."""
-    return f"record {sample(advice, FEWEST - advice.tasks).replace(' ', ' more ', 1)}"

@@ -15,7 +15,7 @@ from ..model.compared import Answers
 from ..model.scores import Rule
 from ..text.wording import listed, percent
 from .certainty import FEWEST
-from .reasons import amount, basis_in_words, figure_in_words, more_runs, reason_of, rule_failed
+from .reasons import amount, basis_in_words, figure_in_words, reason_of, rule_failed
 from .rules import merit
 from .wording import change, less_or_more, pricing_of, sample
 
@@ -156,17 +156,15 @@ def _why_not(
     price, cost = item.price(advice.basis), _cost(advice, item, assumed)
     failed = next((rule for rule in item.rules if not rule.passed), None)
     if item.verdict in _LOSES and failed:
-        start = item.strategy
-        if len(cheaper) > 1:
-            every = "both" if len(cheaper) == 2 else f"all {len(cheaper)}"
-            start = f"{every} cheaper strategies are rejected; the cheapest, {start},"
+        among = "no cheaper strategy is acceptable; the cheapest, {}," if len(cheaper) > 1 else "{}"
+        start = among.format(item.strategy)
         why = f"{_LOSES[item.verdict]}: {rule_failed(failed)}"
         rest = f"(measured on {sample(advice)}).{_other_economy(advice, acting)}"
         return f"{start} {cost}, but {why} {rest}"
     if failed is None:
         why = "Some of its texts could not be checked"
     elif advice.tasks < FEWEST:
-        why = _too_few(advice)
+        why = item.reason
     elif assumed and price is not None and price.certain:
         why = f"The cache is not recorded, and without it this is not certain on {sample(advice)}"
     else:
@@ -227,7 +225,7 @@ def _of_quality(advice: Advice, answers: Rule) -> tuple[str, str]:
     today = f"today {'the same' if same else amount(result, result.limit)}" if is_known else ""
     about = "; ".join(filter(None, [basis_in_words(result, advice), today]))
     words = figure_in_words(result) + (f" ({about})" if about else "")
-    on = "" if runs in about else f" (on {runs})"
+    on = "" if runs in about + best.reason else f" (on {runs})"
     cost = f"a run {_cost(advice, best, assumed=False)}" if ratio not in (None, 1) else ""
     if name == advice.advised and last.rule == "cheaper":
         return name, f"Ship {name}: {cost}, a saving that is certain on {runs}; it {words}."
@@ -237,12 +235,5 @@ def _of_quality(advice: Advice, answers: Rule) -> tuple[str, str]:
     if best.verdict != "not certain":
         why = "which is worse" if last is result else f"but {best.reason}"
         return name, f"{_KEEP}: {name} {words}, {why}{on}."
-    why = _too_few(advice) if advice.tasks < FEWEST else f"{best.reason}{on}"
-    why = f", but {why}" if is_known else f"; {best.reason}"
+    why = f", but {best.reason}{on}" if is_known else f"; {best.reason}"
     return name, f"{_KEEP_FOR_NOW}: {name} {words}{why}."
-
-
-def _too_few(advice: Advice) -> str:
-    """A clause on a number of tasks that is too small for certainty."""
-    verb = "is" if advice.tasks == 1 else "are"
-    return f"{sample(advice)} {verb} too few to be certain: {more_runs(advice)}"

@@ -87,11 +87,7 @@ def sample(advice: Advice, many: int | None = None) -> str:
 
 
 def means(advice: Advice) -> str:
-    """What shares over all runs are.
-
-    >>> means(Advice(advised=None, sentence="", basis="tokens", tasks=1, runs=3))
-    'means over tasks'
-    """
+    """The words for shares over all runs: "means over runs", or over tasks if they are fewer."""
     return f"means over {sample(advice, 2).partition(' ')[2]}"
 
 
