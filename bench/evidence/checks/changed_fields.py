@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import NamedTuple
 
+from ...model import as_text, nested
 from ...model.scores import Finding
 from ...text.dates import moment_of
+from ...text.decode import NothingParsed, parse_json
 from ...text.fields import FieldTable
 from ...text.instructions import is_denied
 from ...text.places import occurs
@@ -52,7 +55,7 @@ def changed_fields(own: RewrittenResult) -> Changes:
 
 def _are_compared(own: RewrittenResult, text: str, pieces: list[str]) -> bool:
     """False if most fields of a text cannot be compared with a record, or it has a single value on
-    a line that may belong to any record.
+    a line, or a list in another order than its column, which may belong to any record.
     """
     table, messages = own.table, own.session.messages
     readings = [messages.reading(piece) for piece in pieces]
@@ -66,9 +69,29 @@ def _are_compared(own: RewrittenResult, text: str, pieces: list[str]) -> bool:
         return False
     if own.shows_all:
         return True
+    recorded = {key for key, _ in _lists_in(own.result.text)}
+    lists = ((key, values) for key, values in _lists_in(text) if key not in recorded)
+    if not all(_is_in_order(table, key, values) for key, values in lists):
+        return False
     records = (record for reading in readings for record in reading.records)
     compared = sum(table.has_key(key) for record in records for key, _ in record.pairs)
     return 2 * compared >= len(messages.fields_in(own.result.index, text))
+
+
+def _lists_in(text: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the lists of scalars in data, each with its key."""
+    with suppress(NothingParsed):
+        for node in nested(parse_json(text)):
+            for key, item in node.items() if isinstance(node, dict) else ():
+                if isinstance(item, list) and not any(isinstance(i, dict | list) for i in item):
+                    yield key, [as_text(value) for value in item]
+
+
+def _is_in_order(table: FieldTable, key: str, values: list[str]) -> bool:
+    """False for a list with values of a column in another order than the rows, or without equal
+    ones, so that nobody can tell which row each belongs to."""
+    column = [item.text for item in table.fields if plain_key(item.key) == plain_key(key)]
+    return not column or (len(values) <= len(column) and all(map(same_value, values, column)))
 
 
 class _Piece:
