@@ -67,7 +67,11 @@ def hidden(evidence: ReplayEvidence) -> Check:
 
 def missing_in_silence(own: RewrittenResult) -> str:
     """The first fact, field or indentation of a result that its text lacks without a notice, in
-    words; "" without one."""
+    words; "" without one.
+
+    The metric `loss.silent_truncation` counts results instead: what another message of a prompt has
+    is not lost there, and a message that is gone without a word is.
+    """
     if own.shows_all or own.is_encoded or own.handles or own.says_omission:
         return ""
     return own.once("silent", lambda: _missing_in_silence(own))
