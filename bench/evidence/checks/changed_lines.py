@@ -13,6 +13,9 @@ from ...text.fields import FieldTable
 from ...text.quantities import same_value
 from ..own_text import RewrittenResult, lines_shown
 
+_FOLD = re.compile(r"\\\n\s*\\?")
+"""Matches a line break that YAML puts within a line."""
+
 _FIELD = re.compile(r"[\s\"'-]*([\w .-]+?)[\"']*\s*[:=]\s*[\"']*(.+?)[\"'\]}),\s]*")
 
 
@@ -22,7 +25,8 @@ def changed_lines(own: RewrittenResult) -> Iterator[Finding]:
         return  # held against the fields, its texts too
     if own.shows_all:
         return  # every line as it is
-    for line, was in altered(own, lines_shown(own.text)):
+    text = own.text if "\\\n" in own.result.text else _FOLD.sub("", own.text)
+    for line, was in altered(own, lines_shown(text)):
         if not _is_field(line, own.table):
             yield Finding(own.step, line, was)
 
