@@ -76,13 +76,13 @@ class Child:
                 self.stop()
                 self._process = _Process(*self._given)
                 self._end = weakref.finalize(self, self._process.end)
-            session = Session(self._process)
+            session = self._process.session()
             try:
                 with session.pipe:
                     session.send(pickle.dumps(work, pickle.HIGHEST_PROTOCOL))
                     yield session
             finally:
-                if session.exit_code is None:
+                if session.is_late:
                     self.stop()
 
     def stop(self) -> None:
@@ -126,10 +126,22 @@ class _Process:
         with contextlib.suppress(OSError):  # one that died is noticed by the session
             Frames(self.control).send(b"R", pickle.dumps(request))
             self.exit_code(_START_S)
+        self._last: Session | None = None
+        self._next = Session(self)
 
     def is_ready(self) -> bool:
-        """True if this very process started the child, and the child goes on."""
-        return self._owner == os.getpid() and self._process.poll() is None
+        """True if this very process started the child, its last session has ended, and the child
+        goes on."""
+        if self._owner != os.getpid():
+            return False
+        has_ended = self._last is None or self._last.exit_code is not None
+        return has_ended and self._process.poll() is None
+
+    def session(self) -> Session:
+        """A new session. The process of the next one starts when it ends, not when it is needed."""
+        session = self._last = self._next
+        self._next = Session(self)
+        return session
 
     def exit_code(self, seconds: float) -> int | None:
         """The exit code of a session's process as the child reports it, else the exit code of the
@@ -164,6 +176,7 @@ class _Process:
             self._process.wait()
             self._printing.join(1.0)
         self.control.close()
+        self._next.pipe.close()
 
 
 def _environment(other_hashes: bool) -> dict[str, str]:
