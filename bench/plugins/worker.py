@@ -3,7 +3,7 @@
 The child is a fresh interpreter that imports the code once; each session runs in a fork of it. A
 session is asked for one thing after another, so it cannot see later ones. Its answers are bytes,
 which are never unpickled. Limited are the time of each answer and the memory.
-At the end of a session all processes that it started are ended.
+All processes that a session started are ended before the next one begins, and when the child stops.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Child:
     """A warm child process in which `prepare()` runs once; each session gets the value that it
     returns.
 
-    It starts with the first session, and again after it died. `prepare` and its arguments can be
+    It starts before the first session, and again after it died. `prepare` and its arguments can be
     pickled. A forked process gets a child of its own. `modules` are the bench's modules to import
     before any limit applies. With `other_hashes` its sets are in another order than PYTHONHASHSEED
     sets.
@@ -72,11 +72,7 @@ class Child:
     def session(self, work: Work) -> Iterator[Session]:
         """A context with a session, whose requests `work` answers."""
         with self._lock:
-            if self._process is None or not self._process.is_ready():
-                self.stop()
-                self._process = _Process(*self._given)
-                self._end = weakref.finalize(self, self._process.end)
-            session = self._process.session()
+            session = self.start().session()
             try:
                 with session.pipe:
                     session.send(pickle.dumps(work, pickle.HIGHEST_PROTOCOL))
@@ -84,6 +80,14 @@ class Child:
             finally:
                 if session.is_late:
                     self.stop()
+
+    def start(self) -> _Process:
+        """The process of the child, which starts now if there is none; it is not awaited."""
+        if self._process is None or not self._process.is_ready():
+            self.stop()
+            self._process = _Process(*self._given)
+            self._end = weakref.finalize(self, self._process.end)
+        return self._process
 
     def stop(self) -> None:
         """End the child and all that it started."""
@@ -102,7 +106,7 @@ class _Process:
         limits: Limits,
         other_hashes: bool,
     ) -> None:
-        """Start the child, send it the code to import, and wait until it is ready."""
+        """Start the child, and send it the code to import."""
         if not hasattr(os, "fork"):
             what = "code that is not part of the bench needs a system that can fork"
             raise SpecError(f"{what} — run it on Linux, macOS or WSL")
@@ -125,9 +129,8 @@ class _Process:
         request = modules, limits, pickle.dumps(prepare, pickle.HIGHEST_PROTOCOL)
         with contextlib.suppress(OSError):  # one that died is noticed by the session
             Frames(self.control).send(b"R", pickle.dumps(request))
-            self.exit_code(_START_S)
         self._last: Session | None = None
-        self._next = Session(self)
+        self._next: Session | None = None
 
     def is_ready(self) -> bool:
         """True if this very process started the child, its last session has ended, and the child
@@ -139,6 +142,9 @@ class _Process:
 
     def session(self) -> Session:
         """A new session. The process of the next one starts when it ends, not when it is needed."""
+        if self._next is None:
+            self.exit_code(_START_S)
+            self._next = Session(self)
         session = self._last = self._next
         self._next = Session(self)
         return session
@@ -176,7 +182,8 @@ class _Process:
             self._process.wait()
             self._printing.join(1.0)
         self.control.close()
-        self._next.pipe.close()
+        if self._next is not None:
+            self._next.pipe.close()
 
 
 def _environment(other_hashes: bool) -> dict[str, str]:
