@@ -83,11 +83,12 @@ class Child:
 
     def start(self) -> _Process:
         """The process of the child, which starts now if there is none; it is not awaited."""
-        if self._process is None or not self._process.is_ready():
-            self.stop()
-            self._process = _Process(*self._given)
-            self._end = weakref.finalize(self, self._process.end)
-        return self._process
+        with self._lock:
+            if self._process is None or not self._process.is_ready():
+                self.stop()
+                self._process = _Process(*self._given)
+                self._end = weakref.finalize(self, self._process.end)
+            return self._process
 
     def stop(self) -> None:
         """End the child and all that it started."""
