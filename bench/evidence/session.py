@@ -107,11 +107,6 @@ class TraceSession:
         words = frozenset[str]().union(*map(str.split, rows))
         return words.union(_PART.findall(" ".join(filterfalse(str.isalpha, words))))
 
-    @cached_property
-    def words_of_results(self) -> frozenset[str]:
-        """The words of all results and their calls, and the parts of those words."""
-        return frozenset().union(*map(self.words_of, self.contents.results))
-
     @memo
     def quantifiers_of(self, step: int) -> list[str]:
         """The quantifiers (all, none, first) in a result and in its call."""

@@ -21,6 +21,9 @@ _TOKEN = re.compile(
     r"|(?:(?<![\w.)\]}\"'*-])[-\u2212](?=\d))?[$€£¥]?\w+(?:[-.:/@'’]\w+)*|[<>≤≥≠=✓✔✗✘✅❌]"
 )
 _NUMBER = re.compile(r"\W?\d[\d.,]*[%‰°]?")
+_SIGN = re.compile(r"[^\w\s\x00-\x7f\u2212$€£¥%‰°≤≥≠✓✔✗✘✅❌]")
+"""Matches a sign outside ASCII that states nothing itself."""
+
 _DENIAL = re.compile(r"not?|never|cannot|without|un|\w+n['’]t")
 _NOTE = re.compile(r"\[[^\[\],\"']{1,80}\]\W*$")
 """Matches words in brackets at the end of a line, which may say that it was cut."""
@@ -88,12 +91,13 @@ class ResultLines:
 
     def _find(self, line: str) -> str:
         """The line of the result of which a line is an alteration; "" if the result has that line,
-        or none like it.
+        or none like it, or the line has a sign of another notation.
         """
         words = _words(line)
         note = _NOTE.search(line)
         is_cut = omission_in(line, self._text) or (note and note[0] not in self._text)
-        if _is_short(words) or is_cut or len(words) > _MOST_TOKENS:
+        is_coded = any(sign not in self._text for sign in _SIGN.findall(line))
+        if _is_short(words) or is_cut or is_coded or len(words) > _MOST_TOKENS:
             return ""
         best: list[tuple[str, list[str]]] = []
         most = 0.0
@@ -166,6 +170,8 @@ def _is_altered(shown: Sequence[str], original: Sequence[str]) -> bool:
     """
     if len(shown) == len(original) and Counter(shown) == Counter(original):
         return list(shown) != list(original)
+    if _keeps_all(shown, original):
+        return False
     changes = [change for change in _matcher(original, shown).get_opcodes() if change[0] != "equal"]
     kept = len(original) - sum(end - begin for _, begin, end, _, _ in changes)
     differs = False
@@ -186,6 +192,14 @@ def _is_altered(shown: Sequence[str], original: Sequence[str]) -> bool:
         is_like = any(kind_of(one) == kind_of(other) for one, other in pairs)
         differs = differs or (is_like and not is_cut)
     return differs and kept >= _SAME * len(original)
+
+
+def _keeps_all(shown: Sequence[str], original: Sequence[str]) -> bool:
+    """True if all words of a line are shown in their order, with others between that deny nothing."""
+    rest = iter(shown)
+    is_kept = all(word in rest for word in original)
+    added = Counter(shown) - Counter(original)
+    return is_kept and not any(map(_DENIAL.fullmatch, added))
 
 
 def _is_cut(new: str, old: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-_NUMBERED = re.compile(r"[ \t]*(\d+)(?:[ \t]?[:|│┃→\t] ?|  |$)")
+_NUMBERED = re.compile(r"[ \t]*L?(\d+)(?:[ \t]?[:|│┃→\t] ?|  |$)")
 _SIGN = re.compile(r"[ \t]*([>•*-])(?: |$)")
 
 
@@ -15,8 +15,8 @@ def without_number(line: str) -> str:
 
     >>> without_number("  12\\tdef main():"), without_number("303  ls: no file"), without_number("12 files")
     ('def main():', 'ls: no file', '12 files')
-    >>> without_number("35866"), without_number("208  ")
-    ('35866', '')
+    >>> without_number("35866"), without_number("208  "), without_number("L7| end")
+    ('35866', '', 'end')
     """
     match = _NUMBERED.match(line)
     return line if match is None or match.end(1) == len(line) else line[match.end() :]

@@ -16,7 +16,7 @@ _WORDS = (
     r"|not (?:shown|displayed|included|listed)|show(?:n|ing)\b|(?P<part>\d+)(?:st|nd|rd|th)? of (?:the )?(?!(?P=part)\b)\d"
     r"|(?:first|last|top) \d+|\d+ (?:more|others|remaining|further|additional|hidden)\b"
     r"|removed|cleared|dropped|masked|pruned|hidden|stored|saved|full (?:output|result|text|content)"
-    r"|(?:same|identical|unchanged|repeated) )"
+    r"|(?:same|identical|unchanged|repeated) |(?<=[\[(<{⟨⟦+])\d[\d,.]*\s?(?:more |other |further )?(?:char|byte|word|token))"
 )
 _OMISSION = re.compile(_WORDS)
 _WITH_DOTS = re.compile(_WORDS + r"|(?<!\.)\.{3,}(?=\s*(?:$|[\"'\])}>,|]))|…")

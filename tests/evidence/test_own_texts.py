@@ -107,8 +107,10 @@ def test_a_notice_may_name_a_recorded_call_and_shorten_a_name(known: str, unknow
         ModelTurn(index=3, content="Ann."),
     )
     strategy = compose("mine", {"summarizer": lambda result: f"[the same result as {known} {unknown}]"}, "tests")
-    findings = measured.evidence_of(recording, strategy).checks["invented"].findings
-    assert [item.text.split()[0] for item in findings] == [unknown][: len(unknown)]
+    invented = measured.evidence_of(recording, strategy).checks["invented"]
+    assert invented.findings == ()  # a notice may have labels of its own
+    assert bool(invented.unchecked) == bool(unknown)
+    assert unknown in invented.unchecked_text
 
 
 LOG = [f"wall of type {letter} is done" * 3 for letter in "abcdefghijklmnopqr"] + ["the last wall is long" * 9]

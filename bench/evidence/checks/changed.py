@@ -42,6 +42,7 @@ def changed(evidence: ReplayEvidence) -> Check:
 
     Source: https://arxiv.org/abs/2005.00661 (intrinsic errors of summaries)
     """
+    unread = [own for own in evidence.rewritten if not changes_of(own).is_read]
     findings = [Finding(own.step, "", own.result.text[:200]) for own in evidence.emptied]
     for step in evidence.picked_out:
         turn = evidence.messages.messages[evidence.index.full[step]]
@@ -54,17 +55,16 @@ def changed(evidence: ReplayEvidence) -> Check:
             findings += _changed_calls(own)
         if isinstance(own, RewrittenResult):
             looked_at += 1
-            findings += changes_of(own).findings
+            findings += () if unread else changes_of(own).findings
         else:
             quotes = [*altered_quotes(own)]
             looked_at += bool(quotes) and own.message.kind != "model"
             findings += quotes
-    unread = [
-        f"{quoted(own.text)} cannot be read as the result"
-        for own in evidence.rewritten
-        if not changes_of(own).is_read
-    ]
-    return check_of(findings, looked_at, unchecked=unread)
+    return check_of(
+        findings,
+        looked_at,
+        unchecked=[f"{quoted(own.text)} cannot be read as the result" for own in unread],
+    )
 
 
 def changes_of(own: RewrittenResult) -> Changes:

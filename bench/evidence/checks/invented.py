@@ -11,13 +11,14 @@ from ...model.scores import Check, Finding
 from ...text.dates import dates_in, times_in
 from ...text.instructions import is_command, is_consent, is_order, repeats
 from ...text.reading import is_path
+from ...text.small_words import WORD
 from ...text.wording import quoted
 from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult
 from .findings import check_of
 from .stated_numbers import StatedNumbers
 from .support import on_purpose, without
-from .unsupported import unsupported
+from .unsupported import is_about_itself, unsupported
 
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+(?=\S)|\n")
 _IDENTIFIER = re.compile(  # bounded where it looks ahead, so that time is linear in a text that is one long word
@@ -138,24 +139,28 @@ def _strange(
             if ordered:
                 yield text[:200], True
             constant = line.strip() in wording
+            bare = _IDENTIFIER.sub(" ", text)
+            is_sure = shown is None or (
+                bool(WORD.search(bare)) and not is_about_itself(shown, bare)
+            )
             text = _IDENTIFIER.sub(lambda match: " " if mentions.name(match[0]) else match[0], text)
             for find in (dates_in, times_in):
                 for moment, (start, end) in list(find(text)):
                     if not mentions.moment(moment) and not constant:
-                        yield _quoted(text[start:end], sentence), True
+                        yield _quoted(text[start:end], sentence), is_sure
                     text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
             text = _UNSPACED.sub(" ", text)
             identifiers = _IDENTIFIER.findall(text)
             for name in identifiers:
                 if not _is_known(own, name, sentence):
-                    yield _quoted(name, sentence), True
+                    yield _quoted(name, sentence), is_sure
             text = _IDENTIFIER.sub(" ", text) if identifiers else text
             states_all = bool(_ALL.search(sentence)) or own.text.strip() == line.strip()
             for number, is_wrong in numbers.unsupported(text, sentence, near, states_all):
                 yield _quoted(number, sentence), is_wrong
             for name in () if constant or _is_title(text) else _NAME.findall(text):
                 if not _is_known(own, name, sentence):
-                    yield _quoted(name, sentence), True
+                    yield _quoted(name, sentence), is_sure
 
 
 def _quoted(words: str, sentence: str) -> str:

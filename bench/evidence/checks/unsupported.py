@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from ...text.exit_codes import EXIT_CODE, exit_codes
-from ...text.instructions import is_notice_word, quantifiers, sentences_of
+from ...text.instructions import is_consent, is_unit, quantifiers, sentences_of
+from ...text.omissions import omission_in
 from ...text.small_words import WORD, is_all_small, is_notice, is_small
+from ..failures import FAILURE, SUCCESS
 from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult, lines_shown
-from .form import is_about_form
 from .repeated import SAME, claims_repetition
 from .summaries import Summary
 from .support import (
@@ -27,8 +28,8 @@ from .support import (
 _ATTRIBUTE = re.compile(r"(?<=\s)[\w-]+(?==\")")
 _FENCE = re.compile(r"^`{3,}\w*$", re.MULTILINE)
 _CUT_WORD = re.compile(r"([^\W\d_]+)[^\w\n]{0,3}(?:…|\.{3}|[\[(<⟨]|\n|$)")
-_COMPLETE = frozenset({"complete", "entire", "unabridged", "verbatim"})
-"""What a text may say about itself if it has the whole result."""
+_NO_OTHERS = re.compile(r"\bonly\b|\b(\d+) of (?:the )?\1\b", re.IGNORECASE)
+"""Matches a statement that there is nothing else."""
 
 _EMPTY = "no output: none, nothing"
 """What a text may say about an empty result."""
@@ -54,37 +55,42 @@ def unsupported(evidence: ReplayEvidence, own: OwnText) -> str:
 
 
 def _in_result(own: RewrittenResult, purpose: Sequence[str]) -> Iterator[str]:
-    """Yield the sentences with a word that is neither in the result nor in a notice, or with an
-    unsupported quantifier.
-
-    Lines of an earlier message count as quotations.
+    """Yield the sentences with an unsupported word or quantifier, except those about the text
+    itself and lines of an earlier message.
     """
     text = _new_text(own, purpose)
-    if not text.strip():
-        return
-    if not _strange_words(own, text) and not quantifiers(text):
+    if not text.strip() or not (_new_words(own, text) or quantifiers(text)):
         return
     text = "\n".join(
         line
         for line in text.split("\n")
         if not (line.count(" ") >= FEWEST_WORDS and is_quoted(own, line, own.result.index))
     )
-    strange = _strange_words(own, text) - (_COMPLETE if own.result.text in own.text else set())
-    yield from islice(_sentences_with(own, text, strange), 1)
+    yield from islice(_sentences_with(own, text, _new_words(own, text)), 1)
     yield from _quantified(own, text)
 
 
-def _sentences_with(own: RewrittenResult, text: str, strange: frozenset[str]) -> Iterator[str]:
+def _sentences_with(own: RewrittenResult, text: str, words: frozenset[str]) -> Iterator[str]:
     """Yield the sentences with one of some words, except words that are the end of a word of the
     result, perhaps left by a cut.
     """
     sentences = [sentence for line in lines_shown(text) for sentence in sentences_of(line)]
-    with_word = [item for item in sentences if strange & {*WORD.findall(item.casefold())}]
-    for sentence in with_word or sorted(strange):
-        if not is_about_form(own, sentence) and not re.search(
+    with_word = [item for item in sentences if words & {*WORD.findall(item.casefold())}]
+    for sentence in with_word or sorted(words):
+        if not is_about_itself(own, sentence) and not re.search(
             rf"{re.escape(sentence)}(?!\w)", own.result.text
         ):
             yield sentence
+
+
+def is_about_itself(own: RewrittenResult, sentence: str) -> bool:
+    """True if a sentence names lines, rows, values or what is left out, and claims no success,
+    failure or consent."""
+    names_parts = any(map(is_unit, WORD.findall(sentence.casefold())))
+    if not names_parts and not omission_in(sentence, own.result.text):
+        return False
+    claims = SUCCESS.search, FAILURE.search, is_consent
+    return not any(claim(sentence) for claim in claims)
 
 
 def _new_text(own: RewrittenResult, purpose: Sequence[str]) -> str:
@@ -99,40 +105,31 @@ def _new_text(own: RewrittenResult, purpose: Sequence[str]) -> str:
     return TAG.sub(lambda tag: _ATTRIBUTE.sub("", tag[0]), _FENCE.sub(" ", text))
 
 
-def _strange_words(own: RewrittenResult, text: str) -> frozenset[str]:
-    """The words of a text that are neither in its result nor in a notice, without half words at a
-    cut.
-
-    Names with digits do not count.
+def _new_words(own: RewrittenResult, text: str) -> frozenset[str]:
+    """The words of a text that neither its result nor its call has. Names with digits, small words,
+    and half words at a cut do not count.
     """
-    words = {
-        word
-        for word in own.session.messages.texts.flat(text).split()
-        if not word.isdigit() and not is_notice_word(word)
-    }
-    if all(map(is_small, words)) if len(words) < _FEW_WORDS else not words:
-        return frozenset()
     known = own.session.words_of(own.result.index)
-    strange = {
+    new = {
         part
-        for word in words - known
+        for word in {*own.session.messages.texts.flat(text).split()} - known
         if not any(map(str.isdigit, word))
         for part in WORD.findall(word)
-        if not is_small(part)
-    } - known
+        if part not in known and not is_small(part) and not is_unit(part)
+    }
     if "null" in known:
-        strange.discard("none")
+        new -= {"none", "nil"}
     if claims_repetition(own):  # which *changed* holds against the other results
-        strange = {word for word in strange if not SAME.fullmatch(word)}
-    if not strange:
+        new = {word for word in new if not SAME.fullmatch(word)}
+    if not new:
         return frozenset()
     outcome = outcome_words(own.failed)
     cut = set(_CUT_WORD.findall(text.casefold()))
     return frozenset(
-        part
-        for part in strange
-        if not outcome.fullmatch(part)
-        and not (part in cut and any(word.startswith(part) for word in known))
+        word
+        for word in new
+        if not outcome.fullmatch(word)
+        and not (word in cut and any(other.startswith(word) for other in known))
     )
 
 
@@ -158,5 +155,6 @@ def _quantified(own: RewrittenResult, text: str) -> Iterator[str]:
     if claims_repetition(own):
         was.update(filter(SAME.fullmatch, now))
     for sentence, quantified in sentences:
-        if any(now[word] > was[word] for word in quantified) and not is_about_form(own, sentence):
+        is_excused = is_about_itself(own, sentence) and not _NO_OTHERS.search(sentence)
+        if any(now[word] > was[word] for word in quantified) and not is_excused:
             yield sentence
