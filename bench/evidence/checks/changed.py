@@ -38,11 +38,14 @@ def changed(evidence: ReplayEvidence) -> Check:
     Changes are also: a line of a text with a word replaced or a negation dropped, an exit code that
     the result does not state, altered words of a person or the model, a user message with fewer
     words and no notice, altered arguments of a call, a single dropped turn of the model, and a turn
-    under another role.
+    under another role. No value counts as changed if as many texts cannot be read as have one: the
+    strategy writes in a notation that the bench does not know.
 
     Source: https://arxiv.org/abs/2005.00661 (intrinsic errors of summaries)
     """
     unread = [own for own in evidence.rewritten if not changes_of(own).is_read]
+    altered = [own for own in evidence.rewritten if changes_of(own).findings]
+    is_read = len(altered) > len(unread)
     findings = [Finding(own.step, "", own.result.text[:200]) for own in evidence.emptied]
     for step in evidence.picked_out:
         turn = evidence.messages.messages[evidence.index.full[step]]
@@ -55,7 +58,7 @@ def changed(evidence: ReplayEvidence) -> Check:
             findings += _changed_calls(own)
         if isinstance(own, RewrittenResult):
             looked_at += 1
-            findings += () if unread else changes_of(own).findings
+            findings += changes_of(own).findings if is_read else ()
         else:
             quotes = [*altered_quotes(own)]
             looked_at += bool(quotes) and own.message.kind != "model"

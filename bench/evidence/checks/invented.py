@@ -153,7 +153,7 @@ def _strange(
             identifiers = _IDENTIFIER.findall(text)
             for name in identifiers:
                 if not _is_known(own, name, sentence):
-                    yield _quoted(name, sentence), is_sure
+                    yield _quoted(name, sentence), is_sure or "/" in name  # no label is a path
             text = _IDENTIFIER.sub(" ", text) if identifiers else text
             states_all = bool(_ALL.search(sentence)) or own.text.strip() == line.strip()
             for number, is_wrong in numbers.unsupported(text, sentence, near, states_all):
