@@ -66,7 +66,7 @@ class OwnText:
         lines = (
             line
             for line in self._lines()
-            if known.isdisjoint((line, without_number(line), unescape_html(line)))
+            if line not in known and known.isdisjoint((without_number(line), unescape_html(line)))
         )
         return [part for line in lines for part in unsaid(line)]
 

@@ -21,8 +21,8 @@ _TOKEN = re.compile(
     r"|(?:(?<![\w.)\]}\"'*-])[-\u2212](?=\d))?[$€£¥]?\w+(?:[-.:/@'’]\w+)*|[<>≤≥≠=✓✔✗✘✅❌]"
 )
 _NUMBER = re.compile(r"\W?\d[\d.,]*[%‰°]?")
-_SIGN = re.compile(r"[^\w\s\x00-\x7f\u2212$€£¥%‰°≤≥≠✓✔✗✘✅❌]")
-"""Matches a sign outside ASCII that states nothing itself."""
+_SIGN = re.compile(r"[^\w\s\x00-\x7f\u2010-\u2027\u2212€£¥‰°≤≥≠✓✔✗✘✅❌]")
+"""Matches a sign outside ASCII that is no punctuation and states nothing itself."""
 
 _DENIAL = re.compile(r"not?|never|cannot|without|un|\w+n['’]t")
 _NOTE = re.compile(r"\[[^\[\],\"']{1,80}\]\W*$")
@@ -75,6 +75,14 @@ class ResultLines:
             (word, number) for number, (_, words) in enumerate(self._lines) for word in set(words)
         )
 
+    def is_coded(self, text: str) -> bool:
+        """True if a text has a sign of a notation that no line has.
+
+        >>> [ResultLines(["a → b"]).is_coded(text) for text in ("b → a", "〃 b", "b (a)")]
+        [False, True, False]
+        """
+        return any(sign not in self._text for sign in _SIGN.findall(text))
+
     def altered(self, line: str) -> str:
         """The line of the result that a line shows with another word in it; "" without one.
 
@@ -91,13 +99,12 @@ class ResultLines:
 
     def _find(self, line: str) -> str:
         """The line of the result of which a line is an alteration; "" if the result has that line,
-        or none like it, or the line has a sign of another notation.
+        or none like it.
         """
         words = _words(line)
         note = _NOTE.search(line)
         is_cut = omission_in(line, self._text) or (note and note[0] not in self._text)
-        is_coded = any(sign not in self._text for sign in _SIGN.findall(line))
-        if _is_short(words) or is_cut or is_coded or len(words) > _MOST_TOKENS:
+        if _is_short(words) or is_cut or len(words) > _MOST_TOKENS:
             return ""
         best: list[tuple[str, list[str]]] = []
         most = 0.0

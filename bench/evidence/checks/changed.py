@@ -77,7 +77,8 @@ def changes_of(own: RewrittenResult) -> Changes:
 
 def _find_changes(own: RewrittenResult) -> Changes:
     """The changes of one rewritten result. A truncated one, or one with the same words in other
-    lines, has no changed value.
+    lines, has no changed value. What differs and has a sign that the result never has cannot be
+    read.
     """
     findings = [*_changed_scalar(own)]
     is_read = not own.is_encoded
@@ -87,7 +88,9 @@ def _find_changes(own: RewrittenResult) -> Changes:
         is_read = is_read and fields.is_read
         findings += changed_lines(own)
         findings += _changed_exit_codes(own)
-    return Changes([*findings, *repeated(own)], is_read)
+    lines = own.session.result_lines(own.result.index)
+    plain = [item for item in findings if not lines.is_coded(item.text)]
+    return Changes([*plain, *repeated(own)], is_read and len(plain) == len(findings))
 
 
 def _changed_calls(own: OwnText) -> list[Finding]:

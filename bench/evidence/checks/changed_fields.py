@@ -151,9 +151,10 @@ class _Piece:
     def _compare_unknown(
         self, key: str, text: str, known: list[Pair], pairs: Sequence[Pair], best: Sequence[int]
     ) -> None:
-        """Compare a value under a key that the result does not have; the recorded text may have
-        it."""
-        if key in self._own.result.recorded_text:
+        """Compare a value under a key that the result does not have; where it was recorded cut, what
+        the model saw may have it."""
+        result = self._own.result
+        if result.recorded_text != result.text and f'"{key}"' in result.recorded_text:
             return
         number, _, unit = text.rpartition(" ")
         if self._table.says_value(number) and is_quantity(number):

@@ -52,8 +52,9 @@ def invented(evidence: ReplayEvidence, wording: frozenset[str]) -> Check:
     numbers computed from others in the same paragraph or record. A text that shows a result may not
     give an order or state a consent; any other may not give a standing instruction that nobody
     gave. Names in the strategy's own `wording` (lines in half of its texts) are quoted in the
-    report instead, and so are sentences that it `says` on purpose. An unknown number beside a
-    result may count anything: it is not checked.
+    report instead, and so are sentences that it `says` on purpose. Beside a result an unknown number
+    may count anything, and an unknown name in a sentence about the text itself may be a label: they
+    are not checked.
 
     Source: https://arxiv.org/abs/2005.00661 (extrinsic hallucinations)
     """
@@ -109,8 +110,8 @@ def _strange(
     lines: list[str],
     wording: frozenset[str],
 ) -> Iterator[tuple[str, bool]]:
-    """Yield the inventions of an own text, each with False for a number beside a result, which may
-    count or compute anything.
+    """Yield the inventions of an own text, each with False for what may be a count or a label of a
+    text that shows a result.
     """
     mentions = evidence.session.mentions
     shown = own if isinstance(own, RewrittenResult) else None

@@ -34,16 +34,14 @@ _NO_OTHERS = re.compile(r"\bonly\b|\b(\d+) of (?:the )?\1\b", re.IGNORECASE)
 _EMPTY = "no output: none, nothing"
 """What a text may say about an empty result."""
 
-_FEW_WORDS = 40
-
 
 def unsupported(evidence: ReplayEvidence, own: OwnText) -> str:
     """The first unsupported sentence of an own text; "" without one.
 
-    In a text that shows a result, every word must be from the result or its call, or describe what
-    is shown and left out, and no name may belong to something else. A sentence of any other text
-    must be in an earlier message, or be a heading or a notice. Words such as all, none and latest are supported only if the result has them
-    as often, or if they are quoted.
+    In a text that shows a result, every word must be from the result or its call, and words such as
+    all, none and latest may not be more than there. Lines of an earlier message are free, and so are
+    sentences about the text itself. A sentence of any other text must be in an earlier message, or be
+    a heading or a notice.
     """
     purpose = *on_purpose(own.text, evidence.replay.says), *own.handles
     if isinstance(own, RewrittenResult):
