@@ -9,16 +9,25 @@ from .rules import GAINS, asked_by
 from .wording import change, less_or_more, sample
 
 FIGURES = {
-    "loss.leaf_recall.stored": ("keeps {} of the fields in the store", "result"),
-    "loss.fact_recall.stored": ("keeps {} of the facts in the store", "result"),
-    "probes.recall": ("answers {} of the questions", "question"),
-    "findings.agreement": ("judges {} of the results as if they were stored untruncated", "result"),
-    "routing.accuracy": ("takes the recording's expected route in {} of the decisions", "decision"),
+    "loss.leaf_recall.stored": ("keeps {} of the fields in the store", "results"),
+    "loss.fact_recall.stored": ("keeps {} of the facts in the store", "results"),
+    "probes.recall": ("answers {} of the questions", "questions"),
+    "findings.agreement": (
+        "judges {} of the results as if they were stored untruncated",
+        "results",
+    ),
+    "routing.accuracy": (
+        "takes the recording's expected route in {} of the decisions",
+        "decisions",
+    ),
     "routing.selection_top1": (
         "finds the recording's script first for {} of the requests",
-        "request",
+        "requests",
     ),
-    "routing.unreset_states": ("leaves the task's state uncleared in {} replies a run", ""),
+    "routing.unreset_states": (
+        "leaves the task's state uncleared after {} of the replies",
+        "replies",
+    ),
 }
 """The words for the figures of stores, evaluators, routers and consumers, after a strategy's name, and
 what a share is of."""
@@ -33,8 +42,8 @@ def rule_failed(result: RuleResult, *, quoting: bool = True) -> str:
     'missed turns 5.030%, above 5%'
     >>> rule_failed(RuleResult(rule="stored", passed=False, value=0.249, limit=1, metric="probes.recall"))
     "answers 24.9% of the questions, below today's 100%"
-    >>> rule_failed(RuleResult(rule="routed", passed=False, value=2, limit=0, metric="routing.unreset_states"))
-    "leaves the task's state uncleared in 2 replies a run, above today's 0"
+    >>> rule_failed(RuleResult(rule="routed", passed=False, value=.2, limit=0, metric="routing.unreset_states"))
+    "leaves the task's state uncleared after 20% of the replies, above today's 0%"
     >>> rule_failed(RuleResult(rule="changed", passed=False, value=3, of=7))
     '3 values changed in 7 rewritten texts'
     >>> rule_failed(RuleResult(rule="ran", passed=False, value=1))
@@ -44,7 +53,7 @@ def rule_failed(result: RuleResult, *, quoting: bool = True) -> str:
     '2 errors hidden, shown as "Success"'
     """
     words = asked_by(result)
-    value, limit = (amount(result, size) for size in (result.value, result.limit))
+    value, limit = percent(result.value), percent(result.limit)
     texts = ((item.was, item.text.partition(" — ")[0]) for item in result.findings)
     was, text = next((pair for pair in texts if pair[1].strip()), ("", ""))
     example = f", {words.example.format(quoted(text), quoted(was))}" if text and quoting else ""
@@ -67,15 +76,15 @@ def figure_in_words(result: RuleResult) -> str:
     """The figure of a store, an evaluator, routers or a consumer in words.
 
     >>> figure_in_words(RuleResult(rule="routed", passed=False, value=0.5, metric="routing.unreset_states"))
-    "leaves the task's state uncleared in 0.5 replies a run"
+    "leaves the task's state uncleared after 50% of the replies"
     """
     words, _ = FIGURES[result.metric]
-    return words.format(amount(result, result.value))
+    return words.format(percent(result.value))
 
 
 def basis_in_words(result: RuleResult, advice: Advice) -> str:
     """The number of decisions (or results, requests) behind a share in all runs; with the
-    number that is right, where that is the same share as the mean over tasks. "" for no share.
+    number that is right, where that is the same share as the mean over tasks.
 
     >>> advice = Advice(advised=None, sentence="", basis="quality", tasks=2, runs=2)
     >>> result = RuleResult(rule="routed", passed=True, value=0.5, hits=7, of=12, metric="routing.accuracy")
@@ -83,13 +92,11 @@ def basis_in_words(result: RuleResult, advice: Advice) -> str:
     'mean over 2 runs, 12 decisions'
     """
     words, noun = FIGURES[result.metric]
-    if not noun:
-        return ""
     hits, many = result.hits or 0.0, result.of or 0.0
     is_pooled = many and percent(hits / many) == percent(result.value)
     if is_pooled and abs(hits - round(hits)) < 1e-6:
-        return f"{count(round(hits))} of {count(many)}{'' if noun in words else f' {noun}s'}"
-    return f"mean over {sample(advice)}, {counted(many, noun)}"
+        return f"{count(round(hits))} of {count(many)}{'' if noun in words else f' {noun}'}"
+    return f"mean over {sample(advice)}, {count(many)} {noun}"
 
 
 def _counted(result: RuleResult) -> str:
@@ -111,12 +118,7 @@ def limit_in_words(result: RuleResult) -> str:
     is_least = bool(asked.metrics) and asked.better == "higher"
     if is_least and not result.limit:
         return "no limit"  # today's value is not known
-    return f"{'at least ' if is_least else ''}{amount(result, result.limit)}"
-
-
-def amount(result: RuleResult, value: float | None) -> str:
-    """A value of a rule in words: a share, or a number of replies."""
-    return count(value) if result.metric == "routing.unreset_states" else percent(value)
+    return f"{'at least ' if is_least else ''}{percent(result.limit)}"
 
 
 def reason_of(item: Ranked, advice: Advice) -> str:

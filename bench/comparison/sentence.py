@@ -15,7 +15,7 @@ from ..model.compared import Answers
 from ..model.scores import Rule
 from ..text.wording import listed, percent
 from .certainty import FEWEST
-from .reasons import amount, basis_in_words, figure_in_words, reason_of, rule_failed
+from .reasons import basis_in_words, figure_in_words, reason_of, rule_failed
 from .rules import merit
 from .wording import change, less_or_more, pricing_of, sample
 

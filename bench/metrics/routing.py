@@ -39,11 +39,18 @@ def accuracy(evidence: ReplayEvidence) -> Number:
     """Share of routing decisions that went where they should have gone.
 
     0–1. Expected is the labelled route (for a selection a labelled script), else the recorded one,
-    else the same router's decision on untruncated records. No decisions: nothing to measure.
+    else the same router's decision on untruncated records. A strategy without routers takes the
+    recorded routes, which count where they are labelled. No decisions: nothing to measure.
 
     Source: 004 §4.2
     """
-    return mean([item.route == item.expected for item in evidence.replay.decisions])
+    if evidence.replay.decisions:
+        return mean([item.route == item.expected for item in evidence.replay.decisions])
+    labels = evidence.trace.labels.get("routes")
+    labels = labels if isinstance(labels, dict) else {}
+    recorded = (step for step in evidence.trace.steps if isinstance(step, RouteDecision))
+    labelled = [step for step in recorded if str(step.index) in labels]
+    return mean([step.taken == labels[str(step.index)] for step in labelled])
 
 
 @shared("routing.first_divergence")
@@ -87,12 +94,12 @@ def reply_errors(evidence: ReplayEvidence) -> Number:
     )
 
 
-@metric("routing.unreset_states", unit="replies")
+@shared("routing.unreset_states", better="lower")
 def unreset_states(evidence: ReplayEvidence) -> Number:
-    """Replies after which the task's state is not cleared, or the run is not at `END`: the "stuck
-    in a loop" defect.
+    """Share of the replies after which the task's state is not cleared, or the run is not at `END`:
+    the "stuck in a loop" defect.
 
-    Counted are the replies of the strategy's consumer; without a consumer the decisions that the
+    0–1. Counted are the replies of the strategy's consumer; without a consumer the decisions that the
     trace recorded at its `end`. The state consists of the selected script, its parameters, raw
     output and execution summary; empty texts and containers count as cleared. Neither replies nor
     recorded ends: nothing to measure.
@@ -101,13 +108,13 @@ def unreset_states(evidence: ReplayEvidence) -> Number:
     """
     replies = [item.reply for item in evidence.replay.results if item.reply is not None]
     if replies:
-        return _count([_is_left(reply.state, reply.route) for reply in replies])
+        return mean([_is_left(reply.state, reply.route) for reply in replies])
     ends = [
         step
         for step in evidence.trace.steps
         if isinstance(step, RouteDecision) and step.at == "end"
     ]
-    return _count([_is_left(step.state, step.taken) for step in ends])
+    return mean([_is_left(step.state, step.taken) for step in ends])
 
 
 def _is_left(state: Mapping[str, Any], route: str) -> bool:
