@@ -91,7 +91,9 @@ def with_decision(
     )
     judged_by = score_file_of(compared) if accepting else base
     gates = judge(Against(compared, judged_by), required=required)
-    compared = replace(compared, gates=gates, moves=moves(Against(compared, base)))
+    against = Against(compared, base)
+    new = len(against.all.all) - len(against.now.all) if base else 0
+    compared = replace(compared, gates=gates, moves=moves(against), new_runs=new)
     return advised(compared, rates=rates, portfolio=portfolio)
 
 

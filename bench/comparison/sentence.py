@@ -159,7 +159,9 @@ def _why_not(
         among = "no cheaper strategy is acceptable; the cheapest, {}," if len(cheaper) > 1 else "{}"
         start = among.format(item.strategy)
         why = f"{_LOSES[item.verdict]}: {rule_failed(failed)}"
-        rest = f"(measured on {sample(advice)}).{_other_economy(advice, acting)}"
+        is_certain = price is not None and price.certain
+        known = "measured on" if is_certain else "the saving is not certain on"
+        rest = f"({known} {sample(advice)}).{_other_economy(advice, acting)}"
         return f"{start} {cost}, but {why} {rest}"
     if failed is None:
         why = "Some of its texts could not be checked"
@@ -222,7 +224,7 @@ def _of_quality(advice: Advice, answers: Rule) -> tuple[str, str]:
     last = next((rule for rule in best.rules if not rule.passed), best.rules[-1])
     is_known = last.rule != "better" or not last.findings
     same = result.value == result.limit
-    today = f"today {'the same' if same else amount(result, result.limit)}" if is_known else ""
+    today = f"today {'the same' if same else percent(result.limit)}" if is_known else ""
     about = "; ".join(filter(None, [basis_in_words(result, advice), today]))
     words = figure_in_words(result) + (f" ({about})" if about else "")
     on = "" if runs in about + best.reason else f" (on {runs})"

@@ -82,15 +82,13 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """The result of a comparison, the input of reports and gates.
 
     `answers` is the question: "savings", or "judged", "stored" or "routed" if the strategies fill
-    only evaluators, stores or routers. `declared` is True if the strategies are those of a scenario
-    file. `details` are of the few runs and strategies that a report
+    only evaluators, stores or routers. `details` are of the few runs and strategies that a report
     shows. `totals` are over all runs: by strategy, then metric. `specs_before` are the specs of the
-    strategies in `against`, where they are known.
+    strategies in `against`, where they are known; `new_runs` are the runs that it does not have.
     """
 
     title: str
     asks: str = ""
-    declared: bool = False
     signature: Signature
     strategies: tuple[str, ...]
     references: tuple[str, ...] = ()
@@ -103,6 +101,7 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     rules: tuple[GateRule, ...] = ()
     gates: tuple[GateResult, ...] = ()
     against: str = ""
+    new_runs: int = 0
     specs_before: dict[str, str] = {}
     moves: tuple[Move, ...] = ()
     skipped: tuple[Skipped, ...] = ()

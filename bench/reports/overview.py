@@ -63,11 +63,14 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
 
 
 def _key_figures(reading: Reading) -> tuple[Cell, Cell]:
-    """The change of price and the missed turns of the strategy to ship; dashes for any other."""
+    """The change of price and the missed turns of the strategy to ship; if none is, both stay as
+    they are."""
     item, pricing = reading.by_name.get(reading.advice.advised or ""), reading.pricing
+    if item is None:
+        return Cell("unchanged"), Cell("unchanged", reading.sample)
     price = reading.price(item)
-    if item is None or price is None or item.missed_turns is None:
-        return Cell("–"), Cell("–", reading.sample)
+    if price is None:
+        return Cell("not priced"), Cell(percent(item.missed_turns), reading.sample)
     moved = f"{pricing.money(reading.today)} → {pricing.in_words(price)}"
     cost = Cell((Span(change(price.ratio), "good"),), moved)
     return cost, Cell(percent(item.missed_turns), reading.sample)

@@ -65,7 +65,7 @@ def terminal_text(
 
 
 def short_lines(report: Report, width: int) -> list[str]:
-    """The title, the first sections' tables and lines to copy, and the trust section of an
+    """The title, the first sections' tables, then lines to copy, and the trust section of an
     audit."""
     sections = {section.anchor: section.blocks for section in report.sections}
     blocks: list[Block] = [
@@ -74,6 +74,7 @@ def short_lines(report: Report, width: int) -> list[str]:
         for one in sections.get(name, ())
         if isinstance(one, Table) or (isinstance(one, Prose) and one.role == "use")
     ]
+    blocks.sort(key=lambda block: isinstance(block, Prose))
     blocks += sections.get("trust", ()) if "cost" in sections else ()
     title = f"{report.title} ({report.about})" if report.about else report.title
     return [*_wrapped(title, width), "", *_lines(blocks, width)]

@@ -121,7 +121,6 @@ def compare_runs(
     compared = Compared(
         title=plan.title,
         asks=plan.asks,
-        declared=plan.path is not None,
         signature=_signature(measured, measuring),
         strategies=names,
         references=tuple(item.name for item in everyone if item.name not in names),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from ...comparison.rules import slots_in_spec
 from ...comparison.wording import means
 from ...model.advice import REFUSED, TODAY, Price, Ranked
 from ..blocks import (
@@ -28,6 +29,15 @@ from ..reading import RATE, VERDICT, Reading
 from ..scatter import scatter
 from ..spread import per_run_section
 
+_USES = {
+    "summarizer": "rewrite each tool result",
+    "compactor": "shorten the conversation before each model call",
+    "store": "store its results",
+    "evaluator": "judge each step",
+    "routers": "choose the next step",
+    "consumer": "reply to each result",
+}
+"""What an agent does with the code in each slot."""
 _FIRST_CLAUSE = re.compile(r".+?[.:;?](?=\s|$)", re.DOTALL)
 
 
@@ -43,18 +53,15 @@ def _blocks(reading: Reading) -> Iterator[Block]:
     yield Prose(_answer(reading.advice.sentence), "lead")
     if not reading.ranked:
         return
+    if use := _use(reading):
+        yield Prose(use, "use")
+    yield muted(" ".join(_notes(reading)))
     metric, values = reading.measured
     savings = reading.compared.answers == "savings" or not metric
     if savings:
         yield Figures(tuple(_savings(reading)), scatter(reading))
     else:
         yield Figures(tuple(_measures(reading, metric, values)))
-    name = "" if reading.compared.declared else reading.advice.advised
-    if name and (spec := reading.spec(name)):
-        shown = Span(spec, code=True), Span("bench list strategies NAME", code=True)
-        start, end = "To use it, build this into your agent: ", " says what each NAME does."
-        yield Prose((start, shown[0], ". ", shown[1], end), "use")
-    yield muted(" ".join(_notes(reading)))
     yield _prices_and_losses(reading) if savings else _measures_table(reading, metric)
 
 
@@ -67,6 +74,22 @@ def _answer(sentence: str) -> Text:
     start, end = clause.span()
     rest = (sentence[:start], Span(clause[0], tone, strong=True), sentence[end:])
     return tuple(part for part in rest if part)
+
+
+def _use(reading: Reading) -> Text:
+    """What to do to use the advised strategy; "" where none is advised."""
+    slots = slots_in_spec(reading.spec(reading.advice.advised or ""))
+    steps = [
+        (words, Span(slots[slot], code=True)) for slot, words in _USES.items() if slot in slots
+    ]
+    if not steps:
+        return ""
+    parts: list[str | Span] = [f"To use {reading.advice.advised}, let your agent"]
+    for place, (words, code) in enumerate(steps):
+        parts += [f"{', and' if place else ''} {words} with ", code]
+    if any(".py:" in code.text for _, code in steps):
+        return (*parts, ".")
+    return (*parts, ". ", Span("bench list strategies", code=True), " explains these names.")
 
 
 # ---------------------------------------------------------------- figures
@@ -82,7 +105,9 @@ def _savings(reading: Reading) -> Iterator[Figure]:
     yield _certainty_figure(reading, item)
     if rejected not in (None, item) and (price := reading.price(rejected)):
         name = f"Cheapest rejected: {rejected.strategy}"
-        line = f"{reading.pricing.in_words(price)}, but {rejected.reason or rejected.verdict}"
+        doubt = ", not certain" if price.saves and not price.certain else ""
+        why = rejected.reason or rejected.verdict
+        line = f"{reading.pricing.in_words(price)}{doubt}, but {why}"
         yield Figure(name, change(price.ratio), "bad", line)
 
 

@@ -22,11 +22,10 @@ from ..blocks import (
     table,
 )
 from ..gates import condition, failed_sentence, name_of, worst_run
-from ..numbers import count, counted, difference, listed, quantity
+from ..numbers import count, counted, difference, listed, quantity, sentence_case
 from ..reading import Reading
 
 _MOVES, _GATES, _RUNS = 20, 30, 10
-_EXACT = " Baseline and now are of the same recordings, so differences are exact."
 _SIGNS: dict[str, Span] = {
     "pass": Span("✓ ", "good", strong=True),
     "skipped": Span("– not judged: ", "muted"),
@@ -84,9 +83,19 @@ def _gate_table(reading: Reading, name: str, gates: Sequence[GateResult]) -> Tab
     """A table of gates, each with its value before, its value now, and its limit."""
     heads = ["gate", "strategy", "baseline", "now", "limit"]
     rows = [_gate_row(reading, gate) for gate in gates]
-    exact = _EXACT if reading.compared.against else ""
-    note = f"Measured on {reading.size}.{exact} {bases(reading.advice)}"
+    note = f"Measured on {reading.size}.{_compared_on(reading)} {bases(reading.advice)}"
     return table(name, heads, rows, most=_GATES, noun="gate", note=note)
+
+
+def _compared_on(reading: Reading) -> str:
+    """A sentence on the runs that the baseline has too; "" without a baseline."""
+    if not reading.compared.against:
+        return ""
+    exact = "differences are of the same recordings, and exact."
+    if new := reading.compared.new_runs:
+        verb = "is" if new == 1 else "are"
+        return f" {counted(new, 'run')} {verb} not in the baseline and left out of differences; {exact}"
+    return f" {sentence_case(exact)}"
 
 
 def _gate_row(reading: Reading, gate: GateResult) -> Cells:
@@ -120,6 +129,7 @@ def _moved(reading: Reading) -> Iterator[Block]:
     better, worse = (count(sum(move.better is side for move in moves)) for side in (True, False))
     moved = f"{counted(len(moves), 'number')} moved under {listed(names)}"
     yield Prose(f"{moved}: {better} improved, {worse} regressed.")
+    shared = len(reading.runs) - reading.compared.new_runs
     rank = {False: 0, True: 1, None: 2}
     rows = []
     for move in sorted(
@@ -135,7 +145,7 @@ def _moved(reading: Reading) -> Iterator[Block]:
             reading.stated(move.after, move.metric),
             (Span(moved, _tone(move.better), strong=True),),
             Cell(count(move.improved_runs), tone="good" if move.improved_runs else ""),
-            count(max(0, len(reading.runs) - move.improved_runs - move.regressed_runs)),
+            count(max(0, shared - move.improved_runs - move.regressed_runs)),
             Cell(count(move.regressed_runs), tone="bad" if move.regressed_runs else ""),
         )
         rows.append(row)
