@@ -160,8 +160,8 @@ def _why_not(
         start = among.format(item.strategy)
         why = f"{_LOSES[item.verdict]}: {rule_failed(failed)}"
         is_certain = price is not None and price.certain
-        known = "measured on" if is_certain else "the saving is not certain on"
-        rest = f"({known} {sample(advice)}).{_other_economy(advice, acting)}"
+        known = "certain" if is_certain else "not certain"
+        rest = f"(the saving is {known} on {sample(advice)}).{_other_economy(advice, acting)}"
         return f"{start} {cost}, but {why} {rest}"
     if failed is None:
         why = "Some of its texts could not be checked"

@@ -114,7 +114,7 @@ class Name:
 
 @dataclass(frozen=True)
 class Plot:
-    """Marks, some joined by a curve or by arcs, in percent from the left and from the top.
+    """Marks, some joined by a curve, in percent from the left and from the top.
 
     `scale` and `axis` are lines and labels at the left and below, `limit` and `today` the places of
     the lines to compare with, from the top and from the left; above the limit is forbidden. A plot
@@ -130,17 +130,14 @@ class Plot:
     limit: float | None = None
     today: float | None = None
     curve: tuple[tuple[float, float], ...] = ()
-    arcs: tuple[tuple[float, float, int], ...] = ()
     names: tuple[Name, ...] = ()
 
     @property
-    def paths(self) -> Iterator[tuple[str, int]]:
-        """Yield each line as an SVG path in a box of 100 by 100, with its width."""
-        if self.curve:
-            yield "M" + " ".join(f"{x:.4g},{y:.4g}" for x, y in self.curve), 1
-        for start, end, width in self.arcs:
-            top = 84 - 1.1 * abs(end - start)  # the curve reaches three quarters of the way there
-            yield f"M{start:.4g},100C{start:.4g},{top:.4g} {end:.4g},{top:.4g} {end:.4g},100", width
+    def path(self) -> str:
+        """The curve as an SVG path in a box of 100 by 100; "" without one."""
+        return "".join(
+            f"{'L' if at else 'M'}{x:.4g},{y:.4g}" for at, (x, y) in enumerate(self.curve)
+        )
 
 
 Chart = Range | Histogram | Plot

@@ -14,6 +14,8 @@ from .reading import Reading
 
 _GROUPS = ("Gates failed", "Ship", "Keep for now, not certain", "Keep what runs today")
 """The groups of scenarios in order."""
+_SHIP = "Ship: certainly cheaper or better than what runs today, on the runs of its row."
+_MISSED = "A missed turn would have lacked something it used."
 
 
 def _group(reading: Reading) -> str:
@@ -53,8 +55,8 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
     heads = ["question and answer", "cost of a run", "missed turns"]
     blocks = (
         Prose((head, rest), "lead"),
-        muted("A missed turn would have lacked something it used."),
-        table("Questions and answers", heads, rows, note=REPLAY_LIMIT),
+        muted(" ".join((_SHIP, _MISSED, REPLAY_LIMIT))),
+        table("Questions and answers", heads, rows),
     )
     runs = counted(sum(len(one.runs) for one in readings), "run")
     title = f"{count(len(readings))} questions about what an agent remembers"

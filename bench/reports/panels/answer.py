@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from ...comparison.rules import slots_in_spec
 from ...comparison.wording import means
 from ...model.advice import REFUSED, TODAY, Price, Ranked
+from ...model.errors import SpecError
 from ..blocks import (
     TONE_OF,
     Block,
@@ -77,8 +78,12 @@ def _answer(sentence: str) -> Text:
 
 
 def _use(reading: Reading) -> Text:
-    """What to do to use the advised strategy; "" where none is advised."""
-    slots = slots_in_spec(reading.spec(reading.advice.advised or ""))
+    """What to do to use the advised strategy; "" where none is advised, or its spec is not
+    known."""
+    try:
+        slots = slots_in_spec(reading.spec(reading.advice.advised or ""))
+    except SpecError:
+        return ""
     steps = [
         (words, Span(slots[slot], code=True)) for slot, words in _USES.items() if slot in slots
     ]
@@ -149,22 +154,19 @@ def _missed_figure(reading: Reading, item: Ranked) -> Figure:
 
 
 def _certainty_figure(reading: Reading, item: Ranked) -> Figure:
-    """The number of runs behind the answer, if they make its saving certain, and which losses they
-    cannot show."""
-    advice, price = reading.advice, reading.price(item)
-    line, tone = "no saving to be certain of", TONE_OF["other"]
-    if item.verdict in REFUSED:
-        line = f"enough to reject {item.strategy}"
-    elif item.strategy == advice.advised:
-        line, tone = "the saving is certain", "good"
-    elif price is not None and price.saves:
-        line = f"not certain: {item.reason}"
-    return _measured_on(reading, tone, line)
-
-
-def _measured_on(reading: Reading, tone: Tone, line: str) -> Figure:
-    """The number of tasks (or runs), and the losses that so few cannot show."""
+    """The number of runs (or tasks) behind the answer, if they make its gain certain, and which
+    losses so few cannot show."""
+    is_quality = reading.advice.basis == "quality"
+    is_cheaper = any(rule.rule == "cheaper" for rule in item.rules)
+    gain = "gain" if is_quality and not is_cheaper else "saving"
+    line, tone = f"no {gain} to be certain of", TONE_OF["other"]
     note = unseen(reading.sample, reading.advice.cannot_rule_out)
+    if item.verdict in REFUSED:
+        line, note = f"enough to reject {item.strategy}", ""
+    elif item.strategy == reading.advice.advised:
+        line, tone = f"the {gain} is certain", "good"
+    elif item.verdict == "not certain":
+        line = f"not certain: {item.reason}"
     line = line if reading.size == reading.sample else f"{reading.size}; {line}"
     return Figure("Measured on", reading.sample, tone, line, note)
 
@@ -183,12 +185,11 @@ def _measures(
         titles = {best: f"{listed(tried)}{', equal' if len(tried) > 1 else ''}"}
     for name, title in titles.items():
         tone, basis = TONE_OF[reading.mark(name)], reading.basis(name, metric)
-        rest = f", {percent(1 - values[name])} not" if unit == "share" and values[name] < 1 else ""
-        yield Figure(title, quantity(values[name], unit), tone, line + rest + today, basis)
+        yield Figure(title, quantity(values[name], unit), tone, line + today, basis)
     item = reading.by_name[best]
     if reading.shapes_prompts(item):
         yield _price_figure(reading, item)
-    yield _measured_on(reading, TONE_OF[reading.mark(best)], item.reason or "the gain is certain")
+    yield _certainty_figure(reading, item)
 
 
 # ---------------------------------------------------------------- table
@@ -287,7 +288,14 @@ def _strategies(
 
 
 def _notes(reading: Reading) -> Iterator[str]:
-    """Yield sentences on the source of the cache shares, and on the bases of the numbers."""
+    """Yield sentences on prices and the source of the cache shares, and on the bases of the
+    numbers."""
+    has_column = reading.compared.answers == "savings"
+    is_shaped = has_column or any(map(reading.shapes_prompts, reading.ranked))
+    if not is_shaped:
+        yield "The prompts, and so the price, stay as they are."
+    elif reading.counts_tokens:
+        yield "Tokens stand for money, as not every run has a model with a known price (--model NAME)."
     shares = {run.facts.cache_shares for run in reading.runs}
     if reading.advice.basis in ("cached", "uncached"):
         if "assumed" in shares:
@@ -295,8 +303,7 @@ def _notes(reading: Reading) -> Iterator[str]:
         elif "recorded" in shares:
             yield "Cache shares are as recorded."
     yield f"Percentages are {means(reading.advice)}."
-    has_column = reading.compared.answers == "savings"
-    if not has_column and any(map(reading.shapes_prompts, reading.ranked)):
+    if is_shaped and not has_column:
         yield "A missed turn lacks something it used."
     named = (item for item in reading.ranked if has_column or "old facts" in item.reason)
     if any(item.far_recall is not None for item in named):

@@ -13,7 +13,6 @@ from ..blocks import (
     Block,
     Cell,
     Cells,
-    Drawing,
     Fold,
     Prose,
     Section,
@@ -25,12 +24,10 @@ from ..blocks import (
     muted,
     table,
 )
-from ..charts import Plot, Point, spaced
 from ..numbers import count, counted, listed, sentence_case
 from ..reading import MISSED, Reading
 
 _RUNS, _STRATEGIES, _ROWS, _VALUES, _EACH = 12, 6, 10, 8, 2
-_PHONE = 340  # pixels of the arcs on a phone
 _HEAT = (0.0, 0.15, 0.35)
 
 
@@ -139,11 +136,6 @@ def _lost_in_words(item: ReplayDetail) -> str:
 
 def _detail(item: ReplayDetail) -> Iterator[Block]:
     """Yield the blocks on one run under one strategy."""
-    if len(item.missed) > 1:
-        note = (
-            "Each arc leads from a result (square) to the turn that needed a value of it (circle)."
-        )
-        yield Drawing(_arcs(item), note=note)
     if item.step is not None and item.changed:
         yield from headed(_prompts(item))
     if item.missed:
@@ -151,27 +143,6 @@ def _detail(item: ReplayDetail) -> Iterator[Block]:
     if item.compactions:
         steps = listed([str(step) for step in item.compactions], 12)
         yield muted(f"The strategy rewrote its history at step {steps}.")
-
-
-def _arcs(item: ReplayDetail) -> Plot:
-    """The chart with an arc from each result to each turn that missed values of it; more values
-    make it wider."""
-    pairs = Counter((fact.origin_step, fact.turn) for fact in item.missed)
-    steps = sorted({step for pair in pairs for step in pair})
-    across = {step: 4 + 92 * (step - steps[0]) / ((steps[-1] - steps[0]) or 1) for step in steps}
-    needed = Counter(fact.turn for fact in item.missed)
-    marks = [
-        Point(across[step], 100.0, "rejected", f"step {step} would miss {counted(lost, 'value')}")
-        if (lost := needed[step])
-        else Point(across[step], 100.0, "today", f"result of step {step}")
-        for step in steps
-    ]
-    arcs = tuple(
-        (across[start], across[end], min(many, 3)) for (start, end), many in sorted(pairs.items())
-    )
-    axis = spaced([(across[step], str(step)) for step in steps], _PHONE)
-    alt = f"Arcs from results to {counted(len(needed), 'turn')}; the table has each value."
-    return Plot(alt, tuple(marks), axis, "step", arcs=arcs)
 
 
 def _missing(missed: Sequence[MissedFact]) -> Table:
