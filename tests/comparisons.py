@@ -263,7 +263,6 @@ def detail(run: str, strategy: str) -> ReplayDetail:
         changed=tuple(changed),
         more_changed=1,
         unchanged=8,
-        compactions=(4, 6, 8),
     )
 
 

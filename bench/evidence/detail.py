@@ -52,7 +52,6 @@ def detail_of(evidence: CheckedReplay, today: CheckedReplay) -> ReplayDetail:
         changed=changed,
         more_changed=len(differing) - len(changed),
         unchanged=len(before) - sum(old is not None for old, _ in differing),
-        compactions=_compactions(evidence),
     )
 
 
@@ -134,10 +133,3 @@ def _text(message: Message) -> str:
             None, (message.text, *(f"→ {call.name} {call.command}" for call in message.tool_calls))
         )
     )
-
-
-def _compactions(evidence: CheckedReplay) -> tuple[int, ...]:
-    """The steps of the prompts from which recorded messages were dropped."""
-    walked, recorded = evidence.walked, evidence.messages.recorded
-    pairs = zip(walked.calls, walked.left, strict=True)
-    return tuple(call.step for call, left in pairs if min(left, default=recorded) < recorded)

@@ -46,8 +46,7 @@ class ReplayDetail(Value, frozen=True, kw_only=True):
     with today's.
 
     `step` is the turn of that prompt (None without one). `changed` are the first messages in which
-    the two differ, `more_changed` and `unchanged` count the others. `compactions` are the steps at
-    which recorded messages were dropped.
+    the two differ, `more_changed` and `unchanged` count the others.
     """
 
     run: str
@@ -57,4 +56,3 @@ class ReplayDetail(Value, frozen=True, kw_only=True):
     changed: tuple[ChangedMessage, ...] = ()
     more_changed: int = 0
     unchanged: int = 0
-    compactions: tuple[int, ...] = ()

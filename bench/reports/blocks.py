@@ -74,12 +74,11 @@ def muted(text: str) -> Prose:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A chart with a title, the mark of the strategy that it is about, and a note."""
+    """A chart with a title and a note."""
 
     chart: Chart
     title: str = ""
     note: str = ""
-    mark: Mark | None = None
 
 
 @dataclass(frozen=True)
@@ -106,19 +105,6 @@ class Figures:
         for item in self.items:
             rest = "; ".join(filter(None, (item.line, item.note)))
             yield f"{item.name}: ", Span(item.value, strong=True), f" ({rest})" if rest else ""
-
-
-@dataclass(frozen=True)
-class Gallery:
-    """Small charts side by side."""
-
-    items: tuple[Drawing, ...]
-
-    @property
-    def texts(self) -> Iterator[Text]:
-        """Yield each chart as a text: its title and its note, or its description."""
-        for item in self.items:
-            yield f"{DOTS[item.mark]} {item.title}: {item.note}" if item.mark else item.chart.alt
 
 
 @dataclass(frozen=True)
@@ -245,7 +231,7 @@ def table(
     return Table(name, tuple(columns.values()), tuple(kept), look, caption)
 
 
-Block = Prose | Figures | Table | Drawing | Gallery | Fold
+Block = Prose | Figures | Table | Drawing | Fold
 
 
 def headed(content: Table) -> tuple[Prose, Table]:

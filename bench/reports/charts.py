@@ -49,17 +49,14 @@ class Range:
 class Histogram:
     """Counts (or values of `unit`) by bin.
 
-    `labels` has a text for each edge of a bin, "" for none; `now` is the edge at no change; a
-    `wide` one fills the page.
+    `labels` has a text for each edge of a bin, "" for none.
     """
 
     alt: str
     counts: tuple[float, ...]
     labels: tuple[str, ...]
     marks: tuple[Mark, ...]
-    now: int | None = None
     unit: str = "count"
-    wide: bool = False
 
     @property
     def bars(self) -> Iterator[tuple[float, float, Mark, str]]:

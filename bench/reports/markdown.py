@@ -13,7 +13,6 @@ from .blocks import (
     Drawing,
     Figures,
     Fold,
-    Gallery,
     Prose,
     Report,
     Span,
@@ -87,7 +86,7 @@ def _block(block: Block) -> str:
             return f"### {_rich(text)}"
         case Prose(text):
             return _rich(text)
-        case Figures() | Gallery():
+        case Figures():
             return "\n".join(f"- {_rich(text)}" for text in block.texts)
         case Table():
             return _table(block)

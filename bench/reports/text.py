@@ -9,7 +9,7 @@ from typing import Literal
 
 from ..model.compared import Compared
 from ..model.errors import visible
-from .blocks import DOTS, Block, Cell, Drawing, Figures, Fold, Gallery, Prose, Report, Table, plain
+from .blocks import DOTS, Block, Cell, Drawing, Figures, Fold, Prose, Report, Table, plain
 from .charts import Histogram
 from .numbers import counted
 
@@ -94,7 +94,7 @@ def _block(block: Block, width: int) -> Iterator[str]:
     match block:
         case Prose(text):
             yield from _wrapped(plain(text), width)
-        case Figures() | Gallery():
+        case Figures():
             for text in block.texts:
                 yield from _wrapped(plain(text), width, "  ")
         case Table():

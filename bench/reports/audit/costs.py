@@ -112,7 +112,7 @@ def turns(sessions: Sessions) -> Iterator[Block]:
     notes += [f"Each bar is {wide} turns."] if wide > 1 else []
     notes += [f"{which}{sessions.names[one.id]}."] if which else []
     unit = "usd" if sessions.priced else "tokens"
-    chart = Histogram(alt, sums, labels, tuple(marks), unit=unit, wide=True)
+    chart = Histogram(alt, sums, labels, tuple(marks), unit=unit)
     yield Drawing(chart, note=" ".join(notes))
 
 

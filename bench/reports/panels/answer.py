@@ -1,4 +1,4 @@
-"""The answer: a sentence, three figures, a chart, a table; then the changes by run."""
+"""The answer: a sentence, three figures, a chart, a table."""
 
 from __future__ import annotations
 
@@ -25,10 +25,9 @@ from ..blocks import (
     table,
 )
 from ..charts import Axis, Mark, Range
-from ..numbers import change, counted, listed, percent, quantity, sentence_case, unseen
+from ..numbers import change, count, counted, listed, percent, quantity, sentence_case, unseen
 from ..reading import RATE, VERDICT, Reading
 from ..scatter import scatter
-from ..spread import per_run_section
 
 _USES = {
     "summarizer": "rewrite each tool result",
@@ -43,10 +42,8 @@ _FIRST_CLAUSE = re.compile(r".+?[.:;?](?=\s|$)", re.DOTALL)
 
 
 def sections(reading: Reading) -> Iterator[Section]:
-    """The first screen, then the change per run if there are several."""
+    """The first screen."""
     yield Section("answer", "Answer", "Answer", tuple(_blocks(reading)))
-    if reading.compared.answers == "savings":
-        yield from per_run_section(reading)
 
 
 def _blocks(reading: Reading) -> Iterator[Block]:
@@ -94,7 +91,7 @@ def _use(reading: Reading) -> Text:
         parts += [f"{', and' if place else ''} {words} with ", code]
     if any(".py:" in code.text for _, code in steps):
         return (*parts, ".")
-    return (*parts, ". ", Span("bench list strategies", code=True), " explains these names.")
+    return (*parts, " (explained by ", Span("bench list strategies", code=True), ").")
 
 
 # ---------------------------------------------------------------- figures
@@ -161,14 +158,23 @@ def _certainty_figure(reading: Reading, item: Ranked) -> Figure:
     gain = "gain" if is_quality and not is_cheaper else "saving"
     line, tone = f"no {gain} to be certain of", TONE_OF["other"]
     note = unseen(reading.sample, reading.advice.cannot_rule_out)
+    cheaper = f"; cheaper in {_cheaper_in(reading, item)}" if gain == "saving" else ""
     if item.verdict in REFUSED:
         line, note = f"enough to reject {item.strategy}", ""
     elif item.strategy == reading.advice.advised:
-        line, tone = f"the {gain} is certain", "good"
+        line, tone = f"the {gain} is certain{cheaper}", "good"
     elif item.verdict == "not certain":
-        line = f"not certain: {item.reason}"
+        line = f"not certain: {item.reason}{cheaper}"
     line = line if reading.size == reading.sample else f"{reading.size}; {line}"
     return Figure("Measured on", reading.sample, tone, line, note)
+
+
+def _cheaper_in(reading: Reading, item: Ranked) -> str:
+    """The runs in which a strategy costs less than what runs today: "9 of 12 runs"."""
+    metric = reading.price_metric
+    both = [[reading.at(run, it, metric) for it in (item.strategy, TODAY)] for run in reading.runs]
+    known = [(now, today) for now, today in both if now is not None and today is not None]
+    return f"{count(sum(now < today for now, today in known))} of {counted(len(known), 'run')}"
 
 
 def _measures(
@@ -295,7 +301,7 @@ def _notes(reading: Reading) -> Iterator[str]:
     if not is_shaped:
         yield "The prompts, and so the price, stay as they are."
     elif reading.counts_tokens:
-        yield "Tokens stand for money, as not every run has a model with a known price (--model NAME)."
+        yield "Tokens stand for money, since not every run has a known price: --model names its model."
     shares = {run.facts.cache_shares for run in reading.runs}
     if reading.advice.basis in ("cached", "uncached"):
         if "assumed" in shares:

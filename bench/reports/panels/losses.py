@@ -21,10 +21,9 @@ from ..blocks import (
     Text,
     code,
     headed,
-    muted,
     table,
 )
-from ..numbers import count, counted, listed, sentence_case
+from ..numbers import count, counted, sentence_case
 from ..reading import MISSED, Reading
 
 _RUNS, _STRATEGIES, _ROWS, _VALUES, _EACH = 12, 6, 10, 8, 2
@@ -140,9 +139,6 @@ def _detail(item: ReplayDetail) -> Iterator[Block]:
         yield from headed(_prompts(item))
     if item.missed:
         yield from headed(_missing(item.missed))
-    if item.compactions:
-        steps = listed([str(step) for step in item.compactions], 12)
-        yield muted(f"The strategy rewrote its history at step {steps}.")
 
 
 def _missing(missed: Sequence[MissedFact]) -> Table:

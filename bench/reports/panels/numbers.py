@@ -7,7 +7,7 @@ from itertools import groupby
 
 from ...comparison.wording import bases
 from ...model.advice import TODAY
-from ..blocks import Block, Cell, Cells, Fold, Section, Table, table
+from ..blocks import Block, Cell, Cells, Fold, Section, Table, muted, table
 from ..numbers import counted, sentence_case
 from ..reading import Reading
 
@@ -30,7 +30,7 @@ def sections(reading: Reading) -> Iterator[Section]:
     others = [name for name in names if name != TODAY]
     starts = range(0, max(len(others), 1), _ACROSS)
     first, *rest = (_table(reading, metrics, [TODAY, *others[at : at + _ACROSS]]) for at in starts)
-    blocks: list[Block] = [first]
+    blocks: list[Block] = [first, muted(bases(reading.advice))]
     if rest:
         title = counted(len(others) - _ACROSS, "more strategy", "more strategies")
         blocks.append(Fold(title, tuple(rest)))
@@ -50,4 +50,4 @@ def _table(reading: Reading, metrics: Sequence[str], names: Sequence[str]) -> Ta
             )
             rows.append((Cell(reading.label(metric), metric), *cells))
     heads = ["metric", *map(reading.title, names)]
-    return table("Every number", heads, rows, look="numbers", note=bases(reading.advice))
+    return table("Every number", heads, rows, look="numbers")

@@ -91,7 +91,7 @@ def _measured_with(reading: Reading) -> str:
     facts, signature = [run.facts for run in reading.runs], reading.compared.signature
     encodings = listed(sorted({*signature.encodings.values()}))
     assumed = any(item.encoding_assumed for item in facts)
-    guessed = ", assumed for models without a known one" if assumed else ""
+    guessed = ", assumed for models without a known encoding" if assumed else ""
     parts = [
         f"bench {signature.bench_version}, facts {signature.facts_version}",
         f"tokens by {encodings}{guessed}" if encodings else "",
