@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import functools
 import heapq
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
-
-import msgspec
 
 from ..model import Trace
 from ..model.detail import ReplayDetail
 from ..model.errors import BenchError
 from ..model.index import TraceIndex
-from ..model.scores import MeasuredRun, Score
+from ..model.scores import MeasuredRun
 from ..tokens.counting import TokenCounter, encoding_for
 from .cache import Cache
 from .executors import Workers
@@ -32,9 +28,6 @@ _ROOM_CHARS = 20_000_000
 
 _REPLAYED_TWICE = 3
 """The runs with results on which user code is replayed a second time: the first ones."""
-
-_MOST_SHARED = 2000
-"""The most values that runs share in memory; the first ones are the most frequent."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +74,6 @@ class MeasuredRuns:
         self._waiting: dict[str, _Task] = {}
         self._in_memory: dict[str, _Task] = {}
         self._missed: dict[str, dict[str, float]] = {}  # turns, by run in memory and strategy
-        self._shared: dict[str, Any] = {}
 
     def of(self, recordings: Iterable[Trace]) -> Iterator[MeasuredRun]:
         """Yield every run as it is done. Raises BenchError for two recordings of one name."""
@@ -90,7 +82,7 @@ class MeasuredRuns:
             self._keep_in_memory(run, index)
             if self._running.progress:
                 self._running.progress(done, None)
-            yield self._interned(run)
+            yield run
         if self._running.cache is not None:
             self._running.cache.trim()
 
@@ -127,30 +119,6 @@ class MeasuredRuns:
         """The few runs in memory on which a strategy misses most turns."""
         missed = self._missed
         return heapq.nsmallest(RUNS_EACH, missed, key=lambda run: (-missed[run][strategy], run))
-
-    def _interned(self, run: MeasuredRun) -> MeasuredRun:
-        """The run with its values replaced by equal ones of earlier runs, which saves memory."""
-
-        def interned(score: Score) -> Score:
-            """The score with shared strings and values."""
-            return msgspec.structs.replace(
-                score,
-                strategy=sys.intern(score.strategy),
-                numbers={
-                    sys.intern(key): self._shared_value(it) for key, it in score.numbers.items()
-                },
-                checks={
-                    sys.intern(key): self._shared_value(it) for key, it in score.checks.items()
-                },
-            )
-
-        return msgspec.structs.replace(run, scores=tuple(map(interned, run.scores)))
-
-    def _shared_value(self, value: Any) -> Any:
-        """An equal value of an earlier run; by `repr`, since 0.0 and -0.0 are different values."""
-        if len(self._shared) >= _MOST_SHARED:
-            return self._shared.get(repr(value), value)
-        return self._shared.setdefault(repr(value), value)
 
     def details(self, runs: Sequence[str], strategies: tuple[str, ...]) -> Iterator[ReplayDetail]:
         """Yield the details of some strategies on runs that are in memory."""
