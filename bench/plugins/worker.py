@@ -20,14 +20,15 @@ import tempfile
 import threading
 import time
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import IO, Any
 
 from ..model.errors import BenchError, SpecError, one_line, sayable
 from .frames import CODE, Frames, Limits as Limits, Work
 
-_LINE, _PRINTED = 1 << 16, 1_000_000
-_MORE = f"\n(only the first {_PRINTED:,} bytes of what this code prints are shown)\n"
+_LINE, _SHOWN = 1 << 16, 1_000_000
+_MORE = f"\n(only the first {_SHOWN:,} bytes of what such code prints are shown)\n"
 _START_S, _ENDS_S, _CLEANS_S = 120.0, 3.0, 30.0
 _OF_CI = ("ACTIONS_", "BUILDKITE_", "CI_", "CIRCLE_", "GH_", "GITHUB_", "INPUT_", "RUNNER_")
 _SPOILT = "it left its process unable to answer"
@@ -267,13 +268,17 @@ def how_ended(code: int) -> str:
     return f"signal {-code}" if code < 0 else f"exit code {code}"
 
 
+PRINTED: Counter[str] = Counter()
+"""The bytes that children of this process have printed; the first million are shown."""
+
+
 def _print(stream: IO[bytes]) -> None:
-    """Copy the start of a child's output, made harmless for a terminal, to standard error."""
-    printed = 0
+    """Copy the start of what children print, made harmless for a terminal, to standard error."""
     with stream:
         for line in iter(lambda: stream.readline(_LINE), b""):
-            before, printed = printed, printed + len(line)
-            if before <= _PRINTED:
-                text = line.decode("utf-8", "replace") if printed <= _PRINTED else _MORE
+            before = PRINTED["bytes"]
+            PRINTED["bytes"] = printed = before + len(line)
+            if before <= _SHOWN:
+                text = line.decode("utf-8", "replace") if printed <= _SHOWN else _MORE
                 with contextlib.suppress(Exception):
                     sys.stderr.write(sayable(text))

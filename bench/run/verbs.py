@@ -16,6 +16,7 @@ from ..metrics import metric_infos
 from ..model import Trace
 from ..model.compared import Compared, GateResult
 from ..model.errors import BenchError, ResultsError, named_in_errors
+from ..plugins.worker import PRINTED
 from ..strategies import Strategy
 from ..strategies.portfolio import PORTFOLIO
 from ..strategies.user_code.sandboxed import Place
@@ -66,6 +67,7 @@ def compare(
         portfolio=strategies is None,
     )
     scores = None if against is None else read_scores(Path(against), title)
+    PRINTED.clear()  # each comparison of a long session shows what its code prints
     with shared_workers(jobs) as workers:
         running = Running(workers, progress, cache, debug, details)
         each, source = traces_given(traces, base)

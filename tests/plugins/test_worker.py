@@ -74,7 +74,7 @@ def check_row(name, replay, printed):
         assert REASONS[name] in replay.failure.error, name
     assert "\n::" not in f"\n{printed.out}\n{printed.err}", name
     assert "\x1b" not in printed.out + printed.err, name
-    assert len(printed.err) < 2_100_000, name  # of two processes
+    assert len(printed.err) < 1_100_000, name
     assert sys.getrecursionlimit() >= 1000, name
 
 
