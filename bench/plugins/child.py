@@ -1,7 +1,7 @@
-"""The child's side of the process boundary, in three kinds of processes.
+"""The child's side of the process boundary, in four kinds of processes, each below the one before.
 
-The warden runs no user code: it waits, and ends all processes below it. The second process imports
-the user code, and each session runs in a fork of it.
+The warden runs no user code: it waits, and ends all processes below it. The importer imports the
+user code, and forks a lane for each process that measures. A lane forks a process for each session.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import importlib
 import os
 import pickle
 import resource
-import select
 import signal
 import struct
 import sys
@@ -23,8 +22,9 @@ from collections.abc import Iterator, Sequence, Set
 # Bound here, before that code is imported, which may put others in their places.
 from os import WNOHANG, _exit, close, fork, getpid, kill, killpg, setpgid, waitpid
 from pathlib import PurePath
+from select import POLLIN, poll
 from signal import SIG_DFL, SIGKILL
-from socket import recv_fds, socket
+from socket import MSG_WAITALL, recv_fds, socket
 from typing import Any, NoReturn
 
 from ..model.errors import own_error
@@ -32,7 +32,7 @@ from .frames import CODE, Frames, Limits, Work
 
 _FULL = "it needs more than {0.memory_mib} MiB of memory — keep less, or raise --limit memory=N"
 _libc = ctypes.CDLL(None)
-_GLANCE_MS = 50
+_GLANCE_MS = 5
 _DEATH_SIGNAL, _SUBREAPER, _NO_NEW_PRIVILEGES = 1, 36, 38
 _CREATE_RULES, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _READS = 0b_0100  # the content of files; folders are listed, and programs run
@@ -65,17 +65,17 @@ class Link(Frames):
 # ---------------------------------------------------------------- the warden
 
 
-def main(number: int) -> NoReturn:
+def main(number: int, size: int) -> NoReturn:
     """Run the warden: start the process that imports the code, and end all below it when that ends.
 
-    `number` is the file descriptor of the control socket to the process that measures. The warden
-    ends with the same exit code or signal as the process below it.
+    `number` is the file descriptor of the control socket to the process that measures, `size` the
+    bytes that it sends before the sockets of lanes. The warden ends with the same exit code or signal as the process below it.
     """
     control = socket(fileno=number)
     os.set_inheritable(number, False)
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
-    modules, limits, prepare = pickle.loads(Link(control).request())
+    modules, limits, prepare = pickle.loads(control.recv(size, MSG_WAITALL))
     for name in modules:
         importlib.import_module(name)
     _prctl(_SUBREAPER, 1)  # whatever is left below becomes its child
@@ -83,11 +83,11 @@ def main(number: int) -> NoReturn:
     leave, below = _exit, fork()  # bound to a local name, which that code cannot replace
     if below == 0:
         try:
-            _serve(control, limits, prepare)
+            _import(control, limits, prepare)
         finally:  # without a traceback: what that code broke is not the bench's
             leave(1)
     code = _awaited(below, control)
-    _end_below(frozenset())
+    _end_below()
     _remove(os.environ["TMPDIR"])
     if code is None:
         _exit(0)
@@ -100,19 +100,25 @@ def main(number: int) -> NoReturn:
 
 def _awaited(number: int, control: socket) -> int | None:
     """The exit code of a process; None if the bench has died or needs it no more."""
-    events = select.poll()
+    events, glance_ms = poll(), _GLANCE_MS
     events.register(control.fileno(), 0)  # no event but that its other end was closed
-    while not events.poll(_GLANCE_MS):
-        ended, status = waitpid(number, WNOHANG)
-        if ended:
-            return os.waitstatus_to_exitcode(status)
-    return None
+    with contextlib.ExitStack() as opened:
+        with contextlib.suppress(AttributeError, OSError):  # on Linux its end is an event too
+            events.register(pidfd := os.pidfd_open(number), POLLIN)
+            opened.callback(close, pidfd)
+            glance_ms = -1
+        while True:
+            ended, status = waitpid(number, WNOHANG)
+            if ended:
+                return os.waitstatus_to_exitcode(status)
+            if control.fileno() in dict(events.poll(glance_ms)):
+                return None
 
 
-def _end_below(spared: frozenset[int]) -> None:
-    """End every process below this one except the spared ones."""
+def _end_below() -> None:
+    """End every process below this one."""
     until = time.monotonic() + 2.0
-    while (numbers := set(_children()) - spared) and time.monotonic() < until:
+    while (numbers := _children()) and time.monotonic() < until:
         for number in numbers:
             with contextlib.suppress(OSError):
                 kill(number, SIGKILL)
@@ -151,31 +157,54 @@ def _children() -> list[int]:
 # ---------------------------------------------------------------- the process that imports
 
 
-def _serve(control: socket, limits: Limits, prepare: bytes) -> NoReturn:
-    """Import the code, then fork a process for each session until the control closes."""
-    setpgid(0, 0)
-    _prctl(_DEATH_SIGNAL, SIGKILL)
-    _prctl(_SUBREAPER, 1)
+def _import(control: socket, limits: Limits, prepare: bytes) -> NoReturn:
+    """Import the code, then fork a lane for each socket that comes in, until the control closes."""
+    _begin()
     _confine(limits.hidden)
     control.send(CODE.pack(0))
     ready = _prepared(prepare, limits)
-    spared = frozenset(_children())
     while True:
-        message, files, _, _ = recv_fds(control, 1, 1)
-        if not message or not files:
-            _exit(0)
+        lane = _next(control)
+        if fork() == 0:
+            control.close()
+            _serve(lane, ready, limits)
+        lane.close()
+
+
+def _serve(lane: socket, ready: Any, limits: Limits) -> NoReturn:
+    """Fork a process for each session of a lane, until that closes."""
+    _begin()
+    _prctl(_SUBREAPER, 1)
+    _confine(())  # from other lanes
+    while True:
+        pipe = _next(lane)
         number = fork()
         if number == 0:
-            setpgid(0, 0)
-            _prctl(_DEATH_SIGNAL, SIGKILL)
-            control.close()
-            _answer(socket(fileno=files[0]), ready, limits)
-        close(files[0])
-        _, status = waitpid(number, 0)
+            _begin()
+            lane.close()
+            _answer(pipe, ready, limits)
+        pipe.close()
+        code = _awaited(number, lane)
         with contextlib.suppress(OSError):
             killpg(number, SIGKILL)
-        _end_below(spared)
-        control.send(CODE.pack(os.waitstatus_to_exitcode(status)))
+        _end_below()
+        if code is None:
+            _exit(0)
+        lane.send(CODE.pack(code))
+
+
+def _begin() -> None:
+    """Begin a process that ends with the one above it, and has a group of its own."""
+    setpgid(0, 0)
+    _prctl(_DEATH_SIGNAL, SIGKILL)
+
+
+def _next(control: socket) -> socket:
+    """The next socket that comes in. Ends this process where the control closes instead."""
+    message, files, _, _ = recv_fds(control, 1, 1)
+    if not message or not files:
+        _exit(0)
+    return socket(fileno=files[0])
 
 
 def _prepared(prepare: bytes, limits: Limits) -> Any:
@@ -237,7 +266,11 @@ def _confine(hidden: Sequence[str]) -> None:
         no_signals = struct.pack("=QQQ", _CHANGES, 0, 2)
         rules = no_signals if version >= 6 else struct.pack("=Q", _CHANGES)
         number = call(_CREATE_RULES, rules, ctypes.c_size_t(len(rules)), 0)
-        writable = os.devnull, os.environ["TMPDIR"], *os.environ.get(WRITABLE, "").split(":")
+        writable = (
+            os.devnull,
+            os.environ.get("TMPDIR", ""),
+            *os.environ.get(WRITABLE, "").split(":"),
+        )
         for rights, places in ((_READS, _beside({*hidden})), (_CHANGES, writable)):
             for place in places:
                 with contextlib.suppress(OSError):  # "" or one that is not there

@@ -4,6 +4,7 @@ The child is a fresh interpreter that imports the code once; each session runs i
 session is asked for one thing after another, so it cannot see later ones. Its answers are bytes,
 which are never unpickled. Limited are the time of each answer and the memory.
 All processes that a session started are ended before the next one begins, and when the child stops.
+Processes forked from the one that started a child share it; each has a lane, sessions of its own.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import contextlib
 import functools
 import os
 import pickle
+import select
 import signal
 import socket
 import subprocess
@@ -50,9 +52,9 @@ class Child:
     returns.
 
     It starts before the first session, and again after it died. `prepare` and its arguments can be
-    pickled. A forked process gets a child of its own. `modules` are the bench's modules to import
-    before any limit applies. With `other_hashes` its sets are in another order than PYTHONHASHSEED
-    sets.
+    pickled. A forked process gets a child of its own, but a copy unpickled there uses the same one.
+    `modules` are the bench's modules to import before any limit applies. With `other_hashes` its
+    sets are in another order than PYTHONHASHSEED sets.
     """
 
     def __init__(
@@ -65,9 +67,13 @@ class Child:
         self._given = prepare, modules, limits or Limits(), other_hashes
         self._lock = threading.RLock()
         self._process: _Process | None = None
+        self._lane: _Lane | None = None
+        self._ends: list[Callable[[], object]] = []
+        self._key = os.urandom(16)
+        _CHILDREN[self._key] = self
 
     def __reduce__(self) -> Any:
-        return Child, self._given
+        return _copied, (self._key, self._given)
 
     @contextlib.contextmanager
     def session(self, work: Work) -> Iterator[Session]:
@@ -82,20 +88,44 @@ class Child:
                 if session.is_late:
                     self.stop()
 
-    def start(self) -> _Process:
-        """The process of the child, which starts now if there is none; it is not awaited."""
+    def start(self) -> _Lane:
+        """The sessions of this process in the child, which starts now if there is none; it is not
+        awaited."""
         with self._lock:
-            if self._process is None or not self._process.is_ready():
-                self.stop()
-                self._process = _Process(*self._given)
-                self._end = weakref.finalize(self, self._process.end)
-            return self._process
+            if self._lane is None or not self._lane.is_ready():
+                if self._lane or self._process is None or _is_closed(self._process.control):
+                    self.stop()
+                    self._process = _Process(*self._given)
+                    self._ends.append(weakref.finalize(self, self._process.end))
+                self._lane = _Lane(self._process)
+                self._ends.append(weakref.finalize(self, self._lane.end))
+            return self._lane
 
     def stop(self) -> None:
-        """End the child and all that it started."""
-        if self._process is not None:
-            self._end()
-        self._process = None
+        """End the child and all that it started; of a child that another process started only the
+        sessions of this one."""
+        while self._ends:
+            self._ends.pop()()
+        self._process = self._lane = None
+
+
+_CHILDREN: weakref.WeakValueDictionary[bytes, Child] = weakref.WeakValueDictionary()
+"""The children of this process and, in a forked one, of those above it, by key."""
+
+
+def _copied(key: bytes, given: tuple[Any, ...]) -> Child:
+    """A copy of the child with a key, which uses the same process where this one knows it."""
+    copy, known = Child(*given), _CHILDREN.get(key)
+    if known is not None:
+        copy._process = known._process
+    return copy
+
+
+def _is_closed(control: socket.socket) -> bool:
+    """True if nobody has the other end of a socket."""
+    events = select.poll()
+    events.register(control, 0)
+    return bool(events.poll(0))
 
 
 class _Process:
@@ -112,10 +142,13 @@ class _Process:
         if not hasattr(os, "fork"):
             what = "code that is not part of the bench needs a system that can fork"
             raise SpecError(f"{what} — run it on Linux, macOS or WSL")
-        self.limits, self._owner = limits, os.getpid()
+        self.limits, self.owner = limits, os.getpid()
         self.control, theirs = socket.socketpair()
+        given = modules, limits, pickle.dumps(prepare, pickle.HIGHEST_PROTOCOL)
+        request = pickle.dumps(given, pickle.HIGHEST_PROTOCOL)
         same_path = f"import sys; sys.path[:] = {sys.path!r}"
-        code = f"{same_path}; from bench.plugins.child import main; main({theirs.fileno()})"
+        call = f"main({theirs.fileno()}, {len(request)})"
+        code = f"{same_path}; from bench.plugins.child import main; {call}"
         self._process = subprocess.Popen(
             [sys.executable, "-B", "-u", "-c", code],
             stdin=subprocess.DEVNULL,
@@ -128,24 +161,60 @@ class _Process:
         theirs.close()
         self._printing = threading.Thread(target=_print, args=(self._process.stdout,), daemon=True)
         self._printing.start()
-        request = modules, limits, pickle.dumps(prepare, pickle.HIGHEST_PROTOCOL)
         with contextlib.suppress(OSError):  # one that died is noticed by the session
-            Frames(self.control).send(b"R", pickle.dumps(request))
+            self.control.sendall(request)
+
+    def await_start(self) -> None:
+        """Wait until the child is about to import the code."""
+        self.control.settimeout(_START_S)
+        with contextlib.suppress(OSError):
+            self.control.recv(1, socket.MSG_PEEK)  # left there for the processes that are forked
+
+    def exit_code(self, seconds: float) -> int | None:
+        """The exit code of the child; None where it does not end in time, or where another process
+        started it."""
+        if self.owner == os.getpid():
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                return self._process.wait(seconds)
+        return None
+
+    def end(self) -> None:
+        """End the child and all processes that it started; in a fork of the owner only close the
+        socket."""
+        if os.getpid() == self.owner:
+            with contextlib.suppress(OSError):
+                # Also where a fork of this process has the socket too.
+                self.control.shutdown(socket.SHUT_RDWR)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(_CLEANS_S)
+            with contextlib.suppress(OSError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+            self._printing.join(1.0)
+        self.control.close()
+
+
+class _Lane:
+    """The sessions of one process in a child."""
+
+    def __init__(self, process: _Process) -> None:
+        self.limits, self.owner, self._process = process.limits, os.getpid(), process
+        self.control, theirs = socket.socketpair()
+        _send(process.control, theirs)
         self._last: Session | None = None
         self._next: Session | None = None
 
     def is_ready(self) -> bool:
-        """True if this very process started the child, its last session has ended, and the child
-        goes on."""
-        if self._owner != os.getpid():
+        """True if this very process uses it, its last session has ended, and the child goes on."""
+        if self.owner != os.getpid():
             return False
         has_ended = self._last is None or self._last.exit_code is not None
-        return has_ended and self._process.poll() is None
+        return has_ended and not _is_closed(self.control)
 
     def session(self) -> Session:
         """A new session. The process of the next one starts when it ends, not when it is needed."""
         if self._next is None:
-            self.exit_code(_START_S)
+            self._process.await_start()
             self._next = Session(self)
         session = self._last = self._next
         self._next = Session(self)
@@ -164,28 +233,22 @@ class _Process:
             return None
         except OSError:  # it died before it read all that was sent
             data = b""
-        if len(data) == CODE.size:
-            return int(CODE.unpack(data)[0])
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            return self._process.wait(seconds)
-        return None
+        return int(CODE.unpack(data)[0]) if data else self._process.exit_code(seconds)
 
     def end(self) -> None:
-        """End the child and all processes that it started; in a fork of the owner only close the
-        sockets."""
-        if os.getpid() == self._owner:
-            with contextlib.suppress(OSError):
-                # Also where a fork of this process has the socket too.
+        """End all processes of the sessions, soon; in a fork of the owner only close the sockets."""
+        with contextlib.suppress(OSError):
+            if os.getpid() == self.owner:  # also where a fork of this process has the socket too
                 self.control.shutdown(socket.SHUT_RDWR)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(_CLEANS_S)
-            with contextlib.suppress(OSError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
-            self._printing.join(1.0)
         self.control.close()
         if self._next is not None:
             self._next.pipe.close()
+
+
+def _send(control: socket.socket, theirs: socket.socket) -> None:
+    """Give a socket away."""
+    with theirs, contextlib.suppress(OSError):  # the child died: nobody has the other end
+        socket.send_fds(control, [b"\0"], [theirs.fileno()])
 
 
 def _environment(other_hashes: bool) -> dict[str, str]:
@@ -202,15 +265,14 @@ def _environment(other_hashes: bool) -> dict[str, str]:
 class Session:
     """One session's process of user code, from its first request to its last."""
 
-    def __init__(self, process: _Process) -> None:
+    def __init__(self, lane: _Lane) -> None:
         self.pipe, theirs = socket.socketpair()
-        self.pipe.settimeout(process.limits.call_s)
+        self.pipe.settimeout(lane.limits.call_s)
         self._frames = Frames(self.pipe)
-        self._process, self._limits = process, process.limits
-        self._room = process.limits.answer_bytes
+        self._lane, self._limits = lane, lane.limits
+        self._room = lane.limits.answer_bytes
         self.is_late = False
-        with theirs, contextlib.suppress(OSError):  # the child died: nobody has the other end
-            socket.send_fds(process.control, [b"\0"], [theirs.fileno()])
+        _send(lane.control, theirs)
 
     def ask(self, request: bytes = b"", count: Callable[[bytes], int] | None = None) -> bytes:
         """The answer to a request, within the limits.
@@ -238,7 +300,7 @@ class Session:
     @functools.cached_property
     def exit_code(self) -> int | None:
         """The exit code of its process, awaited; None where that does not end by itself."""
-        return None if self.is_late else self._process.exit_code(_ENDS_S)
+        return None if self.is_late else self._lane.exit_code(_ENDS_S)
 
     def _received(self, until: float) -> tuple[bytes, bytes]:
         """The next message of the process. Raises NoAnswer for a late, a too long or a missing

@@ -77,6 +77,9 @@ class MeasuredRuns:
 
     def of(self, recordings: Iterable[Trace]) -> Iterator[MeasuredRun]:
         """Yield every run as it is done. Raises BenchError for two recordings of one name."""
+        for strategy in self._measuring.strategies:
+            if strategy.sandbox is not None:  # before workers are forked, which share its children
+                strategy.sandbox.start()
         measured = self._running.workers.results(_work, self._measuring, self._tasks(recordings))
         for done, (run, index) in enumerate(measured, 1):
             self._keep_in_memory(run, index)

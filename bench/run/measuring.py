@@ -177,9 +177,6 @@ class RunSession:
 
     def measured(self) -> MeasuredRun:
         """The recording under every strategy."""
-        for strategy in self._measuring.strategies:
-            if strategy.sandbox is not None:
-                strategy.sandbox.start(self._again)
         about = "facts", self.trace.source.format
         facts = self._cache.get_or_make(
             RunFacts, about, lambda: facts_of(self.trace, self.recorded)

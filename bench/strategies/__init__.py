@@ -75,12 +75,10 @@ class Sandbox:
     number: int
     imported: tuple[str, ...]
 
-    def start(self, again: bool) -> None:
-        """Start the child, and with `again` the other one, so that they import their code while
-        this process does something else."""
+    def start(self) -> None:
+        """Start both, so that they import their code while this process does something else."""
         self.child.start()
-        if again:
-            self.another.start()
+        self.another.start()
 
 
 @dataclass(frozen=True)

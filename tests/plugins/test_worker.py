@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import pickle
 import pty
 import sys
 import tempfile
@@ -130,7 +131,7 @@ def pipe(given):
     return seen(repr(data))
 def memory(given):
     number, texts = os.getppid(), []
-    for _ in range(2):
+    for _ in range(3):
         number = int(pathlib.Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[1])
     try:
         for line in open(f"/proc/{number}/maps"):
@@ -305,6 +306,21 @@ def test_a_child_answers_one_session_after_another():
                 assert [session.ask(text) for text in (b"1", b"2")] == [b"1", b"12"]
         with pytest.raises(NoAnswer), child.session(all_requests) as session:
             session.ask(b"fail")
+    finally:
+        child.stop()
+
+
+def test_copies_of_a_child_share_its_process_and_not_their_sessions():
+    child = Child(time.gmtime)
+    try:
+        with child.session(all_requests) as one:
+            copy = pickle.loads(pickle.dumps(child))
+            with copy.session(all_requests) as other:
+                assert [each.ask(text) for text in (b"1", b"2") for each in (one, other)] == [b"1", b"1", b"12", b"12"]
+        assert copy._process is child._process
+        copy.stop()
+        with child.session(all_requests) as again:
+            assert again.ask(b"3") == b"3"
     finally:
         child.stop()
 
