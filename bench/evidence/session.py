@@ -24,8 +24,8 @@ from .own_text import OwnText, RewrittenResult
 from .pairs import PromptRules
 from .prices import Pricing
 from .records import RecordValues
-from .result_counts import ResultCounts
 from .result_facts import ResultFacts
+from .row_counts import row_counts
 
 _PART = re.compile(r"[^\W\d_]{2,}")
 
@@ -163,16 +163,13 @@ class TraceSession:
     def _says_omission(self, text: str, step: int) -> bool:
         return bool(says_omission(text, self.contents.results[step].text))
 
-    def result_counts(self, result: ToolResult) -> ResultCounts:
-        """The counts of a result and of the messages that show it."""
-        return self._result_counts(result.index)
+    def row_counts(self, result: ToolResult) -> frozenset[int]:
+        """The numbers of all rows and lines of a result."""
+        return self._row_counts(result.index)
 
     @memo
-    def _result_counts(self, step: int) -> ResultCounts:
-        numbers = {self.index.full[step], self.index.seen[step]}
-        texts = (self.messages.messages[number].text for number in sorted(numbers))
-        result = self.contents.results[step]
-        return ResultCounts(result, texts)
+    def _row_counts(self, step: int) -> frozenset[int]:
+        return row_counts(self.contents.results[step])
 
     def failed(self, result: ToolResult) -> bool:
         """True if a result failed."""
