@@ -69,7 +69,7 @@ def evidence_of(*results: str):
 
 
 @pytest.mark.parametrize(
-    ("stated", "unchecked"), [("55 lines", 0), ("40 lines", 1), ("2 blank lines", 1), ("about 55", 0)]
+    ("stated", "unchecked"), [("55 lines", 0), ("40 lines", 1), ("1 line", 1), ("lines 3 to 57", 0), ("about 55", 0)]
 )
 def test_a_notice_may_not_state_far_fewer_lines_than_are_left_out(stated: str, unchecked: int) -> None:
     lines = [f"row {at} of the table" for at in range(60)]

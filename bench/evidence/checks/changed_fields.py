@@ -27,6 +27,7 @@ _EMPTY_SIGNS = frozenset("-–—")
 _MORE = re.compile(r"(?:[,;]\s|\s\().*[A-Za-z].*", re.DOTALL)
 _FEWEST_PAIRS = 3
 _WORDS = re.compile(r"[\w:.@#-]*\w")
+_WORD = re.compile(r"[^\W\d_]{3}")
 _CODE = re.compile(r"(?=\w*\d)(?=[\d_]*[^\W\d_])\w{6,}")
 
 
@@ -162,6 +163,9 @@ class _Piece:
                 self._is_read = False
                 return
             text = number
+        if not _WORD.search(key) or self._table.says_value(key):
+            self._is_read = False  # a sign, which claims nothing, or a value taken for a key
+            return
         self._unknown[key] += 1
         if plain_key(text) not in self._table.containers and _is_renamed(
             self._own, text, known, pairs, best

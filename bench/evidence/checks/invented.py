@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from ...model.scores import Check, Finding
 from ...text.dates import dates_in, times_in
 from ...text.instructions import is_command, is_consent, is_order, repeats
+from ...text.omissions import omission_in
 from ...text.reading import is_path
 from ...text.small_words import WORD
 from ...text.wording import quoted
@@ -51,10 +52,11 @@ def invented(evidence: ReplayEvidence, wording: frozenset[str]) -> Check:
     contents are checked. Not inventions are handles, counts of what is there or left out, and
     numbers computed from others in the same paragraph or record. A text that shows a result may not
     give an order or state a consent; any other may not give a standing instruction that nobody
-    gave. Names in the strategy's own `wording` (lines in half of its texts) are quoted in the
-    report instead, and so are sentences that it `says` on purpose. Beside a result an unknown number
-    may count anything, and an unknown name in a sentence about the text itself may be a label: they
-    are not checked.
+    gave. An order in a notice of omission, as "run it again if needed", is not checked. Names in
+    the strategy's own `wording` (lines in half of its texts) are quoted in the report instead, and
+    so are sentences that it `says` on purpose. Beside a result an unknown number may count
+    anything, and an unknown name in a sentence about the text itself may be a label: they are not
+    checked.
 
     Source: https://arxiv.org/abs/2005.00661 (extrinsic hallucinations)
     """
@@ -137,8 +139,9 @@ def _strange(
             else:
                 ordered = is_command(text) or is_order(text) or is_consent(text)
                 ordered = ordered and not repeats(shown.result.text, text)
-            if ordered:
-                yield text[:200], True
+            if ordered:  # a notice may say how to get what it leaves out
+                is_notice = shown and omission_in(line, shown.result.text)
+                yield text[:200], not is_notice or is_consent(text)
             constant = line.strip() in wording
             bare = _IDENTIFIER.sub(" ", text)
             is_sure = shown is None or (

@@ -55,8 +55,10 @@ class StatedNumbers:
             after = text[match.start() + len(written) : match.end() + NOTICE_CHARS]
             if shown and states_all and _is_wrong(shown, value, written, after, sentence):
                 yield value, True
+            elif shown and _is_too_small(shown, written, after):
+                yield value, False
             elif not (
-                (counts_itself and shown and not _is_too_small(shown, value, written, after))
+                counts_itself
                 or (shown is None and self._counts(value, sentence))
                 or worked_out(value, terms, percent=bool(match[1]))
                 or self._is_known(value, written)
@@ -93,15 +95,15 @@ def _numbers_of(near: Sequence[str]) -> Iterator[str]:
         yield from (number_value(match[0].rstrip("%, ")) for match in _NUMBER.finditer(line))
 
 
-def _is_too_small(own: RewrittenResult, value: str, written: str, after: str) -> bool:
-    """True if a number counts the lines or characters of a gap, and far more are missing there."""
+def _is_too_small(own: RewrittenResult, written: str, after: str) -> bool:
+    """True if a number counts the lines or characters of a gap, where far more are missing than any
+    number there says."""
     counted = _COUNTED.match(after)
     if counted is None or not (counted["lines"] or counted["chars"]):
         return False
-    words = written + counted[0]
-    missing = [gap.missing for gap in own.gaps or () if words in gap.words]
-    sizes = (
-        len(text) - NOTICE_CHARS if counted["chars"] else text.count("\n") - _NEAR
-        for text in missing
-    )
-    return any(float(value) < size for size in sizes)
+    for gap in own.gaps or ():
+        size = len(gap.missing) - NOTICE_CHARS
+        size = size if counted["chars"] else gap.missing.count("\n") - _NEAR
+        if written + counted[0] in gap.words:
+            return max(map(float, _numbers_of([gap.words])), default=size) < size
+    return False
