@@ -96,8 +96,7 @@ class TraceMessages:
             return True
         steps = self.contents.results.keys() & {need.origin_step, self.messages[number].step}
         return self._quotes(number, need.fact) or any(
-            self._keeps_as(step, number, need.fact) or not self.understands(number, step)
-            for step in steps
+            self._keeps_as(step, number, need.fact) for step in steps
         )
 
     @memo

@@ -12,6 +12,7 @@ from operator import or_
 
 from ..model import Step, ToolResult, grouped
 from ..model.replay import Replay, StepOutcome
+from .changes import changes_of
 from .handles import Handles
 from .kept import PLACES, KeptShare, Place, facts_kept, fields_kept
 from .lost import picked_out
@@ -35,7 +36,8 @@ class ReplayEvidence:
     @cached_property
     def walked(self) -> Walked:
         """The walk over its prompts."""
-        return walk(self.replay, self.messages, self.session.pricing, self.handles)
+        pricing = self.session.pricing
+        return walk(self.replay, self.messages, pricing, self.handles, self._is_read)
 
     @cached_property
     def handles(self) -> Handles:
@@ -164,11 +166,16 @@ class ReplayEvidence:
 
     @cached_property
     def _read(self) -> list[OwnText]:
-        messages, read = self.messages.messages, self.session.own_text
-        return [
-            read(n, tuple(name for name in self.handle_names if name in messages[n].text))
-            for n in self.own
-        ]
+        return [*map(self._own_text, self.own)]
+
+    def _own_text(self, number: int) -> OwnText:
+        text = self.messages.messages[number].text
+        return self.session.own_text(number, tuple(n for n in self.handle_names if n in text))
+
+    def _is_read(self, number: int) -> bool:
+        """False for a message of the strategy that cannot be read as the result that it shows."""
+        own = self._own_text(number)
+        return not isinstance(own, RewrittenResult) or own.is_blank or changes_of(own).is_read
 
     @cached_property
     def rewritten(self) -> list[RewrittenResult]:

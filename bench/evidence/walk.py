@@ -4,7 +4,7 @@ needs."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -66,10 +66,16 @@ class Walked:
         return len({item.step for item in self.lost})
 
 
-def walk(replay: Replay, messages: TraceMessages, pricing: Pricing, handles: Handles) -> Walked:
+def walk(
+    replay: Replay,
+    messages: TraceMessages,
+    pricing: Pricing,
+    handles: Handles,
+    is_read: Callable[[int], bool],
+) -> Walked:
     """The findings of one walk over the prompts of a replay; each prompt only costs its changes. A
     need is met by a recorded message with its fact, or by a text of the strategy that really keeps
-    it.
+    it, or that has it and cannot be read as its result (`is_read` by its number).
 
     The window of an unknown model is never exceeded.
     """
@@ -88,7 +94,7 @@ def walk(replay: Replay, messages: TraceMessages, pricing: Pricing, handles: Han
         walked.overflows += index.window_tokens is not None and size > index.window_tokens
         walked.priced.append(pricing.price(call, at, size, messages.messages))
         at.last = call
-        _judge(walked, call, present, messages, handles)
+        _judge(walked, call, present, messages, handles, is_read)
     for thread, present in since.items():
         for item, first in present.items():
             walked.during[item] |= walked.threads[thread] >> first << first
@@ -126,6 +132,7 @@ def _judge(
     present: Mapping[int, int],
     messages: TraceMessages,
     handles: Handles,
+    is_read: Callable[[int], bool],
 ) -> None:
     """Record the unmet needs of a turn: those that no message of its prompt has."""
     index = messages.index
@@ -133,8 +140,8 @@ def _judge(
         walked.needs.append(need)
         if not present.keys().isdisjoint(index.holders[need.fact]):
             continue
-        own = messages.own_holders[index.facts[need.fact]]
-        if any(messages.keeps(item, need) for item in own if item in present):
+        own = [item for item in messages.own_holders[index.facts[need.fact]] if item in present]
+        if any(messages.keeps(item, need) or not is_read(item) for item in own):
             continue
         shown = [item for item in present if item >= messages.recorded] if handles else []
         handle = handles.giving(index.facts[need.fact], call.step, shown)

@@ -17,9 +17,10 @@ def recall(evidence: ReplayEvidence, place: str) -> Number:
 
     0–1. A turn needs a fact that it uses, that an earlier message of its thread has, and that its
     recorded prompt had too: the recorded model cannot have needed what it could not see. In a
-    strategy's own text, a fact from a field counts only as that field. A fact behind a handle in
-    the prompt counts as kept: it costs one more call, in `cost.usd`. `.far` counts facts last
-    mentioned six or more model turns ago. The detector does not see paraphrases and derived values.
+    strategy's own text, a fact from a field counts only as that field, unless the text cannot be
+    read as its result (such a strategy is never advised). A fact behind a handle in the prompt
+    counts as kept: it costs one more call, in `cost.usd`. `.far` counts facts last mentioned six or
+    more model turns ago. The detector does not see paraphrases and derived values.
     No needs: nothing to measure.
 
     Source: reuse distance and miss rate of cache research (Mattson et al. 1970)

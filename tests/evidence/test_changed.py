@@ -73,6 +73,17 @@ def test_objects_in_a_column_are_cells() -> None:
 
 
 @pytest.mark.parametrize(
+    ("layout", "missed"), [("{length};\nB=2 id={id} storey={storey}", 0), ("B=2 id={id} storey={storey}", 1)]
+)
+def test_a_fact_in_a_text_that_cannot_be_read_is_not_missed(layout: str, missed: int) -> None:
+    steps = (*RECORDING.steps[:3], ModelTurn(index=3, content="W107 is 11.25 m long."))
+    shown = "\n".join(layout.format(**row) for row in ROWS)
+    found = evidence_of(trace(*steps), compose("mine", {"summarizer": lambda result: shown}, "tests"))
+    assert found.checks["changed"].unchecked == 1
+    assert found.walked.turns_missing == missed
+
+
+@pytest.mark.parametrize(
     ("value", "is_change"),
     [("L3", True), ("L7", True), ("n/a", True), ("W100", True), ("@1", False), ("max 12.5", False), ("12.5", False)],
 )

@@ -16,8 +16,8 @@ from ...text.wording import quoted
 from ..failures import FAILURE, SUCCESS
 from ..of_replay import ReplayEvidence
 from ..own_text import RewrittenResult
+from ..repeated import claims_repetition
 from .findings import check_of
-from .repeated import claims_repetition
 
 _VARIES = re.compile(r"[\w:/=+.-]*\d[\w:/=+.-]*")
 """Matches the numbers and handles in which texts of one form differ."""

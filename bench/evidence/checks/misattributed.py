@@ -6,9 +6,9 @@ import re
 from itertools import chain
 
 from ...model.scores import Check, Finding
+from ..changes import changes_of
 from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult
-from .changed import changes_of
 from .findings import check_of
 
 _DATA = re.compile(r"\s*[{\[|]|(?:[^,;\t|]*(?:[,;](?!\s)|[\t|])){3}")

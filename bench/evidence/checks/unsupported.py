@@ -14,7 +14,7 @@ from ...text.small_words import WORD, is_all_small, is_notice, is_small
 from ..failures import FAILURE, SUCCESS
 from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult, lines_shown
-from .repeated import SAME, claims_repetition
+from ..repeated import SAME, claims_repetition
 from .summaries import Summary
 from .support import (
     FEWEST_WORDS,

@@ -9,17 +9,17 @@ from contextlib import suppress
 from itertools import chain
 from typing import NamedTuple
 
-from ...model import as_text, nested
-from ...model.scores import Finding
-from ...text.dates import moment_of
-from ...text.decode import NothingParsed, parse_json
-from ...text.fields import FieldTable
-from ...text.instructions import is_denied
-from ...text.places import occurs
-from ...text.quantities import is_quantity, kind_of, same_value
-from ...text.text_records import Pair, TextRecord, plain_key
-from ..own_text import RewrittenResult
+from ..model import as_text, nested
+from ..model.scores import Finding
+from ..text.dates import moment_of
+from ..text.decode import NothingParsed, parse_json
+from ..text.fields import FieldTable
+from ..text.instructions import is_denied
+from ..text.places import occurs
+from ..text.quantities import is_quantity, kind_of, same_value
+from ..text.text_records import Pair, TextRecord, plain_key
 from .changed_lines import altered
+from .own_text import RewrittenResult
 
 _EMPTY_SIGNS = frozenset("-–—")
 """Signs for no value; any other alone may mean the value above."""

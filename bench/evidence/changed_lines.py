@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 
-from ...model.scores import Finding
-from ...text.decode import NothingParsed, parse_prefix, plain_lines
-from ...text.escapes import unescape
-from ...text.fields import FieldTable
-from ...text.quantities import same_value
-from ..own_text import RewrittenResult, lines_shown
+from ..model.scores import Finding
+from ..text.decode import NothingParsed, parse_prefix, plain_lines
+from ..text.escapes import unescape
+from ..text.fields import FieldTable
+from ..text.quantities import same_value
+from .own_text import RewrittenResult, lines_shown
 
 _FOLD = re.compile(r"\\\n\s*\\?")
 """Matches a line break that YAML puts within a line."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ...model.scores import Finding
-from ..own_text import RewrittenResult
+from ..model.scores import Finding
+from .own_text import RewrittenResult
 
 SAME = re.compile(
     r"\b(?<!not )(?<!not the )(?:same|identical|unchanged|no changes?|repeated|already (?:shown|returned|retrieved)"
