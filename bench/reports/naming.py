@@ -34,7 +34,7 @@ _AT_THE_LIMIT: tuple[tuple[float, float, float, Anchor], ...] = (
     (0, 6, -20, "start"), (100, -6, -20, "end"), (0, 6, 3, "start"), (100, -6, 3, "end"),
 )  # fmt: skip
 """The places to try for the name of the limit: percent from the left, then as for a mark."""
-_REACHES = (14, 24, 40, 70)
+_REACHES = (14, 24, 40)
 """The distances in pixels up to which marks share a label, each tried where the last had no room."""
 
 
@@ -101,12 +101,12 @@ def names(
         ]
         placed.append(next((name for name in ways if field.has_room(name, taken)), ways[0]))
         taken += [Box(0, y - 2, field.width, y + 2), field.beside(placed[0])]
-    labels: list[Name] = []
+    tries: list[tuple[int, list[Name]]] = []
     for reach in _REACHES:
         groups = _groups(points, field, reach)
         labels = list(_placed(groups, field, taken))
-        if len(labels) == len(groups):
-            break
+        tries.append((len(groups) - len(labels), labels))
+    _, labels = min(tries, key=lambda tried: tried[0])  # the first with the fewest without one
     return placed + labels
 
 

@@ -10,7 +10,7 @@ from .blocks import Cell, Cells, Prose, Report, Section, Span, muted, table
 from .gates import not_passed
 from .numbers import change, count, counted, listed, percent
 from .panels.trust import REPLAY_LIMIT
-from .reading import Reading
+from .reading import IN_TOKENS, Reading
 
 _GROUPS = ("Gates failed", "Ship", "Keep for now, not certain", "Keep what runs today")
 """The groups of scenarios in order."""
@@ -53,9 +53,10 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
             question = Cell((Span(reports[at].title, href=f"#s{at + 1}"),), reports[at].short)
             rows.append((question, *_key_figures(readings[at])))
     heads = ["question and answer", "cost of a run", "missed turns"]
+    in_tokens = [IN_TOKENS] if any(one.counts_tokens for one in readings) else []
     blocks = (
         Prose((head, rest), "lead"),
-        muted(" ".join((_SHIP, _MISSED, REPLAY_LIMIT))),
+        muted(" ".join((_SHIP, _MISSED, *in_tokens, REPLAY_LIMIT))),
         table("Questions and answers", heads, rows),
     )
     runs = counted(sum(len(one.runs) for one in readings), "run")

@@ -163,6 +163,14 @@ def test_with_a_baseline_the_changes_come_first() -> None:
     assert anchors[1][0] == "answer"
 
 
+def test_runs_that_the_baseline_lacks_are_not_unchanged() -> None:
+    compared = comparison(2, 12, gates="fail")
+    with_new = msgspec.structs.replace(compared, new_runs=2)
+    before, after = (terminal_text([it], verbose=True) for it in (compared, with_new))
+    assert "of the same recordings" in before
+    assert "without the 2 runs" in " ".join(after.split())
+
+
 def test_a_number_has_one_value_on_every_screen() -> None:
     compared = comparison(8, 27)
     page, text = rendered([compared], "html"), terminal_text([compared], verbose=True)

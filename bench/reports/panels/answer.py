@@ -26,7 +26,7 @@ from ..blocks import (
 )
 from ..charts import Axis, Mark, Range
 from ..numbers import change, count, counted, listed, percent, quantity, sentence_case, unseen
-from ..reading import RATE, VERDICT, Reading
+from ..reading import IN_TOKENS, RATE, VERDICT, Reading
 from ..scatter import scatter
 
 _USES = {
@@ -301,7 +301,7 @@ def _notes(reading: Reading) -> Iterator[str]:
     if not is_shaped:
         yield "The prompts, and so the price, stay as they are."
     elif reading.counts_tokens:
-        yield "Tokens stand for money, since not every run has a known price: --model names its model."
+        yield IN_TOKENS
     shares = {run.facts.cache_shares for run in reading.runs}
     if reading.advice.basis in ("cached", "uncached"):
         if "assumed" in shares:

@@ -22,7 +22,7 @@ from ..blocks import (
     table,
 )
 from ..gates import condition, failed_sentence, name_of, worst_run
-from ..numbers import count, counted, difference, listed, quantity, sentence_case
+from ..numbers import count, counted, difference, listed, quantity
 from ..reading import Reading
 
 _MOVES, _GATES, _RUNS = 20, 30, 10
@@ -91,11 +91,9 @@ def _compared_on(reading: Reading) -> str:
     """A sentence on the runs that the baseline has too; "" without a baseline."""
     if not reading.compared.against:
         return ""
-    exact = "differences are of the same recordings, and exact."
     if new := reading.compared.new_runs:
-        verb = "is" if new == 1 else "are"
-        return f" {counted(new, 'run')} {verb} not in the baseline and left out of differences; {exact}"
-    return f" {sentence_case(exact)}"
+        return f" Differences are exact, without the {counted(new, 'run')} that the baseline lacks."
+    return " Differences are of the same recordings, and exact."
 
 
 def _gate_row(reading: Reading, gate: GateResult) -> Cells:

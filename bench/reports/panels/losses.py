@@ -62,7 +62,7 @@ def _heat(reading: Reading) -> Iterator[Block]:
             turns = run.facts.turns
             cells = [_heat_cell(missed[run.id][name], turns) for name in shown]
             rows.append((reading.name(run.id), *cells, count(turns)))
-    note = "Darker: above 15% and above 35% of the turns of the run."
+    note = "Stronger colours: above 15% and above 35% of the turns of the run."
     title, heads = "Turns that would have missed something", ["run", *shown, "turns"]
     yield from headed(table(title, heads, rows, look="grid", most=_RUNS + 1, noun="run", note=note))
 
