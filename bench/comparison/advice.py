@@ -162,7 +162,8 @@ class _Question:
 def _ranked_strategy(
     question: _Question, name: str, spec: str, rules: tuple[RuleResult, ...]
 ) -> Ranked:
-    """One strategy with its prices, marks and verdict."""
+    """One strategy with its prices, marks and verdict; one that failed on some runs has no
+    shares, which would be of the others."""
     runs, is_today = question.runs, name == TODAY
     prices = {economy: by_name.get(name) for economy, by_name in question.prices.items()}
     words = None if is_today else unchecked_words(runs, name)
@@ -173,6 +174,11 @@ def _ranked_strategy(
     if not is_today and question.gains:
         rules = (*rules, _gain(question, prices, question.better.get(name)))
     todays = verdict_of(rules) or "keep"
+    failed = any(rule.rule == "ran" and rule.findings for rule in rules)
+    missed, old = (
+        None if failed else runs.share(name, metric).value
+        for metric in ("needed.missed_turn_rate", "needed.recall.far")
+    )
     return Ranked(
         strategy=name,
         verdict=todays if is_today else _verdict(question, rules, prices, marks),
@@ -180,8 +186,8 @@ def _ranked_strategy(
         unchecked_text=words or "",
         cached=prices.get("cached") or prices.get("tokens"),
         uncached=prices.get("uncached") or prices.get("tokens"),
-        missed_turns=runs.share(name, "needed.missed_turn_rate").value,
-        far_recall=runs.share(name, "needed.recall.far").value,
+        missed_turns=missed,
+        far_recall=old,
         rules=rules,
         spec=spec,
     )

@@ -135,11 +135,16 @@ def _keep(advice: Advice, assumed: bool) -> tuple[str, str]:
         names = listed([item.strategy for item in others])
         return "", f"{names} changed nothing." if others else "nothing was tried."
     first, *more = acting
+    failed = next((rule for rule in first.rules if not rule.passed), None)
+    refused = ""
+    if not more and first.verdict in _LOSES and failed:
+        refused = f"{first.strategy} {_LOSES[first.verdict]}: {rule_failed(failed)}"
     if all(item.verdict == "invalid" for item in acting):
-        return first.strategy, "no strategy is valid."
+        return first.strategy, f"{refused or 'no strategy that changed anything is valid'}."
     costs = "no strategy costs less"
     if not more and (price := prices.get(first.strategy)) and price.ratio is not None:
-        costs = f"{first.strategy} costs {less_or_more(price)}"
+        start = f"{refused}, and" if refused else first.strategy
+        costs = f"{start} costs {less_or_more(price)}"
     economy = _ECONOMY.get(advice.basis, "")
     rest = f"on {sample(advice)}.{_other_economy(advice, acting)}"
     return first.strategy, f"{costs}{economy}, {rest}"

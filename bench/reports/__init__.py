@@ -75,7 +75,7 @@ def _short(reading: Reading) -> str:
     figures = [change(price.ratio) if price else ""]
     if reading.compared.answers != "savings":
         value = quantity(dict(values).get(item.strategy), reading.unit(metric))
-        figures = [f"{reading.label(metric)}: {value}"]
+        figures = [f"{value} {reading.label(metric)}"]
     elif item.verdict in REFUSED:
         figures.append(f"but {item.verdict}")
     elif item.verdict == "not certain":

@@ -103,7 +103,8 @@ def _savings(reading: Reading) -> Iterator[Figure]:
     rejected = reading.rejected
     item = reading.subject or (reading.tried or reading.ranked)[0]
     yield _price_figure(reading, item)
-    yield _missed_figure(reading, item)
+    if item.missed_turns is not None:
+        yield _missed_figure(reading, item)
     yield _certainty_figure(reading, item)
     if rejected not in (None, item) and (price := reading.price(rejected)):
         name = f"Cheapest rejected: {rejected.strategy}"

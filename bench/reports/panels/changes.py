@@ -83,7 +83,7 @@ def _gate_table(reading: Reading, name: str, gates: Sequence[GateResult]) -> Tab
     """A table of gates, each with its value before, its value now, and its limit."""
     heads = ["gate", "strategy", "baseline", "now", "limit"]
     rows = [_gate_row(reading, gate) for gate in gates]
-    note = f"Measured on {reading.size}.{_compared_on(reading)} {bases(reading.advice)}"
+    note = f"Measured on {reading.size}.{_compared_on(reading)}"
     return table(name, heads, rows, most=_GATES, noun="gate", note=note)
 
 
@@ -197,7 +197,7 @@ def _next(reading: Reading) -> Iterator[Block]:
     other = ""
     if advised and advised.strategy not in names:
         price = reading.price(advised)
-        cost = f" and costs {less_or_more(price)} than today's" if price and price.ratio else ""
+        cost = f" and costs {less_or_more(price)} than today" if price and price.ratio else ""
         other = f" Or use {advised.strategy}, which passes every gate{cost}."
     yield Prose((Span("To pass, ", strong=True), f"{back}.{other}"), "next")
     is_limit = any({*LIMITS} & gate.rule.settings.keys() for gate in reading.failed_gates)
