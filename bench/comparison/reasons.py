@@ -132,7 +132,9 @@ def reason_of(item: Ranked, advice: Advice) -> str:
         return "; ".join(refusals)
     if not failed:
         words = f": {item.unchecked_text}" if item.unchecked_text else ""
-        return f"not checked{words}" if "not checked" in item.marks else _beside(item, advice)
+        return (
+            f"could not be checked{words}" if "not checked" in item.marks else _beside(item, advice)
+        )
     last, price = failed[0], item.price(advice.basis)
     if last.rule == "cheaper" and price is not None and price.ratio is not None and not price.saves:
         costs = f"costs {less_or_more(price)}"

@@ -93,7 +93,8 @@ def _cheaper_still(advice: Advice, best: Ranked) -> str:
     cost = change(prices[least])
     if cost == change(prices[best]):
         return ""
-    return f" {least.strategy} costs still less ({cost}), but {least.reason}."
+    reason, _, _ = least.reason.partition(": ")  # the table quotes what could not be checked
+    return f" {least.strategy} costs still less ({cost}), but {reason}."
 
 
 def _cost(advice: Advice, item: Ranked, assumed: bool) -> str:
