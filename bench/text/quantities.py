@@ -151,6 +151,7 @@ class _Quantity(NamedTuple):
     decimals: int
 
 
+@lru_cache(maxsize=1 << 14)
 def _quantity(text: str) -> _Quantity | None:
     """A text as a quantity; None for any other text."""
     match = _QUANTITY.fullmatch(text)
