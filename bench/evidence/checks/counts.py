@@ -27,7 +27,7 @@ class SummaryCounts:
         if not number.isdigit():
             return False
         value = int(number[:18])
-        known = value in self._sizes or value in _counts_of(self._own.text)
+        known = value in self._sizes or value in counts_of(self._own.text)
         return known or any(abs(value - count) <= _NEAR for count in self._messages)
 
     def may_be_left_out(self, number: str) -> bool:
@@ -55,10 +55,10 @@ class SummaryCounts:
         return len(recorded), len(recorded) - still_there, len(evidence.walked.left[first])
 
 
-def _counts_of(text: str) -> frozenset[int]:
+def counts_of(text: str) -> frozenset[int]:
     """The characters, bytes and words of a text, and its lines with and without blank ones.
 
-    >>> sorted(_counts_of("one two\\n\\né"))
+    >>> sorted(counts_of("one two\\n\\né"))
     [2, 3, 10, 11]
     """
     return frozenset(

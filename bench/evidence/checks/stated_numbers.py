@@ -13,7 +13,7 @@ from ...text.omissions import says_omission
 from ...text.worked_out import worked_out
 from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult
-from .counts import SummaryCounts
+from .counts import SummaryCounts, counts_of
 from .unsupported import is_about_itself
 
 _NUMBER = re.compile(
@@ -32,7 +32,7 @@ class StatedNumbers:
     """The numbers that one own text states."""
 
     def __init__(self, evidence: ReplayEvidence, own: OwnText) -> None:
-        self._own, self._session = own, own.session
+        self._evidence, self._own, self._session = evidence, own, own.session
         self._summary = SummaryCounts(evidence, own)
 
     def unsupported(
@@ -55,7 +55,7 @@ class StatedNumbers:
             after = text[match.start() + len(written) : match.end() + NOTICE_CHARS]
             if shown and states_all and _is_wrong(shown, value, written, after, sentence):
                 yield value, True
-            elif shown and _is_too_small(shown, written, after):
+            elif shown and _is_too_small(shown, written, after) and not self._counts_own(value):
                 yield value, False
             elif not (
                 counts_itself
@@ -71,6 +71,13 @@ class StatedNumbers:
         parts = map(number_value, written.split(","))
         has_one_digit = len(value.replace(".", "")) < _FEWEST_DIGITS
         return has_one_digit or says(value) or all(map(says, parts))
+
+    def _counts_own(self, value: str) -> bool:
+        """True if a number counts another text of the strategy about the same result, which this one
+        may replace."""
+        texts = self._evidence.messages.messages
+        others = (texts[at].text for at in self._evidence.own_by_step.get(self._own.step, ()))
+        return value.isdigit() and any(int(value[:18]) in counts_of(text) for text in others)
 
     def _counts(self, value: str, sentence: str) -> bool:
         """True if a number counts something of a summary."""
