@@ -69,7 +69,8 @@ def main(number: int, size: int) -> NoReturn:
     """Run the warden: start the process that imports the code, and end all below it when that ends.
 
     `number` is the file descriptor of the control socket to the process that measures, `size` the
-    bytes that it sends before the sockets of lanes. The warden ends with the same exit code or signal as the process below it.
+    bytes that it sends before the sockets of lanes. The warden ends with the same exit code or
+    signal as the process below it.
     """
     control = socket(fileno=number)
     os.set_inheritable(number, False)
