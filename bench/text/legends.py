@@ -6,10 +6,13 @@ result has every word of the meaning, but not the name, and other lines of the t
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
+from contextlib import suppress
 from functools import lru_cache
 
+from .decode import NothingParsed, parse_json
 from .escapes import unescape
 
 _NAME = r"(?:\[[^\[\]\n]{1,12}\]|\S{1,40}?)"
@@ -17,6 +20,7 @@ _MEANS = r"(?:\s?(?:=|->|→|: )|(?<=\d\]) | means | (?:stands )?for | is | are 
 _MEANING = re.compile(rf"\s*(?P<name>{_NAME}){_MEANS}\s*(?P<meaning>\S.*?)\s*", re.DOTALL)
 _NEXT = re.compile(rf"[,;] (?={_NAME}{_MEANS})")
 _HEADING = re.compile(r"\W*\w+(?: \w+){0,7}:\s*")
+_MAPPING = re.compile(r"[\w ]{0,60}:?\s*(\{.*\})")
 _WORD = re.compile(r"\w+")
 _NOTHING = frozenset({"empty", "no value", "none", "nothing", "null"})
 _MOST_CHARS, _MOST_NAMES, _SIGN_CHARS = 50_000, 500, 2
@@ -32,6 +36,8 @@ def written_out(text: str, known: str) -> str:
     >>> written_out("($P stands for /usr/lib)\\n$P/numpy [see1] ✓\\n[see1]: https://a.b\\n(✓ = yes, ✗ = no)",
     ...     "/usr/lib/numpy https://a.b yes no")
     '/usr/lib/numpy https://a.b yes'
+    >>> written_out('where {"*1": "in transit"}\\n{"status": "*1"}', '{"status": "in transit"}')
+    '{"status": "in transit"}'
     >>> written_out('– means empty\\n{"note": –, "tag": –}', '{"note": "", "tag": ""}')
     '{"note": "", "tag": ""}'
     >>> written_out("Status: delivered\\nno Status", '{"status": "delivered"}')
@@ -112,6 +118,8 @@ def _meanings(line: str, known: str) -> dict[str, str]:
     bare = line.strip()
     if not 2 < len(bare) <= _MOST_CHARS:
         return {}
+    if (mapping := _MAPPING.fullmatch(bare)) is not None:
+        return dict(_of_mapping(mapping[1], known))
     bare = bare[1:-1] if bare[0] + bare[-1] in ("()", "[]") else bare
     heading = _HEADING.match(bare)
     bodies = (bare[heading.end() :], bare) if heading else (bare,)
@@ -126,6 +134,19 @@ def _pairs(parts: list[str], known: str) -> list[tuple[str, str]]:
     if len(pairs) < len(parts) or not all(_explains(*pair, known) for pair in pairs):
         return []
     return [(name, '""' if text.casefold() in _NOTHING else text) for name, text in pairs]
+
+
+def _of_mapping(text: str, known: str) -> list[tuple[str, str]]:
+    """The names and meanings of a JSON object of texts; [] for any other text."""
+    with suppress(NothingParsed):
+        pairs = [*parse_json(text).items()]
+        if all(
+            isinstance(meaning, str) and _explains(name, meaning, known) for name, meaning in pairs
+        ):
+            return [
+                (name, json.dumps(meaning, ensure_ascii=False)[1:-1]) for name, meaning in pairs
+            ]
+    return []
 
 
 def _explains(name: str, meaning: str, known: str) -> bool:

@@ -22,8 +22,8 @@ _SEPARATORS = frozenset("{}[]()\"'`,:;=|/\\–—*#•_ \t&→-+.<>")
 _FORMATTING_TAG = re.compile(
     r"</?(?:b|br|body|code|div|em|h[1-6]|html|i|p|pre|section|strong|u)\s*/?>", re.IGNORECASE
 )
-_ROOT = re.compile(r"\$(?=\[|\.[^\W\d])")
-"""Matches the sign for the whole value in a path."""
+_ROOT = re.compile(r"\$(?=\[|\.[^\W\d]|\s+[^\W\d])")
+"""Matches the sign for the whole value, alone or in a path."""
 
 _LEADER = re.compile(r"\.{4,}|[\u2500-\u257f]+")
 """Matches dots or lines that lead from a key to its value."""
@@ -33,8 +33,8 @@ def behind_separator(text: str, at: int) -> int | None:
     """The place after a separator; None for any other sign, such as that of a number, a comparison
     or an omission.
 
-    >>> [behind_separator(text, 0) for text in (": 5", "-5", "- 5", "...", "<a>", "<b>", "< 5", "$.a", "$5")]
-    [1, None, 1, None, 1, 3, None, 1, None]
+    >>> [behind_separator(text, 0) for text in (": 5", "-5", "- 5", "...", "<a>", "<b>", "< 5", "$.a", "$ a", "$ 5")]
+    [1, None, 1, None, 1, 3, None, 1, 1, None]
     """
     sign, following, behind = (
         text[at : at + 1],

@@ -125,8 +125,8 @@ def test_a_notice_may_name_a_recorded_call_and_shorten_a_name(known: str, unknow
 def test_a_power_of_ten_is_a_number_however_it_is_written(number: str, unchecked: int) -> None:
     recording = trace(
         UserTurn(index=0, content="How large?"),
-        ModelTurn(index=1, tool_calls=(ToolCall(id="a", name="f", arguments={}),)),
-        ToolResult(index=2, call_id="a", function="f", seen='[{"id": "W1", "size": 1e+300}]'),
+        ModelTurn(index=1, tool_calls=(ToolCall(id="i", name="f", arguments={}),)),
+        ToolResult(index=2, call_id="i", function="f", seen='[{"id": "W1", "size": 1e+300}]'),
         ModelTurn(index=3, content="Very."),
     )
     strategy = compose("mine", {"summarizer": lambda result: f"id,size\nW1,{number}"}, "tests")
@@ -141,8 +141,8 @@ def test_a_field_is_kept_by_the_line_in_which_a_turn_repeated_it(summary: str, m
     card = {"methods": [{"id": "card_1", "balance": 129.5}, {"id": "card_2", "balance": 20}]}
     recording = trace(
         UserTurn(index=0, content="What is left?"),
-        ModelTurn(index=1, tool_calls=(ToolCall(id="a", name="f", arguments={}),)),
-        ToolResult(index=2, call_id="a", function="f", data=card),
+        ModelTurn(index=1, tool_calls=(ToolCall(id="i", name="f", arguments={}),)),
+        ToolResult(index=2, call_id="i", function="f", data=card),
         ModelTurn(index=3, content="You have:\n- Gift card 129.5 of 198.25"),
         UserTurn(index=4, content="Use it."),
         ModelTurn(index=5, tool_calls=(ToolCall(id="b", name="pay", arguments={"amount": 129.5}),)),

@@ -95,8 +95,8 @@ def _new_text(own: RewrittenResult, purpose: Sequence[str]) -> str:
     """The words of an own text besides its result."""
     text, result = without(own.added, purpose), own.result
     for other in own.session.equal_results(result):
-        if other.call_id in text and other.text == result.text:
-            text = text.replace(other.call_id, " ")  # the same as that call gave
+        if other.text == result.text:  # the same as that call gave
+            text = re.sub(rf"(?<!\w){re.escape(other.call_id)}(?!\w)", " ", text)
     codes = exit_codes(text) if text.lstrip()[:1] != "{" else ()
     if codes and {*codes}.issubset(exit_codes(result.text)):
         text = EXIT_CODE.sub(" ", text)
