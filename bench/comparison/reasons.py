@@ -13,7 +13,7 @@ FIGURES = {
     "loss.fact_recall.stored": ("keeps {} of the facts in the store", "results"),
     "probes.recall": ("answers {} of the questions", "questions"),
     "findings.agreement": (
-        "judges {} of the results as if they were stored untruncated",
+        "leaves the evaluator's judgement of {} of the results unchanged",
         "results",
     ),
     "routing.accuracy": (
