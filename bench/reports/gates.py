@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ..model.advice import TODAY
 from ..model.compared import Compared, GateResult
 from .numbers import count, counted, difference, quantity, sentence_case
 from .reading import Reading
@@ -32,8 +33,10 @@ def failed_sentence(reading: Reading) -> tuple[str, str]:
     price = reading.move(first.strategy, reading.price_metric)
     cost = ""
     if price is not None and price.better and first.rule.metric != price.metric:
-        before, now = (reading.stated(it, price.metric) for it in (price.before, price.after))
-        cost = f" In return, {reading.label(price.metric)} fell from {before} to {now} a run."
+        values = price.before, price.after, reading.value(TODAY, price.metric)
+        before, now, today = (reading.stated(value, price.metric) for value in values)
+        cost = f" In return, {reading.label(price.metric)} fell from {before} to {now} a run"
+        cost += f" (what runs today: {today})."
     return head, f"{words if first.strategy else sentence_case(words)}.{cost}"
 
 

@@ -27,9 +27,7 @@ _BEFORE_PART = re.compile(r"/?(?=#|__)")
 VERDICT = re.compile(r"(Ship .+?|Keep what runs today(?: for now)?)[.:](?=\s|$)", re.DOTALL)
 """Matches the verdict in the sentence of an advice."""
 
-IN_TOKENS = (
-    "Tokens stand for money, since not every run has a known price: --model names its model."
-)
+IN_TOKENS = "Prices are in tokens: some run has no model with a known price (name it with --model)."
 """The reason to count tokens and not money."""
 MISSED, RATE = "needed.missed_turns", "needed.missed_turn_rate"
 

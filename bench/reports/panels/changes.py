@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...comparison.gate_rules import LIMITS, is_beyond_limit
-from ...comparison.wording import bases, less_or_more
+from ...comparison.wording import bases
 from ...model.compared import GateResult
 from ..blocks import (
     Block,
@@ -19,11 +19,12 @@ from ..blocks import (
     Tone,
     code,
     headed,
+    muted,
     table,
 )
 from ..gates import condition, failed_sentence, name_of, worst_run
 from ..numbers import count, counted, difference, listed, quantity
-from ..reading import Reading
+from ..reading import IN_TOKENS, Reading
 
 _MOVES, _GATES, _RUNS = 20, 30, 10
 _SIGNS: dict[str, Span] = {
@@ -57,6 +58,7 @@ def _gates(reading: Reading) -> Iterator[Block]:
         head, rest = failed_sentence(reading)
         yield Prose((Span(head, "bad", strong=True), f" {rest}"), "lead")
         yield from _next(reading)
+        yield from [muted(IN_TOKENS)] if reading.counts_tokens else []
     elif passed:
         text = "The gate passes. " if passed == 1 else f"All {counted(passed, 'gate')} pass. "
         yield Prose((_SIGNS["pass"], text + nothing))
@@ -191,17 +193,21 @@ def _next(reading: Reading) -> Iterator[Block]:
     names = list(dict.fromkeys(gate.strategy for gate in reading.failed_gates if gate.strategy))
     back = "take the change back, or change it until every gate passes"
     if gate := next(filter(_failed_before, reading.failed_gates), None):
-        before = f"baseline {reading.stated(gate.before, gate.rule.metric)}"
-        back = f"change {listed(names)} further; undoing this change is not enough"
-        back += f" ({before}, allowed: {condition(reading, gate)})"
+        metric, before = gate.rule.metric, reading.stated(gate.before, gate.rule.metric)
+        side = "above" if (gate.before or 0.0) > (gate.limit or 0.0) else "below"
+        back = f"change {listed(names)} until every gate passes; undoing this change is not enough:"
+        back += f" {metric} was {side} the limit before it, too ({before})"
     other = ""
     if advised and advised.strategy not in names:
-        price = reading.price(advised)
-        cost = f" and costs {less_or_more(price)} than today" if price and price.ratio else ""
+        metric, price = reading.price_metric, reading.value(advised.strategy, reading.price_metric)
+        cost = f" ({reading.label(metric)}: {reading.stated(price, metric)} a run)" if price else ""
         other = f" Or use {advised.strategy}, which passes every gate{cost}."
     yield Prose((Span("To pass, ", strong=True), f"{back}.{other}"), "next")
-    is_limit = any({*LIMITS} & gate.rule.settings.keys() for gate in reading.failed_gates)
-    how = "raise the limits in the scenario, then store" if is_limit else "store"
-    command = Span("bench run SCENARIO --update-baseline", code=True)
+    stem, own, _ = reading.compared.against.rpartition(".baseline.json")
+    file = f"{stem}.toml" if own else "SCENARIO"
+    failed = (gate.rule for gate in reading.failed_gates if {*LIMITS} & gate.rule.settings.keys())
+    limits = listed(list(dict.fromkeys(rule.metric for rule in failed)))
+    how = f"change the limit of {limits} in {file}, then store" if limits else "store"
+    command = Span(f"bench run {file} --update-baseline", code=True)
     accept = Span("To accept the loss, ", strong=True)
     yield Prose((accept, f"{how} the new values: ", command), "next")
