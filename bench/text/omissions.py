@@ -31,7 +31,8 @@ def says_omission(kept: str, untruncated: str) -> str:
     """The words with which a text says that it leaves out parts of another one; `""` without any.
 
     Words that the untruncated text has in the same line do not count. A total larger than the
-    number of shown rows is such a notice, too; in a sentence only if it is new.
+    number of shown rows is such a notice, too, if it is new or, in data, the number of rows of a
+    list of the untruncated text.
 
     >>> says_omission("abc [2 lines left out]", "abc\\nd\\ne"), says_omission("a...", "abcdef")
     ('left out', '...')
@@ -39,6 +40,8 @@ def says_omission(kept: str, untruncated: str) -> str:
     ('', '')
     >>> says_omission('{"total": 9, "rows": [1]}', "[1, 2, 3]"), says_omission('{"total": 1, "wall": "W1"}', "")
     ('total": 9', '')
+    >>> [says_omission('{"total": 3, "rows": [1]}', text) for text in ('{"total": 3, "rows": [1, 2, 3]}', '{"total": 3, "rows": [1, 2]}')]
+    ['total": 3', '']
     >>> [says_omission("total: 9 of A", text) for text in ("total: 9 of A, B", "A, B")]
     ['', 'total: 9']
     """
@@ -48,17 +51,31 @@ def says_omission(kept: str, untruncated: str) -> str:
             known = untruncated.split("\n") if len(lines) > 1 else [untruncated]
             if line not in known:
                 return words
-    small = kept.lower()
-    totals = list(_TOTAL.finditer(kept)) if "total" in small or "count" in small else []
+    totals = _totals(kept)
     if not totals:
         return ""
+    shown, stated = _lengths(kept), _totals(untruncated)
+    if shown is None:
+        rows, counted = sum(bool(line.strip()) for line in lines), frozenset[int]()
+    else:
+        rows, counted = max(shown, default=1), _lengths(untruncated) or frozenset()
+    new = (total for total in totals if total not in stated or total in counted)
+    return next((totals[total] for total in new if total > rows), "")
+
+
+def _totals(text: str) -> dict[int, str]:
+    """The totals that a text states, each with its words."""
+    small = text.lower()
+    stated = _TOTAL.finditer(text) if "total" in small or "count" in small else ()
+    return {int(match[1]): match[0] for match in stated}
+
+
+def _lengths(text: str) -> frozenset[int] | None:
+    """The lengths of the lists in data; None for other texts."""
     with suppress(NothingParsed):
-        lists = (node for node in nested(parse_some(kept)) if isinstance(node, list))
-        rows = max(map(len, lists), default=1)
-        return next((match[0] for match in totals if int(match[1]) > rows), "")
-    rows = sum(bool(line.strip()) for line in lines)
-    new = (match for match in totals if match[0] not in untruncated)
-    return next((match[0] for match in new if int(match[1]) > rows), "")
+        nodes = nested(parse_some(text))
+        return frozenset(len(node) for node in nodes if isinstance(node, list))
+    return None
 
 
 def omission_in(line: str, untruncated: str) -> str:
