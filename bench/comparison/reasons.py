@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from ..model.advice import Advice, Ranked, RuleResult
 from ..text.wording import count, counted, percent, quoted
 from .certainty import EQUAL, FEWEST
@@ -24,10 +26,7 @@ FIGURES = {
         "finds the recording's script first for {} of the requests",
         "requests",
     ),
-    "routing.unreset_states": (
-        "leaves the task's state uncleared after {} of the replies",
-        "replies",
-    ),
+    "routing.unreset_states": ("clears the task's state after {} of the replies", "replies"),
 }
 """The words for the figures of stores, evaluators, routers and consumers, after a strategy's name, and
 what a share is of."""
@@ -43,7 +42,7 @@ def rule_failed(result: RuleResult, *, quoting: bool = True) -> str:
     >>> rule_failed(RuleResult(rule="stored", passed=False, value=0.249, limit=1, metric="probes.recall"))
     "answers 24.9% of the questions, below today's 100%"
     >>> rule_failed(RuleResult(rule="routed", passed=False, value=.2, limit=0, metric="routing.unreset_states"))
-    "leaves the task's state uncleared after 20% of the replies, above today's 0%"
+    "clears the task's state after 80% of the replies, below today's 100%"
     >>> rule_failed(RuleResult(rule="changed", passed=False, value=3, of=7))
     '3 values changed in 7 rewritten texts'
     >>> rule_failed(RuleResult(rule="ran", passed=False, value=1))
@@ -52,7 +51,7 @@ def rule_failed(result: RuleResult, *, quoting: bool = True) -> str:
     >>> rule_failed(RuleResult(rule="hidden", passed=False, value=2, findings=(Finding(4, "Success"),)))
     '2 errors hidden, shown as "Success"'
     """
-    words = asked_by(result)
+    words, result = asked_by(result), as_told(result)
     value, limit = percent(result.value), percent(result.limit)
     texts = ((item.was, item.text.partition(" — ")[0]) for item in result.findings)
     was, text = next((pair for pair in texts if pair[1].strip()), ("", ""))
@@ -72,11 +71,20 @@ def rule_failed(result: RuleResult, *, quoting: bool = True) -> str:
     return f"{shown}, {beyond} {todays}{limit}"
 
 
+def as_told(result: RuleResult) -> RuleResult:
+    """A result as sentences state it: a figure in words is the share that went well."""
+    fits = result.metric not in FIGURES or asked_by(result).better == "higher"
+    if fits or result.value is None or result.limit is None:
+        return result
+    hits = (result.of or 0.0) - (result.hits or 0.0)
+    return replace(result, value=1 - result.value, limit=1 - result.limit, hits=hits)
+
+
 def figure_in_words(result: RuleResult) -> str:
     """The figure of a store, an evaluator, routers or a consumer in words.
 
-    >>> figure_in_words(RuleResult(rule="routed", passed=False, value=0.5, metric="routing.unreset_states"))
-    "leaves the task's state uncleared after 50% of the replies"
+    >>> figure_in_words(RuleResult(rule="stored", passed=True, value=0.5, metric="probes.recall"))
+    'answers 50% of the questions'
     """
     words, _ = FIGURES[result.metric]
     return words.format(percent(result.value))

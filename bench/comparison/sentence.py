@@ -15,7 +15,7 @@ from ..model.compared import Answers
 from ..model.scores import Rule
 from ..text.wording import listed, percent
 from .certainty import FEWEST
-from .reasons import basis_in_words, figure_in_words, reason_of, rule_failed
+from .reasons import as_told, basis_in_words, figure_in_words, reason_of, rule_failed
 from .rules import merit
 from .wording import change, less_or_more, pricing_of, sample
 
@@ -229,10 +229,10 @@ def _of_quality(advice: Advice, answers: Rule) -> tuple[str, str]:
     runs, ratio, name = sample(advice), best.cached and best.cached.ratio, best.strategy
     last = next((rule for rule in best.rules if not rule.passed), best.rules[-1])
     is_known = last.rule != "better" or not last.findings
-    same = result.value == result.limit
-    today = f"today {'the same' if same else percent(result.limit)}" if is_known else ""
-    about = "; ".join(filter(None, [basis_in_words(result, advice), today]))
-    words = figure_in_words(result) + (f" ({about})" if about else "")
+    told, same = as_told(result), result.value == result.limit
+    today = f"today {'the same' if same else percent(told.limit)}" if is_known else ""
+    about = "; ".join(filter(None, [basis_in_words(told, advice), today]))
+    words = figure_in_words(told) + (f" ({about})" if about else "")
     on = "" if runs in about + best.reason else f" (on {runs})"
     cost = f"a run {_cost(advice, best, assumed=False)}" if ratio not in (None, 1) else ""
     if name == advice.advised and last.rule == "cheaper":
