@@ -171,11 +171,15 @@ def _certainty_figure(reading: Reading, item: Ranked) -> Figure:
 
 
 def _cheaper_in(reading: Reading, item: Ranked) -> str:
-    """The runs in which a strategy costs less than what runs today: "9 of 12 runs"."""
+    """The runs in which a strategy costs less than what runs today, as much, and more: "9 of 12
+    runs, the same in 1, dearer in 2"."""
     metric = reading.price_metric
     both = [[reading.at(run, it, metric) for it in (item.strategy, TODAY)] for run in reading.runs]
     known = [(now, today) for now, today in both if now is not None and today is not None]
-    return f"{count(sum(now < today for now, today in known))} of {counted(len(known), 'run')}"
+    signs = [(now > today) - (now < today) for now, today in known]
+    rest = [("the same", signs.count(0)), ("dearer", signs.count(1))]
+    others = "".join(f", {words} in {count(many)}" for words, many in rest if many)
+    return f"{count(signs.count(-1))} of {counted(len(signs), 'run')}{others}"
 
 
 def _measures(
