@@ -48,16 +48,15 @@ def unseen(size: str, share: float | None) -> str:
     """A clause that says which losses a number of tasks is too small to show; "" for no share.
 
     >>> unseen("12 tasks", 0.25), unseen("1 task", 0.95)
-    ('12 tasks may not show a problem in fewer than 1 task of 4', '1 task says nothing about others')
+    ('a problem in fewer than 1 of 4 tasks may not show in 12 tasks', '1 task says nothing about others')
     """
     if not share:
         return ""
     if size.startswith("1 "):
         return f"{size} says nothing about others"
     one_in = max(2, round(1 / share))
-    return (
-        f"{size} may not show a problem in fewer than 1 {size.split()[1][:-1]} of {count(one_in)}"
-    )
+    unit = size.partition(" ")[2]
+    return f"a problem in fewer than 1 of {count(one_in)} {unit} may not show in {size}"
 
 
 def sentence_case(text: str) -> str:

@@ -9,8 +9,7 @@ from ..model.compared import Compared
 from .blocks import Cell, Cells, Prose, Report, Section, Span, muted, table
 from .gates import not_passed
 from .numbers import change, count, counted, listed, percent
-from .panels.trust import REPLAY_LIMIT
-from .reading import IN_TOKENS, Reading
+from .reading import IN_TOKENS, REPLAY_LIMIT, Reading
 
 _GROUPS = ("Gates failed", "Ship", "Keep for now, not certain", "Keep what runs today")
 """The groups of scenarios in order."""

@@ -29,6 +29,10 @@ VERDICT = re.compile(r"(Ship .+?|Keep what runs today(?: for now)?)[.:](?=\s|$)"
 
 IN_TOKENS = "Prices are in tokens: some run has no model with a known price (name it with --model)."
 """The reason to count tokens and not money."""
+REPLAY_LIMIT = (
+    "Actions stay as recorded: this measures what the model would have seen, not if tasks succeed."
+)
+"""The limit of replay."""
 MISSED, RATE = "needed.missed_turns", "needed.missed_turn_rate"
 
 

@@ -26,7 +26,7 @@ from ..blocks import (
 )
 from ..charts import Axis, Mark, Range
 from ..numbers import change, count, counted, listed, percent, quantity, sentence_case, unseen
-from ..reading import IN_TOKENS, RATE, VERDICT, Reading
+from ..reading import IN_TOKENS, RATE, REPLAY_LIMIT, VERDICT, Reading
 from ..scatter import scatter
 
 _USES = {
@@ -299,8 +299,9 @@ def _strategies(
 
 
 def _notes(reading: Reading) -> Iterator[str]:
-    """Yield sentences on prices and the source of the cache shares, and on the bases of the
-    numbers."""
+    """Yield sentences on the limit of replay, prices and cache shares, and the bases of numbers."""
+    if reading.advice.advised:
+        yield REPLAY_LIMIT
     has_column = reading.compared.answers == "savings"
     is_shaped = has_column or any(map(reading.shapes_prompts, reading.ranked))
     if not is_shaped:
@@ -312,7 +313,7 @@ def _notes(reading: Reading) -> Iterator[str]:
         if "assumed" in shares:
             yield "Cache shares are assumed from the provider's rules, since these recordings hold no usage."
         elif "recorded" in shares:
-            yield "Cache shares are as recorded."
+            yield "Today's cache share is as recorded; a changed earlier text is paid again in full."
     yield f"Percentages are {means(reading.advice)}."
     if is_shaped and not has_column:
         yield "A missed turn lacks something it used."

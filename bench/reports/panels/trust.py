@@ -21,13 +21,8 @@ from ..blocks import (
     table,
 )
 from ..numbers import count, counted, listed, percent, sentence_case
-from ..reading import Reading
+from ..reading import REPLAY_LIMIT, Reading
 
-REPLAY_LIMIT = (
-    "Replay keeps the recorded actions fixed: it measures what each strategy would have shown to the model, "
-    "not whether the task would have succeeded."
-)
-"""The limit of replay, stated in every report."""
 _FILES, _TEXTS = 10, 12
 
 
