@@ -120,7 +120,7 @@ def _least(reading: Reading) -> str:
     if least is None or today is None or not today.per_run:
         return ""
     floor = reading.pricing.in_words(Price(unit=today.unit, per_run=least))
-    return f"theoretical minimum {floor} ({change(least / today.per_run)})"
+    return f"minimum, with only the facts used later: {floor} ({change(least / today.per_run)})"
 
 
 def _price_figure(reading: Reading, item: Ranked) -> Figure:
@@ -130,13 +130,12 @@ def _price_figure(reading: Reading, item: Ranked) -> Figure:
         name = "Tokens today" if reading.counts_tokens else "Price today"
         line = ", ".join(filter(None, [pricing.unit, pricing.economy]))
         return Figure(name, pricing.money(today or price), "", line, _least(reading))
-    kind = "Saving with" if item.strategy == reading.advice.advised else "Change with"
     start = f"{pricing.money(today)} → " if today else ""
     interval = f"95% interval {_in_words(price.interval)}" if price.interval else ""
     note = "; ".join(filter(None, [interval, _least(reading)]))
     tone = TONE_OF[reading.mark(item.strategy)]
     line = f"{start}{pricing.in_words(price)}"
-    return Figure(f"{kind} {item.strategy}", change(price.ratio), tone, line, note)
+    return Figure(f"Change with {item.strategy}", change(price.ratio), tone, line, note)
 
 
 def _missed_figure(reading: Reading, item: Ranked) -> Figure:
@@ -144,7 +143,8 @@ def _missed_figure(reading: Reading, item: Ranked) -> Figure:
     limit, known = reading.limit("needed"), item.missed_turns
     counts = reading.counts(item.strategy, RATE)
     most = "" if limit is None else f", limit {percent(limit)}"
-    basis = "" if counts else f", mean over {reading.sample}"
+    missing = sum(bool(reading.at(run, item.strategy, RATE)) for run in reading.runs)
+    basis = "" if counts else f", in {count(missing)} of {counted(len(reading.runs), 'run')}"
     line = f"{counts or 'of the'} turns lack something they used{basis}{most}"
     bad = limit is not None and known is not None and known > limit
     tone: Tone = "bad" if bad else "good" if item.strategy == reading.advice.advised else ""
