@@ -30,9 +30,7 @@ _BESIDE: tuple[tuple[float, float, Anchor], ...] = (
     (-2, -26, "end"), (-8, 9, "start"), (8, 9, "end"), (-8, -43, "start"),
 )  # fmt: skip
 """The places to try for a label: pixels from the mark to its anchor, and to its top."""
-_AT_THE_LIMIT: tuple[tuple[float, float, float, Anchor], ...] = (
-    (0, 6, -20, "start"), (100, -6, -20, "end"), (0, 6, 3, "start"), (100, -6, 3, "end"),
-)  # fmt: skip
+_AT_THE_LIMIT: tuple[tuple[float, float, Anchor], ...] = ((0, 6, "start"), (100, -6, "end"))
 """The places to try for the name of the limit: percent from the left, then as for a mark."""
 _REACHES = (14, 24, 40)
 """The distances in pixels up to which marks share a label, each tried where the last had no room."""
@@ -84,7 +82,7 @@ def names(
     their rows; some keep their names.
 
     `today` is the place of today's line, `limit` that of the limit with its name, which has its
-    place first, above or below its line.
+    place first, above its line or at the top.
     """
     taken = [field.around(point) for point in points]
     taken.append(Box(0, field.height - 2, field.width, field.height + 2))  # the line of no loss
@@ -96,8 +94,9 @@ def names(
         at, text = limit
         y = at * field.height / 100
         ways = [
-            Name(text, x, at, dx, dy, anchor, "rejected", field.wide)
-            for x, dx, dy, anchor in _AT_THE_LIMIT
+            Name(text, x, top, dx, dy, anchor, "rejected", field.wide)
+            for top, dy in ((at, -20), (0.0, 3))
+            for x, dx, anchor in _AT_THE_LIMIT
         ]
         placed.append(next((name for name in ways if field.has_room(name, taken)), ways[0]))
         taken += [Box(0, y - 2, field.width, y + 2), field.beside(placed[0])]
@@ -151,12 +150,16 @@ def _texts(group: Sequence[Point], most: int) -> Iterator[str]:
         point.name if len(point.name) <= most else f"{point.name[: most - 1]}…" for point in key
     ]
     others = [point for point in group if point not in key]
-    rest = numbers([point.row for point in others if point.row])
-    rest = rest or (f"{len(others)} more" if others else "")
+    rows = numbers([point.row for point in others if point.row])
+    more = f"{len(others)} more" if others else ""
+    rest = f"row{'s' if len(others) > 1 else ''} {rows}" if rows else more
     if group[0].mark == "advised":
         yield ", ".join(filter(None, [f"{named[0]}: ship", *named[1:], rest]))
     yield ", ".join(filter(None, [*named, rest]))
-    yield numbers([point.row for point in group if point.row]) or f"{named[0]} …"
+    if named and others:
+        yield f"{named[0]}…"
+    if all(point.row for point in group):
+        yield numbers([point.row for point in group])
 
 
 def numbers(rows: Iterable[int]) -> str:

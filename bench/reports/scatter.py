@@ -17,6 +17,7 @@ from .reading import Reading
 
 MISSED_TURNS = "turns that would have missed something"
 """The name of the measure on the vertical axis."""
+_COLOURS = "Green is acceptable, grey not certain or no saving, a ring refused, the square today."
 _SETTING = re.compile(r"(\w+)=(-?\d+(?:\.\d+)?)(?=$|[^\w.])")
 
 
@@ -41,17 +42,9 @@ def scatter(reading: Reading) -> Drawing | None:
     setting, strategies = _swept(reading)
     curve = tuple((points[name].x, points[name].y) for name in strategies if name in points)
     plot = _plot(reading, tuple(points.values()), across, down, limit, curve)
-    notes = ["Further left is cheaper, lower is safer."]
+    notes = ["Further left is cheaper, lower is safer.", _COLOURS]
     notes += [f"The line joins the values of {setting}."] if len(curve) > 2 else []
     notes += ["Numbers stand for rows of the table."] if reading.row_numbers else []
-    below = [
-        name
-        for name in points
-        if reading.mark(name) == "rejected" and places[name][1] <= (limit or 0)
-    ]
-    notes += ["A ring below the limit breaks another rule: see its verdict."] if below else []
-    if any(reading.mark(name) == "acceptable" for name in points):
-        notes.append("Green is acceptable, grey is not certain or no saving.")
     measure = "Tokens" if reading.counts_tokens else "Price"
     return Drawing(plot, f"{measure} against missed turns", " ".join(notes))
 

@@ -313,7 +313,7 @@ def _notes(reading: Reading) -> Iterator[str]:
         if "assumed" in shares:
             yield "Cache shares are assumed from the provider's rules, since these recordings hold no usage."
         elif "recorded" in shares:
-            yield "Today's cache share is as recorded; a changed earlier text is paid again in full."
+            yield "Today's cache share is as recorded; a strategy that changes earlier text pays for it again."
     yield f"Percentages are {means(reading.advice)}."
     if is_shaped and not has_column:
         yield "A missed turn lacks something it used."
