@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
+from ..comparison.rules import GAINS
 from ..model.advice import REFUSED, TODAY
 from ..model.compared import Compared
 from ..model.errors import BenchError
@@ -82,7 +83,10 @@ def _short(reading: Reading) -> str:
         figures.append("not certain")
     elif item.missed_turns:
         figures.append(f"{percent(item.missed_turns)} of turns miss something")
-    name = "" if item.strategy == reading.advice.advised else f"{item.strategy}: "
+    is_advised = item.strategy == reading.advice.advised
+    if is_advised and item.rules and item.rules[-1].rule in GAINS:
+        figures.insert(0, f"certainly {item.rules[-1].rule}")
+    name = "" if is_advised else f"{item.strategy}: "
     return f"{sentence[: verdict.end() - 1]} ({name}{', '.join(filter(None, figures))})"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from ..model.base import grouped
@@ -13,7 +14,7 @@ from .reading import IN_TOKENS, REPLAY_LIMIT, Reading
 
 _GROUPS = ("Gates failed", "Ship", "Keep for now, not certain", "Keep what runs today")
 """The groups of scenarios in order."""
-_SHIP = "Ship: certainly cheaper or better than what runs today, on the runs of its row."
+_SEPARATE = "Each question is answered on its own runs; strategies were not tried together."
 _MISSED = "A missed turn would have lacked something it used."
 
 
@@ -34,8 +35,12 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
     groups = {name: of_group[name] for name in _GROUPS if name in of_group}
     gates = sum(len(one.judged_gates) for one in readings)
     failed = [gate for one in readings for gate in one.failed_gates]
-    advised = [one.advice.advised for one in readings if not one.failed_gates]
-    names = list(dict.fromkeys(filter(None, advised)))
+    advised = Counter(one.advice.advised or "" for one in readings if not one.failed_gates)
+    names = [
+        f"{name} ({count(many)} questions)" if many > 1 else name
+        for name, many in advised.items()
+        if name
+    ]
 
     each = ", each for its question" if len(names) > 1 else ""
     ship = f"Ship {listed(names)}{each}." if names else "Nothing to ship."
@@ -55,7 +60,7 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
     in_tokens = [IN_TOKENS] if any(one.counts_tokens for one in readings) else []
     blocks = (
         Prose((head, rest), "lead"),
-        muted(" ".join((_SHIP, _MISSED, *in_tokens, REPLAY_LIMIT))),
+        muted(" ".join((_SEPARATE, _MISSED, *in_tokens, REPLAY_LIMIT))),
         table("Questions and answers", heads, rows),
     )
     runs = counted(sum(len(one.runs) for one in readings), "run")
