@@ -17,6 +17,7 @@ from ..text.fields import FieldTable
 from ..text.instructions import is_denied
 from ..text.places import occurs
 from ..text.quantities import is_quantity, kind_of, same_value
+from ..text.separators import TYPES
 from ..text.text_records import Pair, TextRecord, plain_key
 from .changed_lines import altered
 from .own_text import RewrittenResult
@@ -140,6 +141,7 @@ class _Piece:
         for key, text in pairs if known else ():
             sign = text.strip()
             is_sign = len(sign) == 1 and not sign.isalnum() and sign not in _EMPTY_SIGNS
+            is_sign = is_sign or sign in TYPES
             if is_sign:
                 self._is_read = False
             if is_sign or not text.strip(" .…") or not key or table.has_container(f"{key}s"):

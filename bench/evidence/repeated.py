@@ -15,7 +15,9 @@ SAME = re.compile(
 )
 """The words that claim that a result repeats another one."""
 
-_BUT = re.compile(r"\b(?:except|but|changed|changes|different|differs?)\b", re.IGNORECASE)
+_BUT = re.compile(
+    r"\b(?:except|but|changed|changes|different|differs?|later|newer|older)\b", re.IGNORECASE
+)
 _NOTICE_CHARS = 300
 
 

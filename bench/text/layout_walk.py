@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 
 from .exit_codes import exit_codes
 from .layouts import Layouts
-from .separators import LINKS, behind_separator, is_part
+from .separators import LINKS, TYPES, behind_separator, is_part
 from .table_cells import Cells, Grid, in_order
 from .value_tree import Node, Words, words_of_key
 from .written_values import end_of
@@ -22,8 +22,6 @@ from .written_values import end_of
 _OF_TABLES = frozenset(
     {"columns", "data", "index", "rows", "table", "tbody", "td", "th", "thead", "tr"}
 )
-
-_TYPES = frozenset({"any", "bool", "boolean", "float", "int", "integer", "str", "string"})
 
 _WORD = re.compile(r"\w+")
 _CLOSING_TAG = re.compile(r"</([\w.:-]{1,80})>")
@@ -238,7 +236,7 @@ class Walk:
 
     def _is_type(self, word: str) -> bool:
         """True for a word that names the type of a column and is not a column itself."""
-        return word in _TYPES and word not in self._value.keys
+        return word in TYPES and word not in self._value.keys
 
     def _may_begin(self, grid: Grid, words: Sequence[str]) -> bool:
         """True if a table may begin after some words, which may have numbers of its rows."""

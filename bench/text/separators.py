@@ -13,6 +13,9 @@ _PARTS = frozenset(
 )
 """The words that layouts use for their parts."""
 
+TYPES = frozenset({"any", "bool", "boolean", "float", "int", "integer", "str", "string"})
+"""The words for the type of a value."""
+
 LINKS = frozenset(
     {"above", "as", "and", "by", "for", "has", "have", "here", "in", "is", "of", "the", "with"}
 )

@@ -12,6 +12,7 @@ from ...model import ToolResult, as_text, lines_of
 from ...model.scores import Check, Finding
 from ...text.exit_codes import exit_codes
 from ...text.indentation import lost_indentation
+from ...text.quantities import kind_of
 from ...text.wording import quoted
 from ..failures import FAILURE, SUCCESS
 from ..of_replay import ReplayEvidence
@@ -19,6 +20,7 @@ from ..own_text import RewrittenResult
 from ..repeated import claims_repetition
 from .findings import check_of
 
+_NOTHING_NEW = re.compile(r"\b(?:duplicates?|empty|identical|null|repeated|same)\b", re.IGNORECASE)
 _VARIES = re.compile(r"[\w:/=+.-]*\d[\w:/=+.-]*")
 """Matches the numbers and handles in which texts of one form differ."""
 
@@ -34,7 +36,7 @@ def hidden(evidence: ReplayEvidence) -> Check:
     history hides a failed result if only that is dropped.
 
     A text that lacks a fact, a field or indentation of its result, and does not say that it leaves out
-    anything, is not checked: no reader could know what is missing, or it is written in an unknown
+    anything but equal or empty parts, is not checked: no reader could know what is missing, or it is written in an unknown
     way.
 
     Source: https://arxiv.org/abs/2508.21433 (what masking may leave out: a placeholder)
@@ -72,9 +74,17 @@ def missing_in_silence(own: RewrittenResult) -> str:
     The metric `loss.silent_truncation` counts results instead: what another message of a prompt has
     is not lost there, and a message that is gone without a word is.
     """
-    if own.shows_all or own.is_encoded or own.handles or own.says_omission:
+    if own.shows_all or own.is_encoded or own.handles or _admits_a_gap(own):
         return ""
     return own.once("silent", lambda: _missing_in_silence(own))
+
+
+def _admits_a_gap(own: RewrittenResult) -> bool:
+    """True if a text says that something is left out, and not only equal or empty parts."""
+    if not own.says_omission or claims_repetition(own) or not _NOTHING_NEW.search(own.text):
+        return own.says_omission
+    others = (line for line in own.text.split("\n") if not _NOTHING_NEW.search(line))
+    return own.session.says_omission(own.result, "\n".join(others))
 
 
 def _missing_in_silence(own: RewrittenResult) -> str:
@@ -84,7 +94,8 @@ def _missing_in_silence(own: RewrittenResult) -> str:
     if not lost and messages.contents.field_counts.get(step):
         pairs = {at: (key, text) for key, text, at in own.table.fields.pairs()}
         shown = {pairs[at] for at in messages.fields_of(own.number, step)}  # of equal ones one
-        lost = next((": ".join(pair) for pair in pairs.values() if pair not in shown), "")
+        gone = (pair for pair in pairs.values() if pair not in shown)
+        lost = next((": ".join(pair) for pair in gone if kind_of(pair[1]) != "nothing"), "")
     if lost:
         return f"{quoted(lost)} left out without a notice"
     plain = messages.texts.plain

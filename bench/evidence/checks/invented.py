@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from ...model.scores import Check, Finding
 from ...text.dates import dates_in, times_in
 from ...text.instructions import is_command, is_consent, is_order, repeats
-from ...text.omissions import omission_in
 from ...text.reading import is_path
 from ...text.small_words import WORD
 from ...text.wording import quoted
@@ -19,6 +18,7 @@ from ..own_text import OwnText, RewrittenResult
 from .findings import check_of
 from .stated_numbers import StatedNumbers
 from .support import on_purpose, without
+from .understated import understated
 from .unsupported import is_about_itself, unsupported
 
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+(?=\S)|\n")
@@ -52,11 +52,11 @@ def invented(evidence: ReplayEvidence, wording: frozenset[str]) -> Check:
     contents are checked. Not inventions are handles, counts of what is there or left out, and
     numbers computed from others in the same paragraph or record. A text that shows a result may not
     give an order or state a consent; any other may not give a standing instruction that nobody
-    gave. An order in a notice of omission, as "run it again if needed", is not checked. Names in
-    the strategy's own `wording` (lines in half of its texts) are quoted in the report instead, and
-    so are sentences that it `says` on purpose. Beside a result an unknown number may count
-    anything, and an unknown name in a sentence about the text itself may be a label: they are not
-    checked.
+    gave. Names in the strategy's own `wording` (lines in half of its texts) are quoted in the
+    report instead, and so are sentences that it `says` on purpose. Not checked are, beside a
+    result, an unknown number, which may count anything, an unknown name in a sentence about the
+    text itself, which may be a label, and an order beside a part of a result, which may say how to
+    see the rest ("run it again if needed").
 
     Source: https://arxiv.org/abs/2005.00661 (extrinsic hallucinations)
     """
@@ -76,6 +76,7 @@ def invented(evidence: ReplayEvidence, wording: frozenset[str]) -> Check:
         if strange:
             findings.append(Finding(own.step, strange))
     statements += [unsupported(evidence, own) for own in evidence.own_texts]
+    statements += map(understated, evidence.rewritten)
     unchecked = [f"{quoted(words)} has no support" for words in statements if words]
     return check_of(findings, of, summaries, unchecked)
 
@@ -139,9 +140,8 @@ def _strange(
             else:
                 ordered = is_command(text) or is_order(text) or is_consent(text)
                 ordered = ordered and not repeats(shown.result.text, text)
-            if ordered:  # a notice may say how to get what it leaves out
-                is_notice = shown and omission_in(line, shown.result.text)
-                yield text[:200], not is_notice or is_consent(text)
+            if ordered:  # beside a part of a result it may say how to see the rest
+                yield text[:200], shown is None or shown.shows_all or is_consent(text)
             constant = line.strip() in wording
             bare = _IDENTIFIER.sub(" ", text)
             is_sure = shown is None or (

@@ -165,6 +165,10 @@ SUMMARIZERS: dict[str, Rewrite] = {
     # the same in other layouts
     "every_third_row_dropped": as_table(lambda rows: json.dumps([row for n, row in enumerate(rows) if n % 3 < 2])),
     "falsy_dropped": as_table(lambda rows: json.dumps([{k: v for k, v in row.items() if v} for row in rows])),
+    "falsy_called_null": as_table(
+        lambda rows: f"{json.dumps([{k: v for k, v in row.items() if v} for row in rows])}\n(null fields omitted)"
+    ),
+    "records_called_identical": as_table(lambda rows: f"{json.dumps(rows[::2])}\n(identical records removed)"),
     "three_rows_called_all": as_table(lambda rows: f"All 3 rows:\n{json.dumps(rows[:3])}"),
     "csv_prices_doubled": then(leaves(lambda key, item: item * 2 if key in ("price", "fare") else item), csv_text),
     "markdown_dates_moved": then(replaced(r"2024-\d\d-\d\d", later), markdown),
