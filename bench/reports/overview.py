@@ -35,12 +35,9 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
     groups = {name: of_group[name] for name in _GROUPS if name in of_group}
     gates = sum(len(one.judged_gates) for one in readings)
     failed = [gate for one in readings for gate in one.failed_gates]
-    advised = Counter(one.advice.advised or "" for one in readings if not one.failed_gates)
-    names = [
-        f"{name} ({count(many)} questions)" if many > 1 else name
-        for name, many in advised.items()
-        if name
-    ]
+    ships = (one.advice.advised for one in readings if not one.failed_gates)
+    advised = Counter(filter(None, ships))
+    names = [f"{it} ({many} questions)" if many > 1 else it for it, many in advised.items()]
 
     each = ", each for its question" if len(names) > 1 else ""
     ship = f"Ship {listed(names)}{each}." if names else "Nothing to ship."

@@ -86,7 +86,8 @@ def _use(reading: Reading) -> Text:
     ]
     if not steps:
         return ""
-    parts: list[str | Span] = [f"To use {reading.advice.advised}, let your agent"]
+    name = Span(reading.advice.advised or "", code=True)
+    parts: list[str | Span] = ["To use ", name, ", let your agent"]
     for place, (words, code) in enumerate(steps):
         parts += [f"{', and' if place else ''} {words} with ", code]
     if any(".py:" in code.text for _, code in steps):

@@ -197,12 +197,13 @@ def _next(reading: Reading) -> Iterator[Block]:
         side = "above" if (gate.before or 0.0) > (gate.limit or 0.0) else "below"
         back = f"change {listed(names)} until every gate passes; undoing this change is not enough:"
         back += f" {metric} was {side} the limit before it, too ({before})"
-    other = ""
+    other: tuple[str | Span, ...] = ()
     if advised and advised.strategy not in names:
         metric, price = reading.price_metric, reading.value(advised.strategy, reading.price_metric)
         cost = f" ({reading.label(metric)}: {reading.stated(price, metric)} a run)" if price else ""
-        other = f" Or use {advised.strategy}, which passes every gate{cost}."
-    yield Prose((Span("To pass, ", strong=True), f"{back}.{other}"), "next")
+        name = Span(advised.strategy, code=True)
+        other = (" Or use ", name, f", which passes every gate{cost}.")
+    yield Prose((Span("To pass, ", strong=True), f"{back}.", *other), "next")
     stem, own, _ = reading.compared.against.rpartition(".baseline.json")
     file = f"{stem}.toml" if own else "SCENARIO"
     failed = (gate.rule for gate in reading.failed_gates if {*LIMITS} & gate.rule.settings.keys())
