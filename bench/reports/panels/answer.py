@@ -300,9 +300,7 @@ def _strategies(
 
 
 def _notes(reading: Reading) -> Iterator[str]:
-    """Yield sentences on the limit of replay, prices and cache shares, and the bases of numbers."""
-    if reading.advice.advised:
-        yield REPLAY_LIMIT
+    """Yield sentences on prices and cache shares, the bases of numbers, and the limit of replay."""
     has_column = reading.compared.answers == "savings"
     is_shaped = has_column or any(map(reading.shapes_prompts, reading.ranked))
     if not is_shaped:
@@ -321,3 +319,5 @@ def _notes(reading: Reading) -> Iterator[str]:
     named = (item for item in reading.ranked if has_column or "old facts" in item.reason)
     if any(item.far_recall is not None for item in named):
         yield "Old facts came six or more turns before the turn that needed them."
+    if reading.advice.advised:
+        yield REPLAY_LIMIT
