@@ -11,13 +11,14 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
+from ..comparison.reasons import FIGURES, as_told, figure_in_words
 from ..comparison.rules import GAINS
 from ..model.advice import REFUSED, TODAY
 from ..model.compared import Compared
 from ..model.errors import BenchError
 from .blocks import Report
 from .gates import failed_sentence
-from .numbers import change, count, counted, listed, percent, quantity
+from .numbers import change, count, counted, listed, percent
 from .overview import overview
 from .panels import answer, changes, judgements, losses, numbers, trust
 from .reading import VERDICT, Reading
@@ -71,12 +72,12 @@ def _short(reading: Reading) -> str:
     verdict = VERDICT.search(sentence)
     if verdict is None or item is None:
         return sentence
-    metric, values = reading.measured
     price = reading.price(item)
     figures = [change(price.ratio) if price else ""]
     if reading.compared.answers != "savings":
-        value = quantity(dict(values).get(item.strategy), reading.unit(metric))
-        figures = [f"{value} {reading.label(metric)}"]
+        known = [rule for rule in item.rules if rule.metric in FIGURES and rule.value is not None]
+        known.sort(key=lambda rule: rule.rule != reading.compared.answers)
+        figures = [figure_in_words(as_told(rule)) for rule in known[:1]] or figures
     elif item.verdict in REFUSED:
         figures.append(f"but {item.verdict}")
     elif item.verdict == "not certain":
