@@ -15,7 +15,8 @@ from functools import lru_cache
 from .decode import NothingParsed, parse_json
 from .escapes import unescape
 
-_NAME = r"(?:\[[^\[\]\n]{1,12}\]|\S{1,40}?)"
+_NAME = r"(?:\[[^\[\]\n]{1,12}\]|[^\w\s]{0,4}\w{1,40}[^\w\s]{0,4}?|[^\w\s]{1,4}?)"
+"""Matches a name: a word or number with signs around it, or signs alone."""
 _MEANS = r"(?:\s?(?:=|->|→|: )|(?<=\d\]) | means | (?:stands )?for | is | are )"
 _MEANING = re.compile(rf"\s*(?P<name>{_NAME}){_MEANS}\s*(?P<meaning>\S.*?)\s*", re.DOTALL)
 _NEXT = re.compile(rf"[,;] (?={_NAME}{_MEANS})")
@@ -44,6 +45,10 @@ def written_out(text: str, known: str) -> str:
     'Status: delivered\\nno Status'
     >>> written_out("D=/usr/lib\\n$D/a", "/usr/lib/a"), written_out("old: 5\\nold: 6", "id 5 6")
     ('/usr/lib/a', 'old: 5\\nold: 6')
+    >>> written_out("␣4⟩n = size\\n␣4⟩n + 1", "    n = size\\n    n + 1")
+    '␣4⟩n = size\\n␣4⟩n + 1'
+    >>> written_out("= a\\n= a, b", "a b")
+    '= a\\n= a, b'
     >>> written_out("D=/usr/lib\\n$D/a: lib\\n$D/a: lib", "/usr/lib/a: lib\\n/usr/lib/a: lib")
     '/usr/lib/a: lib\\n/usr/lib/a: lib'
     """
