@@ -19,10 +19,12 @@ def row_counts(result: ToolResult) -> frozenset[int]:
     """
     value = decode_strings(result.text if result.data is None else result.data)
     texts = result.text, *(item for item in nested(value) if isinstance(item, str))
-    return frozenset((*_row_counts(value), *(count for text in texts for count in lines_of(text))))
+    return frozenset(
+        (*_row_counts(value), *(count for text in texts for count in line_counts(text)))
+    )
 
 
-def lines_of(text: str) -> tuple[int, int]:
+def line_counts(text: str) -> tuple[int, int]:
     """The number of lines of a text with and without blank ones."""
     lines = text.split("\n")
     return len(lines), sum(map(bool, map(str.strip, lines)))

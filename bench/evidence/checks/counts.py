@@ -8,10 +8,10 @@ from functools import cached_property
 
 from ..of_replay import ReplayEvidence
 from ..own_text import OwnText
-from ..row_counts import lines_of
+from ..row_counts import line_counts
 
-_NEAR = 2
-"""The lines by which a count of what is left out may be wrong."""
+NEAR = 2
+"""The lines or items by which a count of what is left out may be wrong."""
 
 
 class SummaryCounts:
@@ -28,7 +28,7 @@ class SummaryCounts:
             return False
         value = int(number[:18])
         known = value in self._sizes or value in counts_of(self._own.text)
-        return known or any(abs(value - count) <= _NEAR for count in self._messages)
+        return known or any(abs(value - count) <= NEAR for count in self._messages)
 
     def may_be_left_out(self, number: str) -> bool:
         """True if a number is the size of some message that it may replace."""
@@ -62,5 +62,5 @@ def counts_of(text: str) -> frozenset[int]:
     [2, 3, 10, 11]
     """
     return frozenset(
-        (len(text), len(text.encode("utf-8", "replace")), len(text.split()), *lines_of(text))
+        (len(text), len(text.encode("utf-8", "replace")), len(text.split()), *line_counts(text))
     )

@@ -21,6 +21,8 @@ from ..repeated import claims_repetition
 from .findings import check_of
 
 _NOTHING_NEW = re.compile(r"\b(?:duplicates?|empty|identical|null|repeated|same)\b", re.IGNORECASE)
+"""The words by which a notice says that what is left out tells nothing new."""
+
 _VARIES = re.compile(r"[\w:/=+.-]*\d[\w:/=+.-]*")
 """Matches the numbers and handles in which texts of one form differ."""
 
@@ -35,9 +37,9 @@ def hidden(evidence: ReplayEvidence) -> Check:
     with all words of the result and no claim of success; an empty text is not a placeholder. A
     history hides a failed result if only that is dropped.
 
-    A text that lacks a fact, a field or indentation of its result, and does not say that it leaves out
-    anything but equal or empty parts, is not checked: no reader could know what is missing, or it is written in an unknown
-    way.
+    A text that lacks a fact, a field or indentation of its result, and does not say that it leaves
+    out anything but equal or empty parts, is not checked: no reader could know what is missing, or
+    it is written in an unknown way.
 
     Source: https://arxiv.org/abs/2508.21433 (what masking may leave out: a placeholder)
     """

@@ -55,8 +55,8 @@ def invented(evidence: ReplayEvidence, wording: frozenset[str]) -> Check:
     gave. Names in the strategy's own `wording` (lines in half of its texts) are quoted in the
     report instead, and so are sentences that it `says` on purpose. Not checked are, beside a
     result, an unknown number, which may count anything, an unknown name in a sentence about the
-    text itself, which may be a label, and an order beside a part of a result, which may say how to
-    see the rest ("run it again if needed").
+    text itself, which may be a label, an order beside a part of a result, which may say how to see
+    the rest ("run it again if needed"), and a notice that counts far too little.
 
     Source: https://arxiv.org/abs/2005.00661 (extrinsic hallucinations)
     """

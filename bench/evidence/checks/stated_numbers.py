@@ -13,7 +13,7 @@ from ...text.omissions import says_omission
 from ...text.worked_out import worked_out
 from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult
-from .counts import SummaryCounts, counts_of
+from .counts import NEAR, SummaryCounts, counts_of
 from .unsupported import is_about_itself
 
 _NUMBER = re.compile(
@@ -24,8 +24,6 @@ _COUNTED = re.compile(
     re.IGNORECASE,
 )
 _FEWEST_DIGITS = 2
-_NEAR = 2
-"""The lines by which a count of what is left out may be wrong."""
 
 
 class StatedNumbers:
@@ -110,7 +108,7 @@ def _is_too_small(own: RewrittenResult, written: str, after: str) -> bool:
         return False
     for gap in own.gaps or ():
         size = len(gap.missing) - NOTICE_CHARS
-        size = size if counted["chars"] else gap.missing.count("\n") - _NEAR
+        size = size if counted["chars"] else gap.missing.count("\n") - NEAR
         if written + counted[0] in gap.words:
             return max(map(float, _numbers_of([gap.words])), default=size) < size
     return False

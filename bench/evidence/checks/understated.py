@@ -11,10 +11,9 @@ from ...model import as_text
 from ...text.decode import NothingParsed, parse_json
 from ...text.omissions import says_omission
 from ..own_text import RewrittenResult
+from .counts import NEAR
 
 _NUMBER = re.compile(r"\d+")
-_NEAR = 2
-"""The items by which a count may be wrong."""
 
 
 def understated(own: RewrittenResult) -> str:
@@ -44,7 +43,7 @@ def _understated(shown: Any, full: Any) -> Iterator[str]:
     notices = [words for words in others if says_omission(words, "")]
     missing = len(full) - len(shown) + len(notices)
     counts = [int(number[:9]) for words in notices for number in _NUMBER.findall(words)]
-    if counts and max(counts) < missing - _NEAR:
+    if counts and max(counts) < missing - NEAR:
         yield notices[0]
     for value, original in pairs:
         yield from _understated(value, original)
