@@ -11,7 +11,7 @@ from html import unescape as unescape_html
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..model import ToolResult, nested
-from ..text.decode import NothingParsed, parse_json
+from ..text.decode import NothingParsed, parse_json, plain_lines
 from ..text.escapes import unescape
 from ..text.excerpts import NOTICE_CHARS, Gap, gaps_of
 from ..text.fields import FieldTable
@@ -177,12 +177,15 @@ class RewrittenResult(OwnText):
 
     @cached_property
     def shows_line(self) -> bool:
-        """True if it has a line of its result, or a long one within data."""
-        if any(line in self._known for line in self.text.split("\n") if line.strip()):
+        """True if it has a line of its result that its call lacks, or a long one within data."""
+        called = plain_lines(self.result.arguments)
+        shown = (line for line in self.text.split("\n") if line.strip() not in called)
+        if any(line in self._known for line in shown if line.strip()):
             return True
         text, plain = unescape(self.text), self.session.messages.texts.plain(self.result.text)
-        lines = map(str.strip, plain.split("\n"))
-        return any(len(line) >= _LONG_LINE_CHARS and line in text for line in lines)
+        lines = (line.strip() for line in plain.split("\n"))
+        long = (line for line in lines if len(line) >= _LONG_LINE_CHARS and line not in called)
+        return any(line in text for line in long)
 
 
 _LONG_LINE_CHARS = 24
@@ -217,20 +220,25 @@ _OUTER_LINES, _PART_CHARS = 20, 12
 """The lines to compare at each end, and the characters of each."""
 
 
-def lines_shown(text: str) -> list[str]:
-    """The lines of a text; for JSON, or for a line of JSON, the lines of the texts in it.
+def lines_shown(text: str, *, keys: bool = False) -> list[str]:
+    """The lines of a text; for JSON, or for a line of JSON, the lines of the texts in it, perhaps
+    with its `keys`.
 
     >>> lines_shown("a\\nb"), lines_shown('{"a": "b\\\\nc", "d": 1}'), lines_shown('a\\n["b"]')
     (['a', 'b'], ['b', 'c'], ['a', 'b'])
+    >>> lines_shown('{"a": "b"}', keys=True)
+    ['a', 'b']
     """
-    texts = _texts_in(text)
+    texts = _texts_in(text, keys)
     if texts is None:
-        texts = [inner for line in text.split("\n") for inner in _texts_in(line) or [line]]
+        texts = [inner for line in text.split("\n") for inner in _texts_in(line, keys) or [line]]
     return [line for item in texts for line in item.split("\n")]
 
 
-def _texts_in(text: str) -> list[str] | None:
+def _texts_in(text: str, keys: bool) -> list[str] | None:
     """The texts in a JSON value; None if the text is not JSON."""
     with suppress(NothingParsed):
-        return [item for item in nested(parse_json(text)) if isinstance(item, str)]
+        nodes = [*nested(parse_json(text))]
+        texts = ([*node] if keys and isinstance(node, dict) else [node] for node in nodes)
+        return [item for each in texts for item in each if isinstance(item, str)]
     return None

@@ -184,12 +184,17 @@ def quantifiers(text: str) -> list[str]:
     """The words in a text that speak of all, none or the first of some things, including
     repetitions.
 
-    >>> quantifiers("All seats, from 3 to 5, 2 of 4")
-    ['all', 'from', '2 of ']
+    >>> quantifiers("All seats, from 3 to 5, 2 of 4, the cheapest")
+    ['all', 'cheapest', 'from', '2 of ']
     """
     small = text.casefold().replace("no longer", "")
-    words = filter(_vocabulary("quantifiers").__contains__, _WORD.findall(small))
+    words = [w for w in _WORD.findall(small) if w in _vocabulary("quantifiers") or is_rank(w)]
     return [*words, *_RANGE.findall(small)]
+
+
+def is_rank(word: str) -> bool:
+    """True for a word in small letters that ranks things above others: top, largest, latest."""
+    return word in _vocabulary("ranks")
 
 
 def is_order(sentence: str) -> bool:

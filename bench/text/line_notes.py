@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-_NUMBERED = re.compile(r"[ \t]*L?(\d+)(?:[ \t]?[:|│┃→\t] ?|  |$)")
+_NUMBERED = re.compile(r"[ \t]*(?P<L>L)?(?P<n>\d+)(?:[ \t]?[:|│┃→\t] ?|  |$|(?(L) |(?!)))")
 _SIGN = re.compile(r"[ \t]*([>•*-])(?: |$)")
 
 
@@ -15,11 +15,11 @@ def without_number(line: str) -> str:
 
     >>> without_number("  12\\tdef main():"), without_number("303  ls: no file"), without_number("12 files")
     ('def main():', 'ls: no file', '12 files')
-    >>> without_number("35866"), without_number("208  "), without_number("L7| end")
-    ('35866', '', 'end')
+    >>> without_number("35866"), without_number("208  "), without_number("L7| end"), without_number("L7 end")
+    ('35866', '', 'end', 'end')
     """
     match = _NUMBERED.match(line)
-    return line if match is None or match.end(1) == len(line) else line[match.end() :]
+    return line if match is None or match.end("n") == len(line) else line[match.end() :]
 
 
 def without_marks(text: str) -> str:
@@ -32,7 +32,7 @@ def without_marks(text: str) -> str:
     """
     lines = text.rstrip("\n").split("\n")
     matches = [match for line in lines if (match := _NUMBERED.match(line))]
-    numbers = [int(match[1][:9]) for match in matches]
+    numbers = [int(match["n"][:9]) for match in matches]
     if len(numbers) < len(lines) or any(b - a != 1 for a, b in pairwise(numbers)):
         matches = [match for line in lines if (match := _SIGN.match(line))]
         if len(matches) < len(lines) or len({match[1] for match in matches}) > 1:

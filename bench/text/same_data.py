@@ -18,6 +18,7 @@ from .decode import NothingParsed, parse_json
 from .layout_walk import Walk
 from .layouts import Layouts
 from .lossless import write_tables
+from .rewritten_json import labels_of
 from .written_values import folded_lines, stands_in
 
 _ADDED = re.compile(r"^[^\w\n]*[\w .-]{1,40}[\"'`*]*\s*[:=]\s*\S", re.MULTILINE)
@@ -62,16 +63,14 @@ class Scalars:
         """
         return str(self._value), write_tables(self._value)
 
-    @cached_property
-    def _json(self) -> str:
-        return _as_json(self._value)
-
-    def _is_json(self, text: str) -> bool:
-        """True if a text is the value as JSON, each key once; a walk would take longer."""
+    def _of_json(self, text: str) -> Proof | None:
+        """The proof that a text is the value as JSON, each key once; a walk would take longer."""
         with suppress(NothingParsed):
-            written = _as_json(parse_json(text))
-            return written == self._json and written.count('"') == text.count('"')
-        return False
+            shown = parse_json(text)
+            labels = labels_of(shown, self._value)
+            is_each_once = json.dumps(shown, ensure_ascii=False).count('"') == text.count('"')
+            return None if labels is None or not is_each_once else Proof("\n".join(labels), "")
+        return None
 
     @cached_property
     def _layouts(self) -> Layouts:
@@ -104,8 +103,10 @@ class Scalars:
         flat, starts = folded_lines(text)
         if not all(stands_in(item, flat) for item in self._texts):
             return None
-        if self._is_json(text) or text in self._writings:
+        if text in self._writings:
             return Proof("", "")
+        if (proof := self._of_json(text)) is not None:
+            return proof
         for backwards in (False, True) if len(self._leaves) > _FEW_LEAVES else (False,):
             walk = Walk(flat, self._layouts, starts=starts, backwards=backwards)
             end = walk.end()
@@ -113,10 +114,6 @@ class Scalars:
                 proof = Proof("\n".join(walk.own_lines), flat[end:].strip())
                 return None if _adds_data(proof) else proof
         return None
-
-
-def _as_json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _adds_data(proof: Proof) -> bool:

@@ -11,7 +11,7 @@ from html import unescape
 from ...model import ToolResult, as_text, lines_of
 from ...model.scores import Check, Finding
 from ...text.exit_codes import exit_codes
-from ...text.indentation import lost_indentation
+from ...text.line_losses import left_out, lost_indentation
 from ...text.quantities import kind_of
 from ...text.wording import quoted
 from ..failures import FAILURE, SUCCESS
@@ -37,7 +37,7 @@ def hidden(evidence: ReplayEvidence) -> Check:
     with all words of the result and no claim of success; an empty text is not a placeholder. A
     history hides a failed result if only that is dropped.
 
-    A text that lacks a fact, a field or indentation of its result, and does not say that it leaves
+    A text that lacks a fact, a field, a line or indentation of its result, and does not say that it leaves
     out anything but equal or empty parts, is not checked: no reader could know what is missing, or
     it is written in an unknown way.
 
@@ -70,7 +70,7 @@ def hidden(evidence: ReplayEvidence) -> Check:
 
 
 def missing_in_silence(own: RewrittenResult) -> str:
-    """The first fact, field or indentation of a result that its text lacks without a notice, in
+    """The first fact, field, line or indentation of a result that its text lacks without a notice, in
     words; "" without one.
 
     The metric `loss.silent_truncation` counts results instead: what another message of a prompt has
@@ -98,10 +98,11 @@ def _missing_in_silence(own: RewrittenResult) -> str:
         shown = {pairs[at] for at in messages.fields_of(own.number, step)}  # of equal ones one
         gone = (pair for pair in pairs.values() if pair not in shown)
         lost = next((": ".join(pair) for pair in gone if kind_of(pair[1]) != "nothing"), "")
+    text, original = map(messages.texts.plain, (own.text, own.result.text))
+    lost = lost or left_out(text, original)
     if lost:
         return f"{quoted(lost)} left out without a notice"
-    plain = messages.texts.plain
-    line = lost_indentation(plain(own.text), plain(own.result.text))
+    line = lost_indentation(text, original)
     return f"the indentation of {quoted(line)} left out" if line else ""
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from ...text.exit_codes import EXIT_CODE, exit_codes
-from ...text.instructions import is_consent, is_unit, quantifiers, sentences_of
+from ...text.instructions import is_consent, is_rank, is_unit, quantifiers, sentences_of
 from ...text.omissions import omission_in
 from ...text.small_words import WORD, is_all_small, is_notice, is_small
 from ..failures import FAILURE, SUCCESS
@@ -72,7 +72,9 @@ def _sentences_with(own: RewrittenResult, text: str, words: frozenset[str]) -> I
     """Yield the sentences with one of some words, except words that are the end of a word of the
     result, perhaps left by a cut.
     """
-    sentences = [sentence for line in lines_shown(text) for sentence in sentences_of(line)]
+    sentences = [
+        sentence for line in lines_shown(text, keys=True) for sentence in sentences_of(line)
+    ]
     with_word = [item for item in sentences if words & {*WORD.findall(item.casefold())}]
     for sentence in with_word or sorted(words):
         if not is_about_itself(own, sentence) and not re.search(
@@ -137,7 +139,7 @@ def _quantified(own: RewrittenResult, text: str) -> Iterator[str]:
     lines = session.lines_of(result.index)
     sentences = [
         (sentence, quantified)
-        for line in lines_shown(text)
+        for line in lines_shown(text, keys=True)
         if line not in lines
         for sentence in sentences_of(line)
         if (quantified := quantifiers(sentence)) and not is_notice(sentence)
@@ -153,6 +155,13 @@ def _quantified(own: RewrittenResult, text: str) -> Iterator[str]:
     if claims_repetition(own):
         was.update(filter(SAME.fullmatch, now))
     for sentence, quantified in sentences:
-        is_excused = is_about_itself(own, sentence) and not _NO_OTHERS.search(sentence)
-        if any(now[word] > was[word] for word in quantified) and not is_excused:
+        more = [word for word in quantified if now[word] > was[word]]
+        if more and not (
+            is_about_itself(own, sentence) and not _speaks_of_the_rest(sentence, more)
+        ):
             yield sentence
+
+
+def _speaks_of_the_rest(sentence: str, quantified: Sequence[str]) -> bool:
+    """True for a statement that there is nothing else, or that ranks what is shown above it."""
+    return bool(_NO_OTHERS.search(sentence)) or any(map(is_rank, quantified))

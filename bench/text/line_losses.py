@@ -1,12 +1,23 @@
-"""Indentation that a text lost: lines below a line with a colon at its end that are no longer
-indented."""
+"""Lines and indentation that a text lost without a word of its own."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
 from .line_notes import without_number
+
+
+def left_out(text: str, original: str) -> str:
+    """The first line that a text has less often than another text of which it has lines and nothing
+    else; "" without one. Blank lines do not count.
+
+    >>> [left_out(text, "a\\nb\\n\\na") for text in ("a\\nb", "a\\nb\\na", "a [2 times]\\nb")]
+    ['a', '', '']
+    """
+    shown, lines = (Counter(filter(None, map(str.strip, t.split("\n")))) for t in (text, original))
+    return next(iter(lines - shown), "") if shown.keys() <= lines.keys() else ""
 
 
 def lost_indentation(text: str, original: str) -> str:
