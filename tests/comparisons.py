@@ -129,8 +129,8 @@ def advice(chosen: Any, totals: Any, runs: int, tasks: int, unit: str, usd: floa
     for name, spec, price, missed, far in chosen:
         rules = (
             RuleResult(rule="valid", passed=True, value=0), RuleResult(rule="changed", passed=True, value=0),
-            RuleResult(rule="needed", passed=missed <= 0.05, value=missed, limit=0.05),
-            RuleResult(rule="far", passed=far >= 0.9, value=far, limit=0.9),
+            RuleResult(rule="needed", metric="needed.missed_turn_rate", passed=missed <= 0.05, value=missed, limit=0.05, hits=missed * 15 * runs, of=15.0 * runs),
+            RuleResult(rule="far", metric="needed.recall.far", passed=far >= 0.9, value=far, limit=0.9),
             RuleResult(rule="cheaper", passed=certain and price * 1.02 < 1, value=price * 1.02, limit=1.0),
         )  # fmt: skip
         lost = missed > 0.05 or far < 0.9
@@ -167,7 +167,7 @@ def advice(chosen: Any, totals: Any, runs: int, tasks: int, unit: str, usd: floa
     ranked.sort(key=lambda item: (order.get(item.verdict, 4), item.cached.per_run if item.cached else 0))
     rejected = [item for item in ranked if item.verdict == "loses too much"]
     sentence = (
-        f"Ship {ship.strategy}. With the provider's cache a run costs {abs(ship.cached.ratio - 1):.1%} less than today, certain over {tasks} tasks, and no turn would have missed anything it used."  # type: ignore[union-attr,operator]
+        f"Ship `{ship.strategy}`. With the provider's cache a run costs {abs(ship.cached.ratio - 1):.1%} less than today, certain over {tasks} tasks, and no turn would have missed anything it used."  # type: ignore[union-attr,operator]
         if ship is not None
         else "Keep what runs today. "
         + ("Needs at least 6 tasks to be certain." if not certain else "No strategy within the limits costs less.")
@@ -175,7 +175,7 @@ def advice(chosen: Any, totals: Any, runs: int, tasks: int, unit: str, usd: floa
     return reasoned(Advice(
         advised=ship.strategy if ship else None, subject=best.strategy if best else "", sentence=sentence, basis="cached" if unit == "usd" else "tokens",
         tasks=tasks, runs=runs, cannot_rule_out=min(1.0, 3.0 / max(1, tasks)), cheapest_rejected=min(rejected, key=lambda item: item.cached.per_run).strategy if rejected else None,  # type: ignore[union-attr]
-        theoretical_minimum=per_run * 0.55, ranked=tuple(ranked),
+        ranked=tuple(ranked),
     ))  # fmt: skip
 
 
@@ -289,11 +289,11 @@ def example_about(
         Ranked(
             strategy=name,
             verdict={"recorded": "keep", "external": "ship"}.get(name, "loses too much"),
-            rules=(RuleResult(rule="judged", passed=share == 1, metric=metric, value=share, limit=1.0),),
+            rules=(RuleResult(rule=answers, passed=share == 1, metric=metric, value=share, limit=1.0),),
         )
         for name, share in shares.items()
     )  # type: ignore[arg-type]
-    sentence = "Ship external. All 28 evaluations stay the same; with truncate 18 change."
+    sentence = "Ship `external`. All 28 evaluations stay the same; with `truncate` 18 change."
     of = {"basis": "quality", "tasks": runs, "runs": runs, "ranked": ranked}
     decided = reasoned(Advice(advised="external", subject="external", sentence=sentence, **of))  # type: ignore[arg-type]
     return Compared(

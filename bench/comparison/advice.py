@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,6 @@ from .certainty import EQUAL, cannot_rule_out
 from .gains import gains_of
 from .gates import judge
 from .prices import (
-    METRICS,
     Economy,
     economies_of,
     leave_one_out_ratio,
@@ -282,7 +280,6 @@ def _advice(
 ) -> Advice:
     """The advice on the ordered strategies, with its sentence."""
     runs, answers, deciding = question.runs, question.answers, question.deciding
-    least = runs.by_task("clairvoyant", METRICS[deciding])
     advice = Advice(
         advised=advised,
         sentence="",
@@ -291,9 +288,6 @@ def _advice(
         runs=len(runs.all),
         cannot_rule_out=cannot_rule_out(len(runs.tasks)),
         cheapest_rejected=_cheapest_rejected(ordered, deciding),
-        theoretical_minimum=None
-        if least is None or not runs.all
-        else math.fsum(least) / len(runs.all),
         ranked=ordered,
     )
     return with_sentence(advice, answers, question.assumed, asks)

@@ -45,7 +45,7 @@ def gains_of(
     better: dict[str, RuleResult] = {}
     for name in differing if is_known else figures:
         is_certain = certain(corrected.get(name, 1.0), len(gains[name]))
-        than = f"{'certainly' if is_certain else 'perhaps no'} better than {worst}, but "
+        than = f"{'certainly' if is_certain else 'perhaps no'} better than `{worst}`, but "
         unknown = "what your agent does today is not in the recordings: record it to compare"
         better[name] = RuleResult(
             rule="better",

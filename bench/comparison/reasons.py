@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from msgspec.structs import replace
-
 from ..model.advice import Advice, Ranked, RuleResult
 from ..text.wording import count, counted, percent, quoted
 from .certainty import EQUAL, FEWEST
@@ -11,6 +9,8 @@ from .rules import GAINS, asked_by
 from .wording import change, less_or_more, sample
 
 FIGURES = {
+    "needed.missed_turn_rate": ("{} of turns miss something", "turns"),
+    "needed.recall.far": ("{} of old facts are kept", "facts"),
     "loss.leaf_recall.stored": ("keeps {} of the fields in the store", "results"),
     "loss.fact_recall.stored": ("keeps {} of the facts in the store", "results"),
     "probes.recall": ("answers {} of the questions", "questions"),
@@ -26,23 +26,23 @@ FIGURES = {
         "finds the recording's script first for {} of the requests",
         "requests",
     ),
-    "routing.unreset_states": ("clears the task's state after {} of the replies", "replies"),
+    "routing.unreset_states": (
+        "leaves the task's state uncleared after {} of the replies",
+        "replies",
+    ),
 }
-"""The words for the figures of stores, evaluators, routers and consumers, after a strategy's name, and
-what a share is of."""
+"""The words for the figures of rules on shares, and what a share is of."""
 
 
 def rule_failed(result: RuleResult, *, quoting: bool = True) -> str:
     """The reason of a refusal in a few words; if `quoting`, with the first text that failed.
 
-    >>> rule_failed(RuleResult(rule="needed", passed=False, value=0.148, limit=0.05))
-    'missed turns 14.8%, above 5%'
-    >>> rule_failed(RuleResult(rule="needed", passed=False, value=0.0503, limit=0.05))
-    'missed turns 5.030%, above 5%'
+    >>> rule_failed(RuleResult(rule="needed", passed=False, value=0.0503, limit=0.05, metric="needed.missed_turn_rate"))
+    '5.030% of turns miss something, above 5%'
     >>> rule_failed(RuleResult(rule="stored", passed=False, value=0.249, limit=1, metric="probes.recall"))
     "answers 24.9% of the questions, below today's 100%"
     >>> rule_failed(RuleResult(rule="routed", passed=False, value=.2, limit=0, metric="routing.unreset_states"))
-    "clears the task's state after 80% of the replies, below today's 100%"
+    "leaves the task's state uncleared after 20% of the replies, above today's 0%"
     >>> rule_failed(RuleResult(rule="changed", passed=False, value=3, of=7))
     '3 values changed in 7 rewritten texts'
     >>> rule_failed(RuleResult(rule="ran", passed=False, value=1))
@@ -51,8 +51,7 @@ def rule_failed(result: RuleResult, *, quoting: bool = True) -> str:
     >>> rule_failed(RuleResult(rule="hidden", passed=False, value=2, findings=(Finding(4, "Success"),)))
     '2 errors hidden, shown as "Success"'
     """
-    words, result = asked_by(result), as_told(result)
-    value, limit = percent(result.value), percent(result.limit)
+    words, value, limit = asked_by(result), percent(result.value), percent(result.limit)
     texts = ((item.was, item.text.partition(" — ")[0]) for item in result.findings)
     was, text = next((pair for pair in texts if pair[1].strip()), ("", ""))
     example = f", {words.example.format(quoted(text), quoted(was))}" if text and quoting else ""
@@ -65,23 +64,14 @@ def rule_failed(result: RuleResult, *, quoting: bool = True) -> str:
         return f"{words.measure}: {why}"
     if value == limit:  # as far as it was rounded
         value = f"{result.value:.3%}"
-    shown = figure_in_words(result) if result.metric in FIGURES else f"{words.measure} {value}"
+    shown = FIGURES[result.metric][0].format(value)
     beyond = "above" if (result.value or 0) > (result.limit or 0) else "below"
     todays = "today's " if words.slot else ""
     return f"{shown}, {beyond} {todays}{limit}"
 
 
-def as_told(result: RuleResult) -> RuleResult:
-    """A result as sentences state it: a figure in words is the share that went well."""
-    fits = result.metric not in FIGURES or asked_by(result).better == "higher"
-    if fits or result.value is None or result.limit is None:
-        return result
-    hits = (result.of or 0.0) - (result.hits or 0.0)
-    return replace(result, value=1 - result.value, limit=1 - result.limit, hits=hits)
-
-
 def figure_in_words(result: RuleResult) -> str:
-    """The figure of a store, an evaluator, routers or a consumer in words.
+    """The figure of a rule on a share in words.
 
     >>> figure_in_words(RuleResult(rule="stored", passed=True, value=0.5, metric="probes.recall"))
     'answers 50% of the questions'

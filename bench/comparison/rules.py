@@ -70,7 +70,7 @@ TABLE: tuple[DecisionRule, ...] = (
         "needed", _LOSS, "missed turns", metrics=("needed.missed_turn_rate",),
         limit=MAX_FAULT_RATE, better="lower",
     ),
-    DecisionRule("far", _LOSS, "old facts kept", metrics=("needed.recall.far",), limit=MIN_FAR_RECALL),
+    DecisionRule("far", _LOSS, "old facts kept, from six or more turns back", metrics=("needed.recall.far",), limit=MIN_FAR_RECALL),
     DecisionRule(
         "stored", _LOSS, "fields kept in the store", slot="store",
         metrics=("loss.leaf_recall.stored", "loss.fact_recall.stored"),
@@ -243,7 +243,7 @@ def _share(runs: Runs, asked: DecisionRule, strategy: str) -> RuleResult | None:
     lower = asked.better == "lower"
     measured = [(metric, runs.share(strategy, metric)) for metric in asked.metrics]
     metric, share = next(((name, share) for name, share in measured if share.weight), measured[0])
-    hits, of = runs.counts(strategy, metric) if asked.slot else (None, None)
+    hits, of = runs.counts(strategy, metric)
     result = RuleResult(rule=asked.rule, metric=metric, passed=False, hits=hits, of=of)
     if share.weight == 0:
         nothing = share.reason == "nothing to measure"

@@ -1,12 +1,13 @@
 """The first line of every output: a sentence about an advice.
 
-It says what to run, at which price, what would be missed, and on how many runs that is certain.
+It says what to run, at which price, what would be missed, and what of that is certain. Names of
+strategies stand between backticks, here and in all texts of reports.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
@@ -15,7 +16,7 @@ from ..model.compared import Answers
 from ..model.scores import Rule
 from ..text.wording import listed, percent
 from .certainty import FEWEST
-from .reasons import as_told, basis_in_words, figure_in_words, reason_of, rule_failed
+from .reasons import basis_in_words, figure_in_words, reason_of, rule_failed
 from .rules import merit
 from .wording import change, less_or_more, pricing_of, sample
 
@@ -43,22 +44,32 @@ def with_sentence(advice: Advice, answers: Answers, assumed: bool, asks: str = "
     )
     about = next((item for item in ranked if item.strategy == asks), None)
     start = re.split(r"[:;,]", re.sub(r"^Keep what runs today.*?: ", "", sentence))[0]
-    if about and not re.search(rf"(?<![\w-]){re.escape(asks)}(?![\w-])", start):
-        sentence = f"{_answer(about)} {sentence}"
+    if about and (_is_unknown_today(about) or f"`{asks}`" not in start):
+        sentence = f"{_answer(about, advice)} {sentence}"
     return replace(advice, sentence=sentence, subject=subject)
 
 
-def _answer(item: Ranked) -> str:
+def _is_unknown_today(item: Ranked) -> bool:
+    """True if a strategy can only be compared with others, since today's figure is not known."""
+    return any(rule.rule == "better" and rule.findings for rule in item.rules)
+
+
+def _answer(item: Ranked, advice: Advice) -> str:
     """The answer to a question about one strategy."""
-    failed = next((rule for rule in item.rules if not rule.passed), None)
+    failed, name = next((it for it in item.rules if not it.passed), None), f"`{item.strategy}`"
     if item.verdict in _LOSES and failed:
-        return f"No: {item.strategy} {_LOSES[item.verdict]} ({rule_failed(failed, quoting=False)})."
+        return f"No: {name} {_LOSES[item.verdict]} ({rule_failed(failed, quoting=False)})."
     if item.verdict == "no saving":
-        return f"No: {item.strategy} {item.reason}."
+        return f"No: {name} {item.reason}."
+    if _is_unknown_today(item):
+        same = [it for it in advice.ranked if it.verdict == item.verdict]
+        names = listed([f"`{it.strategy}`" for it in same if it.reason == item.reason])
+        return f"Yes for {names}, unknown for what runs today."
     if item.verdict == "not certain":
         gain = "better" if failed and failed.rule == "better" else "cheaper"
-        return f"Not certain: {item.strategy} may be {gain}."
-    return f"Yes: {item.strategy} is within all limits."
+        return f"Not certain: {name} may be {gain}."
+    rest = f", but {item.reason}" if item.reason else ""
+    return f"Yes: {name} is within all limits{rest}."
 
 
 # ---------------------------------------------------------------- savings
@@ -74,27 +85,39 @@ def _savings(advice: Advice, assumed: bool) -> tuple[str, str]:
         return subject, f"{_KEEP_FOR_NOW if closest == ['not certain'] else _KEEP}: {reason}"
     price = best.price(advice.basis)
     if price is None or price.ratio is None:
-        return best.strategy, f"Ship {best.strategy}: what runs today is not valid."
-    cost = f"a run {_cost(advice, best, assumed)}, a saving that is certain on {sample(advice)}"
-    rest = f"{_missed(best)}.{_cheaper_still(advice, best)}{_other_economy(advice, [best])}"
-    return best.strategy, f"Ship {best.strategy}: {cost}{rest}"
+        return best.strategy, f"Ship `{best.strategy}`: what runs today is not valid."
+    start = f"Ship `{best.strategy}`: a run {_cost(advice, best, assumed)}{_missed(best)}."
+    rest = f"{''.join(_others(advice, best))}{_other_economy(advice, [best])}"
+    return best.strategy, f"{start}{_certainly(advice, best)}{rest}"
 
 
-def _cheaper_still(advice: Advice, best: Ranked) -> str:
-    """A sentence on the cheapest strategy within all limits that costs less than the advised one,
-    and why it is not advised; "" without one."""
+def _certainly(advice: Advice, best: Ranked) -> str:
+    """A sentence on what is certain of the gain of the advised strategy."""
+    if best.rules[-1].rule == "better":
+        return f" It is certainly better than what runs today on {sample(advice)}."
+    price = best.price(advice.basis)
+    ends = [percent(1 - end) for end in reversed((price and price.interval) or ())]
+    size = f"{' to '.join(dict.fromkeys(ends))} (95% interval) " if ends else ""
+    return f" It certainly saves something: {size}on {sample(advice)}."
+
+
+def _others(advice: Advice, best: Ranked) -> Iterator[str]:
+    """Yield a sentence on the cheapest strategy within all limits that costs less than the best
+    one, and on the cheapest with the same verdict that misses nothing, if the best one does."""
     prices = {
         item: price.ratio
-        for item in advice.ranked
+        for item in sorted(advice.ranked, key=lambda item: item is not best)
         if item.verdict in ("ship", "not certain")
-        if (price := item.price(advice.basis)) and price.ratio
+        if (price := item.price(advice.basis)) and price.ratio and price.saves
     }
-    least = min(prices, key=lambda item: (prices[item], item is not best))
-    cost = change(prices[least])
-    if cost == change(prices[best]):
-        return ""
-    reason, _, _ = least.reason.partition(": ")  # the table quotes what could not be checked
-    return f" {least.strategy} costs still less ({cost}), but {reason}."
+    least, cost = min(prices, key=prices.__getitem__, default=best), change(prices.get(best))
+    if change(prices.get(least)) != cost:
+        reason, _, _ = least.reason.partition(": ")  # the table quotes what could not be checked
+        yield f" `{least.strategy}` costs still less ({change(prices[least])}), but {reason}."
+    safe = [item for item in prices if item.missed_turns == 0 and item.verdict == best.verdict]
+    if safe and best.missed_turns:
+        item = min(safe, key=prices.__getitem__)
+        yield f" With `{item.strategy}` nothing would be missing, but it saves less ({change(prices[item])})."
 
 
 def _cost(advice: Advice, item: Ranked, assumed: bool) -> str:
@@ -133,18 +156,18 @@ def _keep(advice: Advice, assumed: bool) -> tuple[str, str]:
     if not acting:
         if len(others) > 3:
             return "", f"none of {len(others)} strategies changed anything."
-        names = listed([item.strategy for item in others])
+        names = listed([f"`{item.strategy}`" for item in others])
         return "", f"{names} changed nothing." if others else "nothing was tried."
     first, *more = acting
     failed = next((rule for rule in first.rules if not rule.passed), None)
     refused = ""
     if not more and first.verdict in _LOSES and failed:
-        refused = f"{first.strategy} {_LOSES[first.verdict]}: {rule_failed(failed)}"
+        refused = f"`{first.strategy}` {_LOSES[first.verdict]}: {rule_failed(failed)}"
     if all(item.verdict == "invalid" for item in acting):
         return first.strategy, f"{refused or 'no strategy that changed anything is valid'}."
     costs = "no strategy costs less"
     if not more and (price := prices.get(first.strategy)) and price.ratio is not None:
-        start = f"{refused}, and" if refused else first.strategy
+        start = f"{refused}, and" if refused else f"`{first.strategy}`"
         costs = f"{start} costs {less_or_more(price)}"
     economy = _ECONOMY.get(advice.basis, "")
     rest = f"on {sample(advice)}.{_other_economy(advice, acting)}"
@@ -158,12 +181,12 @@ def _why_not(
 
     One that is not certain to save comes before those that a rule refuses.
     """
-    item = cheaper[0]
+    item, *more = cheaper
+    name = f"`{item.strategy}`"
     price, cost = item.price(advice.basis), _cost(advice, item, assumed)
     failed = next((rule for rule in item.rules if not rule.passed), None)
     if item.verdict in _LOSES and failed:
-        among = "no cheaper strategy is acceptable; the cheapest, {}," if len(cheaper) > 1 else "{}"
-        start = among.format(item.strategy)
+        start = f"no cheaper strategy is acceptable; the cheapest, {name}," if more else name
         why = f"{_LOSES[item.verdict]}: {rule_failed(failed)}"
         is_certain = price is not None and price.certain
         known = "certain" if is_certain else "not certain"
@@ -176,8 +199,9 @@ def _why_not(
     elif assumed and price is not None and price.certain:
         why = f"The cache is not recorded, and without it this is not certain on {sample(advice)}"
     else:
-        why = f"The saving is not certain on {sample(advice)}: {item.strategy} {item.reason}"
-    return f"{item.strategy} {cost}{_missed(item)}. {why}.{_other_economy(advice, [item])}"
+        why = f"The saving is not certain on {sample(advice)}: {name} {item.reason}"
+    rest = f"{''.join(_others(advice, item))}{_other_economy(advice, [item])}"
+    return f"{name} {cost}{_missed(item)}. {why}.{rest}"
 
 
 def _other_economy(advice: Advice, items: Sequence[Ranked]) -> str:
@@ -201,7 +225,7 @@ def _other_economy(advice: Advice, items: Sequence[Ranked]) -> str:
     costs = "may cost" if price.saves and not price.certain else "costs"
     but = f", but {_LOSES[item.verdict]}" if item.verdict in _LOSES else ""
     economy = _ECONOMY[other].strip().capitalize()
-    return f" {economy} {item.strategy} {costs} {less_or_more(price)}{but}."
+    return f" {economy} `{item.strategy}` {costs} {less_or_more(price)}{but}."
 
 
 # ---------------------------------------------------------------- stores, evaluators, routers
@@ -228,20 +252,19 @@ def _of_quality(advice: Advice, answers: Rule) -> tuple[str, str]:
     best, result = figures[0]
     runs, ratio, name = sample(advice), best.cached and best.cached.ratio, best.strategy
     last = next((rule for rule in best.rules if not rule.passed), best.rules[-1])
-    is_known = last.rule != "better" or not last.findings
-    told, same = as_told(result), result.value == result.limit
-    today = f"today {'the same' if same else percent(told.limit)}" if is_known else ""
-    about = "; ".join(filter(None, [basis_in_words(told, advice), today]))
-    words = figure_in_words(told) + (f" ({about})" if about else "")
+    is_known, same = not _is_unknown_today(best), result.value == result.limit
+    today = f"today {'the same' if same else percent(result.limit)}" if is_known else ""
+    about = "; ".join(filter(None, [basis_in_words(result, advice), today]))
+    words = figure_in_words(result) + (f" ({about})" if about else "")
     on = "" if runs in about + best.reason else f" (on {runs})"
     cost = f"a run {_cost(advice, best, assumed=False)}" if ratio not in (None, 1) else ""
     if name == advice.advised and last.rule == "cheaper":
-        return name, f"Ship {name}: {cost}, a saving that is certain on {runs}; it {words}."
+        return name, f"Ship `{name}`: {cost}; it {words}.{_certainly(advice, best)}"
     if name == advice.advised:
-        gain = f", a gain that is certain on {runs}" if last.rule == "better" else ""
-        return name, f"Ship {name}: it {'; '.join(filter(None, [words + gain, cost]))}."
+        gain = _certainly(advice, best) if last.rule == "better" else ""
+        return name, f"Ship `{name}`: it {'; '.join(filter(None, [words, cost]))}.{gain}"
     if best.verdict != "not certain":
         why = "which is worse" if last is result else f"but {best.reason}"
-        return name, f"{_KEEP}: {name} {words}, {why}{on}."
+        return name, f"{_KEEP}: `{name}` {words}, {why}{on}."
     why = f", but {best.reason}{on}" if is_known else f"; {best.reason}"
-    return name, f"{_KEEP_FOR_NOW}: {name} {words}{why}."
+    return name, f"{_KEEP_FOR_NOW}: `{name}` {words}{why}."

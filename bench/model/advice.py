@@ -28,7 +28,7 @@ class RuleResult(Value, frozen=True, kw_only=True):
 
     A rule that reads prose refuses if `low`, the lower 95 % bound of the strategy's rate, is above
     `limit`, the rule's false-alarm rate. `metric` is set for a rule on a share; `worst_run` is the
-    run with the worst value. `hits` of `of` things in all runs have what a figure counts.
+    run with the worst value. `hits` of `of` things in all runs have what a share counts.
     """
 
     rule: Rule
@@ -111,7 +111,7 @@ class Advice(Value, frozen=True, kw_only=True):
     `sentence` is the first line of every output unless a gate failed, `subject` the strategy that
     it is about (the one to ship, or the one that comes closest; "" for none). `cannot_rule_out` is
     the share of runs in which a large loss could have gone unseen with this number of tasks. `ranked`
-    is the table, best first; `theoretical_minimum` the cost of a run with perfect foresight.
+    is the table, best first.
     """
 
     advised: str | None
@@ -122,7 +122,6 @@ class Advice(Value, frozen=True, kw_only=True):
     cannot_rule_out: float | None = None
     subject: str = ""
     cheapest_rejected: str | None = None
-    theoretical_minimum: float | None = None
     ranked: tuple[Ranked, ...] = ()
 
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-from ..comparison.reasons import FIGURES, as_told, figure_in_words
+from ..comparison.reasons import FIGURES, figure_in_words
 from ..comparison.rules import GAINS
 from ..model.advice import REFUSED, TODAY
 from ..model.compared import Compared
@@ -66,7 +66,7 @@ def _short(reading: Reading) -> str:
     """The first line in a few words, for one row among others: the verdict, and its main figures."""
     if reading.failed_gates:
         first, text = reading.failed_gates[0], failed_sentence(reading)[0]
-        about = f"{first.strategy}: {reading.label(first.rule.metric)}" if first.strategy else ""
+        about = f"`{first.strategy}`: {reading.label(first.rule.metric)}" if first.strategy else ""
         return f"{text.rstrip('.')} ({about})" if about else text
     sentence, item = reading.advice.sentence, reading.subject
     verdict = VERDICT.search(sentence)
@@ -76,8 +76,9 @@ def _short(reading: Reading) -> str:
     figures = [change(price.ratio) if price else ""]
     if reading.compared.answers != "savings":
         known = [rule for rule in item.rules if rule.metric in FIGURES and rule.value is not None]
-        known.sort(key=lambda rule: rule.rule != reading.compared.answers)
-        figures = [figure_in_words(as_told(rule)) for rule in known[:1]] or figures
+        asked = [rule for rule in known if rule.rule == reading.compared.answers][:1]
+        todays = [f"today {percent(reading.value(TODAY, rule.metric))}" for rule in asked]
+        figures = [*map(figure_in_words, asked), *todays] or figures
     elif item.verdict in REFUSED:
         figures.append(f"but {item.verdict}")
     elif item.verdict == "not certain":
@@ -87,7 +88,7 @@ def _short(reading: Reading) -> str:
     is_advised = item.strategy == reading.advice.advised
     if is_advised and item.rules and item.rules[-1].rule in GAINS:
         figures.insert(0, f"certainly {item.rules[-1].rule}")
-    name = "" if is_advised else f"{item.strategy}: "
+    name = "" if is_advised else f"`{item.strategy}`: "
     return f"{sentence[: verdict.end() - 1]} ({name}{', '.join(filter(None, figures))})"
 
 

@@ -41,6 +41,9 @@ class Span:
 Text = str | tuple[str | Span, ...]
 """A text: a plain string, or strings and spans in order."""
 
+CODE = re.compile(r"`([^`]+)`")
+"""Matches what is code in a string of a report that is not a title."""
+
 
 def plain(text: Text) -> str:
     """A text without its styles.

@@ -79,8 +79,8 @@ class Histogram:
 class Point:
     """A mark of a plot: its place in percent, and a text to show on demand.
 
-    In a large plot it has a `name`, and the number of its row in the table (0: none); with
-    `keeps_name` the number does not replace the name.
+    In a large plot it has a `name`; those that other parts of the page name, too, have their labels
+    first.
     """
 
     x: float
@@ -88,8 +88,7 @@ class Point:
     mark: Mark
     title: str
     name: str = ""
-    row: int = 0
-    keeps_name: bool = False
+    is_named: bool = False
 
 
 @dataclass(frozen=True)

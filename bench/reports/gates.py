@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ..model.advice import TODAY
 from ..model.compared import Compared, GateResult
-from .numbers import count, counted, difference, quantity, sentence_case
+from .numbers import change, count, counted, difference, listed, quantity, sentence_case
 from .reading import Reading
 
 _SETTINGS = {
@@ -30,14 +30,24 @@ def failed_sentence(reading: Reading) -> tuple[str, str]:
     first = reading.failed_gates[0]
     words = gate_in_words(reading, first)
     head = not_passed(reading.failed_gates, len(reading.judged_gates))
-    price = reading.move(first.strategy, reading.price_metric)
-    cost = ""
+    price, cost = reading.move(first.strategy, reading.price_metric), ""
     if price is not None and price.better and first.rule.metric != price.metric:
-        values = price.before, price.after, reading.value(TODAY, price.metric)
-        before, now, today = (reading.stated(value, price.metric) for value in values)
-        cost = f" In return, {reading.label(price.metric)} fell from {before} to {now} a run"
-        cost += f" (what runs today: {today})."
+        cost = f" In return, {cost_in_words(reading, first.strategy, price.before)}."
     return head, f"{words if first.strategy else sentence_case(words)}.{cost}"
+
+
+def cost_in_words(reading: Reading, strategy: str, before: float | None = None) -> str:
+    """The cost of a run under a strategy, against the baseline (if it is known `before`) and
+    today."""
+    metric = reading.price_metric
+    now, today = (reading.value(name, metric) for name in (strategy, TODAY))
+    others = (before, "the baseline (accepted last: "), (today, "today (")
+    against = [
+        f"{change(now / value)} against {what}{reading.stated(value, metric)})"
+        for value, what in others
+        if now is not None and value
+    ]
+    return f"{reading.label(metric)}: {reading.stated(now, metric)} a run, {listed(against)}"
 
 
 def not_passed(gates: Sequence[GateResult], many: int) -> str:
@@ -73,7 +83,7 @@ def gate_in_words(reading: Reading, gate: GateResult) -> str:
     metric = gate.rule.metric
     if not metric:
         return gate.reason
-    about = f"{gate.strategy}: {reading.label(metric)}"
+    about = f"`{gate.strategy}`: {reading.label(metric)}"
     if gate.value is None:
         return f"{about}: {gate.reason or 'not measured'}"
     before, now = (reading.stated(value, metric) for value in (gate.before, gate.value))

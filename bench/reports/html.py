@@ -14,7 +14,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from ..model.errors import visible
-from .blocks import Report, plain
+from .blocks import CODE, Report, plain
 
 _LONG_WORD = re.compile(r"\S{16,}")
 
@@ -37,6 +37,7 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters |= {
         "breakable": breakable,
+        "prose": prose,
         "plain": plain,
         "type": lambda value: type(value).__name__,
     }
@@ -48,6 +49,11 @@ def _environment() -> jinja2.Environment:
 def breakable(text: str) -> Markup:
     """An escaped text whose long words may break after `/`, `_`, `=`, `:` and `,`."""
     return Markup(_LONG_WORD.sub(_with_breaks, str(escape(visible(text)))))
+
+
+def prose(text: str) -> Markup:
+    """An escaped text as `breakable`, with what stands between backticks as code."""
+    return Markup(CODE.sub(r"<code>\1</code>", str(breakable(text))))
 
 
 def _with_breaks(word: re.Match[str]) -> str:

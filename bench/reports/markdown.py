@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ..model.errors import visible
 from .blocks import (
+    CODE,
     DOTS,
     Block,
     Cell,
@@ -48,7 +49,17 @@ def escape(text: str) -> str:
     >>> escape("a_b|<c>")
     'a\\\\_b\\\\|\\\\<c\\\\>'
     """
-    return _SPECIAL.sub(r"\\\1", " ".join(visible(text).split())).replace("@", "@&#8203;")
+    flat = re.sub(r"\s+", " ", visible(text))
+    return _SPECIAL.sub(r"\\\1", flat).replace("@", "@&#8203;")
+
+
+def prose(text: str) -> str:
+    """A text escaped, but for the code in it.
+
+    >>> prose("Ship `a_b`: a_b")
+    'Ship `a_b`: a\\\\_b'
+    """
+    return "".join(code(it) if at % 2 else escape(it) for at, it in enumerate(CODE.split(text)))
 
 
 def code(text: str) -> str:
@@ -73,7 +84,7 @@ def _span(item: str | Span) -> str:
     span = Span(item) if isinstance(item, str) else item
     if span.code:
         return code(span.text)
-    inner = escape(span.text)
+    inner = prose(span.text).strip()
     before = " " if span.text.startswith(" ") else ""
     after = " " if span.text.endswith(" ") and inner else ""
     return before + (f"**{inner}**" if span.strong and inner else inner) + after
@@ -109,11 +120,11 @@ def _table(table: Table) -> str:
             lines.append([f"**{escape(row)}**", *[" "] * (len(columns) - 1)])
         else:
             lines.append([_cell(row[at]) for at, _ in columns])
-    caption = f"\n\n{escape(table.caption)}" if table.caption else ""
+    caption = f"\n\n{prose(table.caption)}" if table.caption else ""
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines) + caption
 
 
 def _cell(cell: Cell) -> str:
     sign = f"{DOTS[cell.mark]} " if cell.mark else ""
-    note = f"<br>{escape(cell.note)}" if cell.note else ""
+    note = f"<br>{prose(cell.note)}" if cell.note else ""
     return f"{sign}{_rich(cell.text)}{note}".strip() or " "

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ..model.base import grouped
 from ..model.compared import Compared
 from .blocks import Cell, Cells, Prose, Report, Section, Span, muted, table
 from .gates import not_passed
 from .numbers import change, count, counted, listed, percent
-from .reading import IN_TOKENS, REPLAY_LIMIT, Reading
+from .reading import IN_TOKENS, MISSED_TURN, REPLAY_LIMIT, Reading
 
 _GROUPS = ("Gates failed", "Ship", "Keep for now, not certain", "Keep what runs today")
 """The groups of scenarios in order."""
-_SEPARATE = "Each question is answered on its own runs; strategies were not tried together."
-_MISSED = "A missed turn would have lacked something it used."
+_NOTES = (
+    "Each question is answered on its own runs; strategies were not tried together.",
+    f"{MISSED_TURN}.",
+    "Gates are limits that scenario files set; answers follow rules that are the same for all.",
+)
 
 
 def _group(reading: Reading) -> str:
@@ -35,29 +38,31 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
     groups = {name: of_group[name] for name in _GROUPS if name in of_group}
     gates = sum(len(one.judged_gates) for one in readings)
     failed = [gate for one in readings for gate in one.failed_gates]
-    ships = (one.advice.advised for one in readings if not one.failed_gates)
-    advised = Counter(filter(None, ships))
-    names = [f"{it} ({many} questions)" if many > 1 else it for it, many in advised.items()]
+    ships = [readings[at] for at in groups.get("Ship", ())]
+    advised = Counter(f"`{one.advice.advised}`" for one in ships)
+    names = [f"{it} ({many} times)" if many > 1 else it for it, many in advised.items()]
 
-    each = ", each for its question" if len(names) > 1 else ""
-    ship = f"Ship {listed(names)}{each}." if names else "Nothing to ship."
-    head = Span(ship, "good" if names else "", strong=True)
-    rest = f" All {counted(gates, 'gate')} pass." if gates else ""
+    ship = f"Ship in {count(len(ships))} of {counted(len(readings), 'question')}: {listed(names)}."
+    head = Span(ship if ships else "Nothing to ship.", "good" if ships else "", strong=True)
+    rest = "".join(f" {it}: {count(len(groups[it]))}." for it in _GROUPS[2:] if it in groups)
     if failed:
+        rest = f" {head.text}{rest}"
         head = Span(not_passed(failed, gates), "bad", strong=True)
-        rest = f" {ship}" if names else ""
+    elif gates:
+        within = "each number is within the limit that its scenario file sets"
+        rest += f" All {counted(gates, 'gate')} pass: {within}."
 
     rows: list[Cells] = []
     for name, places in groups.items():
         rows.append(f"{name}: {count(len(places))}")
         for at in places:
             question = Cell((Span(reports[at].title, href=f"#s{at + 1}"),), reports[at].short)
-            rows.append((question, *_key_figures(readings[at])))
-    heads = ["question and answer", "cost of a run", "missed turns"]
+            rows.append((question, *_key_figures(readings[at]), readings[at].sample))
+    heads = ["question and answer", "cost of a run", "missed turns", "measured on"]
     in_tokens = [IN_TOKENS] if any(one.counts_tokens for one in readings) else []
     blocks = (
         Prose((head, rest), "lead"),
-        muted(" ".join((_SEPARATE, _MISSED, *in_tokens, REPLAY_LIMIT))),
+        muted(" ".join((*_alternatives(ships), *_NOTES, *in_tokens, REPLAY_LIMIT))),
         table("Questions and answers", heads, rows),
     )
     runs = counted(sum(len(one.runs) for one in readings), "run")
@@ -66,15 +71,25 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
     return Report(title, about, head.text + rest, (Section("answer", "Answer", "Answer", blocks),))
 
 
-def _key_figures(reading: Reading) -> tuple[Cell, Cell]:
+def _alternatives(ships: Sequence[Reading]) -> Iterator[str]:
+    """Yield a sentence for each set of recordings on which different strategies are to ship."""
+    recordings = grouped(
+        (frozenset(run.facts.sha256 or run.id for run in one.runs), f"`{one.advice.advised}`")
+        for one in ships
+    )
+    for names in map(dict.fromkeys, recordings.values()):
+        if len(names) > 1:
+            yield f"Choose one of {listed([*names])}, which were tried on the same recordings."
+
+
+def _key_figures(reading: Reading) -> tuple[Cell, str]:
     """The change of price and the missed turns of the strategy to ship; if none is, both stay as
     they are."""
     item, pricing = reading.by_name.get(reading.advice.advised or ""), reading.pricing
     if item is None:
-        return Cell("unchanged"), Cell("unchanged", reading.sample)
-    price = reading.price(item)
+        return Cell("unchanged"), "unchanged"
+    price, missed = reading.price(item), percent(item.missed_turns)
     if price is None:
-        return Cell("not priced"), Cell(percent(item.missed_turns), reading.sample)
+        return Cell("not priced"), missed
     moved = f"{pricing.money(reading.today)} → {pricing.in_words(price)}"
-    cost = Cell((Span(change(price.ratio), "good"),), moved)
-    return cost, Cell(percent(item.missed_turns), reading.sample)
+    return Cell((Span(change(price.ratio), "good"),), moved), missed

@@ -17,9 +17,8 @@ from ..model.compared import Compared, GateResult, Move
 from ..model.metric import MetricInfo
 from ..model.scores import MeasuredRun, Rule
 from .charts import Mark
-from .numbers import count, counted, percent, quantity, shortened
+from .numbers import counted, percent, quantity, shortened
 
-_UNNUMBERED = 5  # rows of a table without numbers
 _INACTIVE = 3  # of more strategies that changed nothing a line names them
 _NO_NAME = "asks "  # a task without a name is the digest of its question
 _LONGEST = 40  # letters of a task
@@ -27,12 +26,14 @@ _BEFORE_PART = re.compile(r"/?(?=#|__)")
 VERDICT = re.compile(r"(Ship .+?|Keep what runs today(?: for now)?)[.:](?=\s|$)", re.DOTALL)
 """Matches the verdict in the sentence of an advice."""
 
-IN_TOKENS = "Prices are in tokens: some run has no model with a known price (name it with --model)."
+IN_TOKENS = "At least one run names no model with a known price, so costs are in tokens (name it with `--model`)."
 """The reason to count tokens and not money."""
 REPLAY_LIMIT = (
     "Actions stay as recorded: this measures what the model would have seen, not if tasks succeed."
 )
 """The limit of replay."""
+MISSED_TURN = "A missed turn would have lacked something that it used"
+"""What a missed turn is."""
 MISSED, RATE = "needed.missed_turns", "needed.missed_turn_rate"
 
 
@@ -80,13 +81,6 @@ class Reading:
         ()."""
         names = tuple(item.strategy for item in self.ranked if "inactive" in item.marks)
         return names if len(names) > _INACTIVE else ()
-
-    @cached_property
-    def row_numbers(self) -> dict[str, int]:
-        """The number of each strategy's row, for charts without room for names; {} for few rows."""
-        names = [item.strategy for item in self.ranked if item.strategy not in self.inactive]
-        numbered = names if len(names) > _UNNUMBERED else []
-        return {name: place for place, name in enumerate(numbered, 1)}
 
     def mark(self, strategy: str) -> Mark:
         """The sign of a strategy."""
@@ -179,6 +173,11 @@ class Reading:
         limits = (result.limit for result in results if result.rule == rule)
         return next((limit for limit in limits if limit is not None), None)
 
+    def limit_in_words(self, rule: Rule) -> str:
+        """The limit of a rule on a share after its value: " (limit 5%)"; "" without one."""
+        limit = self.limit(rule)
+        return "" if limit is None else f" (limit {percent(limit)})"
+
     def value(self, strategy: str, metric: str) -> float | None:
         """The value of one number over all runs; None if it was not measured."""
         return value_of(self.compared.totals.get(strategy, {}).get(metric))
@@ -201,15 +200,6 @@ class Reading:
         """The value of one metric of a strategy on the run with this id; None if there is none."""
         found = next((one for one in self.runs if one.id == run), None)
         return self.at(found, strategy, metric) if found else None
-
-    def counts(self, strategy: str, metric: str) -> str:
-        """A share as a count over all runs, "251 of 364"; "" where the metric does not count things,
-        and where the mean over tasks is another share."""
-        hits, size = self.known.counts(strategy, metric)
-        even = self.unit(metric) == "share" and abs(hits - round(hits)) < 1e-6
-        if not even or size <= 1 or percent(hits / size) != percent(self.value(strategy, metric)):
-            return ""
-        return f"{count(round(hits))} of {count(size)}"
 
     def basis(self, strategy: str, metric: str) -> str:
         """The number of decisions (or results, requests) behind a figure of a strategy; "" where it

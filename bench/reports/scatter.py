@@ -1,4 +1,4 @@
-"""The chart of price against missed turns: a mark per strategy, with its name or row number.
+"""The chart of price against missed turns: a mark per strategy, with its name.
 
 A line joins the settings of a sweep.
 """
@@ -9,7 +9,7 @@ import math
 import re
 
 from ..model.advice import TODAY
-from .blocks import Drawing
+from .blocks import CODE, Drawing
 from .charts import Axis, Plot, Point, spaced, ticks
 from .naming import FIELDS, ON_PHONES, names
 from .numbers import count, dollars, percent, sentence_case
@@ -33,7 +33,7 @@ def scatter(reading: Reading) -> Drawing | None:
         return None
     limit, (prices, shares) = reading.limit("needed"), zip(*places.values(), strict=True)
     room = (max(prices) - min(prices)) * 0.09 or abs(prices[0]) * 0.1 or 1.0
-    across = Axis(min(prices) - room, max(prices) + room)
+    across = Axis(min(prices) - 1.5 * room, max(prices) + room)
     down = Axis(max(max(shares) * 1.08, (limit or 0.0) * 1.3, 0.01), 0.0)
     points = {
         name: _point(reading, name, across.at(price), down.at(missed))
@@ -44,7 +44,8 @@ def scatter(reading: Reading) -> Drawing | None:
     plot = _plot(reading, tuple(points.values()), across, down, limit, curve)
     notes = ["Further left is cheaper, lower is safer.", _COLOURS]
     notes += [f"The line joins the values of {setting}."] if len(curve) > 2 else []
-    notes += ["Numbers stand for rows of the table."] if reading.row_numbers else []
+    hidden = sum("inactive" in item.marks for item in reading.tried)
+    notes += [f"Not shown: {count(hidden)} that changed nothing."] if hidden else []
     measure = "Tokens" if reading.counts_tokens else "Price"
     return Drawing(plot, f"{measure} against missed turns", " ".join(notes))
 
@@ -54,9 +55,8 @@ def _point(reading: Reading, name: str, x: float, y: float) -> Point:
     item, title = reading.by_name[name], reading.title(name)
     price = reading.pricing.money(reading.price(item))
     about = f"{title}: {price}, {percent(item.missed_turns)} missed"
-    keeps_name = name in (TODAY, reading.advice.advised, reading.advice.subject)
-    row = reading.row_numbers.get(name, 0)
-    return Point(x, y, reading.mark(name), about, title, row, keeps_name)
+    names = TODAY, reading.advice.cheapest_rejected, *CODE.findall(reading.advice.sentence)
+    return Point(x, y, reading.mark(name), about, title, is_named=name in names)
 
 
 def _plot(

@@ -76,9 +76,9 @@ def test_each_rule_refuses_with_its_verdict(given_: dict[str, Any], verdict: str
 def test_a_question_about_a_strategy_is_answered_in_its_terms() -> None:
     runs = runs_with_prices(TODAY, mine=cheaper(), lossy=cheaper(missed=0.2), dear=[{"usd": usd * 2} for usd in TODAY])
     asked = {name: advice_on(runs, ["mine", "lossy", "dear"], asks=name).sentence for name in ("mine", "lossy", "dear")}
-    assert asked["lossy"].startswith("No: lossy ")
-    assert asked["dear"].startswith("No: dear ")
-    assert asked["mine"].startswith("Ship mine:")
+    assert asked["lossy"].startswith("No: `lossy` ")
+    assert asked["dear"].startswith("No: `dear` ")
+    assert asked["mine"].startswith("Ship `mine`:")
 
 
 def test_the_rules_of_the_table_are_tried_in_order() -> None:
@@ -174,7 +174,7 @@ def test_with_an_assumed_cache_a_saving_must_hold_with_and_without_it(
             run(f"r{at}", [score("recorded", cost), score("mine", cost * 0.8, uncached=cost * uncached)], shares=shares)
         )
     advice = advice_for(runs)
-    assert (ranked(advice, "mine").verdict, " Without a cache mine costs " in advice.sentence) == (verdict, disagree)
+    assert (ranked(advice, "mine").verdict, " Without a cache `mine` costs " in advice.sentence) == (verdict, disagree)
 
 
 def test_a_valid_strategy_is_advised_without_a_saving_if_the_one_in_use_is_invalid() -> None:
@@ -274,8 +274,8 @@ def test_stores_evaluators_and_routers_are_answered_in_their_own_terms() -> None
 @pytest.mark.parametrize(
     ("today", "own", "verdict", "words"),
     [
-        (0.5, [0.8, 0.9, 0.7, 0.8, 0.9, 0.7], "ship", "Ship mine: it takes the recording's expected route in 80% of the "
-         "decisions (96 of 120; today 50%), a gain that is certain on 6 runs."),
+        (0.5, [0.8, 0.9, 0.7, 0.8, 0.9, 0.7], "ship", "Ship `mine`: it takes the recording's expected route in 80% of the "
+         "decisions (96 of 120; today 50%). It is certainly better than what runs today on 6 runs."),
         (0.5, [0.8, 0.9, 0.7, 0.8, 0.9], "not certain", "5 runs are too few; record 1 more run."),
         (0.5, [0.1, 0.9, 0.2, 0.9, 0.6, 0.9], "not certain", "but may be no better than today"),
         (None, [0.8] * 6, "not certain", "(96 of 120); what your agent does today is not in the recordings: record it to compare."),
@@ -358,7 +358,7 @@ def test_the_advised_strategy_passes_every_rule_and_is_listed_first(runs: list[M
         assert first.cached is not None
         assert first.cached.high is not None
         assert first.cached.high < 1
-        assert f" {first.strategy}: " in advice.sentence
+        assert f" `{first.strategy}`: " in advice.sentence
 
 
 def test_of_two_at_one_price_the_one_that_loses_less_comes_first() -> None:

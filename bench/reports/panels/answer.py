@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from ...comparison.rules import slots_in_spec
-from ...comparison.wording import means
-from ...model.advice import REFUSED, TODAY, Price, Ranked
+from ...comparison.reasons import rule_failed
+from ...comparison.rules import asked_by, slots_in_spec
+from ...comparison.wording import less_or_more, means
+from ...model.advice import REFUSED, TODAY, Price, Ranked, RuleResult
 from ...model.errors import SpecError
 from ..blocks import (
     TONE_OF,
@@ -26,7 +27,7 @@ from ..blocks import (
 )
 from ..charts import Axis, Mark, Range
 from ..numbers import change, count, counted, listed, percent, quantity, sentence_case, unseen
-from ..reading import IN_TOKENS, RATE, REPLAY_LIMIT, VERDICT, Reading
+from ..reading import IN_TOKENS, MISSED_TURN, RATE, REPLAY_LIMIT, VERDICT, Reading
 from ..scatter import scatter
 
 _USES = {
@@ -74,25 +75,19 @@ def _answer(sentence: str) -> Text:
     return tuple(part for part in rest if part)
 
 
-def _use(reading: Reading) -> Text:
+def _use(reading: Reading) -> str:
     """What to do to use the advised strategy; "" where none is advised, or its spec is not
     known."""
+    advised = reading.advice.advised or ""
     try:
-        slots = slots_in_spec(reading.spec(reading.advice.advised or ""))
+        slots = slots_in_spec(reading.spec(advised))
     except SpecError:
         return ""
-    steps = [
-        (words, Span(slots[slot], code=True)) for slot, words in _USES.items() if slot in slots
-    ]
-    if not steps:
-        return ""
-    name = Span(reading.advice.advised or "", code=True)
-    parts: list[str | Span] = ["To use ", name, ", let your agent"]
-    for place, (words, code) in enumerate(steps):
-        parts += [f"{', and' if place else ''} {words} with ", code]
-    if any(".py:" in code.text for _, code in steps):
-        return (*parts, ".")
-    return (*parts, " (explained by ", Span("bench list strategies", code=True), ").")
+    steps = [f"{words} with `{slots[slot]}`" for slot, words in _USES.items() if slot in slots]
+    is_own = any(".py:" in step for step in steps)
+    explained = "" if is_own else "; see `bench list strategies`"
+    use = f"To use `{advised}`, let your agent {', and '.join(steps)}{explained}."
+    return use if steps else ""
 
 
 # ---------------------------------------------------------------- figures
@@ -100,28 +95,24 @@ def _use(reading: Reading) -> Text:
 
 def _savings(reading: Reading) -> Iterator[Figure]:
     """Yield the figures on the strategy that the sentence is about (price, misses, certainty), and
-    on the cheapest rejected one, if it is another."""
-    rejected = reading.rejected
+    on the cheapest rejected one, unless its misses are shown already."""
     item = reading.subject or (reading.tried or reading.ranked)[0]
     yield _price_figure(reading, item)
     if item.missed_turns is not None:
         yield _missed_figure(reading, item)
     yield _certainty_figure(reading, item)
-    if rejected not in (None, item) and (price := reading.price(rejected)):
-        name = f"Cheapest rejected: {rejected.strategy}"
-        doubt = ", not certain" if price.saves and not price.certain else ""
-        why = rejected.reason or rejected.verdict
-        line = f"{reading.pricing.in_words(price)}{doubt}, but {why}"
-        yield Figure(name, change(price.ratio), "bad", line)
+    if reading.rejected and (price := reading.price(reading.rejected)):
+        failed = next(rule for rule in reading.rejected.rules if not rule.passed)
+        if reading.rejected is not item or failed.rule != "needed":
+            yield _rejected_figure(reading.rejected, failed, price)
 
 
-def _least(reading: Reading) -> str:
-    """The theoretical minimum in words; "" where it is not known."""
-    least, today = reading.advice.theoretical_minimum, reading.today
-    if least is None or today is None or not today.per_run:
-        return ""
-    floor = reading.pricing.in_words(Price(unit=today.unit, per_run=least))
-    return f"minimum, with only the facts used later: {floor} ({change(least / today.per_run)})"
+def _rejected_figure(item: Ranked, failed: RuleResult, price: Price) -> Figure:
+    """The value of the first rule that refuses a strategy, and what it would have saved."""
+    value = count(failed.value) if asked_by(failed).noun else percent(failed.value)
+    doubt = "" if price.certain else ", not certain"
+    line = f"{rule_failed(failed, quoting=False)}; it would have cost {less_or_more(price)}{doubt}"
+    return Figure(f"Cheapest rejected: `{item.strategy}`", value, "bad", line)
 
 
 def _price_figure(reading: Reading, item: Ranked) -> Figure:
@@ -130,26 +121,27 @@ def _price_figure(reading: Reading, item: Ranked) -> Figure:
     if item is reading.rejected or "inactive" in item.marks or price is None or not price.ratio:
         name = "Tokens today" if reading.counts_tokens else "Price today"
         line = ", ".join(filter(None, [pricing.unit, pricing.economy]))
-        return Figure(name, pricing.money(today or price), "", line, _least(reading))
+        return Figure(name, pricing.money(today or price), "", line)
     start = f"{pricing.money(today)} → " if today else ""
-    interval = f"95% interval {_in_words(price.interval)}" if price.interval else ""
-    note = "; ".join(filter(None, [interval, _least(reading)]))
+    note = f"95% interval {_in_words(price.interval)}" if price.interval else ""
     tone = TONE_OF[reading.mark(item.strategy)]
     line = f"{start}{pricing.in_words(price)}"
-    return Figure(f"Change with {item.strategy}", change(price.ratio), tone, line, note)
+    return Figure(f"Change with `{item.strategy}`", change(price.ratio), tone, line, note)
 
 
 def _missed_figure(reading: Reading, item: Ranked) -> Figure:
-    """The missed turns of a strategy, with the limit."""
-    limit, known = reading.limit("needed"), item.missed_turns
-    counts = reading.counts(item.strategy, RATE)
-    most = "" if limit is None else f", limit {percent(limit)}"
-    missing = sum(bool(reading.at(run, item.strategy, RATE)) for run in reading.runs)
-    basis = "" if counts else f", in {count(missing)} of {counted(len(reading.runs), 'run')}"
-    line = f"{counts or 'of the'} turns lack something they used{basis}{most}"
+    """The missed turns of a strategy, with the limit; the old facts that it keeps, if not all."""
+    limit, known, far = reading.limit("needed"), item.missed_turns, item.far_recall
+    line = f"turns that would have lacked something they used: {reading.basis(item.strategy, RATE)}"
+    line += reading.limit_in_words("needed")
+    if far is not None and far < 1:
+        line += f"; {percent(far)} of the facts from six or more turns back are kept"
+        line += reading.limit_in_words("far")
     bad = limit is not None and known is not None and known > limit
     tone: Tone = "bad" if bad else "good" if item.strategy == reading.advice.advised else ""
-    return Figure(f"Missed turns with {reading.title(item.strategy)}", percent(known), tone, line)
+    name = f"Missed turns with `{reading.title(item.strategy)}`"
+    note = "what the model would have seen, not if tasks succeed"
+    return Figure(name, percent(known), tone, line, note)
 
 
 def _certainty_figure(reading: Reading, item: Ranked) -> Figure:
@@ -157,14 +149,15 @@ def _certainty_figure(reading: Reading, item: Ranked) -> Figure:
     losses so few cannot show."""
     is_quality = reading.advice.basis == "quality"
     is_cheaper = any(rule.rule == "cheaper" for rule in item.rules)
-    gain = "gain" if is_quality and not is_cheaper else "saving"
-    line, tone = f"no {gain} to be certain of", TONE_OF["other"]
+    saves = is_cheaper or not is_quality
+    line, tone = f"no {'saving' if saves else 'gain'} to be certain of", TONE_OF["other"]
     note = unseen(reading.sample, reading.advice.cannot_rule_out)
-    cheaper = f"; cheaper in {_cheaper_in(reading, item)}" if gain == "saving" else ""
+    cheaper = f"; cheaper in {_cheaper_in(reading, item)}" if saves else ""
     if item.verdict in REFUSED:
-        line, note = f"enough to reject {item.strategy}", ""
+        line, note = f"enough to reject `{item.strategy}`", ""
     elif item.strategy == reading.advice.advised:
-        line, tone = f"the {gain} is certain{cheaper}", "good"
+        certain = "saves something" if saves else "is better"
+        line, tone = f"certain that it {certain}{cheaper}", "good"
     elif item.verdict == "not certain":
         line = f"not certain: {item.reason}{cheaper}"
     line = line if reading.size == reading.sample else f"{reading.size}; {line}"
@@ -192,9 +185,10 @@ def _measures(
     tried = [name for name, _ in measured if name != TODAY]
     best, worst = tried[0], tried[-1]
     if values[worst] != values[best]:
-        titles = {best: f"Best: {best}", worst: f"Worst: {worst}"}
+        titles = {best: f"Best: `{best}`", worst: f"Worst: `{worst}`"}
     else:
-        titles = {best: f"{listed(tried)}{', equal' if len(tried) > 1 else ''}"}
+        names = listed([f"`{name}`" for name in tried])
+        titles = {best: f"{names}{', equal' if len(tried) > 1 else ''}"}
     for name, title in titles.items():
         tone, basis = TONE_OF[reading.mark(name)], reading.basis(name, metric)
         yield Figure(title, quantity(values[name], unit), tone, line + today, basis)
@@ -284,10 +278,9 @@ def _strategies(
     for item in reading.ranked:
         if item.strategy in reading.inactive:
             continue
-        mark, place = reading.mark(item.strategy), reading.row_numbers.get(item.strategy)
+        mark = reading.mark(item.strategy)
         about = "what runs today" if mark == "today" else reading.spec(item.strategy)
-        title = reading.title(item.strategy)
-        name = Cell(f"{place} {title}" if place else title, about, mark=mark)
+        name = Cell(reading.title(item.strategy), about, mark=mark)
         tone = TONE_OF[mark]
         words = "also acceptable" if mark == "acceptable" else item.verdict
         verdict = Cell((Span(words, tone, strong=mark != "acceptable"),), item.reason)
@@ -295,7 +288,7 @@ def _strategies(
     note = ""
     if names := reading.inactive:
         many = counted(len(names), "more strategy", "more strategies")
-        note = f"{many} changed nothing on these runs: {listed(names)}."
+        note = f"{many} changed nothing on these runs: {listed([f'`{name}`' for name in names])}."
     return table("All strategies", ["strategy", *heads, ("verdict", "")], rows, note=note)
 
 
@@ -314,10 +307,11 @@ def _notes(reading: Reading) -> Iterator[str]:
         elif "recorded" in shares:
             yield "Today's cache share is as recorded; a strategy that changes earlier text pays for it again."
     yield f"Percentages are {means(reading.advice)}."
-    if is_shaped and not has_column:
-        yield "A missed turn lacks something it used."
+    if is_shaped:
+        yield f"{MISSED_TURN}{reading.limit_in_words('needed')}."
     named = (item for item in reading.ranked if has_column or "old facts" in item.reason)
     if any(item.far_recall is not None for item in named):
-        yield "Old facts came six or more turns before the turn that needed them."
-    if reading.advice.advised:
+        old = "Old facts came six or more turns before the turn that needed them"
+        yield f"{old}{reading.limit_in_words('far')}."
+    if not has_column:
         yield REPLAY_LIMIT

@@ -22,7 +22,7 @@ from ..blocks import (
     muted,
     table,
 )
-from ..gates import condition, failed_sentence, name_of, worst_run
+from ..gates import condition, cost_in_words, failed_sentence, name_of, worst_run
 from ..numbers import count, counted, difference, listed, quantity
 from ..reading import IN_TOKENS, Reading
 
@@ -53,15 +53,16 @@ def _gates(reading: Reading) -> Iterator[Block]:
     failed, passed = reading.failed_gates, len(reading.judged_gates)
     others = [gate for gate in reading.compared.gates if gate not in failed]
     unmoved = reading.compared.against and not reading.compared.moves
-    nothing = f"Nothing moved against {reading.compared.against}." if unmoved else ""
+    nothing = f"Nothing moved against `{reading.compared.against}`." if unmoved else ""
     if failed:
         head, rest = failed_sentence(reading)
         yield Prose((Span(head, "bad", strong=True), f" {rest}"), "lead")
         yield from _next(reading)
         yield from [muted(IN_TOKENS)] if reading.counts_tokens else []
     elif passed:
-        text = "The gate passes. " if passed == 1 else f"All {counted(passed, 'gate')} pass. "
-        yield Prose((_SIGNS["pass"], text + nothing))
+        text = "The gate passes" if passed == 1 else f"All {counted(passed, 'gate')} pass"
+        within = "the limits that the scenario file sets hold"
+        yield Prose((_SIGNS["pass"], f"{text}: {within}. {nothing}"))
     elif nothing:
         yield Prose(nothing)
     now, before = reading.compared.specs, reading.compared.specs_before
@@ -76,8 +77,9 @@ def _gates(reading: Reading) -> Iterator[Block]:
     if failed:
         yield from headed(_gate_table(reading, "Failed gates", failed))
     if others:
-        many = f"{counted(len(others), 'gate')} that did not fail"
-        title = many if failed else "Values and limits"
+        known = sum(gate.outcome == "pass" for gate in others)
+        skipped = f", {count(len(others) - known)} not judged" if known < len(others) else ""
+        title = f"{counted(known, 'gate')} passed{skipped}" if failed else "Values and limits"
         yield Fold(title, (_gate_table(reading, "Other gates", others),))
 
 
@@ -127,7 +129,7 @@ def _moved(reading: Reading) -> Iterator[Block]:
     moves = reading.compared.moves
     names = list(dict.fromkeys(move.strategy for move in moves))
     better, worse = (count(sum(move.better is side for move in moves)) for side in (True, False))
-    moved = f"{counted(len(moves), 'number')} moved under {listed(names)}"
+    moved = f"{counted(len(moves), 'number')} moved under {listed([f'`{name}`' for name in names])}"
     yield Prose(f"{moved}: {better} improved, {worse} regressed.")
     shared = len(reading.runs) - reading.compared.new_runs
     rank = {False: 0, True: 1, None: 2}
@@ -189,26 +191,24 @@ def _failed_before(gate: GateResult) -> bool:
 
 def _next(reading: Reading) -> Iterator[Block]:
     """The two ways to go on, pass the gates or accept the loss: a line for each."""
-    advised = reading.by_name.get(reading.advice.advised or "")
+    advised = reading.advice.advised
     names = list(dict.fromkeys(gate.strategy for gate in reading.failed_gates if gate.strategy))
     back = "take the change back, or change it until every gate passes"
     if gate := next(filter(_failed_before, reading.failed_gates), None):
         metric, before = gate.rule.metric, reading.stated(gate.before, gate.rule.metric)
         side = "above" if (gate.before or 0.0) > (gate.limit or 0.0) else "below"
-        back = f"change {listed(names)} until every gate passes; undoing this change is not enough:"
-        back += f" {metric} was {side} the limit before it, too ({before})"
-    other: tuple[str | Span, ...] = ()
-    if advised and advised.strategy not in names:
-        metric, price = reading.price_metric, reading.value(advised.strategy, reading.price_metric)
-        cost = f" ({reading.label(metric)}: {reading.stated(price, metric)} a run)" if price else ""
-        name = Span(advised.strategy, code=True)
-        other = (" Or use ", name, f", which passes every gate{cost}.")
-    yield Prose((Span("To pass, ", strong=True), f"{back}.", *other), "next")
+        back = f"change {listed([f'`{name}`' for name in names])} until every gate passes; undoing this change is not enough:"
+        back += f" `{metric}` was {side} the limit before it, too ({before})"
+    other = ""
+    if advised and advised not in names:
+        cost = cost_in_words(reading, advised)
+        other = f" Or use `{advised}`, which passes every gate; {cost}."
+    yield Prose((Span("To pass, ", strong=True), f"{back}.{other}"), "next")
     stem, own, _ = reading.compared.against.rpartition(".baseline.json")
-    file = f"{stem}.toml" if own else "SCENARIO"
+    file = f"`{stem}.toml`" if own else "the scenario"
     failed = (gate.rule for gate in reading.failed_gates if {*LIMITS} & gate.rule.settings.keys())
-    limits = listed(list(dict.fromkeys(rule.metric for rule in failed)))
-    how = f"change the limit of {limits} in {file}, then store" if limits else "store"
-    command = Span(f"bench run {file} --update-baseline", code=True)
-    accept = Span("To accept the loss, ", strong=True)
-    yield Prose((accept, f"{how} the new values: ", command), "next")
+    limits = listed([f"`{name}`" for name in dict.fromkeys(rule.metric for rule in failed)])
+    steps = [f"change the limit of {limits} in {file}"] if limits else []
+    store = f"store the new values: `bench run {stem}.toml --update-baseline`"
+    steps.append(store if own else "merge: the next comparison is with the values of now.")
+    yield Prose((Span("To accept the loss, ", strong=True), ", then ".join(steps)), "next")
