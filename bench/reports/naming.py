@@ -1,4 +1,5 @@
-"""Labels beside the marks of a plot: none covers another, a mark, the limit or today's line."""
+"""Labels beside the marks of a plot: none covers another, a mark, the limit, or today's line unless
+there is no other room."""
 
 from __future__ import annotations
 
@@ -33,12 +34,12 @@ _BESIDE: tuple[tuple[float, float, Anchor], ...] = (
 )  # fmt: skip
 """The places to try for a label: pixels from the mark to its anchor, and to its top."""
 _AT_THE_LIMIT: tuple[tuple[float, float, Anchor], ...] = (
-    (0, 6, "start"), (100, -6, "end"), (65, 0, "middle"), (50, 0, "middle"),
+    (0, 6, "start"), (100, -6, "end"), (65, 0, "middle"), (55, 0, "middle"),
 )  # fmt: skip
 """The places to try for the name of the limit: percent from the left, then as for a mark."""
 _TOGETHER = 14
 """Marks at most this many pixels apart share a label."""
-_BELONGS = 30
+_BELONGS = 26
 """A label this many pixels above or below a mark looks as if it were that mark's."""
 
 
@@ -69,10 +70,10 @@ class Field:
         return Box(left, top, left + wide, top + 17)
 
     def has_room(self, name: Name, taken: Iterable[Box]) -> bool:
-        """True if a label overlaps nothing, and lies in the field or only a little below it."""
+        """True if a label overlaps nothing, and lies in the field or only a little beside it."""
         box = self.beside(name)
         within = box.right <= self.width and box.bottom <= self.height + 22
-        return box.left >= 0 and box.top >= 0 and within and not any(map(box.overlaps, taken))
+        return box.left >= -8 and box.top >= 0 and within and not any(map(box.overlaps, taken))
 
 
 ON_PHONES = Field(284, 290, wide=False)
@@ -90,9 +91,8 @@ def names(
     """
     taken = [*map(field.around, points)]
     taken.append(Box(0, field.height - 2, field.width, field.height + 2))  # the line of no loss
-    if today is not None:
-        x = today * field.width / 100
-        taken.append(Box(x - 2, 0, x + 2, field.height))
+    x = -10.0 if today is None else today * field.width / 100
+    line = [Box(x - 2, 0, x + 2, field.height)]
     placed: list[Name] = []
     if limit is not None:
         at, text = limit
@@ -101,15 +101,15 @@ def names(
             for top, dy in ((at, -20), (0.0, 3))
             for x, dx, anchor in _AT_THE_LIMIT
         ]
-        placed.append(next((name for name in ways if field.has_room(name, taken)), ways[0]))
-        y, box = at * field.height / 100, field.beside(placed[0])
-        taken += [Box(0, y - 2, field.width, y + 2), box._replace(bottom=box.bottom + 8)]
+        placed.append(next((name for name in ways if field.has_room(name, taken + line)), ways[0]))
+        y = at * field.height / 100
+        taken += [Box(0, y - 2, field.width, y + 2), field.beside(placed[0])]
     rest = sorted(points, key=_rank)
     while rest:
         group = [point for point in rest if field.distance(point, rest[0]) < _TOGETHER]
         rest = [point for point in rest if point not in group]
         crowd = [field.around(point, _BELONGS) for point in points if point not in group]
-        tries = product((taken + crowd, taken), _ways(group, field))
+        tries = product((taken + line + crowd, taken + line, taken), _ways(group, field))
         if name := next((way for boxes, way in tries if field.has_room(way, boxes)), None):
             taken.append(field.beside(name))
             placed.append(name)
@@ -141,4 +141,4 @@ def _texts(group: Sequence[Point], most: int) -> list[str]:
 
 def width_of(text: str) -> float:
     """The estimated width, rounded up, of a text of 14 pixels with a gap at each side."""
-    return 6 + 9.2 * len(text) - 3 * len(re.findall(r"[fijlrt1.,:;' -]", text))
+    return 6 + 8.8 * len(text) - 3 * len(re.findall(r"[fijlrt1.,:;' -]", text))
