@@ -17,7 +17,7 @@ from ..model.scores import Rule
 from ..text.wording import listed, percent
 from .certainty import FEWEST
 from .reasons import basis_in_words, figure_in_words, reason_of, rule_failed
-from .rules import merit
+from .rules import asked_by, merit
 from .wording import change, less_or_more, pricing_of, sample
 
 _KEEP, _KEEP_FOR_NOW = "Keep what runs today", "Keep what runs today for now"
@@ -45,7 +45,8 @@ def with_sentence(advice: Advice, answers: Answers, assumed: bool, asks: str = "
     about = next((item for item in ranked if item.strategy == asks), None)
     start = re.split(r"[:;,]", re.sub(r"^Keep what runs today.*?: ", "", sentence))[0]
     if about and (_is_unknown_today(about) or f"`{asks}`" not in start):
-        sentence = f"{_answer(about, advice)} {sentence}"
+        no = subject == asks and about.verdict in _LOSES
+        sentence = f"{'No.' if no else _answer(about, advice, answers)} {sentence}"
     return replace(advice, sentence=sentence, subject=subject)
 
 
@@ -54,17 +55,18 @@ def _is_unknown_today(item: Ranked) -> bool:
     return any(rule.rule == "better" and rule.findings for rule in item.rules)
 
 
-def _answer(item: Ranked, advice: Advice) -> str:
+def _answer(item: Ranked, advice: Advice, answers: Answers) -> str:
     """The answer to a question about one strategy."""
     failed, name = next((it for it in item.rules if not it.passed), None), f"`{item.strategy}`"
     if item.verdict in _LOSES and failed:
         return f"No: {name} {_LOSES[item.verdict]} ({rule_failed(failed, quoting=False)})."
     if item.verdict == "no saving":
         return f"No: {name} {item.reason}."
-    if _is_unknown_today(item):
-        same = [it for it in advice.ranked if it.verdict == item.verdict]
-        names = listed([f"`{it.strategy}`" for it in same if it.reason == item.reason])
-        return f"Yes for {names}, unknown for what runs today."
+    figure = next((it for it in item.rules if it.rule == answers), None)
+    best = 0 if figure and asked_by(figure).better == "lower" else 1
+    if figure and figure.value == best and _is_unknown_today(item):
+        same = (it.strategy for it in advice.ranked if figure in it.rules)
+        return f"Yes for {listed([f'`{name}`' for name in same])}, unknown for what runs today."
     if item.verdict == "not certain":
         gain = "better" if failed and failed.rule == "better" else "cheaper"
         return f"Not certain: {name} may be {gain}."
@@ -189,8 +191,8 @@ def _why_not(
         start = f"no cheaper strategy is acceptable; the cheapest, {name}," if more else name
         why = f"{_LOSES[item.verdict]}: {rule_failed(failed)}"
         is_certain = price is not None and price.certain
-        known = "certain" if is_certain else "not certain"
-        rest = f"(the saving is {known} on {sample(advice)}).{_other_economy(advice, acting)}"
+        known = "it certainly saves something" if is_certain else "the saving is not certain"
+        rest = f"({known} on {sample(advice)}).{_other_economy(advice, acting)}"
         return f"{start} {cost}, but {why} {rest}"
     if failed is None:
         why = "Some of its texts could not be checked"

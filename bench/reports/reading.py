@@ -33,7 +33,6 @@ REPLAY_LIMIT = (
 )
 """The limit of replay."""
 MISSED_TURN = "A missed turn would have lacked something that it used"
-"""What a missed turn is."""
 MISSED, RATE = "needed.missed_turns", "needed.missed_turn_rate"
 
 

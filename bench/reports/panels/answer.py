@@ -111,7 +111,8 @@ def _rejected_figure(item: Ranked, failed: RuleResult, price: Price) -> Figure:
     """The value of the first rule that refuses a strategy, and what it would have saved."""
     value = count(failed.value) if asked_by(failed).noun else percent(failed.value)
     doubt = "" if price.certain else ", not certain"
-    line = f"{rule_failed(failed, quoting=False)}; it would have cost {less_or_more(price)}{doubt}"
+    why = rule_failed(failed, quoting=False).removeprefix(f"{value} ")
+    line = f"{why}; it would have cost {less_or_more(price)}{doubt}"
     return Figure(f"Cheapest rejected: `{item.strategy}`", value, "bad", line)
 
 
@@ -147,9 +148,8 @@ def _missed_figure(reading: Reading, item: Ranked) -> Figure:
 def _certainty_figure(reading: Reading, item: Ranked) -> Figure:
     """The number of runs (or tasks) behind the answer, if they make its gain certain, and which
     losses so few cannot show."""
-    is_quality = reading.advice.basis == "quality"
-    is_cheaper = any(rule.rule == "cheaper" for rule in item.rules)
-    saves = is_cheaper or not is_quality
+    asked = {rule.rule for rule in item.rules}
+    saves = reading.advice.basis != "quality" or "cheaper" in asked
     line, tone = f"no {'saving' if saves else 'gain'} to be certain of", TONE_OF["other"]
     note = unseen(reading.sample, reading.advice.cannot_rule_out)
     cheaper = f"; cheaper in {_cheaper_in(reading, item)}" if saves else ""

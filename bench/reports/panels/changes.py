@@ -61,8 +61,7 @@ def _gates(reading: Reading) -> Iterator[Block]:
         yield from [muted(IN_TOKENS)] if reading.counts_tokens else []
     elif passed:
         text = "The gate passes" if passed == 1 else f"All {counted(passed, 'gate')} pass"
-        within = "the limits that the scenario file sets hold"
-        yield Prose((_SIGNS["pass"], f"{text}: {within}. {nothing}"))
+        yield Prose((_SIGNS["pass"], f"{text}: the limits in the scenario file hold. {nothing}"))
     elif nothing:
         yield Prose(nothing)
     now, before = reading.compared.specs, reading.compared.specs_before
