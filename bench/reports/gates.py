@@ -41,7 +41,8 @@ def cost_in_words(reading: Reading, strategy: str, before: float | None = None) 
     today."""
     metric = reading.price_metric
     now, today = (reading.value(name, metric) for name in (strategy, TODAY))
-    others = (before, "the baseline (accepted last: "), (today, "today (")
+    accepted = "accepted last: " if reading.compared.against.endswith(".json") else ""
+    others = (before, f"the baseline ({accepted}"), (today, "today (")
     against = [
         f"{change(now / value)} against {what}{reading.stated(value, metric)})"
         for value, what in others

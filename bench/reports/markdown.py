@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -104,9 +105,9 @@ def _block(block: Block) -> str:
         case Drawing(Histogram(alt)):  # of any other chart a table has the values
             return escape(alt)
         case Fold(title, blocks):
-            return (
-                f"<details><summary>{escape(title)}</summary>\n\n{markdown(blocks)}\n\n</details>"
-            )
+            summary = CODE.sub(r"<code>\1</code>", html.escape(visible(title)))  # HTML here
+            start = f"<details><summary>{summary.replace('@', '@&#8203;')}</summary>"
+            return f"{start}\n\n{markdown(blocks)}\n\n</details>"
     return ""
 
 

@@ -49,8 +49,7 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
         rest = f" {head.text}{rest}"
         head = Span(not_passed(failed, gates), "bad", strong=True)
     elif gates:
-        within = "each number is within the limit that its scenario file sets"
-        rest += f" All {counted(gates, 'gate')} pass: {within}."
+        rest += f" All {counted(gates, 'gate')} pass: the limits in the scenario files hold."
 
     rows: list[Cells] = []
     for name, places in groups.items():

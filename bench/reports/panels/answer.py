@@ -84,8 +84,7 @@ def _use(reading: Reading) -> str:
     except SpecError:
         return ""
     steps = [f"{words} with `{slots[slot]}`" for slot, words in _USES.items() if slot in slots]
-    is_own = any(".py:" in step for step in steps)
-    explained = "" if is_own else "; see `bench list strategies`"
+    explained = "" if ".py:" in "".join(steps) else "; see `bench list strategies`"
     use = f"To use `{advised}`, let your agent {', and '.join(steps)}{explained}."
     return use if steps else ""
 

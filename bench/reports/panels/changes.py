@@ -173,7 +173,7 @@ def _worst_runs(reading: Reading) -> Table | None:
         for run in move.runs[: move.regressed_runs]
         for unit in [reading.unit(move.metric)]
     ]
-    name = f"Runs that got worse: {reading.label(move.metric)}, {move.strategy}"
+    name = f"Runs that got worse with {move.strategy}: {reading.label(move.metric)}"
     return table(name, ["run", "baseline", "now", "change"], rows, most=_RUNS, noun="run")
 
 

@@ -112,7 +112,7 @@ def _details(reading: Reading) -> Iterator[Block]:
         blocks = tuple(_detail(item)) if places[item.strategy] <= most else ()
         if not blocks:
             continue
-        title = f"{reading.name(item.run)} with {item.strategy}: {_lost_in_words(item)}"
+        title = f"{reading.name(item.run)} with `{item.strategy}`: {_lost_in_words(item)}"
         if item is items[0] and _lost(item):
             yield Prose(title, "heading")
             yield from blocks
