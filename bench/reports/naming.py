@@ -51,10 +51,10 @@ class Field:
     height: int
     wide: bool
 
-    def around(self, point: Point, reach: float = 7) -> Box:
+    def around(self, point: Point, reach: float = 6) -> Box:
         """The box of a mark, up to some pixels above and below it."""
         x, y = point.x * self.width / 100, point.y * self.height / 100
-        return Box(x - 7, y - reach, x + 7, y + reach)
+        return Box(x - 6, y - reach, x + 6, y + reach)
 
     def distance(self, one: Point, other: Point) -> float:
         """The distance of two marks, across or down, whichever is larger."""
@@ -67,7 +67,7 @@ class Field:
         left = name.x * self.width / 100 + name.dx
         left -= {"start": 0.0, "middle": wide / 2, "end": wide}[name.anchor]
         top = name.y * self.height / 100 + name.dy
-        return Box(left, top, left + wide, top + 17)
+        return Box(left, top + 1, left + wide, top + 17)
 
     def has_room(self, name: Name, taken: Iterable[Box]) -> bool:
         """True if a label overlaps nothing, and lies in the field or only a little beside it."""
