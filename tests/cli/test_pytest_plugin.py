@@ -103,7 +103,7 @@ def test_a_scenario_has_the_outcome_of_the_command_line_and_names_every_gate_tha
     report = json.loads(Path("x.json").read_text())
     failed = [gate["rule"]["metric"] for gate in report["gates"] if gate["outcome"] == "fail"]
     assert failed
-    lines = {line for line in printed.splitlines() if line.startswith("fail: mine: ")}
+    lines = {line for line in printed.splitlines() if line.startswith("fail: `mine`: ")}
     assert len(lines) == len(failed)  # on CI pytest prints them twice
     assert report["first_line"] in printed
 
@@ -112,7 +112,7 @@ def test_a_scenario_has_the_outcome_of_the_command_line_and_names_every_gate_tha
 def test_gates_against_a_baseline_wait_for_one_and_fail_where_it_is_required():
     BASELINE.unlink()
     code, printed = run("scenarios")
-    assert (code, printed.count("skipped: mine: ")) == (0, 4)
+    assert (code, printed.count("skipped: `mine`: ")) == (0, 4)
     assert not BASELINE.exists()
     code, printed = run("scenarios", REQUIRE)
     assert (code, printed.count("\nfail: there is no baseline yet")) == (1, 1)
@@ -125,7 +125,7 @@ def test_gates_against_a_baseline_wait_for_one_and_fail_where_it_is_required():
 def test_an_undecided_gate_fails_unless_the_command_line_allows_it():
     (TRACES / "survey.jsonl").unlink()
     code, printed = run("scenarios")
-    assert (code, "\nundecided: mine: " in printed) == (1, True)
+    assert (code, "\nundecided: `mine`: " in printed) == (1, True)
     assert outcomes("scenarios", "--bench-allow-inconclusive") == (0, {"gates": "pass"})
     assert outcomes("scenarios", "--bench-allow-inconclusive", REQUIRE)[0] == 1
 
@@ -136,7 +136,7 @@ def test_required_scenarios_that_the_session_left_out_are_judged():
     assert run(".", "-k", "other", REQUIRE)[0] == 0
     SUMMARIZERS.write_text(WORSE)
     code, printed = run(".", "-k", "other", REQUIRE)
-    assert (code, f"bench: required: {SCENARIO.absolute()}: fail: mine: " in printed) == (1, True)
+    assert (code, f"bench: required: {SCENARIO.absolute()}: fail: `mine`: " in printed) == (1, True)
 
 
 @pytest.mark.slow  # two processes more
