@@ -14,7 +14,7 @@ from ..model.scores import Finding
 from ..text.dates import moment_of
 from ..text.decode import NothingParsed, parse_json
 from ..text.fields import FieldTable
-from ..text.instructions import is_denied
+from ..text.instructions import is_denied, is_unit
 from ..text.places import occurs
 from ..text.quantities import is_quantity, kind_of, same_value
 from ..text.separators import TYPES
@@ -28,7 +28,7 @@ _EMPTY_SIGNS = frozenset("-–—")
 _MORE = re.compile(r"(?:[,;]\s|\s\().*[A-Za-z].*", re.DOTALL)
 _FEWEST_PAIRS = 3
 _WORDS = re.compile(r"[\w:.@#-]*\w")
-_WORD = re.compile(r"[^\W\d_]{3}")
+_WORD, _LETTERS = re.compile(r"[^\W\d_]{3}"), re.compile(r"[^\W\d_]+")
 _CODE = re.compile(r"(?=\w*\d)(?=[\d_]*[^\W\d_])\w{6,}")
 
 
@@ -229,13 +229,20 @@ class _Piece:
 
 def _is_of_kind(text: str, values: Collection[str], column: Collection[str]) -> bool:
     """True if a shown value is of the kind of the recorded ones or of their column, or says that
-    there is none. Any other, or one with a recorded value in it, is an unknown way of writing.
+    there is none. Any other, one with a recorded value in it, or one that speaks of parts of the
+    text, is an unknown way of writing.
 
     >>> [_is_of_kind(text, ["JFK"], ["JFK", "SEA"]) for text in ("BOS", "n/a", "JFK → SEA", "@1", "row 2")]
     [True, True, False, False, False]
+    >>> _is_of_kind("<not shown: 2 items>", ["all of 3 cities"], [])
+    False
     """
     kind = kind_of(text)
-    if text in column or kind == "nothing" or is_denied(text):
+    if text in column or kind == "nothing":
+        return True
+    if any(map(is_unit, _LETTERS.findall(text.casefold()))):
+        return False
+    if is_denied(text):
         return True
     kinds = set(map(kind_of, chain(values, column)))
     if kind == "quantity":

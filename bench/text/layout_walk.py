@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from .exit_codes import exit_codes
 from .layouts import Layouts
@@ -63,6 +63,7 @@ class Walk:
         self._names: list[Words] | None = None  # that they may end with
         self._has_new_word = False
         self._at = self._begin = at  # here, and behind the scalar that was written last
+        self._own_until = at  # the end of the last line of its own
 
     def end(self) -> int | None:
         """The place after the value and its closing signs; None if something else is in between."""
@@ -121,7 +122,8 @@ class Walk:
             if node.left and node.value in exit_codes(line):
                 node.tick_off()
         self.own_lines.append(line)
-        self._at, self._names, self._has_new_word = end, None, True
+        self._at = self._own_until = end
+        self._names, self._has_new_word = None, True
         return True
 
     def _scalar(self) -> bool:
@@ -201,6 +203,7 @@ class Walk:
         if not all(record.own_key for record in self._unnamed(node, words)):
             return False
         known = {word for other in (*before, *path) for word in other.key}
+        known |= self._value.of_headings
         numbers = {str(number) for other in (*before, *path) for number in other.numbers}
         return all(_is_known(word, known) or word in numbers or word in LINKS for word in words)
 
@@ -245,7 +248,7 @@ class Walk:
 
     def _rows(self, grid: Grid, order: list[int]) -> bool:
         """Move past the rows below a header; False without any."""
-        header = self._text[self._begin : self._at]
+        header = self._text[max(self._begin, self._own_until) : self._at]
         cells = Cells(self._text, self._at, grid.sign_in(header), self._end_of_nested)
         rows = [row for row in grid.rows if row.node.left]
         last = None
@@ -310,6 +313,6 @@ def _is_number(word: str, most: int) -> bool:
     return len(word) < 10 and word.isdecimal() and str(int(word)) == word and int(word) <= most
 
 
-def _is_known(word: str, keys: set[str]) -> bool:
+def _is_known(word: str, keys: Collection[str]) -> bool:
     """True for a word of some keys, or of a layout."""
     return word in keys or f"{word}s" in keys or is_part(word)

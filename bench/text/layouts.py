@@ -15,10 +15,10 @@ _PROSE_CHARS, _BEGUN_CHARS = 24, 8
 
 class Layouts:
     """The scalars of a structured value by name, and its tables, prepared once for all texts that
-    may write it.
+    may write it; its headings may have some other words.
     """
 
-    def __init__(self, value: object) -> None:
+    def __init__(self, value: object, of_headings: frozenset[str] = frozenset()) -> None:
         self.root = Node(value)
         self.nodes = list(nodes_of(self.root))
         self.by_name: dict[Words, list[Node]] = {}
@@ -33,7 +33,8 @@ class Layouts:
         """The long texts, each with the ways in which it may begin."""
 
         self.exit_codes = [node for node in self.root.leaves() if _is_exit_code(node)]
-        self.keys = {word for node in self.nodes for word in node.key}
+        self.of_headings = of_headings
+        self.keys = of_headings.union(word for node in self.nodes for word in node.key)
         self.tables = tables_of(self.root)
         self.most_words = max(map(len, self.tables), default=0) + _MOST_BETWEEN
         self.header_sizes = sorted({len(words) for words in self.tables}, reverse=True)

@@ -52,6 +52,8 @@ def same_value(value: str, original: str) -> bool:
     (True, False, True, True)
     >>> same_value("A long te… (2 more)", "A long text"), same_value("", "sent"), same_value("n/a", "0")
     (True, True, False)
+    >>> same_value("2772.0", "2772.44"), same_value("2772.0", "2773"), same_value("2.0", "2.9")
+    (True, False, False)
     >>> same_value("olivia_lopez", "olivia_lopez_3865"), same_value("01:00", "01:00:00+1")
     (False, False)
     >>> same_value("null", "None"), same_value("null", "false"), same_value("0", "null"), same_value("w44a", "W44A")
@@ -179,6 +181,8 @@ def _same_quantity(shown: _Quantity, original: _Quantity) -> bool:
         return True
     if max(one.adjusted(), other.adjusted(), decimals) > _MOST_DIGITS:
         return False
+    if decimals == 1 and one == one.to_integral_value():
+        decimals = 0  # a float that was rounded to a whole number
     if decimals < 0 and other_decimals <= 0:
         return False  # 1512 is not 1.51e+03: whole numbers may be names
     if decimals:

@@ -11,14 +11,17 @@ import re
 from contextlib import suppress
 from functools import cached_property
 from html import unescape
+from itertools import chain
 from typing import Any, NamedTuple
 
 from ..model import nested
-from .decode import NothingParsed, parse_json
+from .decode import NothingParsed, parse_prefix
+from .facts import flat, words_of
 from .layout_walk import Walk
 from .layouts import Layouts
 from .lossless import write_tables
-from .rewritten_json import labels_of
+from .rewritten_json import form_of
+from .value_tree import words_of_key
 from .written_values import folded_lines, stands_in
 
 _ADDED = re.compile(r"^[^\w\n]*[\w .-]{1,40}[\"'`*]*\s*[:=]\s*\S", re.MULTILINE)
@@ -35,9 +38,12 @@ class Proof(NamedTuple):
 
 
 class Scalars:
-    """The scalars of a value; a text that lacks one cannot write the value."""
+    """The scalars of a value; a text that lacks one cannot write the value. In its headings there
+    may be some other `words`.
+    """
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: Any, words: frozenset[str] = frozenset()) -> None:
+        self._words = frozenset(chain.from_iterable(map(words_of_key, words)))
         self._value = value if isinstance(value, dict | list) else None
         self._leaves = [
             item
@@ -59,22 +65,32 @@ class Scalars:
     @cached_property
     def _writings(self) -> tuple[str, str]:
         """The value as Python writes it, and with its tables as CSV: forms that are compared
-        directly, since a walk cannot follow tables after their references.
+        directly, since a walk cannot follow the cells of the latter.
         """
         return str(self._value), write_tables(self._value)
 
     def _of_json(self, text: str) -> Proof | None:
-        """The proof that a text is the value as JSON, each key once; a walk would take longer."""
-        with suppress(NothingParsed):
-            shown = parse_json(text)
-            labels = labels_of(shown, self._value)
-            is_each_once = json.dumps(shown, ensure_ascii=False).count('"') == text.count('"')
-            return None if labels is None or not is_each_once else Proof("\n".join(labels), "")
-        return None
+        """The proof that a text begins with the value as JSON, each key once, and goes on with the
+        parts to which that refers; None for JSON alone that needs a walk.
+        """
+        shown, end = parse_prefix(text)
+        form = form_of(shown, self._value)
+        written = json.dumps(shown, ensure_ascii=False)
+        if form is None or written.count('"') != text.count('"', 0, end):
+            return None
+        rest, labels = text[end:].strip(), [*form.labels]
+        if not form.references:
+            return None if rest else Proof("\n".join(labels), "")
+        words = words_of(" ".join(f"{name} {key}" for name, key, _ in form.references))
+        below = Scalars([part for *_, part in form.references], words).proof(rest)
+        if below is None:
+            return None
+        labels += [name for name, *_ in form.references if flat(name) not in flat(rest)]
+        return Proof("\n".join(filter(None, (*labels, below.before))), below.after)
 
     @cached_property
     def _layouts(self) -> Layouts:
-        return Layouts(self._value)
+        return Layouts(self._value, self._words)
 
     def proof(self, text: str) -> Proof | None:
         """The proof that a text writes a value in some layout; None without one.
@@ -105,8 +121,9 @@ class Scalars:
             return None
         if text in self._writings:
             return Proof("", "")
-        if (proof := self._of_json(text)) is not None:
-            return proof
+        with suppress(NothingParsed):
+            if (proof := self._of_json(text)) is not None:
+                return proof
         for backwards in (False, True) if len(self._leaves) > _FEW_LEAVES else (False,):
             walk = Walk(flat, self._layouts, starts=starts, backwards=backwards)
             end = walk.end()

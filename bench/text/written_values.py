@@ -16,7 +16,7 @@ NOTHING = r"(?:null|none|nil|nan|n/?a|undefined|absent|missing)\b"
 """The pattern of the words for no value."""
 
 _EMPTY, _NONE = (
-    re.compile(rf"[\"'`*]*[:=>|\s]*(?:{words}\"\"|''|\[\]|\{{\}})?", re.IGNORECASE)
+    re.compile(rf"[\"'`*]*[:=>|\s]*(?:{words}\"\"|''|\[\]|\{{\}}|\[0\]:)?", re.IGNORECASE)
     for words in ("", rf"{NOTHING}|")
 )
 _TRUE, _FALSE = (

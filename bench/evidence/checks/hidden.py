@@ -8,15 +8,17 @@ import re
 from collections.abc import Iterator
 from html import unescape
 
-from ...model import ToolResult, as_text, lines_of
+from ...model import SystemTurn, ToolResult, as_text, lines_of
 from ...model.scores import Check, Finding
 from ...text.exit_codes import exit_codes
+from ...text.instructions import keeps_words, sentences_of
 from ...text.line_losses import left_out, lost_indentation
+from ...text.omissions import says_omission
 from ...text.quantities import kind_of
 from ...text.wording import quoted
 from ..failures import FAILURE, SUCCESS
 from ..of_replay import ReplayEvidence
-from ..own_text import RewrittenResult
+from ..own_text import OwnText, RewrittenResult
 from ..repeated import claims_repetition
 from .findings import check_of
 
@@ -39,7 +41,7 @@ def hidden(evidence: ReplayEvidence) -> Check:
 
     A text that lacks a fact, a field, a line or indentation of its result, and does not say that it leaves
     out anything but equal or empty parts, is not checked: no reader could know what is missing, or
-    it is written in an unknown way.
+    it is written in an unknown way. So is a system message without some of its sentences.
 
     Source: https://arxiv.org/abs/2508.21433 (what masking may leave out: a placeholder)
     """
@@ -65,7 +67,8 @@ def hidden(evidence: ReplayEvidence) -> Check:
         if claims or (not empty and (own.shows_line or not is_placeholder)):
             findings.append(Finding(own.step, own.text[:200], own.result.text[:200]))
     findings += _stored(evidence)
-    unchecked = [words for own in evidence.rewritten if (words := missing_in_silence(own))]
+    missing = *map(missing_in_silence, evidence.rewritten), *map(_lacks_rules, evidence.own_texts)
+    unchecked = [words for words in missing if words]
     return check_of(findings, rewritten, unchecked=unchecked)
 
 
@@ -79,6 +82,18 @@ def missing_in_silence(own: RewrittenResult) -> str:
     if own.shows_all or own.is_encoded or own.handles or _admits_a_gap(own):
         return ""
     return own.once("silent", lambda: _missing_in_silence(own))
+
+
+def _lacks_rules(own: OwnText) -> str:
+    """The first sentence that a text leaves out of a system message without a notice, in words; ""
+    without one."""
+    systems = (turn.content for turn in own.session.trace.steps if isinstance(turn, SystemTurn))
+    cut = (text for text in systems if text != own.text and keeps_words(text, own.text))
+    for text in cut if own.message.role == "system" and own.text.strip() else ():
+        lost = next((words for words in sentences_of(text) if words not in own.text), "")
+        if lost and not says_omission(own.text, text):
+            return f"{quoted(lost)} left out without a notice"
+    return ""
 
 
 def _admits_a_gap(own: RewrittenResult) -> bool:

@@ -31,6 +31,10 @@ _CUT_WORD = re.compile(r"([^\W\d_]+)[^\w\n]{0,3}(?:…|\.{3}|[\[(<⟨]|\n|$)")
 _NO_OTHERS = re.compile(r"\bonly\b|\b(\d+) of (?:the )?\1\b", re.IGNORECASE)
 """Matches a statement that there is nothing else."""
 
+_OF_ALL = frozenset({"all", "both", "each", "every"})
+"""The words that state nothing without a word for what they count."""
+
+_OF_ALL_WORDS = re.compile(rf"\b(?:{'|'.join(sorted(_OF_ALL))})\b", re.IGNORECASE)
 _EMPTY = "no output: none, nothing"
 """What a text may say about an empty result."""
 
@@ -107,7 +111,7 @@ def _new_text(own: RewrittenResult, purpose: Sequence[str]) -> str:
 
 def _new_words(own: RewrittenResult, text: str) -> frozenset[str]:
     """The words of a text that neither its result nor its call has. Names with digits, small words,
-    and half words at a cut do not count.
+    words for all of some things, and half words at a cut do not count.
     """
     known = own.session.words_of(own.result.index)
     new = {
@@ -115,7 +119,7 @@ def _new_words(own: RewrittenResult, text: str) -> frozenset[str]:
         for word in {*own.session.messages.texts.flat(text).split()} - known
         if not any(map(str.isdigit, word))
         for part in WORD.findall(word)
-        if part not in known and not is_small(part) and not is_unit(part)
+        if part not in known and part not in _OF_ALL and not is_small(part) and not is_unit(part)
     }
     if "null" in known:
         new -= {"none", "nil"}
@@ -143,6 +147,7 @@ def _quantified(own: RewrittenResult, text: str) -> Iterator[str]:
         if line not in lines
         for sentence in sentences_of(line)
         if (quantified := quantifiers(sentence)) and not is_notice(sentence)
+        if not _OF_ALL.issuperset(quantified) or not is_all_small(_OF_ALL_WORDS.sub("", sentence))
     ]
     if not sentences:
         return
