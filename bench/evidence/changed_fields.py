@@ -180,9 +180,13 @@ class _Piece:
     ) -> Collection[str]:
         """The values of which a text may show one under a key; none if they are unknown."""
         table = self._table
-        if sum(plain_key(other) == plain_key(key) for other, _ in pairs) > 1:
-            return table.column(key)  # of several mappings in one row
         values = table.values(best, key)
+        of_key = sum(plain_key(other) == plain_key(key) for other, _ in pairs)
+        if 1 < of_key == len(pairs) and best and not values:
+            self._is_read = False  # a list that its record lacks
+            return ()
+        if of_key > 1:
+            return table.column(key)  # of several mappings in one row
         if values or same_value(text, ""):
             return values
         known = sum(table.has_key(other) for other, _ in pairs)
@@ -210,9 +214,9 @@ class _Piece:
             self._is_read = False
 
     def _may_have(self, record: int, key: str) -> bool:
-        """True if a record, or one near it, has a value or a container under a key."""
+        """True if a record, or one near it, has a value under a key."""
         keys = (other for pairs in self._table.near(record) for other, _ in pairs)
-        return self._table.has_container(key) or plain_key(key) in map(plain_key, keys)
+        return plain_key(key) in map(plain_key, keys)
 
     def _add(self, key: str, text: str, values: Collection[str]) -> None:
         """Add a changed field; one with words that its column lacks, or with a sign, is judged with

@@ -29,7 +29,7 @@ _LIST_MARK = re.compile(r"^\s*(?:\d{1,3}[.)]|[-*•])\s+")
 _LABEL_ENDS, _MOST_LABELS = re.compile(r"[:\]] "), 12
 _PART = re.compile(r"[^\W_]+")
 _ORDINAL = re.compile(r"(?<![^\W_])\d{1,2}(?![^\W_])")
-_TAG = re.compile(r"</?[A-Za-z][^<>]{0,80}>")
+_TAG = re.compile(r"</?[A-Za-z][^<>]{0,80}>|[«»“”]")
 _QUOTED_BLANKS = 3
 """Words between tags with at least this many blanks are a quotation."""
 

@@ -155,13 +155,14 @@ def _of_mapping(text: str, known: str) -> list[tuple[str, str]]:
 
 
 def _explains(name: str, meaning: str, known: str) -> bool:
-    """True if a known text has all words of a meaning, but not the name, in any case if that is no
-    sign. A number is no name.
+    """True if a known text has all words of a meaning, but not the name, in any case and with any
+    signs if that is no sign. A number is no name.
     """
-    if _WORD.fullmatch(name) is None:
+    word = re.sub(r"\W", "", name)
+    if len(word) > _SIGN_CHARS:
+        is_known = word.casefold() in _words(known)
+    elif _WORD.fullmatch(name) is None:
         is_known = re.search(_as_word(name), known) is not None
-    elif len(name) > _SIGN_CHARS:
-        is_known = name.casefold() in _words(known)
     else:
         is_known = name in _exact_words(known)
     if name.isdigit() or is_known:

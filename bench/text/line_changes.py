@@ -58,6 +58,10 @@ class ResultLines:
         return line in self._known
 
     @cached_property
+    def _stripped(self) -> frozenset[str]:
+        return frozenset(map(str.strip, self._known))
+
+    @cached_property
     def _text(self) -> str:
         return "\n".join(self._known)
 
@@ -92,7 +96,7 @@ class ResultLines:
         """
         if line not in self._altered:
             plain = unescape(line) if "&" in line else line
-            is_known = line in self._known or plain in self._known
+            is_known = not self._stripped.isdisjoint((line.strip(), plain.strip()))
             found = (was for piece in _pieces(plain) if (was := self._find(piece)))
             self._altered[line] = "" if is_known else next(found, "")
         return self._altered[line]

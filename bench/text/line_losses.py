@@ -21,19 +21,21 @@ def left_out(text: str, original: str) -> str:
 
 
 def lost_indentation(text: str, original: str) -> str:
-    """The first line of a text that was indented below the line before it, and is not any more; ""
-    without one. Items of a list, which their sign tells, do not count.
+    """The first line of a text that was indented below the line before it, and is not any more, or
+    stands in one line with it; "" without one. Items of a list, which their sign tells, do not
+    count.
 
     >>> code = "def f(x):\\n    if x:\\n        return 1\\n    return 2"
-    >>> [lost_indentation(text, code) for text in ("def f(x):\\n if x:\\n  return 1\\n return 2", "if x:\\nreturn 1")]
-    ['', 'return 1']
+    >>> [lost_indentation(text, code) for text in ("def f(x):\\n if x:\\n  return 1\\n return 2", "if x:\\nreturn 1", "if x: return 1")]
+    ['', 'return 1', 'return 1']
     """
     deeper: set[tuple[str, str]] = set()
     others: set[tuple[str, str]] = set()
     for words, is_deeper in _pairs(original):
         (deeper if is_deeper else others).add(words)
     lost = (words for words, is_deeper in _pairs(text) if not is_deeper)
-    return next((words[1] for words in lost if words in deeper and words not in others), "")
+    flat = next((words[1] for words in lost if words in deeper and words not in others), "")
+    return flat or next((line for above, line in deeper if f"{above} {line}" in text), "")
 
 
 def _pairs(text: str) -> Iterator[tuple[tuple[str, str], bool]]:

@@ -24,6 +24,9 @@ _FOLDED = {ord("_"): " ", **{ord(letter): letter.lower() for letter in string.as
 """A pattern that ignores case takes four times as long."""
 
 _DENIED = re.compile(r"\w*[\"']?\s*[:=]\s*[\"']?(?:false|no|none|null|0)\b", re.IGNORECASE)
+_ALL_SHOWN = re.compile(r"(?<!not )(?<!of )\ball\b(?! but)[^.;]{0,40}$", re.IGNORECASE)
+"""Matches the words before "shown" in a statement that nothing is left out."""
+
 _TOTAL = re.compile(r"(?:total|count)\w*[\"']?\s*[:=]\s*(\d{1,9})\b", re.IGNORECASE)
 
 
@@ -38,6 +41,8 @@ def says_omission(kept: str, untruncated: str) -> str:
     ('left out', '...')
     >>> says_omission('{"truncated": false}', "abc"), says_omission("it was truncated", "so\\nit was truncated")
     ('', '')
+    >>> says_omission("9 rows, all shown", "abc"), says_omission("not all rows are shown", "abc")
+    ('', 'shown')
     >>> says_omission('{"total": 9, "rows": [1]}', "[1, 2, 3]"), says_omission('{"total": 1, "wall": "W1"}', "")
     ('total": 9', '')
     >>> [says_omission('{"total": 3, "rows": [1]}', text) for text in ('{"total": 3, "rows": [1, 2, 3]}', '{"total": 3, "rows": [1, 2]}')]
@@ -85,6 +90,8 @@ def omission_in(line: str, untruncated: str) -> str:
         in_json = around.replace("'", '"')
         name = _name_around(line, start, end)
         if name and name in untruncated:
+            continue
+        if line.startswith("show", start) and _ALL_SHOWN.search(line[:start]):
             continue
         if not (around in untruncated or in_json in untruncated or _DENIED.match(line, end)):
             return line[start:end]

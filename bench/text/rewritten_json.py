@@ -1,5 +1,5 @@
-"""JSON that writes a value in another form: records by columns, common fields once, under labels of
-its own, or with references to parts that stand below it.
+"""JSON that writes a value in another form: records by columns, common fields once, short names,
+under labels of its own, or with references to parts that stand below it.
 """
 
 from __future__ import annotations
@@ -28,6 +28,9 @@ def form_of(shown: Any, value: Any, key: str = "") -> Form | None:
     ('by column',)
     >>> form_of({"in all": {"ok": True}, "each": [{"id": 1}, {"id": 2}]}, rows).labels
     ('in all', 'each')
+    >>> short = {"keys": {"i": "id", "o": "ok"}, "rows": [{"i": 1, "o": True}, {"i": 2, "o": True}]}
+    >>> form_of(short, rows).labels, form_of({"columns": ["id", "ok"], "data": [[1, True], [2, True]]}, rows).labels
+    (('keys', 'rows'), ('columns', 'data'))
     >>> form_of({"rows": "<table 1>", "of": 2}, {"rows": [{"id": 1}], "of": 2}).references
     (('<table 1>', 'rows', [{'id': 1}]),)
     >>> form_of(rows, rows), form_of({"id": [1, 2], "ok": [True, False]}, rows)
@@ -77,12 +80,40 @@ def _ways(shown: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
     if all(isinstance(column, list) and len(column) == len(columns[0]) for column in columns):
         rows = [dict(zip(shown, row, strict=True)) for row in zip(*columns, strict=True)]
         yield (), rows
-    if len(shown) == 2:
-        for common, rest in (columns, columns[::-1]):
-            if isinstance(common, dict) and isinstance(rest, list):
-                yield tuple(shown), [_with(row, common) for row in rest]
-            elif isinstance(common, dict) and isinstance(rest, dict):
-                yield tuple(shown), {key: _with(row, common) for key, row in rest.items()}
+    for one, rest in (columns, columns[::-1]) if len(shown) == 2 else ():
+        yield from ((tuple(shown), data) for data in _parted(one, rest))
+
+
+def _parted(one: Any, rest: Any) -> Iterator[Any]:
+    """Yield what two members of a mapping may write together: records and their common fields,
+    rows and the names of their columns, data and the meanings of short names in them.
+    """
+    if isinstance(one, dict) and isinstance(rest, list):
+        yield [_with(row, one) for row in rest]
+    if isinstance(one, dict) and isinstance(rest, dict):
+        yield {key: _with(row, one) for key, row in rest.items()}
+    if isinstance(one, list) and all(isinstance(name, str) for name in one):
+        if isinstance(rest, list):
+            yield [_named(row, one) for row in rest]
+        if isinstance(rest, dict):
+            yield {key: _named(row, one) for key, row in rest.items()}
+    if isinstance(one, dict) and all(isinstance(meaning, str) for meaning in one.values()):
+        yield _spelt_out(rest, one)
+
+
+def _named(row: Any, columns: list[str]) -> Any:
+    """The cells of a row with the names of their columns, if there are as many."""
+    is_row = isinstance(row, list) and len(row) == len(columns)
+    return dict(zip(columns, row, strict=True)) if is_row else row
+
+
+def _spelt_out(value: Any, meanings: dict[str, str]) -> Any:
+    """A value with the meanings of short names in place of these, in keys and in texts."""
+    if isinstance(value, dict):
+        return {meanings.get(key, key): _spelt_out(item, meanings) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_spelt_out(item, meanings) for item in value]
+    return meanings.get(value, value) if isinstance(value, str) else value
 
 
 def _with(row: Any, common: dict[str, Any]) -> Any:

@@ -96,7 +96,7 @@ def _delimited(lines: Sequence[str], start: int, names: Collection[str]) -> _Tab
     if "|" in header:
         read_bars = lambda line: _bars(line) if "|" in line else None  # noqa: E731
         return _take(lines, start, _bars(header), names, read_bars)
-    for delimiter in ("\t", ";", ",") if "{" not in header else ():
+    for delimiter in ("\t", ";", ",") if '{"' not in header else ():
         if delimiter in header:
             read = partial(_fields, delimiter=delimiter)
             if (table := _take(lines, start, read(header), names, read)) is not None:

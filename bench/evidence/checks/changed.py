@@ -4,7 +4,9 @@ key that it does not have.
 
 from __future__ import annotations
 
-from ...model import ToolCall, as_text
+from typing import Any
+
+from ...model import ToolCall, as_text, nested
 from ...model.scores import Check, Finding
 from ...text.excerpts import gaps_of
 from ...text.omissions import omission_in
@@ -85,4 +87,15 @@ def _is_same_call(shown: ToolCall, call: ToolCall) -> bool:
     gaps = gaps_of(
         shown.arguments, call.arguments, lambda gap: omission_in(gap.words, arguments) != ""
     )
-    return shown.name == call.name and gaps is not None and all(gap.words.strip() for gap in gaps)
+    is_cut = gaps is not None and all(gap.words.strip() for gap in gaps)
+    return shown.name == call.name and (is_cut or _begins(shown.arguments, arguments))
+
+
+def _begins(shown: Any, arguments: str) -> bool:
+    """True if arguments are others' beginning as text, and a notice."""
+    begun = ("".join(text.split()) for text in nested(shown) if isinstance(text, str))
+    full = "".join(arguments.split())
+    return (
+        any(map(full.startswith, filter(None, begun)))
+        and omission_in(as_text(shown), arguments) != ""
+    )

@@ -29,8 +29,10 @@ def altered_quotes(own: OwnText) -> Iterator[Finding]:
     """
     step, session = own.step, own.session
     roles = session.turns.get(" ".join(own.text.split()), frozenset())
-    if own.message.kind == "made" and roles and own.message.role not in roles:
-        yield Finding(step, own.text[:200], f"said by: {min(roles)}")
+    if own.message.kind == "made":
+        roles = roles or next(_roles_of_others(own), roles)
+        if roles and own.message.role not in roles:
+            yield Finding(step, own.text[:200], f"said by: {min(roles)}")
     number = None if step is None else session.index.full.get(step)
     verbatim = session.mentions.verbatim
     if number is not None:
@@ -53,6 +55,17 @@ def altered_quotes(own: OwnText) -> Iterator[Finding]:
         if isinstance(turn, SystemTurn) and keeps_words(turn.content, own.text):
             for words in _other_words(own, turn.content, verbatim):
                 yield Finding(turn.index, words[:200], turn.content[:200])
+
+
+def _roles_of_others(own: OwnText) -> Iterator[frozenset[str]]:
+    """Yield the roles of the lines that only other roles said, in a text of recorded lines and
+    nothing else; a heading, a label or a sign for a quotation can say who spoke.
+    """
+    lines = [line for line in own.text.split("\n") if line.strip()]
+    if own.session.lines_of(None).issuperset(lines) and own.message.role != "system":
+        for roles in map(own.session.mentions.roles_of, lines):
+            if roles and own.message.role not in roles:
+                yield roles
 
 
 def _words(text: str) -> list[str]:
