@@ -29,10 +29,10 @@ def lost_indentation(text: str, original: str) -> str:
     >>> [lost_indentation(text, code) for text in ("def f(x):\\n if x:\\n  return 1\\n return 2", "if x:\\nreturn 1", "if x: return 1")]
     ['', 'return 1', 'return 1']
     """
-    deeper: set[tuple[str, str]] = set()
-    others: set[tuple[str, str]] = set()
+    deeper: dict[tuple[str, str], None] = {}
+    others: dict[tuple[str, str], None] = {}
     for words, is_deeper in _pairs(original):
-        (deeper if is_deeper else others).add(words)
+        (deeper if is_deeper else others)[words] = None
     lost = (words for words, is_deeper in _pairs(text) if not is_deeper)
     flat = next((words[1] for words in lost if words in deeper and words not in others), "")
     return flat or next((line for above, line in deeper if f"{above} {line}" in text), "")

@@ -19,9 +19,13 @@ class Form(NamedTuple):
     references: tuple[tuple[str, str, Any], ...] = ()
 
 
-def form_of(shown: Any, value: Any, key: str = "") -> Form | None:
+_MOST_LEVELS = 3
+"""The most levels of labels one inside another: each may be read in several ways."""
+
+
+def form_of(shown: Any, value: Any, key: str = "", levels: int = _MOST_LEVELS) -> Form | None:
     """The form in which JSON data write a value, to which a key leads; None if they write another
-    one.
+    one, or have more `levels` of labels.
 
     >>> rows = [{"id": 1, "ok": True}, {"id": 2, "ok": True}]
     >>> form_of({"by column": {"id": [1, 2], "ok": [True, True]}}, rows).labels
@@ -35,18 +39,22 @@ def form_of(shown: Any, value: Any, key: str = "") -> Form | None:
     (('<table 1>', 'rows', [{'id': 1}]),)
     >>> form_of(rows, rows), form_of({"id": [1, 2], "ok": [True, False]}, rows)
     (Form(labels=(), references=()), None)
+    >>> form_of({"a": {"b": {"c": rows}}}, rows).labels, form_of({"a": {"b": {"c": {"d": rows}}}}, rows)
+    (('a', 'b', 'c'), None)
     """
     if isinstance(shown, dict) and isinstance(value, dict) and shown.keys() == value.keys():
-        return _together(form_of(shown[inner], value[inner], inner) for inner in value)
+        return _together(form_of(shown[inner], value[inner], inner, levels) for inner in value)
     if isinstance(shown, list) and isinstance(value, list) and len(shown) == len(value):
-        return _together(map(form_of, shown, value))
+        pairs = zip(shown, value, strict=True)
+        return _together(form_of(*pair, levels=levels) for pair in pairs)
     if isinstance(value, list | dict) and value:
         forms = (
-            _together([Form(labels), form_of(data, value, key)]) for labels, data in _ways(shown)
+            _together([Form(labels), form_of(data, value, key, levels - 1)])
+            for labels, data in _ways(shown)
+            if levels
         )
-        return next((form for form in forms if form is not None), None) or _referred(
-            shown, value, key
-        )
+        found = next((form for form in forms if form is not None), None)
+        return found or _referred(shown, value, key)
     return Form() if type(shown) is type(value) and shown == value else None
 
 
