@@ -12,25 +12,18 @@ _BRACKET = re.compile(rf"[\[{{](?:(?<=\{{){QUOTED_KEY})?")
 _HALF_WORD = re.compile(r"[-+\w.]*")
 
 
-def containers_in(text: str) -> Iterator[Any]:
-    """Yield the mappings, and the lists that begin a line, among other text.
+def without_containers(text: str) -> tuple[list[Any], str]:
+    """The mappings, and the lists that begin a line, among other text, and the text without them.
 
     A list that cannot be read to its end does not count, unless the text ends there; nor does a
     value that is nested too deep.
 
-    >>> list(containers_in('see [[2]]\\n{"a": 1} and {"b": [2, 3'))
-    [{'a': 1}, {'b': [2]}]
-    >>> list(containers_in('{"a": 1 of 40}')), list(containers_in("[3 of 40]")), len(list(containers_in("[" * 101 + "1" + "]" * 101)))
-    ([{'a': 1}], [], 1)
-    """
-    return (value for value, _ in _containers_at(text))
-
-
-def without_containers(text: str) -> tuple[list[Any], str]:
-    """The mappings and lists among other text, as in `containers_in`, and the text without them.
-
     >>> without_containers('see {"a": 1} and {"b": 2}.')
     ([{'a': 1}, {'b': 2}], 'see  and .')
+    >>> without_containers('see [[2]]\\n{"a": 1} and {"b": [2, 3')[0]
+    [{'a': 1}, {'b': [2]}]
+    >>> without_containers('{"a": 1 of 40}')[0], without_containers("[3 of 40]")[0]
+    ([{'a': 1}], [])
     """
     found = list(_containers_at(text))
     starts = [0, *(end for _, (_, end) in found)]

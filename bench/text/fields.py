@@ -12,7 +12,6 @@ from ..model import grouped, memo
 from .decode import NothingParsed, decode_strings, parse_json
 from .field_list import Field, Fields, Numbers, identifies, is_prose, listed, numbers_by_text
 from .quantities import plain_value
-from .row_lists import RowLists
 from .text_records import (
     Pair,
     container_keys,
@@ -144,11 +143,6 @@ class FieldTable:
     def texts_of(self, record: int) -> tuple[str, ...]:
         """The values of a record, without the records around it."""
         return self._records[record].texts
-
-    @cached_property
-    def lists(self) -> RowLists:
-        """Its lists of records."""
-        return RowLists(self._records)
 
     def is_shared(self, field: Field) -> bool:
         """True if another record has the same value under the same key, so that the value does not
