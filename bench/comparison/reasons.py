@@ -153,7 +153,7 @@ def reason_of(item: Ranked, advice: Advice) -> str:
     if last.rule == "cheaper" and last.value > 1:
         more = change(last.value).lstrip("+")
         return "may cost as much" if more == "≈0%" else f"may cost up to {more} more"
-    return f"may just be the luckiest of {count(len(advice.ranked) - 1)} tried"
+    return f"may lead by chance ({count(len(advice.ranked) - 1)} tried)"
 
 
 def _beside(item: Ranked, advice: Advice) -> str:

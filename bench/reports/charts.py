@@ -79,8 +79,8 @@ class Histogram:
 class Point:
     """A mark of a plot: its place in percent, and a text to show on demand.
 
-    In a large plot it has a `name`; those that other parts of the page name, too, have their labels
-    first.
+    In a large plot it has a `name`, perhaps with its `verdict` in a word or two; those that other
+    parts of the page name, too, have their labels first.
     """
 
     x: float
@@ -88,6 +88,7 @@ class Point:
     mark: Mark
     title: str
     name: str = ""
+    verdict: str = ""
     is_named: bool = False
 
 

@@ -131,12 +131,14 @@ def _ways(group: Sequence[Point], field: Field) -> Iterator[Name]:
 
 def _texts(group: Sequence[Point], most: int) -> list[str]:
     """The texts to try for a group: the names of those that the page names, each in at most `most`
-    letters, with how many others there are; the names alone; the first name alone."""
+    letters, with how many others there are (not beside the one to ship); the names alone; the first
+    name alone."""
     named = [it.name if len(it.name) <= most else f"{it.name[: most - 1]}…" for it in group]
-    first = f"{named[0]}: ship" if group[0].mark == "advised" else named[0]
+    first = f"{named[0]}: {group[0].verdict}" if group[0].verdict else named[0]
     key = [first, *(name for name, it in zip(named[1:], group[1:], strict=True) if it.is_named)]
-    others = [f"{len(group) - len(key)} more"] if len(group) > len(key) else []
-    return [", ".join(texts) for texts in ([*key, *others], key, [first])]
+    is_alone = group[0].mark == "advised" or len(group) == len(key)
+    others = [] if is_alone else [f"{len(group) - len(key)} more"]
+    return [", ".join(texts) for texts in ([*key, *others], key, [first], named[:1])]
 
 
 def width_of(text: str) -> float:

@@ -8,16 +8,16 @@ from __future__ import annotations
 import math
 import re
 
-from ..model.advice import TODAY
+from ..model.advice import TODAY, Ranked
 from .blocks import CODE, Drawing
 from .charts import Axis, Plot, Point, spaced, ticks
 from .naming import FIELDS, ON_PHONES, names
-from .numbers import count, dollars, percent, sentence_case
+from .numbers import count, dollars, listed, percent, sentence_case
 from .reading import Reading
 
 MISSED_TURNS = "turns that would have missed something"
 """The name of the measure on the vertical axis."""
-_COLOURS = "Green is acceptable, grey not certain or no saving, a ring refused, the square today."
+_COLOURS = "Green is acceptable, grey not certain or no saving, the square today, a ring refused{}."
 _SETTING = re.compile(r"(\w+)=(-?\d+(?:\.\d+)?)(?=$|[^\w.])")
 
 
@@ -42,7 +42,10 @@ def scatter(reading: Reading) -> Drawing | None:
     setting, strategies = _swept(reading)
     curve = tuple((points[name].x, points[name].y) for name in strategies if name in points)
     plot = _plot(reading, tuple(points.values()), across, down, limit, curve)
-    notes = ["Further left is cheaper, lower is safer.", _COLOURS]
+    reasons = {point.verdict: 0 for point in points.values() if point.mark == "rejected"}
+    others = listed([reason for reason in reasons if reason])
+    others = f" (below {percent(limit)} for another reason: {others})" if others else ""
+    notes = ["Further left is cheaper, lower is safer.", _COLOURS.format(others)]
     notes += [f"The line joins the values of {setting}."] if len(curve) > 2 else []
     hidden = sum("inactive" in item.marks for item in reading.tried)
     notes += [f"Not shown: {count(hidden)} that changed nothing."] if hidden else []
@@ -56,7 +59,17 @@ def _point(reading: Reading, name: str, x: float, y: float) -> Point:
     price = reading.pricing.money(reading.price(item))
     about = f"{title}: {price}, {percent(item.missed_turns)} missed"
     names = TODAY, reading.advice.cheapest_rejected, *CODE.findall(reading.advice.sentence)
-    return Point(x, y, reading.mark(name), about, title, is_named=name in names)
+    mark = reading.mark(name)
+    verdict = "ship" if mark == "advised" else _other_refusal(item) if mark == "rejected" else ""
+    return Point(x, y, mark, about, title, verdict, is_named=name in names)
+
+
+def _other_refusal(item: Ranked) -> str:
+    """Why a strategy is refused though its mark lies below the limit; "" for one above it."""
+    failed = [rule.rule for rule in item.rules if not rule.passed]
+    if "needed" in failed:
+        return ""
+    return "old facts" if failed[0] == "far" else item.verdict
 
 
 def _plot(

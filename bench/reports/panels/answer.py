@@ -111,6 +111,9 @@ def _rejected_figure(item: Ranked, failed: RuleResult, price: Price) -> Figure:
     value = count(failed.value) if asked_by(failed).noun else percent(failed.value)
     doubt = "" if price.certain else ", not certain"
     why = rule_failed(failed, quoting=False).removeprefix(f"{value} ")
+    if failed.rule == "far" and failed.value is not None:  # as a loss, like the missed turns
+        value, limit = percent(1 - failed.value), percent(1 - (failed.limit or 0.0))
+        why = f"of old facts lost, above {limit}"
     line = f"{why}; it would have cost {less_or_more(price)}{doubt}"
     return Figure(f"Cheapest rejected: `{item.strategy}`", value, "bad", line)
 
@@ -153,7 +156,11 @@ def _certainty_figure(reading: Reading, item: Ranked) -> Figure:
     note = unseen(reading.sample, reading.advice.cannot_rule_out)
     cheaper = f"; cheaper in {_cheaper_in(reading, item)}" if saves else ""
     if item.verdict in REFUSED:
-        line, note = f"enough to reject `{item.strategy}`", ""
+        line, note = f"`{item.strategy}` is rejected for sure", ""
+        price = reading.price(item)
+        if saves and price and price.saves and price.interval:
+            line += f"; its saving is {'' if price.certain else 'not '}certain"
+            note = f"95% interval {_in_words(price.interval)}"
     elif item.strategy == reading.advice.advised:
         certain = "saves something" if saves else "is better"
         line, tone = f"certain that it {certain}{cheaper}", "good"
