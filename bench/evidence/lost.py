@@ -114,6 +114,23 @@ def _dropped_at_once(evidence: ReplayEvidence) -> Iterator[int]:
             yield step.index
 
 
+def gaps_between_results(evidence: ReplayEvidence) -> Iterator[int]:
+    """Yield the first result of each gap but the oldest between results that the last prompt of a
+    thread shows; none where a text of the strategy about no single result says that something was
+    left out. Windows, which go by age, leave one gap.
+    """
+    for at in evidence.last_calls.values():
+        last, shown = evidence.walked.calls[at], _steps_in(evidence, at)
+        numbers = evidence.in_prompt(at)
+        notes = (evidence.messages.messages[n] for n in numbers if n in evidence.own)
+        if any(note.step is None and evidence.session.names_omission(note.text) for note in notes):
+            continue
+        results = (r.index for r in evidence.trace.results if r.thread == last.thread)
+        is_shown = [(index, index in shown) for index in results if index < last.step]
+        firsts = (next(group) for _, group in groupby(is_shown, key=lambda item: item[1]))
+        yield from [index for index, kept in firsts if not kept][1:]
+
+
 def _steps_in(evidence: ReplayEvidence, call: int) -> set[int | None]:
     """The steps that the messages of a prompt show, as recorded or as the strategy wrote them."""
     messages = evidence.messages.messages

@@ -17,6 +17,7 @@ from ...text.omissions import says_omission
 from ...text.quantities import kind_of
 from ...text.wording import quoted
 from ..failures import FAILURE, SUCCESS
+from ..lost import gaps_between_results
 from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult
 from ..repeated import claims_repetition
@@ -41,7 +42,8 @@ def hidden(evidence: ReplayEvidence) -> Check:
 
     A text that lacks a fact, a field, a line or indentation of its result, and does not say that it leaves
     out anything but equal or empty parts, is not checked: no reader could know what is missing, or
-    it is written in an unknown way. So is a system message without some of its sentences.
+    it is written in an unknown way. So is a system message without some of its sentences, and a
+    history that lacks results in several places.
 
     Source: https://arxiv.org/abs/2508.21433 (what masking may leave out: a placeholder)
     """
@@ -67,7 +69,11 @@ def hidden(evidence: ReplayEvidence) -> Check:
         if claims or (not empty and (own.shows_line or not is_placeholder)):
             findings.append(Finding(own.step, own.text[:200], own.result.text[:200]))
     findings += _stored(evidence)
-    missing = *map(missing_in_silence, evidence.rewritten), *map(_lacks_rules, evidence.own_texts)
+    missing = [
+        *map(missing_in_silence, evidence.rewritten),
+        *map(_lacks_rules, evidence.own_texts),
+        *(f"the result of step {step} left out" for step in gaps_between_results(evidence)),
+    ]
     unchecked = [words for words in missing if words]
     return check_of(findings, rewritten, unchecked=unchecked)
 
