@@ -69,7 +69,7 @@ def _other_refusal(item: Ranked) -> str:
     failed = [rule.rule for rule in item.rules if not rule.passed]
     if "needed" in failed:
         return ""
-    return "old facts" if failed[0] == "far" else item.verdict
+    return "old facts" if failed[:1] == ["far"] else item.verdict
 
 
 def _plot(
