@@ -45,8 +45,8 @@ def gains_of(
     better: dict[str, RuleResult] = {}
     for name in differing if is_known else figures:
         is_certain = certain(corrected.get(name, 1.0), len(gains[name]))
-        than = f"{'certainly' if is_certain else 'perhaps no'} better than `{worst}`, but "
-        unknown = "what your agent does today is not in the recordings: record it to compare"
+        than = f"better than `{worst}`: {'' if is_certain else 'not '}certain; "
+        unknown = "better than today: unknown, since today's is not in the recordings"
         better[name] = RuleResult(
             rule="better",
             metric=figures[name].metric,

@@ -58,11 +58,13 @@ def _is_unknown_today(item: Ranked) -> bool:
 def _answer(item: Ranked, advice: Advice, answers: Answers) -> str:
     """The answer to a question about one strategy."""
     failed, name = next((it for it in item.rules if not it.passed), None), f"`{item.strategy}`"
+    figure = next((it for it in item.rules if it.rule == answers), None)
     if item.verdict in _LOSES and failed:
+        if figure and not figure.passed and asked_by(figure).verdict == item.verdict:
+            failed = figure  # the measure that the question is about
         return f"No: {name} {_LOSES[item.verdict]} ({rule_failed(failed, quoting=False)})."
     if item.verdict == "no saving":
         return f"No: {name} {item.reason}."
-    figure = next((it for it in item.rules if it.rule == answers), None)
     best = 0 if figure and asked_by(figure).better == "lower" else 1
     if figure and figure.value == best and _is_unknown_today(item):
         same = (it.strategy for it in advice.ranked if figure in it.rules)
@@ -256,6 +258,9 @@ def _of_quality(advice: Advice, answers: Rule) -> tuple[str, str]:
     last = next((rule for rule in best.rules if not rule.passed), best.rules[-1])
     is_known, same = not _is_unknown_today(best), result.value == result.limit
     today = f"today {'the same' if same else percent(result.limit)}" if is_known else ""
+    if not is_known and len(figures) > 1:
+        other, worst = figures[-1]
+        today = f"`{other.strategy}`: {percent(worst.value)}"
     about = "; ".join(filter(None, [basis_in_words(result, advice), today]))
     words = figure_in_words(result) + (f" ({about})" if about else "")
     on = "" if runs in about + best.reason else f" (on {runs})"

@@ -42,7 +42,9 @@ def cost_in_words(reading: Reading, strategy: str, before: float | None = None) 
     metric = reading.price_metric
     now, today = (reading.value(name, metric) for name in (strategy, TODAY))
     accepted = "accepted last: " if reading.compared.against.endswith(".json") else ""
-    others = (before, f"the baseline ({accepted}"), (today, "today (")
+    others = [(before, f"the baseline ({accepted}"), (today, "today (")]
+    if before is not None and before == today:
+        others = [(before, "the baseline and today (both ")]
     against = [
         f"{change(now / value)} against {what}{reading.stated(value, metric)})"
         for value, what in others
@@ -98,12 +100,16 @@ def gate_in_words(reading: Reading, gate: GateResult) -> str:
 
 
 def worst_run(reading: Reading, gate: GateResult) -> str:
-    """The run that did most to fail a gate, with its value; "" for none."""
+    """The run that did most to fail a gate, with its value, and how many are worse than in the
+    baseline; "" for none."""
     if not gate.run:
         return ""
     value = reading.value_in(gate.run, gate.strategy, gate.rule.metric)
     there = "" if value is None else f" ({quantity(value, reading.unit(gate.rule.metric))})"
-    return f"worst run: {reading.name(gate.run)}{there}"
+    move = reading.move(gate.strategy, gate.rule.metric)
+    many = len(reading.runs) - reading.compared.new_runs
+    worse = f"worse in {count(move.regressed_runs)} of {counted(many, 'run')}; " if move else ""
+    return f"{worse}worst run: {reading.name(gate.run)}{there}"
 
 
 def condition(reading: Reading, gate: GateResult) -> str:

@@ -12,7 +12,7 @@ from .gates import not_passed
 from .numbers import change, count, counted, listed, percent
 from .reading import IN_TOKENS, MISSED_TURN, REPLAY_LIMIT, Reading
 
-_GROUPS = ("Gates failed", "Ship", "Keep for now, not certain", "Keep what runs today")
+_GROUPS = ("Gates failed", "Ship", "Not certain yet", "Keep what runs today")
 """The groups of scenarios in order."""
 _NOTES = (
     "Each question is answered on its own runs; strategies were not tried together.",
@@ -28,7 +28,7 @@ def _group(reading: Reading) -> str:
     if reading.advice.advised:
         return "Ship"
     unsure = reading.subject is not None and reading.subject.verdict == "not certain"
-    return "Keep for now, not certain" if unsure else "Keep what runs today"
+    return "Not certain yet" if unsure else "Keep what runs today"
 
 
 def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Report:
@@ -42,9 +42,12 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
     advised = Counter(f"`{one.advice.advised}`" for one in ships)
     names = [f"{it} ({many} times)" if many > 1 else it for it, many in advised.items()]
 
-    ship = f"Ship in {count(len(ships))} of {counted(len(readings), 'question')}: {listed(names)}."
+    alone = ", each on its own" if len(names) > 1 else ""
+    asked = counted(len(readings), "question")
+    ship = f"Ship in {count(len(ships))} of {asked}{alone}: {listed(names)}."
     head = Span(ship if ships else "Nothing to ship.", "good" if ships else "", strong=True)
-    rest = "".join(f" {it}: {count(len(groups[it]))}." for it in _GROUPS[2:] if it in groups)
+    kept = [f"{it} in {counted(len(groups[it]), 'question')}" for it in _GROUPS[2:] if it in groups]
+    rest = "".join(f" {words}." for words in kept)
     if failed:
         rest = f" {head.text}{rest}"
         head = Span(not_passed(failed, gates), "bad", strong=True)
@@ -82,11 +85,11 @@ def _alternatives(ships: Sequence[Reading]) -> Iterator[str]:
 
 
 def _key_figures(reading: Reading) -> tuple[Cell, str]:
-    """The change of price and the missed turns of the strategy to ship; if none is, both stay as
-    they are."""
+    """The change of price and the missed turns of the strategy to ship; if none is, the price stays
+    as today's."""
     item, pricing = reading.by_name.get(reading.advice.advised or ""), reading.pricing
     if item is None:
-        return Cell("unchanged"), "unchanged"
+        return Cell("unchanged"), "–"
     price, missed = reading.price(item), percent(item.missed_turns)
     if price is None:
         return Cell("not priced"), missed

@@ -83,7 +83,8 @@ def _use(reading: Reading) -> str:
         slots = slots_in_spec(reading.spec(advised))
     except SpecError:
         return ""
-    steps = [f"{words} with `{slots[slot]}`" for slot, words in _USES.items() if slot in slots]
+    names = {slot: "it" if code == advised else f"`{code}`" for slot, code in slots.items()}
+    steps = [f"{words} with {names[slot]}" for slot, words in _USES.items() if slot in slots]
     explained = "" if ".py:" in "".join(steps) else "; see `bench list strategies`"
     use = f"To use `{advised}`, let your agent {', and '.join(steps)}{explained}."
     return use if steps else ""
@@ -165,7 +166,8 @@ def _certainty_figure(reading: Reading, item: Ranked) -> Figure:
         certain = "saves something" if saves else "is better"
         line, tone = f"certain that it {certain}{cheaper}", "good"
     elif item.verdict == "not certain":
-        line = f"not certain: {item.reason}{cheaper}"
+        is_compared = any(rule.rule == "better" and rule.findings for rule in item.rules)
+        line = item.reason if is_compared else f"not certain: {item.reason}{cheaper}"
     line = line if reading.size == reading.sample else f"{reading.size}; {line}"
     return Figure("Measured on", reading.sample, tone, line, note)
 

@@ -96,7 +96,7 @@ def _compared_on(reading: Reading) -> str:
         return ""
     if new := reading.compared.new_runs:
         return f" Differences are exact, without the {counted(new, 'run')} that the baseline lacks."
-    return " Differences are of the same recordings, and exact."
+    return " Differences are of the same recordings, so free of chance; other tasks may differ."
 
 
 def _gate_row(reading: Reading, gate: GateResult) -> Cells:
