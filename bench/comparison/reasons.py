@@ -64,7 +64,7 @@ def rule_failed(result: RuleResult, *, quoting: bool = True) -> str:
         return f"{words.measure}: {why}"
     if value == limit:  # as far as it was rounded
         value = f"{result.value:.3%}"
-    shown = FIGURES[result.metric][0].format(value)
+    shown = _figure(result)[0].format(value)
     beyond = "above" if (result.value or 0) > (result.limit or 0) else "below"
     todays = "today's " if words.slot else ""
     return f"{shown}, {beyond} {todays}{limit}"
@@ -76,7 +76,7 @@ def figure_in_words(result: RuleResult) -> str:
     >>> figure_in_words(RuleResult(rule="stored", passed=True, value=0.5, metric="probes.recall"))
     'answers 50% of the questions'
     """
-    words, _ = FIGURES[result.metric]
+    words, _ = _figure(result)
     return words.format(percent(result.value))
 
 
@@ -89,12 +89,18 @@ def basis_in_words(result: RuleResult, advice: Advice) -> str:
     >>> basis_in_words(result, advice)
     'mean over 2 runs, 12 decisions'
     """
-    words, noun = FIGURES[result.metric]
+    words, noun = _figure(result)
     hits, many = result.hits or 0.0, result.of or 0.0
     is_pooled = many and percent(hits / many) == percent(result.value)
     if is_pooled and abs(hits - round(hits)) < 1e-6:
         return f"{count(round(hits))} of {count(many)}{'' if noun in words else f' {noun}'}"
     return f"mean over {sample(advice)}, {count(many)} {noun}"
+
+
+def _figure(result: RuleResult) -> tuple[str, str]:
+    """The words and the noun for the figure of a rule; of a metric without words, which may come
+    from a file, only the figure."""
+    return FIGURES.get(result.metric, ("{}", ""))
 
 
 def _counted(result: RuleResult) -> str:

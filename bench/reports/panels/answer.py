@@ -102,8 +102,8 @@ def _savings(reading: Reading) -> Iterator[Figure]:
         yield _missed_figure(reading, item)
     yield _certainty_figure(reading, item)
     if reading.rejected and (price := reading.price(reading.rejected)):
-        failed = next(rule for rule in reading.rejected.rules if not rule.passed)
-        if reading.rejected is not item or failed.rule != "needed":
+        failed = next((rule for rule in reading.rejected.rules if not rule.passed), None)
+        if failed and (reading.rejected is not item or failed.rule != "needed"):
             yield _rejected_figure(reading.rejected, failed, price)
 
 
