@@ -40,9 +40,9 @@ def hidden(evidence: ReplayEvidence) -> Check:
     with all words of the result and no claim of success; an empty text is not a placeholder. A
     history hides a failed result if only that is dropped.
 
-    A text that lacks a fact, a field, a line or indentation of its result, and does not say that it leaves
-    out anything but equal or empty parts, is not checked: no reader could know what is missing, or
-    it is written in an unknown way. So is a system message without some of its sentences, and a
+    A text that lacks a fact, a field, a line or indentation of its result, and does not say that it
+    leaves out anything but equal or empty parts, is not checked: no reader could know what is
+    missing, or it is written in an unknown way. So is a system message without some of its sentences, and a
     history that lacks results in several places.
 
     Source: https://arxiv.org/abs/2508.21433 (what masking may leave out: a placeholder)
@@ -71,7 +71,7 @@ def hidden(evidence: ReplayEvidence) -> Check:
     findings += _stored(evidence)
     missing = [
         *map(missing_in_silence, evidence.rewritten),
-        *map(_lacks_rules, evidence.own_texts),
+        *map(_lacks_sentences, evidence.own_texts),
         *(f"the result of step {step} left out" for step in gaps_between_results(evidence)),
     ]
     unchecked = [words for words in missing if words]
@@ -79,8 +79,8 @@ def hidden(evidence: ReplayEvidence) -> Check:
 
 
 def missing_in_silence(own: RewrittenResult) -> str:
-    """The first fact, field, line or indentation of a result that its text lacks without a notice, in
-    words; "" without one.
+    """The first fact, field, line or indentation of a result that its text lacks without a notice,
+    in words; "" without one.
 
     The metric `loss.silent_truncation` counts results instead: what another message of a prompt has
     is not lost there, and a message that is gone without a word is.
@@ -90,7 +90,7 @@ def missing_in_silence(own: RewrittenResult) -> str:
     return own.once("silent", lambda: _missing_in_silence(own))
 
 
-def _lacks_rules(own: OwnText) -> str:
+def _lacks_sentences(own: OwnText) -> str:
     """The first sentence that a text leaves out of a system message without a notice, in words; ""
     without one."""
     systems = (turn.content for turn in own.session.trace.steps if isinstance(turn, SystemTurn))
