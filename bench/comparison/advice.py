@@ -131,7 +131,7 @@ def advised(compared: Compared, *, rates: Rates | None = None, portfolio: bool =
     ordered = tuple(sorted(ordered, key=lambda item: item.strategy != best))
     if among_many and best is not None:
         ordered = with_leave_one_out_price(ordered, best, runs)
-    advice = _advice(question, ordered, best, compared.asks)
+    advice = _advice(question, ordered, best, compared)
     return replace(compared, answers=answers, advice=advice)
 
 
@@ -276,7 +276,7 @@ def _place(item: Ranked, question: _Question) -> tuple[float | str, ...]:
 
 
 def _advice(
-    question: _Question, ordered: tuple[Ranked, ...], advised: str | None, asks: str
+    question: _Question, ordered: tuple[Ranked, ...], advised: str | None, compared: Compared
 ) -> Advice:
     """The advice on the ordered strategies, with its sentence."""
     runs, answers, deciding = question.runs, question.answers, question.deciding
@@ -290,7 +290,7 @@ def _advice(
         cheapest_rejected=_cheapest_rejected(ordered, deciding),
         ranked=ordered,
     )
-    return with_sentence(advice, answers, question.assumed, asks)
+    return with_sentence(advice, answers, question.assumed, compared.asks, compared.gates)
 
 
 def _cheapest_rejected(ordered: tuple[Ranked, ...], deciding: Economy) -> str | None:

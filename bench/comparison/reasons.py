@@ -19,11 +19,11 @@ FIGURES = {
         "results",
     ),
     "routing.accuracy": (
-        "takes the recording's expected route in {} of the decisions",
+        "takes the expected route in {} of the decisions",
         "decisions",
     ),
     "routing.selection_top1": (
-        "finds the recording's script first for {} of the requests",
+        "finds the right script first for {} of the requests",
         "requests",
     ),
     "routing.unreset_states": (

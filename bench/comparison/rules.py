@@ -80,9 +80,10 @@ TABLE: tuple[DecisionRule, ...] = (
         "judged", _LOSS, "evaluations that stay the same", metrics=("findings.agreement",), slot="evaluator"
     ),
     DecisionRule(
-        "routed", _LOSS, "routes and selections as expected", slot="routers",
-        metrics=("routing.accuracy", "routing.selection_top1"),
+        "routed", _LOSS, "right scripts found first", slot="routers",
+        metrics=("routing.selection_top1",),
     ),
+    DecisionRule("routed", _LOSS, "routes as expected", slot="routers", metrics=("routing.accuracy",)),
     DecisionRule(
         "routed", _LOSS, "replies that leave the task's state uncleared", slot="consumer",
         metrics=("routing.unreset_states",), better="lower",

@@ -11,11 +11,12 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from ..model.advice import TODAY, Advice, Ranked
-from ..model.compared import Answers
+from ..model.advice import TODAY, Advice, Ranked, RuleResult
+from ..model.compared import Answers, GateResult
 from ..model.scores import Rule
 from ..text.wording import listed, percent
 from .certainty import FEWEST
+from .gate_rules import LIMITS
 from .reasons import basis_in_words, figure_in_words, reason_of, rule_failed
 from .rules import asked_by, merit
 from .wording import change, less_or_more, pricing_of, sample
@@ -30,12 +31,19 @@ _LOSES = {
 }
 
 
-def with_sentence(advice: Advice, answers: Answers, assumed: bool, asks: str = "") -> Advice:
+def with_sentence(
+    advice: Advice,
+    answers: Answers,
+    assumed: bool,
+    asks: str = "",
+    gates: Sequence[GateResult] = (),
+) -> Advice:
     """The advice with its sentence and the strategy that it is about, and the reason of each
     verdict.
 
     `assumed` is True if the shares of the provider's cache are not recorded. If the question is
-    about a strategy (`asks`) that the sentence does not begin with, its answer comes first.
+    about a strategy (`asks`) that the sentence does not begin with, its answer comes first. Where
+    today's figure is not known, the scenario's gates say what is enough.
     """
     ranked = tuple(replace(item, reason=reason_of(item, advice)) for item in advice.ranked)
     advice = replace(advice, ranked=ranked)
@@ -46,7 +54,7 @@ def with_sentence(advice: Advice, answers: Answers, assumed: bool, asks: str = "
     start = re.split(r"[:;,]", re.sub(r"^Keep what runs today.*?: ", "", sentence))[0]
     if about and (_is_unknown_today(about) or f"`{asks}`" not in start):
         no = subject == asks and about.verdict in _LOSES
-        sentence = f"{'No.' if no else _answer(about, advice, answers)} {sentence}"
+        sentence = f"{'No.' if no else _answer(about, advice, answers, gates)} {sentence}"
     return replace(advice, sentence=sentence, subject=subject)
 
 
@@ -55,7 +63,7 @@ def _is_unknown_today(item: Ranked) -> bool:
     return any(rule.rule == "better" and rule.findings for rule in item.rules)
 
 
-def _answer(item: Ranked, advice: Advice, answers: Answers) -> str:
+def _answer(item: Ranked, advice: Advice, answers: Answers, gates: Sequence[GateResult]) -> str:
     """The answer to a question about one strategy."""
     failed, name = next((it for it in item.rules if not it.passed), None), f"`{item.strategy}`"
     figure = next((it for it in item.rules if it.rule == answers), None)
@@ -65,15 +73,22 @@ def _answer(item: Ranked, advice: Advice, answers: Answers) -> str:
         return f"No: {name} {_LOSES[item.verdict]} ({rule_failed(failed, quoting=False)})."
     if item.verdict == "no saving":
         return f"No: {name} {item.reason}."
-    best = 0 if figure and asked_by(figure).better == "lower" else 1
-    if figure and figure.value == best and _is_unknown_today(item):
-        same = (it.strategy for it in advice.ranked if figure in it.rules)
-        return f"Yes for {listed([f'`{name}`' for name in same])}, unknown for what runs today."
+    gate = next((it for it in gates if figure and _is_within(it, item, figure)), None)
+    if figure and gate and _is_unknown_today(item):
+        same = listed([f"`{it.strategy}`" for it in advice.ranked if figure in it.rules])
+        limit = f"the limit of the gate is {percent(gate.limit)}"
+        return f"Yes for {same} ({percent(figure.value)}; {limit}), unknown for what runs today."
     if item.verdict == "not certain":
         gain = "better" if failed and failed.rule == "better" else "cheaper"
         return f"Not certain: {name} may be {gain}."
     rest = f", but {item.reason}" if item.reason else ""
     return f"Yes: {name} is within all limits{rest}."
+
+
+def _is_within(gate: GateResult, item: Ranked, figure: RuleResult) -> bool:
+    """True if a gate sets a limit on the figure of a strategy, which is within it."""
+    is_of = gate.strategy == item.strategy and gate.rule.metric == figure.metric
+    return is_of and gate.outcome == "pass" and bool({*LIMITS} & gate.rule.settings.keys())
 
 
 # ---------------------------------------------------------------- savings

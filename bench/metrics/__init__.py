@@ -71,8 +71,8 @@ LABELS = {
     "routing.unreset_states": "replies that did not clear the state",
     "routing.reply_errors": "replies that failed",
     "routing.unapproved_executions": "scripts run without approval",
-    "routing.selection_top1": "expected script first",
-    "routing.selection_recall_at_3": "expected script in the first three",
+    "routing.selection_top1": "right script found first",
+    "routing.selection_recall_at_3": "right script in the first three",
 }
 """Short names of metrics for people, in the order of a report; any other is called by the first
 line of its docstring.

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ..model.base import grouped
 from ..model.compared import Compared
-from .blocks import Cell, Cells, Prose, Report, Section, Span, muted, table
+from .blocks import Cell, Cells, Prose, Report, Section, Span, Tone, muted, table
 from .gates import not_passed
 from .numbers import change, count, counted, listed, percent
 from .reading import IN_TOKENS, MISSED_TURN, REPLAY_LIMIT, Reading
@@ -84,14 +84,19 @@ def _alternatives(ships: Sequence[Reading]) -> Iterator[str]:
             yield f"Choose one of {listed([*names])}, which were tried on the same recordings."
 
 
-def _key_figures(reading: Reading) -> tuple[Cell, str]:
+def _key_figures(reading: Reading) -> tuple[Cell, Cell]:
     """The change of price and the missed turns of the strategy to ship; if none is, the price stays
-    as today's."""
-    item, pricing = reading.by_name.get(reading.advice.advised or ""), reading.pricing
-    if item is None:
-        return Cell("unchanged"), "–"
-    price, missed = reading.price(item), percent(item.missed_turns)
-    if price is None:
-        return Cell("not priced"), missed
+    as today's, and the misses are those of the strategy that the answer is about."""
+    advised, pricing = reading.by_name.get(reading.advice.advised or ""), reading.pricing
+    item = advised or reading.by_name.get(reading.compared.asks) or reading.subject
+    missed = Cell("–")
+    if item and (advised or reading.shapes_prompts(item)):
+        misses_too_much = any(it.rule == "needed" and not it.passed for it in item.rules)
+        tone: Tone = "bad" if misses_too_much else ""
+        name = "" if advised else f"with `{item.strategy}`"
+        missed = Cell((Span(percent(item.missed_turns), tone),), name)
+    price = reading.price(advised)
+    if advised is None or price is None:
+        return Cell("not priced" if advised else "unchanged"), missed
     moved = f"{pricing.money(reading.today)} → {pricing.in_words(price)}"
     return Cell((Span(change(price.ratio), "good"),), moved), missed

@@ -23,7 +23,7 @@ from ..blocks import (
     table,
 )
 from ..gates import condition, cost_in_words, failed_sentence, name_of, worst_run
-from ..numbers import count, counted, difference, listed, quantity
+from ..numbers import count, counted, difference, listed
 from ..reading import IN_TOKENS, Reading
 
 _MOVES, _GATES, _RUNS = 20, 30, 10
@@ -41,8 +41,6 @@ def sections(reading: Reading) -> Iterator[Section]:
     yield Section("gates", "Gates", "Gates", tuple(_gates(reading)))
     if reading.compared.moves:
         yield Section("moved", "Changes", "Everything that moved", tuple(_moved(reading)))
-    if worst := _worst_runs(reading):
-        yield Section("worst", "Runs", worst.name, (worst,))
 
 
 # ---------------------------------------------------------------- gates
@@ -153,28 +151,6 @@ def _moved(reading: Reading) -> Iterator[Block]:
     heads = ["number", "baseline", "now", "change", "runs better", "unchanged", "worse"]
     note = bases(reading.advice)
     yield table("Everything that moved", heads, rows, most=_MOVES, noun="number", note=note)
-
-
-def _worst_runs(reading: Reading) -> Table | None:
-    """The runs that got worse by the first failed gate whose number moved in some; None if there
-    is no such gate."""
-    failed = [(gate.strategy, gate.rule.metric) for gate in reading.failed_gates]
-    found = [move for one in failed if (move := reading.move(*one)) and move.regressed_runs]
-    move = next((move for move in found if move.runs), None)
-    if move is None:
-        return None
-    rows = [
-        (
-            reading.name(run.run),
-            quantity(run.before, unit),
-            quantity(run.after, unit),
-            Cell(difference(run.before, run.after, unit), tone="bad"),
-        )
-        for run in move.runs[: move.regressed_runs]
-        for unit in [reading.unit(move.metric)]
-    ]
-    name = f"Runs that got worse with {move.strategy}: {reading.label(move.metric)}"
-    return table(name, ["run", "baseline", "now", "change"], rows, most=_RUNS, noun="run")
 
 
 def _tone(better: bool | None) -> Tone:
