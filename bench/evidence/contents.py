@@ -13,11 +13,12 @@ from msgspec.structs import replace
 from ..model import Message, SystemTurn, ToolResult, Trace, UserTurn, memo
 from ..text.decode import LONG_CHARS, NothingParsed, decode_strings, parse_json
 from ..text.encoded import decoded_runs
-from ..text.excerpts import Excerpt, is_same
+from ..text.excerpts import Excerpt, gaps_of, is_same
 from ..text.facts import small_words_of
 from ..text.fields import FieldTable
 from ..text.instructions import is_rule, sentences_of
 from ..text.legends import written_out
+from ..text.line_losses import lost_indentation
 from ..text.same_data import Scalars
 from ..text.texts import FactsHeld, Texts
 from ..tokens.counting import TokenCounter
@@ -139,9 +140,20 @@ class TraceContents:
             ways = self._scalars(step) if len(text) <= LONG_CHARS else ()
             proof = next(filter(None, (scalars.proof(text) for scalars in ways)), None)
         if proof is None:
-            is_all = 2 * len(text) > len(result.text) and is_same(text, result.text)
+            is_all = 2 * len(text) > len(result.text) and self._is_all(text, step)
             return result.text if is_all else text
         return "\n".join(part for part in (proof.before, result.text, proof.after) if part)
+
+    def _is_all(self, text: str, step: int) -> bool:
+        """True if a text has all words of a step's result and their indentation, perhaps text by
+        text in the same data."""
+        full = self.results[step].text
+        if is_same(text, full):
+            return not lost_indentation(text, full)
+        with suppress(NothingParsed):
+            gaps = gaps_of(parse_json(text), self.value(step), lambda _: False)
+            return gaps is not None and not any(gap.missing.strip() for gap in gaps)
+        return False
 
     @memo
     def value(self, step: int) -> Any:

@@ -297,7 +297,25 @@ def _decoded_long(text: str) -> str:
 
 
 def _decoded(text: str) -> str:
-    """The decoded text: read as data if possible, else with its escapes resolved."""
+    """The decoded text, without colours: read as data if possible, else with its escapes
+    resolved."""
+    return without_colours(_in_colours(text))
+
+
+def without_colours(text: str) -> str:
+    """A text without the sequences by which a terminal changes its colours (ECMA-48, 8.3.117).
+
+    >>> without_colours("\x1b[33;21mrow 5\x1b[0m of 7")
+    'row 5 of 7'
+    """
+    return _COLOURS.sub("", text) if "\x1b" in text else text
+
+
+_COLOURS = re.compile(r"\x1b\[[\d;]*m")
+
+
+def _in_colours(text: str) -> str:
+    """The decoded text, with its colours."""
     head = text[:64].lstrip("\ufeff \t\r\n")[:1]
     if head not in ("{", "["):
         return _unescaped_inside(text)

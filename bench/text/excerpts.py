@@ -16,7 +16,7 @@ from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 from unicodedata import normalize
 
-from .decode import LONG_CHARS, NothingParsed, parse_json, parse_prefix
+from .decode import LONG_CHARS, NothingParsed, parse_json, parse_prefix, without_colours
 from .escapes import unescape
 from .facts import token_around
 from .field_list import is_prose
@@ -225,6 +225,7 @@ def _folded(text: str) -> str:
     """A text with runs of blanks or line breaks reduced to one, none next to the signs of JSON, and
     typographic signs replaced.
     """
+    text = without_colours(text)
     if not text.isascii():
         text = normalize("NFC", text).translate(_TYPED)
     lines = (" ".join(line.split()) for line in text.split("\n"))

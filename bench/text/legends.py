@@ -142,9 +142,13 @@ def _pairs(parts: list[str], known: str) -> list[tuple[str, str]]:
 
 
 def _of_mapping(text: str, known: str) -> list[tuple[str, str]]:
-    """The names and meanings of a JSON object of texts; [] for any other text."""
+    """The names and meanings of a JSON object of texts, perhaps under a label; [] for any other
+    text."""
     with suppress(NothingParsed):
-        pairs = [*parse_json(text).items()]
+        meanings = parse_json(text)
+        if len(meanings) == 1 and isinstance(inner := next(iter(meanings.values())), dict):
+            meanings = inner  # under a label
+        pairs = [*meanings.items()]
         if all(
             isinstance(meaning, str) and _explains(name, meaning, known) for name, meaning in pairs
         ):

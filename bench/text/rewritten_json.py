@@ -35,6 +35,8 @@ def form_of(shown: Any, value: Any, key: str = "", levels: int = _MOST_LEVELS) -
     >>> short = {"keys": {"i": "id", "o": "ok"}, "rows": [{"i": 1, "o": True}, {"i": 2, "o": True}]}
     >>> form_of(short, rows).labels, form_of({"columns": ["id", "ok"], "data": [[1, True], [2, True]]}, rows).labels
     (('keys', 'rows'), ('columns', 'data'))
+    >>> form_of([["id", "ok"], [1, True], [2, True]], rows)
+    Form(labels=(), references=())
     >>> form_of({"rows": "<table 1>", "of": 2}, {"rows": [{"id": 1}], "of": 2}).references
     (('<table 1>', 'rows', [{'id': 1}]),)
     >>> form_of(rows, rows), form_of({"id": [1, 2], "ok": [True, False]}, rows)
@@ -79,7 +81,9 @@ def _referred(shown: Any, value: Any, key: str) -> Form | None:
 
 
 def _ways(shown: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield what a mapping may write, with its labels each time."""
+    """Yield what a mapping, or rows below a header, may write, with the labels each time."""
+    if isinstance(shown, list) and shown[1:] and isinstance(shown[0], list):
+        yield from (((), rows) for rows in _parted(shown[0], shown[1:]))
     if not isinstance(shown, dict):
         return
     if len(shown) == 1:

@@ -23,6 +23,9 @@ from .support import (
     without_halves,
 )
 
+_OF_TURNS = frozenset({"assistant", "model", "user"})
+"""The roles and kinds of the messages of a person and the model."""
+
 _CUT_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?$")
 
 
@@ -46,9 +49,9 @@ class Summary:
                     if not self._is_supported(sentence):
                         yield sentence
 
-    def _is_supported(self, sentence: str) -> bool:
-        """True if the recording supports a sentence."""
-        if is_notice(sentence) or self._is_quoted(sentence):
+    def _is_supported(self, sentence: str, speaker: str = "") -> bool:
+        """True if the recording supports a sentence, which a text says that a `speaker` said."""
+        if is_notice(sentence) or self._is_quoted(sentence, speaker):
             return True
         if self._own.session.mentions.is_call_id(sentence):
             return True
@@ -57,7 +60,7 @@ class Summary:
         role, words = speaker_of(sentence)
         if role and words:
             roles = self._own.session.mentions.roles_of(words)
-            return (not roles or role in roles) and self._is_supported(words)
+            return (not roles or role in roles) and self._is_supported(words, role)
         if sentence.rstrip().endswith(":") and claims_nothing(sentence):
             return True
         if label := LABEL.match(sentence):
@@ -65,13 +68,19 @@ class Summary:
             if is_of_run(self._own, label[0]) or (
                 rest.count(" ") + 1 >= FEWEST_WORDS and claims_nothing(label[0])
             ):
-                return self._is_supported(rest)
+                return self._is_supported(rest, speaker)
         if not quantifiers(sentence):
             core = core_of(sentence)
-            if not core or self._is_quoted(core):
+            if not core or self._is_quoted(core, speaker):
                 return True
         parts = MARK.split(sentence)
         return len(parts) > 1 and all(map(self._is_supported, without_halves(parts)))
 
-    def _is_quoted(self, text: str) -> bool:
+    def _is_quoted(self, text: str, speaker: str) -> bool:
+        """True if an earlier message has some words. As the system's they are an instruction: those
+        of a person or the model need their speaker there."""
+        roles = self._own.session.mentions.roles_of
+        is_of_others = self._own.message.role == "system" and not speaker
+        if is_of_others and (said := roles(text)) and said <= _OF_TURNS:
+            return False
         return is_quoted(self._own, text, self._before)
