@@ -10,6 +10,8 @@ from ...comparison.rules import asked_by, slots_in_spec
 from ...comparison.wording import less_or_more, means
 from ...model.advice import REFUSED, TODAY, Price, Ranked, RuleResult
 from ...model.errors import SpecError
+from ...plugins.registry import entries
+from ...plugins.spec import parse_spec
 from ..blocks import (
     TONE_OF,
     Block,
@@ -39,6 +41,7 @@ _USES = {
     "consumer": "reply to each result",
 }
 """What an agent does with the code in each slot."""
+_PLAIN = (int, float, str)  # the types of the settings whose values are in a text
 _FIRST_CLAUSE = re.compile(r".+?[.:;?](?=\s|$)", re.DOTALL)
 
 
@@ -81,13 +84,28 @@ def _use(reading: Reading) -> str:
     advised = reading.advice.advised or ""
     try:
         slots = slots_in_spec(reading.spec(advised))
+        steps = [
+            f"{words} with `{slots[slot]}`{_gives(slot, slots[slot])}"
+            for slot, words in _USES.items()
+            if slot in slots
+        ]
     except SpecError:
         return ""
-    names = {slot: "it" if code == advised else f"`{code}`" for slot, code in slots.items()}
-    steps = [f"{words} with {names[slot]}" for slot, words in _USES.items() if slot in slots]
-    explained = "" if ".py:" in "".join(steps) else "; see `bench list strategies`"
-    use = f"To use `{advised}`, let your agent {', and '.join(steps)}{explained}."
-    return use if steps else ""
+    return f"To use `{advised}`, let your agent {', and '.join(steps)}." if steps else ""
+
+
+def _gives(slot: str, code: str) -> str:
+    """What code that ships gives, in the first sentence of its docstring, with the values of its
+    settings; "" for any other code."""
+    spec = parse_spec(code.strip("[]"))
+    plugin = entries(slot.removesuffix("s")).get(spec.target)
+    if plugin is None:
+        return ""
+    settings = {name: item.default for name, item in plugin.parameters.items()} | dict(spec.params)
+    values = {f"`{it}`": str(value) for it, value in settings.items() if type(value) in _PLAIN}
+    first = " ".join(plugin.doc.split()).partition(". ")[0].rstrip(".")
+    text = re.sub(r"`\w+`", lambda name: values.get(name[0], name[0]), first)
+    return f", which gives {text[:1].lower()}{text[1:]}"
 
 
 # ---------------------------------------------------------------- figures
