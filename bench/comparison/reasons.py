@@ -34,8 +34,9 @@ FIGURES = {
 """The words for the figures of rules on shares, and what a share is of."""
 
 
-def rule_failed(result: RuleResult, *, quoting: bool = True) -> str:
-    """The reason of a refusal in a few words; if `quoting`, with the first text that failed.
+def rule_failed(result: RuleResult, *, quoting: bool = True, is_one_of_many: bool = False) -> str:
+    """The reason of a refusal in a few words; if `quoting`, with the first text that failed. One of
+    many begins with the name of its measure.
 
     >>> rule_failed(RuleResult(rule="needed", passed=False, value=0.0503, limit=0.05, metric="needed.missed_turn_rate"))
     '5.030% of turns miss something, above 5%'
@@ -64,7 +65,8 @@ def rule_failed(result: RuleResult, *, quoting: bool = True) -> str:
         return f"{words.measure}: {why}"
     if value == limit:  # as far as it was rounded
         value = f"{result.value:.3%}"
-    shown = _figure(result)[0].format(value)
+    name = words.measure.partition(",")[0]
+    shown = f"{name}: {value}" if is_one_of_many else _figure(result)[0].format(value)
     beyond = "above" if (result.value or 0) > (result.limit or 0) else "below"
     todays = "today's " if words.slot else ""
     return f"{shown}, {beyond} {todays}{limit}"
@@ -132,8 +134,9 @@ def reason_of(item: Ranked, advice: Advice) -> str:
     failed = [rule for rule in item.rules if not rule.passed]
     if failed and failed[0].rule == "ran" and failed[0].findings:
         return rule_failed(failed[0])  # the others are of the runs that did not fail
-    if refusals := [rule_failed(rule) for rule in failed if rule.rule not in GAINS]:
-        return "; ".join(refusals)
+    if refusals := [rule for rule in failed if rule.rule not in GAINS]:
+        is_many = len(refusals) > 1
+        return "; ".join(rule_failed(rule, is_one_of_many=is_many) for rule in refusals)
     if not failed:
         words = f": {item.unchecked_text}" if item.unchecked_text else ""
         return (

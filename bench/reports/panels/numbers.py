@@ -1,4 +1,4 @@
-"""Every number: all metrics, with a column per strategy, today first."""
+"""Every number: all metrics, with a column for each of the first strategies, today first."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from itertools import groupby
 
 from ...comparison.wording import bases
 from ...model.advice import TODAY
-from ..blocks import Block, Cell, Cells, Fold, Section, Table, muted, table
+from ..blocks import Cell, Cells, Section, Table, muted, table
 from ..numbers import counted, sentence_case
 from ..reading import Reading
 
-_ACROSS = 8  # strategies beside today in one table
+_ACROSS = 9  # strategies in the table
 
 
 def sections(reading: Reading) -> Iterator[Section]:
-    """A section with a row for each metric that was measured: a table of the first strategies, the
-    tables of the others in a fold."""
+    """A section with a row for each metric that was measured: a table of the first strategies."""
     everyone = dict.fromkeys((TODAY, *reading.compared.everyone))
     metrics = [
         metric
@@ -26,15 +25,12 @@ def sections(reading: Reading) -> Iterator[Section]:
     if not metrics:
         return
     ranked = (item.strategy for item in reading.ranked)
-    names = dict.fromkeys([*ranked, *reading.compared.references])
-    others = [name for name in names if name != TODAY]
-    starts = range(0, max(len(others), 1), _ACROSS)
-    first, *rest = (_table(reading, metrics, [TODAY, *others[at : at + _ACROSS]]) for at in starts)
-    blocks: list[Block] = [first, muted(bases(reading.advice))]
-    if rest:
-        title = counted(len(others) - _ACROSS, "more strategy", "more strategies")
-        blocks.append(Fold(title, tuple(rest)))
-    yield Section("numbers", "Every number", "Every number", tuple(blocks))
+    names = dict.fromkeys([TODAY, *ranked, *reading.compared.references])
+    shown = _table(reading, metrics, [*names][:_ACROSS])
+    more = counted(len(names) - _ACROSS, "more strategy", "more strategies")
+    note = f" {more}: `-o report.csv`." if len(names) > _ACROSS else ""
+    blocks = (shown, muted(bases(reading.advice) + note))
+    yield Section("numbers", "Every number", "Every number", blocks)
 
 
 def _table(reading: Reading, metrics: Sequence[str], names: Sequence[str]) -> Table:
