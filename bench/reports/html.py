@@ -47,7 +47,8 @@ def _environment() -> jinja2.Environment:
 
 
 def breakable(text: str) -> Markup:
-    """An escaped text whose long words may break after `/`, `_`, `=`, `:` and `,`."""
+    """An escaped text whose long words may break: specs (with a `=`) between names and values, any
+    others after `/`, `_`, `.`, `:` and `,`."""
     return Markup(_LONG_WORD.sub(_with_breaks, str(escape(visible(text)))))
 
 
@@ -57,4 +58,5 @@ def prose(text: str) -> Markup:
 
 
 def _with_breaks(word: re.Match[str]) -> str:
-    return re.sub(r"[/_=]|[:,](?=\w)(?!\d)", r"\g<0><wbr>", word[0])
+    places = r"[/+]|[=:,](?=\w)(?!\d)" if "=" in word[0] else r"[/_]|[.:,](?=\w)(?!\d)"
+    return re.sub(places, r"\g<0><wbr>", word[0])

@@ -1,5 +1,5 @@
-"""Labels beside the marks of a plot: none covers another, a mark, the limit, or today's line unless
-there is no other room."""
+"""Labels beside the marks of a plot: none covers another, a mark, the limit, or, but for those that
+the page names, today's line."""
 
 from __future__ import annotations
 
@@ -29,8 +29,7 @@ class Box(NamedTuple):
 _ORDER: tuple[Mark, ...] = ("advised", "today", "acceptable", "other", "rejected")
 _BESIDE: tuple[tuple[float, float, Anchor], ...] = (
     (9, -9, "start"), (-9, -9, "end"), (0, -26, "middle"), (0, 9, "middle"), (2, -26, "start"),
-    (-2, -26, "end"), (-8, 9, "start"), (8, 9, "end"), (0, -43, "middle"), (-8, -43, "start"),
-    (8, -43, "end"),
+    (-2, -26, "end"), (-8, 9, "start"), (8, 9, "end"),
 )  # fmt: skip
 """The places to try for a label: pixels from the mark to its anchor, and to its top."""
 _AT_THE_LIMIT: tuple[tuple[float, float, Anchor], ...] = (
@@ -39,6 +38,8 @@ _AT_THE_LIMIT: tuple[tuple[float, float, Anchor], ...] = (
 """The places to try for the name of the limit: percent from the left, then as for a mark."""
 _TOGETHER = 14
 """Marks at most this many pixels apart share a label."""
+_GAP = 6
+"""The pixels to leave free at each side of a label."""
 _BELONGS = 26
 """A label this many pixels above or below a mark looks as if it were that mark's."""
 
@@ -73,7 +74,7 @@ class Field:
         """True if a label overlaps nothing, and lies in the field or only a little beside it."""
         box = self.beside(name)
         within = box.right <= self.width and box.bottom <= self.height + 22
-        return box.left >= -8 and box.top >= 0 and within and not any(map(box.overlaps, taken))
+        return box.left >= -4 and box.top >= 0 and within and not any(map(box.overlaps, taken))
 
 
 ON_PHONES = Field(284, 290, wide=False)
@@ -84,7 +85,8 @@ FIELDS = Field(562, 400, wide=True), ON_PHONES
 def names(
     points: Sequence[Point], field: Field, today: float | None, limit: tuple[float, str] | None
 ) -> list[Name]:
-    """The labels of the marks that have room for one. Marks that are close together share a label.
+    """The labels of the marks that have room for one; those that the page names take room near
+    other marks too. Marks that are close together share a label.
 
     `today` is the place of today's line, `limit` that of the limit with its name, which has its
     place first, above its line or at the top.
@@ -109,9 +111,11 @@ def names(
         group = [point for point in rest if field.distance(point, rest[0]) < _TOGETHER]
         rest = [point for point in rest if point not in group]
         crowd = [field.around(point, _BELONGS) for point in points if point not in group]
-        tries = product((taken + line + crowd, taken + line, taken), _ways(group, field))
+        rooms = [taken + line + crowd, taken + line, taken][: 3 if group[0].is_named else 1]
+        tries = product(rooms, _ways(group, field))
         if name := next((way for boxes, way in tries if field.has_room(way, boxes)), None):
-            taken.append(field.beside(name))
+            box = field.beside(name)
+            taken.append(box._replace(left=box.left - _GAP, right=box.right + _GAP))
             placed.append(name)
     return placed
 

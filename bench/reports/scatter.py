@@ -47,8 +47,6 @@ def scatter(reading: Reading) -> Drawing | None:
     others = f" (below {percent(limit)} for another reason: {others})" if others else ""
     notes = ["Further left is cheaper, lower is safer.", _COLOURS.format(others)]
     notes += [f"The line joins the values of {setting}."] if len(curve) > 2 else []
-    hidden = sum("inactive" in item.marks for item in reading.tried)
-    notes += [f"Not shown: {count(hidden)} that changed nothing."] if hidden else []
     measure = "Tokens" if reading.counts_tokens else "Price"
     return Drawing(plot, f"{measure} against missed turns", " ".join(notes))
 
