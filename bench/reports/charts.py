@@ -111,7 +111,7 @@ class Name:
 
 @dataclass(frozen=True)
 class Plot:
-    """Marks, some joined by a curve, in percent from the left and from the top.
+    """Marks, in percent from the left and from the top.
 
     `scale` and `axis` are lines and labels at the left and below, `limit` and `today` the places of
     the lines to compare with, from the top and from the left; above the limit is forbidden. A plot
@@ -126,15 +126,7 @@ class Plot:
     scale_title: str = ""
     limit: float | None = None
     today: float | None = None
-    curve: tuple[tuple[float, float], ...] = ()
     names: tuple[Name, ...] = ()
-
-    @property
-    def path(self) -> str:
-        """The curve as an SVG path in a box of 100 by 100; "" without one."""
-        return "".join(
-            f"{'L' if at else 'M'}{x:.4g},{y:.4g}" for at, (x, y) in enumerate(self.curve)
-        )
 
 
 Chart = Range | Histogram | Plot

@@ -1,7 +1,4 @@
-"""The chart of price against missed turns: a mark per strategy, with its name.
-
-A line joins the settings of a sweep.
-"""
+"""The chart of price against missed turns: a mark per strategy, with its name."""
 
 from __future__ import annotations
 
@@ -18,7 +15,6 @@ from .reading import Reading
 MISSED_TURNS = "turns that would have missed something"
 """The name of the measure on the vertical axis."""
 _COLOURS = "Green is acceptable, grey not certain or no saving, the square today, a ring refused{}."
-_SETTING = re.compile(r"(\w+)=(-?\d+(?:\.\d+)?)(?=$|[^\w.])")
 
 
 def scatter(reading: Reading) -> Drawing | None:
@@ -35,20 +31,17 @@ def scatter(reading: Reading) -> Drawing | None:
     room = (max(prices) - min(prices)) * 0.09 or abs(prices[0]) * 0.1 or 1.0
     across = Axis(min(prices) - 1.5 * room, max(prices) + room)
     down = Axis(max(max(shares) * 1.08, (limit or 0.0) * 1.3, 0.01), 0.0)
-    points = {
-        name: _point(reading, name, across.at(price), down.at(missed))
+    points = tuple(
+        _point(reading, name, across.at(price), down.at(missed))
         for name, (price, missed) in places.items()
-    }
-    setting, strategies = _swept(reading)
-    curve = tuple((points[name].x, points[name].y) for name in strategies if name in points)
-    plot = _plot(reading, tuple(points.values()), across, down, limit, curve)
-    reasons = {point.verdict: 0 for point in points.values() if point.mark == "rejected"}
+    )
+    plot = _plot(reading, points, across, down, limit)
+    reasons = {point.verdict: 0 for point in points if point.mark == "rejected"}
     others = listed([reason for reason in reasons if reason])
     others = f" (below {percent(limit)} for another reason: {others})" if others else ""
-    notes = ["Further left is cheaper, lower is safer.", _COLOURS.format(others)]
-    notes += [f"The line joins the values of {setting}."] if len(curve) > 2 else []
+    note = f"Further left is cheaper, lower is safer. {_COLOURS.format(others)}"
     measure = "Tokens" if reading.counts_tokens else "Price"
-    return Drawing(plot, f"{measure} against missed turns", " ".join(notes))
+    return Drawing(plot, f"{measure} against missed turns", note)
 
 
 def _point(reading: Reading, name: str, x: float, y: float) -> Point:
@@ -76,7 +69,6 @@ def _plot(
     across: Axis,
     down: Axis,
     limit: float | None,
-    curve: tuple[tuple[float, float], ...],
 ) -> Plot:
     """The marks with their names, both axes, the limit and today's line."""
     about = "; ".join(point.title for point in points[:8])
@@ -91,7 +83,6 @@ def _plot(
         scale_title=MISSED_TURNS,
         limit=forbidden[0] if forbidden else None,
         today=today,
-        curve=curve,
         names=tuple(name for field in FIELDS for name in names(points, field, today, forbidden)),
     )
 
@@ -107,20 +98,3 @@ def _costs(reading: Reading, across: Axis) -> tuple[tuple[float, str], ...]:
     wide = ON_PHONES.width
     fitting = [(x, text) for x, text in costs if x + 450 * len(text) / wide < 107]
     return spaced(fitting, wide)
-
-
-def _swept(reading: Reading) -> tuple[str, list[str]]:
-    """The setting of the largest sweep, and its strategies in the order of their values.
-
-    A sweep is three or more strategies that differ in nothing but the value of one setting.
-    """
-    groups: dict[tuple[str, str], dict[float, str]] = {}
-    for strategy in reading.compared.strategies:
-        spec = reading.spec(strategy)
-        for match in _SETTING.finditer(spec):
-            rest = f"{spec[: match.start(2)]}*{spec[match.end(2) :]}"
-            groups.setdefault((match[1], rest), {})[float(match[2])] = strategy
-    sweep = max(groups, key=lambda group: len(groups[group]), default=("", ""))
-    strategies = [strategy for _, strategy in sorted(groups.get(sweep, {}).items())]
-    setting, _ = sweep
-    return setting, strategies if len(strategies) > 2 else []
