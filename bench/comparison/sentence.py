@@ -48,13 +48,15 @@ def with_sentence(
     ranked = tuple(replace(item, reason=reason_of(item, advice)) for item in advice.ranked)
     advice = replace(advice, ranked=ranked)
     subject, sentence = (
-        _savings(advice, assumed) if answers == "savings" else _of_quality(advice, answers)
+        _savings(advice, assumed)
+        if answers == "savings"
+        else _of_quality(advice, answers, asks, gates)
     )
     about = next((item for item in ranked if item.strategy == asks), None)
-    start = re.split(r"[:;,]", re.sub(r"^Keep what runs today.*?: ", "", sentence))[0]
-    if about and (_is_unknown_today(about) or f"`{asks}`" not in start):
+    start = re.split(r"[:;,]", re.sub(r"^(Keep what runs today.*?|Yes): ", "", sentence))[0]
+    if about and f"`{asks}`" not in start:
         no = subject == asks and about.verdict in _LOSES
-        sentence = f"{'No.' if no else _answer(about, advice, answers, gates)} {sentence}"
+        sentence = f"{'No.' if no else _answer(about, answers)} {sentence}"
     return replace(advice, sentence=sentence, subject=subject)
 
 
@@ -63,7 +65,7 @@ def _is_unknown_today(item: Ranked) -> bool:
     return any(rule.rule == "better" and rule.findings for rule in item.rules)
 
 
-def _answer(item: Ranked, advice: Advice, answers: Answers, gates: Sequence[GateResult]) -> str:
+def _answer(item: Ranked, answers: Answers) -> str:
     """The answer to a question about one strategy."""
     failed, name = next((it for it in item.rules if not it.passed), None), f"`{item.strategy}`"
     figure = next((it for it in item.rules if it.rule == answers), None)
@@ -73,11 +75,6 @@ def _answer(item: Ranked, advice: Advice, answers: Answers, gates: Sequence[Gate
         return f"No: {name} {_LOSES[item.verdict]} ({rule_failed(failed, quoting=False)})."
     if item.verdict == "no saving":
         return f"No: {name} {item.reason}."
-    gate = next((it for it in gates if figure and _is_within(it, item, figure)), None)
-    if figure and gate and _is_unknown_today(item):
-        same = listed([f"`{it.strategy}`" for it in advice.ranked if figure in it.rules])
-        limit = f"the limit of the gate is {percent(gate.limit)}"
-        return f"Yes for {same} ({percent(figure.value)}; {limit}), unknown for what runs today."
     if item.verdict == "not certain":
         gain = "better" if failed and failed.rule == "better" else "cheaper"
         return f"Not certain: {name} may be {gain}."
@@ -250,7 +247,9 @@ def _other_economy(advice: Advice, items: Sequence[Ranked]) -> str:
 # ---------------------------------------------------------------- stores, evaluators, routers
 
 
-def _of_quality(advice: Advice, answers: Rule) -> tuple[str, str]:
+def _of_quality(
+    advice: Advice, answers: Rule, asks: str, gates: Sequence[GateResult]
+) -> tuple[str, str]:
     """The best store, evaluator or router, and the sentence on it and its gain."""
     figures = [
         (item, result)
@@ -288,5 +287,9 @@ def _of_quality(advice: Advice, answers: Rule) -> tuple[str, str]:
     if best.verdict != "not certain":
         why = "which is worse" if last is result else f"but {best.reason}"
         return name, f"{_KEEP}: `{name}` {words}, {why}{on}."
+    gate = next((it for it in gates if _is_within(it, best, result)), None)
+    if gate and name == asks and not is_known:
+        start = f"Yes: `{name}` {words}, and the gate asks for {percent(gate.limit)}"
+        return name, f"{start}. {_KEEP_FOR_NOW}: {best.reason}."
     why = f", but {best.reason}{on}" if is_known else f"; {best.reason}"
     return name, f"{_KEEP_FOR_NOW}: `{name}` {words}{why}."

@@ -51,7 +51,7 @@ def title_of(compared: Compared) -> str:
     if compared.title or not names:
         return compared.title or "Which strategy?"
     if len(names) == 1:
-        return f"Is {names[0]} better than what runs today?"
+        return f"Which is better: {names[0]} or what runs today?"
     return f"Which of {count(len(names))} strategies is best?"
 
 
@@ -78,7 +78,8 @@ def _short(reading: Reading) -> str:
         known = [rule for rule in item.rules if rule.metric in FIGURES and rule.value is not None]
         asked = [rule for rule in known if rule.rule == reading.compared.answers][:1]
         todays = [f"today {percent(reading.value(TODAY, rule.metric))}" for rule in asked]
-        figures = [*map(figure_in_words, asked), *todays] or figures
+        words = [it for it in map(figure_in_words, asked) if it not in sentence[: verdict.start()]]
+        figures = [*words, *todays] or figures
     elif item.verdict in REFUSED:
         figures.append(f"but {item.verdict}")
     elif item.verdict == "not certain":

@@ -93,7 +93,7 @@ def _key_figures(reading: Reading) -> tuple[Cell, Cell]:
     if item and (advised or reading.shapes_prompts(item)):
         misses_too_much = any(it.rule == "needed" and not it.passed for it in item.rules)
         tone: Tone = "bad" if misses_too_much else ""
-        name = "" if advised else f"with `{item.strategy}`"
+        name = "" if advised else f"`{item.strategy}`"
         missed = Cell((Span(percent(item.missed_turns), tone),), name)
     price = reading.price(advised)
     if advised is None or price is None:
