@@ -141,7 +141,7 @@ class _Piece:
         for key, text in pairs if known else ():
             sign = text.strip()
             is_sign = len(sign) == 1 and not sign.isalnum() and sign not in _EMPTY_SIGNS
-            is_sign = is_sign or sign in TYPES
+            is_sign = is_sign or (sign in TYPES and not table.says_value(sign))
             if is_sign:
                 self._is_read = False
             if is_sign or not text.strip(" .…") or not key or table.has_container(f"{key}s"):

@@ -12,7 +12,7 @@ from ..model import as_text
 
 class Form(NamedTuple):
     """How data write a value: the keys that label parts of it, and the references in place of other
-    parts, each with its part and the key that leads to it.
+    parts, each with its part and the keys that lead to it.
     """
 
     labels: tuple[str, ...] = ()
@@ -24,7 +24,7 @@ _MOST_LEVELS = 3
 
 
 def form_of(shown: Any, value: Any, key: str = "", levels: int = _MOST_LEVELS) -> Form | None:
-    """The form in which JSON data write a value, to which a key leads; None if they write another
+    """The form in which JSON data write a value, to which some keys lead; None if they write another
     one, or have more `levels` of labels.
 
     >>> rows = [{"id": 1, "ok": True}, {"id": 2, "ok": True}]
@@ -45,7 +45,8 @@ def form_of(shown: Any, value: Any, key: str = "", levels: int = _MOST_LEVELS) -
     (('a', 'b', 'c'), None)
     """
     if isinstance(shown, dict) and isinstance(value, dict) and shown.keys() == value.keys():
-        return _together(form_of(shown[inner], value[inner], inner, levels) for inner in value)
+        inner = ((shown[name], item, f"{key} {name}".strip()) for name, item in value.items())
+        return _together(form_of(*each, levels) for each in inner)
     if isinstance(shown, list) and isinstance(value, list) and len(shown) == len(value):
         pairs = zip(shown, value, strict=True)
         return _together(form_of(*pair, levels=levels) for pair in pairs)

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import re
 
-_PARTS = frozenset(
+TYPES = frozenset(
+    re.findall(
+        r"\w+", "any array bool boolean date float int integer list number object str string text"
+    )
+)
+"""The words for the type of a value."""
+
+_PARTS = TYPES | frozenset(
     re.findall(
         r"\w+",
-        "any array bool boolean column data dict element entry field float index insert int integer into item json key list main "
-        "map name number object record result root row str string struct table type value dd dl dt li ol p span tbody td th thead tr ul",
+        "column data dict dd dl dt element entry field index insert into item json key li main map name ol p "
+        "record result root row span struct table tbody td th thead tr type ul value",
     )
 )
 """The words that layouts use for their parts."""
-
-TYPES = frozenset({"any", "bool", "boolean", "float", "int", "integer", "str", "string"})
-"""The words for the type of a value."""
 
 LINKS = frozenset(
     {"above", "as", "and", "by", "for", "has", "have", "here", "in", "is", "of", "the", "with"}

@@ -19,6 +19,7 @@ from functools import partial
 from typing import Any
 
 from .decode import SCALARS, NothingParsed, parse_json
+from .separators import TYPES
 
 Row = dict[str, Any]
 _Table = tuple[list[Row], int]  # rows, and how many lines they took, header included
@@ -29,6 +30,9 @@ _BEFORE_COLUMNS = re.compile(r"\s*(?:\[\d+\][\s:]+|(?:columns|fields|header): )"
 _RULE = re.compile(r"\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?")
 _TOON = re.compile(r"\s*[\w.\"-]*\[\d+\]\{([^{}]+)\}:\s*")
 _MEANING = re.compile(r"\S (?:=|->|→) \S")
+_TYPE_NOTE = re.compile(rf"(?<=\w)\s*\((?:{'|'.join(sorted(TYPES))})\)$")
+"""Matches the name of a type behind the name of a column."""
+
 _LEFT_OUT = {"...", "..", "…"}
 _MAX_COLUMNS = 200
 _WORD = re.compile(r"\w+")
@@ -41,7 +45,7 @@ def find_tables(text: str, names: Collection[str]) -> tuple[list[Row], str]:
     >>> names = {"id", "level"}
     >>> find_tables("two walls\\nid,level\\n1,L 1\\n2,\\"7\\"\\nthat is all", names)
     ([{'id': 1, 'level': 'L 1'}, {'id': 2, 'level': '7'}], 'two walls\\nthat is all')
-    >>> find_tables("| id | level |\\n|---|---|\\n| 1 | L 1 |", names)[0]
+    >>> find_tables("| id | level (text) |\\n|---|---|\\n| 1 | L 1 |", names)[0]
     [{'id': 1, 'level': 'L 1'}]
     """
     words = {max(_WORD.findall(name), key=len, default="") for name in names}
@@ -127,7 +131,7 @@ def _take(
     read: Callable[[str], list[str] | None],
 ) -> _Table | None:
     """The rows below a header; a row with half of the cells or fewer is the last one."""
-    columns = [column.strip().strip("\"'") for column in columns]
+    columns = [_TYPE_NOTE.sub("", column.strip().strip("\"'")) for column in columns]
     if not _known(columns, names):
         return None
     rows: list[Row] = []
