@@ -84,15 +84,16 @@ def scenario_at(plan: Scenario, revision: str, running: Running) -> Iterator[Sce
         files = Path(folder).resolve() / "files"
         unpack(sha, top, files, files.with_name("index"))
         inside = plan.path.resolve().relative_to(top)
+        earlier = _earlier(files, top, inside)
         absent = [
             f"scenario {name} is gone or another one"
-            for name in _missing_scenarios(files, top, inside)
+            for name in _missing_scenarios(files, top, inside, everywhere=earlier is None)
         ]
-        if not (files / inside).is_file():
+        if earlier is None:
             error = NewScenarioError(f"{inside} is not in {revision}")
             error.missing = tuple(absent)
             raise error
-        then = read_scenario(files / inside)
+        then = read_scenario(earlier)
         moved = msgspec.structs.replace(then, **{name: getattr(plan, name) for name in _OF_NOW})
         place = Place(then.base, top, files, hidden_from_code(moved.traces, moved.base))
         given = strategies_given(moved.strategies, place, running, tolerant=True)
@@ -158,16 +159,31 @@ def _upwards(folder: Path, top: Path) -> list[Path]:
     return [one for one in (folder, *folder.parents) if one.is_relative_to(top.resolve())]
 
 
-def _missing_scenarios(files: Path, top: Path, inside: Path) -> Iterator[str]:
-    """Yield the scenarios beside a scenario, or in a folder above, that a revision has in `files`
-    and that are gone now."""
-    for then in _upwards((files / inside).parent, files):
-        now = top / then.relative_to(files)
-        beside = set(map(_sha256, now.glob("*.toml"))) - {None}
-        for file in sorted(then.glob("*.toml")):
-            is_here = (now / file.name).is_file() or _sha256(file) in beside
-            if is_scenario(file) and not is_here:
-                yield file.name
+def _earlier(files: Path, top: Path, inside: Path) -> Path | None:
+    """The file that a scenario `inside` a repository has in the `files` of a revision: the one of
+    its name, else the same text under a name that is gone now; None for a new scenario."""
+    if (files / inside).is_file():
+        return files / inside
+    others = (
+        file for file in sorted(files.rglob("*.toml")) if _sha256(file) == _sha256(top / inside)
+    )
+    moved = (file for file in others if not (top / file.relative_to(files)).is_file())
+    return min(moved, key=lambda file: file.parent != files / inside.parent, default=None)
+
+
+def _missing_scenarios(files: Path, top: Path, inside: Path, *, everywhere: bool) -> Iterator[str]:
+    """Yield the scenarios that a revision has in `files` and that are gone now: those beside a
+    scenario or in a folder above, or `everywhere`, where a new scenario may have come from."""
+    folders = [files] if everywhere else _upwards((files / inside).parent, files)
+    there = (file for it in folders for file in it.glob("**/*.toml" if everywhere else "*.toml"))
+    for file in sorted(there):
+        now = top / file.relative_to(files)
+        beside = (
+            it for folder in {now.parent, (top / inside).parent} for it in folder.glob("*.toml")
+        )
+        is_here = now.is_file() or _sha256(file) in map(_sha256, beside)
+        if is_scenario(file) and not is_here:
+            yield file.name
 
 
 def _removed(then: Scenario, now: Scenario) -> Iterator[str]:
@@ -180,9 +196,9 @@ def _removed(then: Scenario, now: Scenario) -> Iterator[str]:
     for sha256, (file, reader) in _recordings(then).items():
         if sha256 not in recordings or recordings[sha256][1] != reader:
             yield f"recording {file.name}"
-    baseline = then.baseline_path
-    if baseline and baseline.exists() and not (now.base / baseline.name).is_file():
-        yield baseline.name
+    before, baseline = then.baseline_path, now.baseline_path
+    if before and before.exists() and not (baseline and baseline.is_file()):
+        yield before.name
 
 
 def _new_recordings(then: Scenario, now: Scenario) -> frozenset[Path]:

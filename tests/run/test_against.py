@@ -98,12 +98,13 @@ def test_a_helper_module_is_imported_from_the_revision(how, repository):
 
 def test_a_changed_file_fails_and_an_equal_one_passes(repository):
     write_files({MINE: KEEPS})
-    start = commit("start")
+    name = f"HEAD ({commit('start')[:9]})"
     same = run_against()
-    assert (outcomes(same), same.against, same.notes) == ({"pass"}, f"HEAD ({start[:9]})", ())
+    assert (outcomes(same), same.against, same.notes) == ({"pass"}, name, ())
     write_files({MINE: "def f(result):\n    return result.text[:60]\n"})
     assert outcomes(run_against(jobs=2)) == {"fail"}
     assert git("status", "--porcelain") == "M gates/mine.py"
+    assert outcomes(bench.run_scenario(FILE.rename("gates/new.toml"), against="HEAD")) == {"fail"}
 
 
 @pytest.mark.parametrize(
@@ -117,9 +118,8 @@ def test_a_data_file_is_read_from_the_revision(place):
 
 
 def test_the_gates_of_both_revisions_are_judged():
-    write_files(
-        {MINE: "def f(result):\n    return result.text[:600]\n", FILE: SCENARIO.replace("max_drop = 0.05", "min = 0.9")}
-    )
+    cut = "def f(result):\n    return result.text[:600]\n"
+    write_files({MINE: cut, FILE: SCENARIO.replace("max_drop = 0.05", "min = 0.9")})
     commit("a limit")
     write_files({FILE: SCENARIO})
     found = run_against()
@@ -172,7 +172,7 @@ def test_code_that_is_no_longer_used_is_reported(repository):
     assert [note.partition(": ")[2] for note in found.notes] == ["src/myagent/memory.py"]
 
 
-def test_a_revision_that_cannot_be_compared_with_gives_a_reason(repository, tmp_path_factory, monkeypatch):
+def test_a_revision_that_cannot_be_compared_with_gives_a_reason():
     write_files({MINE: KEEPS})
     commit("start")
     for revision in ("no-such-branch", "--help", "HEAD~9"):
