@@ -104,7 +104,7 @@ def _about(reading: Reading) -> str:
     data = ", ".join(filter(None, kinds))
     others = sum(name != TODAY for name in compared.strategies)
     against = f"{counted(others, 'strategy', 'strategies')} against what runs today"
-    baseline = f"baseline {compared.against}" if compared.against else ""
+    baseline = f"baseline {reading.against}" if reading.against else ""
     return " · ".join(filter(None, [data, reading.size, against if others else "", baseline]))
 
 

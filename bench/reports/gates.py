@@ -81,6 +81,13 @@ def gates_in_words(compared: Compared, *outcomes: str) -> list[str]:
     ]
 
 
+def not_judged(compared: Compared) -> str:
+    """What was not judged, and that this can be an error, as a sentence; "" if all was judged."""
+    skipped = (gate.reason for gate in compared.gates if gate.outcome == "skipped")
+    reasons = "; ".join(dict.fromkeys(skipped))
+    return f"Not judged: {reasons} (an error with --require-baseline)." if reasons else ""
+
+
 def gate_in_words(reading: Reading, gate: GateResult) -> str:
     """The outcome of a gate as a clause: its values, their basis, the condition, the worst run."""
     metric = gate.rule.metric

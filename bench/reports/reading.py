@@ -235,6 +235,12 @@ class Reading:
 
     # ------------------------------------------------------------ the baseline
 
+    @property
+    def against(self) -> str:
+        """The name of the baseline: of a file without its folder; "" without a baseline."""
+        name = self.compared.against
+        return name.rpartition("/")[2] if name.endswith(".json") else name
+
     def move(self, strategy: str, metric: str) -> Move | None:
         """The move of one number of a strategy against the baseline; None if it did not move."""
         wanted = (strategy, metric)

@@ -164,7 +164,7 @@ def _base(
     """The values to compare with: those of the baseline, of a file, or of a replayed revision."""
     if against is None:
         scores = _baseline_of(plan, empty.accepting)
-        name = plan.baseline_path.name if scores and plan.baseline_path else ""
+        name = plan.baseline_path.as_posix() if scores and plan.baseline_path else ""
         missing = [*orphaned(plan)] if empty.required else []
         return empty._replace(scores=scores, name=name, missing=missing), None
     if against.endswith(".json") and Path(against).is_file():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 
 from ...comparison.gate_rules import LIMITS, is_beyond_limit
@@ -22,7 +23,7 @@ from ..blocks import (
     muted,
     table,
 )
-from ..gates import condition, cost_in_words, failed_sentence, name_of, worst_run
+from ..gates import condition, cost_in_words, failed_sentence, name_of, not_judged, worst_run
 from ..numbers import count, counted, difference, listed
 from ..reading import IN_TOKENS, Reading
 
@@ -50,8 +51,8 @@ def _gates(reading: Reading) -> Iterator[Block]:
     """Yield the blocks on gates: the failed ones first."""
     failed, passed = reading.failed_gates, len(reading.judged_gates)
     others = [gate for gate in reading.compared.gates if gate not in failed]
-    unmoved = reading.compared.against and not reading.compared.moves
-    nothing = f"Nothing moved against `{reading.compared.against}`." if unmoved else ""
+    unmoved = reading.against and not reading.compared.moves
+    nothing = f"Nothing moved against `{reading.against}`." if unmoved else ""
     if failed:
         head, rest = failed_sentence(reading)
         yield Prose((Span(head, "bad", strong=True), f" {rest}"), "lead")
@@ -62,6 +63,8 @@ def _gates(reading: Reading) -> Iterator[Block]:
         yield Prose((_SIGNS["pass"], f"{text}: the limits in the scenario file hold. {nothing}"))
     elif nothing:
         yield Prose(nothing)
+    if skipped := not_judged(reading.compared):
+        yield Prose((Span(skipped, strong=True),))
     now, before = reading.compared.specs, reading.compared.specs_before
     changed = [
         (name, code(before.get(name, "")), code(now.get(name, "")))
@@ -75,8 +78,8 @@ def _gates(reading: Reading) -> Iterator[Block]:
         yield from headed(_gate_table(reading, "Failed gates", failed))
     if others:
         known = sum(gate.outcome == "pass" for gate in others)
-        skipped = f", {count(len(others) - known)} not judged" if known < len(others) else ""
-        title = f"{counted(known, 'gate')} passed{skipped}" if failed else "Values and limits"
+        rest = f", {count(len(others) - known)} not judged" if known < len(others) else ""
+        title = f"{counted(known, 'gate')} passed{rest}" if failed else "Values and limits"
         yield Fold(title, (_gate_table(reading, "Other gates", others),))
 
 
@@ -180,10 +183,14 @@ def _next(reading: Reading) -> Iterator[Block]:
         other = f" Or use `{advised}`, which passes every gate; {cost}."
     yield Prose((Span("To pass, ", strong=True), f"{back}.{other}"), "next")
     stem, own, _ = reading.compared.against.rpartition(".baseline.json")
-    file = f"`{stem}.toml`" if own else "the scenario"
+    file = shlex.quote(f"{stem}.toml")
     failed = (gate.rule for gate in reading.failed_gates if {*LIMITS} & gate.rule.settings.keys())
     limits = listed([f"`{name}`" for name in dict.fromkeys(rule.metric for rule in failed)])
-    steps = [f"change the limit of {limits} in {file}"] if limits else []
-    store = f"store the new values: `bench run {stem}.toml --update-baseline`"
+    steps = (
+        [f"change the limit of {limits} in {f'`{file}`' if own else 'the scenario'}"]
+        if limits
+        else []
+    )
+    store = f"store the new values: `bench run {file} --update-baseline`"
     steps.append(store if own else "merge: the next comparison is with the values of now.")
     yield Prose((Span("To accept the loss, ", strong=True), ", then ".join(steps)), "next")
