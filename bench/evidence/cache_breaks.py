@@ -4,7 +4,7 @@ served.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from ..model import (
@@ -35,14 +35,16 @@ class _Earlier(NamedTuple):
     changed: BreakCause | None = None
 
 
-def cache_report(trace: Trace, model: str | None = None) -> CacheReport:
+def cache_report(
+    trace: Trace, model: str | None = None, elsewhere: Collection[int] = ()
+) -> CacheReport:
     """The cache breaks of a recording, and the share of its turns that the cache model explains.
 
     A turn is expected to read what the turn before it in its thread read and wrote; where a
     provider does not report writes, the prompt before as far as the provider's rule reads it. A
     shortfall of more than 1 % (and of at least 1,024 tokens) is a break. It has a cause that the
     recording shows, or "unknown"; a turn is explained if it read what was expected, or broke for a
-    cause that the recording shows. Turns without reported cache reads are not judged.
+    cause that the recording shows. Turns without reported cache reads, and the steps `elsewhere`, are not judged.
 
     >>> from bench.model import Source, UserTurn
     >>> def turn(at, prompt, read, t):
@@ -57,7 +59,7 @@ def cache_report(trace: Trace, model: str | None = None) -> CacheReport:
     breaks: list[CacheBreak] = []
     for number, left, turn, usage in _pairs(trace, model):
         rule = rule_of(turn.model or model)
-        if rule is None:
+        if rule is None or turn.index in elsewhere:
             continue
         judged += 1
         expected = min(_left_by(left, rule), usage.prompt_tokens)

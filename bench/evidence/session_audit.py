@@ -4,7 +4,7 @@ truncated or read twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Literal
 
 from ..model import ContextEdit, ContextReset, ToolResult, Usage, grouped
@@ -38,15 +38,21 @@ _KINDS = {
 
 
 def audit_of(
-    recorded: ReplayEvidence, minimum: ReplayEvidence | None, marker_of: Callable[[str], str]
+    recorded: ReplayEvidence,
+    minimum: ReplayEvidence | None,
+    marker_of: Callable[[str], str],
+    counted: Mapping[str, str],
 ) -> SessionAudit:
     """The audit of a recording, from its own replay and that of a reference with perfect foresight.
 
     `marker_of` returns the name of the program that left a truncation marker in a text, `""`
-    without one.
+    without one. `counted` are answers whose charges another session has, by their ids: a fork of a
+    session begins with its answers, which were billed once.
     """
     trace = recorded.trace
-    turns = _turns(recorded, as_reported=True)
+    ids = {turn.index: turn.answer_id or "" for turn in trace.model_turns}
+    elsewhere = {step: counted[answer] for step, answer in ids.items() if answer in counted}
+    turns = _turns(recorded, elsewhere, as_reported=True)
     charges = {turn.step: turn.charges for turn in turns}
     carried = carried_by(recorded.walked.calls, recorded.messages.tokens, charges)
     rereads = tuple(rereads_of(recorded))
@@ -59,7 +65,7 @@ def audit_of(
         model=recorded.index.model,
         sha256=trace.sha256,
         results=len(trace.results),
-        reported_turns=sum(turn.reported for turn in turns),
+        reported_turns=sum(turn.reported and not turn.counted_in for turn in turns),
         charges=total_of([turn.charges for turn in turns]),
         stated_usd=float(stated) if isinstance(stated, int | float) else None,
         turns=turns,
@@ -68,11 +74,11 @@ def audit_of(
         shortenings=tuple(_shortenings(recorded, turns, rereads)),
         cuts=tuple(_cuts(recorded, marker_of)),
         rereads=rereads,
-        cache=cache_report(trace, recorded.index.model),
-        replayed=total_of([turn.charges for turn in _turns(recorded, as_reported=False)]),
+        cache=cache_report(trace, recorded.index.model, elsewhere),
+        replayed=_replayed(recorded, elsewhere),
         minimum=None
         if minimum is None or minimum.replay.failure
-        else total_of([turn.charges for turn in _turns(minimum, as_reported=False)]),
+        else _replayed(minimum, elsewhere),
         skipped=dict(trace.left_out),
     )
 
@@ -89,8 +95,16 @@ def total_of(each: list[Charges]) -> Charges:
     return Charges(**sums, usd=sum(item.usd or 0.0 for item in each) if priced else None)
 
 
-def _turns(evidence: ReplayEvidence, *, as_reported: bool) -> tuple[TurnCharges, ...]:
-    """The charges of each model call: by its usage, else as counted and priced here."""
+def _replayed(evidence: ReplayEvidence, elsewhere: Mapping[int, str]) -> Charges:
+    """The charges of a replay as counted and priced here."""
+    return total_of([turn.charges for turn in _turns(evidence, elsewhere, as_reported=False)])
+
+
+def _turns(
+    evidence: ReplayEvidence, elsewhere: Mapping[int, str], *, as_reported: bool
+) -> tuple[TurnCharges, ...]:
+    """The charges of each model call: none `elsewhere`, by its usage, else as counted and priced
+    here."""
     usages = {
         turn.index: turn.usage if as_reported else None for turn in evidence.trace.model_turns
     }
@@ -101,7 +115,10 @@ def _turns(evidence: ReplayEvidence, *, as_reported: bool) -> tuple[TurnCharges,
             step=call.step,
             thread=call.thread,
             reported=usages[call.step] is not None,
-            charges=_charges(
+            counted_in=elsewhere.get(call.step, ""),
+            charges=Charges(usd=0.0)
+            if call.step in elsewhere
+            else _charges(
                 item,
                 usages[call.step],
                 evidence.session.pricing.rule_of(call.step)[1],

@@ -35,11 +35,13 @@ class Charges(Value, frozen=True, kw_only=True):
 
 class TurnCharges(Value, frozen=True, kw_only=True):
     """The charges of one model call; `reported` is True if they follow from the provider's own
-    counts."""
+    counts. `counted_in` is another session with the same answer, where its charges are (`""`: here).
+    """
 
     step: int
     thread: str
     reported: bool
+    counted_in: str = ""
     charges: Charges
 
 

@@ -89,7 +89,7 @@ class UserTurn(Step, frozen=True, kw_only=True, tag="user"):
 
 class ModelTurn(Step, frozen=True, kw_only=True, tag="model"):
     """One answer of the model. `reasoning` is priced as output, and resent with later prompts only
-    if `reasoning_resent`."""
+    if `reasoning_resent`. `answer_id` is the provider's id of the answer, which it bills once."""
 
     content: str = ""
     non_text: int = 0
@@ -98,6 +98,7 @@ class ModelTurn(Step, frozen=True, kw_only=True, tag="model"):
     reasoning: str | None = None
     reasoning_resent: bool = False
     usage: Usage | None = None
+    answer_id: str | None = None
 
 
 class ToolResult(Step, frozen=True, kw_only=True, tag="result"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,12 +46,16 @@ def audit(
     """
     source = TraceSource(paths, base)
     silent: list[tuple[str, str]] = []
+    counted: dict[str, str] = {}  # answers by their ids, with the session that has their charges
 
     def each() -> Iterator[SessionAudit]:
         """Yield the audit of each recording with a model call."""
+        nonlocal counted
         for done, trace in enumerate(source, 1):
             if trace.model_turns:
-                yield audited(trace, model)
+                yield audited(trace, model, counted)
+                answers = (turn.answer_id for turn in trace.model_turns)
+                counted = {**dict.fromkeys(filter(None, answers), trace.id), **counted}
             else:
                 silent.append((trace.id, "no model call was recorded"))
             if progress:
@@ -66,8 +70,10 @@ def audit(
 
 
 @rare_collection()
-def audited(trace: Trace, model: str | None = None) -> SessionAudit:
-    """The audit of one recording."""
+def audited(
+    trace: Trace, model: str | None = None, counted: Mapping[str, str] | None = None
+) -> SessionAudit:
+    """The audit of one recording; `counted` as in `audit_of`."""
     session = RunSession(trace, Measuring(model=model))
     minimum = session.evidence(parse_strategy("clairvoyant"))
-    return audit_of(session.recorded, minimum, cut_in)
+    return audit_of(session.recorded, minimum, cut_in, counted or {})

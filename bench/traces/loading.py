@@ -14,7 +14,7 @@ from ..model.errors import BenchError, SpecError, TraceError, debugged, defect
 from ..plugins.registry import build, entries
 from .documents import Document
 from .markers import with_marked_cuts
-from .paths import GivenPath, InputFile, case_id, given_files
+from .paths import GivenPath, InputFile, case_id, earlier_copies, given_files
 from .reader import Confidence, NoReader, PartOf, Reader
 
 Paths = str | Path | Sequence[str | Path]
@@ -45,7 +45,7 @@ def load(paths: Paths, base: Path | None = None) -> Loaded:
     A named file must be recognised and complete. In a folder, files that are damaged or that no
     reader recognises are left out and listed with the reason; a folder without a trace is an error,
     and so is a file that two readers are equally sure of. Among several files, those without a run,
-    and those whose run another has given, are left out and listed. Runs are named after their
+    those whose run another has given, and those with which another begins are left out and listed. Runs are named after their
     files, a second one of the same name after its path. No paths give no traces. A user's reader
     (`mine.py:Reader:runs/`) runs in a separate process, with limits for each file; whatever goes
     wrong there is an error of that file. Raises TraceError, one line with the place and what to do.
@@ -84,11 +84,15 @@ class TraceSource:
                 _ = readers[given.format]  # an unknown one is an error before anything is read
         files = [file for given in everything for file in given.files]
         states = {file.path: _state(file.path) for file in files} if self.still else {}
-        known = _Known()
+        known, copies = _Known(), earlier_copies(files)
         for given in everything:
             skipped, traces = len(self.skipped), len(known.outlines)
             folders = grouped((file.path.parent, file.path) for file in given.files)
             for file in given.files:
+                if file.path in copies:
+                    reason = f"holds the beginning of {copies[file.path]}, which is read"
+                    self.skipped.append((file.name, reason))
+                    continue
                 # those of a folder know their neighbours
                 document = Document(*file, () if given.named else folders[file.path.parent])
                 if file.path in states and _state(file.path) != states[file.path]:
@@ -101,7 +105,10 @@ class TraceSource:
                         yield trace
                     elif (file.name, reason) not in self.skipped[-1:]:
                         self.skipped.append((file.name, reason))
-            if len(known.outlines) == traces and not given.named:
+            nothing = len(known.outlines) == traces and not any(
+                f.path in copies for f in given.files
+            )
+            if nothing and not given.named:
                 raise TraceError(_no_recordings(given, self.skipped[skipped:]))
         if self.paths and not len(known.outlines):
             raise TraceError(": ".join(self.skipped[0]))

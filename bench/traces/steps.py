@@ -56,9 +56,9 @@ class ToolRun:
 
 @dataclass(frozen=True)
 class ReadMessage:
-    """One message of a run. `calls`, `reasoning`, `model` and `usage` belong to a model's answer;
-    `call_id`, `name`, `failed`, `error` (else the content is why it failed) and `ran` to a tool
-    message; `other` are the kinds of the parts that are not text (`picture` is a known one)."""
+    """One message of a run. `calls`, `reasoning`, `model`, `usage` and `answer_id` belong to a
+    model's answer; `call_id`, `name`, `failed`, `error` (else the content is why it failed) and
+    `ran` to a tool message; `other` are the kinds of parts that are no text (`picture` is known)."""
 
     role: Role
     content: str = ""
@@ -72,6 +72,7 @@ class ReadMessage:
     ran: ToolRun | None = None
     model: str | None = None
     usage: Usage | None = None
+    answer_id: str | None = None
     other: tuple[str, ...] = ()
     time: float | None = None
 
@@ -148,6 +149,7 @@ class Steps:
             reasoning=message.reasoning or None,
             reasoning_resent=message.reasoning_resent and bool(message.reasoning),
             usage=message.usage,
+            answer_id=message.answer_id,
             **shown,
         )
 

@@ -14,7 +14,7 @@ from bench.run.measuring import Measuring, RunSession
 
 def audit(*steps: AnyStep) -> SessionAudit:
     session = RunSession(Trace(id="t", source=Source(format="native"), steps=steps), Measuring(()))
-    return audit_of(session.recorded, None, lambda text: "[cut]" if "[cut]" in text else "")
+    return audit_of(session.recorded, None, lambda text: "[cut]" if "[cut]" in text else "", {})
 
 
 def test_a_result_seen_in_part_is_listed_with_what_was_needed_of_it() -> None:

@@ -13,6 +13,7 @@ from hypothesis import given, settings, strategies as st
 
 from bench.model import Trace
 from bench.plugins.registry import entries
+from bench.run.audits import audit
 from bench.traces import Document, load
 from bench.traces.markers import with_marked_cuts
 
@@ -80,6 +81,18 @@ def changed(value: Any, path: tuple[Any, ...], odd: Any) -> Any:
     return new
 
 
+def test_copies_and_forks_of_a_session_are_charged_once(tmp_path: Path) -> None:
+    whole = LINES["claude_code"].read_bytes()
+    (tmp_path / "z.jsonl").write_bytes(whole)
+    alone = audit([tmp_path]).sessions[0].charges
+    (tmp_path / "a.jsonl").write_bytes(whole[: len(whole) // 2])
+    (copied,) = audit([tmp_path]).sessions
+    assert (copied.id, copied.charges) == ("z", alone)
+    (tmp_path / "fork.jsonl").write_bytes(whole.replace(b"cafe", b"0000"))
+    fork, first = audit([tmp_path]).sessions
+    assert [{turn.counted_in for turn in first.turns}, fork.charges] == [{fork.id}, alone]
+
+
 @pytest.mark.parametrize("reader", [*LINES, *WHOLE])
 @settings(max_examples=2 * EXAMPLES, deadline=None)
 @given(data=st.data())
@@ -109,16 +122,8 @@ def test_a_session_with_any_unusual_value_is_read(
 def test_an_invalid_count_leaves_the_other_counts(key: str, odd: Any, tmp_path: Path) -> None:
     usage = {"input_tokens": 10, "output_tokens": 5, "cache_read_input_tokens": 3, key: odd}
     answer = {"role": "assistant", "id": "m", "stop_reason": "end_turn", "content": "done", "usage": usage}
-    lines = [
-        {
-            "type": "user",
-            "sessionId": "s",
-            "uuid": "a",
-            "message": {"role": "user", "content": "go"},
-            "timestamp": "soon",
-        },
-        {"type": "assistant", "sessionId": "s", "uuid": "b", "parentUuid": "a", "message": answer},
-    ]
+    asked = {"type": "user", "message": {"role": "user", "content": "go"}, "timestamp": "soon", "uuid": "a"}
+    lines = [{"sessionId": "s", **asked}, {"type": "assistant", "sessionId": "s", "uuid": "b", "message": answer}]
     (tmp_path / "s.jsonl").write_text("\n".join(map(json.dumps, lines)))
     trace = read("claude_code", tmp_path / "s.jsonl")
     assert len(trace.steps) == 2

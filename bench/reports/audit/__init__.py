@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -82,6 +83,10 @@ def _counted(sessions: Sessions) -> Iterator[str]:
     elif calls:
         some = f"{count(reported)} of {counted(calls, 'model call')}"
         yield f"The provider reported the tokens of {some}; the others are {by_us}"
+    forked = ((turn.counted_in, one.id) for one in sessions.all for turn in one.turns)
+    for pair, calls in Counter(pair for pair in forked if pair[0]).items():
+        first, fork = map(sessions.names.__getitem__, pair)
+        yield f"{counted(calls, 'model call')} of {fork} are in {first} too, and counted there."
     if stated := [one for one in sessions.all if one.stated_usd is not None]:
         theirs = sum(one.stated_usd or 0.0 for one in stated)
         ours = sum(one.charges.usd or 0.0 for one in stated)

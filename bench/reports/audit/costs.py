@@ -30,7 +30,7 @@ def cost(sessions: Sessions) -> Iterator[Block]:
         by_session: list[Cells] = [
             (
                 Cell(sessions.names[one.id], one.model or ""),
-                count(len(one.turns)),
+                count(sessions.calls_of(one)),
                 sessions.words(sessions.size_of(one.charges), unit=False),
                 *map(count, map(len, (one.cache.breaks, one.shortenings, one.cuts, one.rereads))),
             )

@@ -38,7 +38,11 @@ class Sessions:
     @property
     def calls(self) -> int:
         """The number of model calls."""
-        return sum(len(one.turns) for one in self.all)
+        return sum(map(self.calls_of, self.all))
+
+    def calls_of(self, one: SessionAudit) -> int:
+        """The number of model calls of a session that are counted there."""
+        return sum(not turn.counted_in for turn in one.turns)
 
     @property
     def size(self) -> float:

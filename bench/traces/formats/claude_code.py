@@ -32,7 +32,7 @@ _MAIN = "main"
 _LINE = {"type": str, "subtype": str, "uuid": str, "parentUuid": str, "logicalParentUuid": str,
          "timestamp": object, "message": dict, "isCompactSummary": object, "isVisibleInTranscriptOnly": object,
          "toolUseResult": object, "tool_use_result": object, "attachment": dict, "compactMetadata": dict,
-         "microcompactMetadata": dict, "sessionId": str, "session_id": str, "total_cost_usd": float}  # fmt: skip
+         "microcompactMetadata": dict, "sessionId": str, "session_id": str, "requestId": str, "total_cost_usd": float}  # fmt: skip
 
 
 @register("reader", "claude_code")
@@ -209,6 +209,8 @@ class _Session(Steps):
         }
         self._compacted(line, thread)
         turn, *results = message(answer, self.unread)
+        ids = parts[0].get("id"), lines[0].get("requestId")
+        turn = replace(turn, answer_id=" ".join(filter(None, map(text, ids))) or None)
         index = self.add_message(turn, thread, line["timestamp"])
         self.step_of |= {part["uuid"]: index for part in lines if "uuid" in part}
         for result in results:
