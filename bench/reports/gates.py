@@ -1,4 +1,7 @@
-"""Gates in words: their conditions, their values before and now, the failed ones."""
+"""Gates in words: their conditions, their values before and now, the failed ones.
+
+Values and limits are stated as a gate judges them and its file has them: totals are not per run.
+"""
 
 from __future__ import annotations
 
@@ -96,12 +99,11 @@ def gate_in_words(reading: Reading, gate: GateResult) -> str:
     about = f"`{gate.strategy}`: {reading.label(metric)}"
     if gate.value is None:
         return f"{about}: {gate.reason or 'not measured'}"
-    before, now = (reading.stated(value, metric) for value in (gate.before, gate.value))
+    before, now = (quantity(value, reading.unit(metric)) for value in (gate.before, gate.value))
     moved = f": {now}"
     if gate.before is not None and gate.before != gate.value:
         moved = f" {'rose' if gate.value > gate.before else 'fell'} from {before} in the baseline to {now}"
     basis = f" ({re.sub(r'tasks$', reading.sample, gate.basis)})" if gate.basis else ""
-    basis = " a run" if reading.is_per_run(metric) else basis
     rest = (f"{about}{moved}{basis}", f"allowed: {condition(reading, gate)}")
     return "; ".join(filter(None, (*rest, worst_run(reading, gate), gate.reason)))
 
@@ -121,7 +123,7 @@ def worst_run(reading: Reading, gate: GateResult) -> str:
 
 def condition(reading: Reading, gate: GateResult) -> str:
     """The condition of a gate in words; "" for the baseline's, which has none."""
-    metric, unit = gate.rule.metric, reading.unit(gate.rule.metric)
+    unit = reading.unit(gate.rule.metric)
     for name, value in gate.rule.settings.items():
         words, unchanged = _SETTINGS[name]
         if unchanged and value == 0:
@@ -130,5 +132,5 @@ def condition(reading: Reading, gate: GateResult) -> str:
             return f"{words} {value}"
         if unchanged and unit == "share":
             return f"{words} {difference(0.0, float(value), unit).lstrip('+')}"
-        return f"{words} {reading.stated(float(value), metric)}"
+        return f"{words} {quantity(float(value), unit)}"
     return ""

@@ -187,13 +187,10 @@ class Reading:
 
     def stated(self, total: float | None, metric: str) -> str:
         """A value over all runs in words: prices and tokens for one run."""
-        per_run = self.advice.runs if total is not None and self.is_per_run(metric) else 0
-        return quantity((total or 0.0) / per_run if per_run else total, self.unit(metric))
-
-    def is_per_run(self, metric: str) -> bool:
-        """True if reports state a metric for one run, though it is a total over all runs."""
         info = self.compared.metrics.get(metric)
-        return info is not None and (info.aggregate == "total" and info.unit in ("usd", "tokens"))
+        is_cost = info and info.aggregate == "total" and info.unit in ("usd", "tokens")
+        runs = self.advice.runs if is_cost and total is not None else 0
+        return quantity((total or 0.0) / runs if runs else total, self.unit(metric))
 
     def value_in(self, run: str, strategy: str, metric: str) -> float | None:
         """The value of one metric of a strategy on the run with this id; None if there is none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Iterator, Sequence
 
@@ -24,7 +25,7 @@ from ..blocks import (
     table,
 )
 from ..gates import condition, cost_in_words, failed_sentence, name_of, not_judged, worst_run
-from ..numbers import count, counted, difference, listed
+from ..numbers import count, counted, difference, listed, quantity
 from ..reading import IN_TOKENS, Reading
 
 _MOVES, _GATES, _RUNS = 20, 30, 10
@@ -87,7 +88,9 @@ def _gate_table(reading: Reading, name: str, gates: Sequence[GateResult]) -> Tab
     """A table of gates, each with its value before, its value now, and its limit."""
     heads = ["gate", "strategy", "baseline", "now", "limit"]
     rows = [_gate_row(reading, gate) for gate in gates]
-    note = f"Measured on {reading.size}.{_compared_on(reading)}"
+    is_total = any(gate.basis.startswith("total") for gate in gates)
+    totals = " Amounts are totals over all runs." if is_total else ""
+    note = f"Measured on {reading.size}.{totals}{_compared_on(reading)}"
     return table(name, heads, rows, most=_GATES, noun="gate", note=note)
 
 
@@ -105,13 +108,12 @@ def _gate_row(reading: Reading, gate: GateResult) -> Cells:
     metric, unit = gate.rule.metric, reading.unit(gate.rule.metric)
     bad = gate in reading.failed_gates
     moved = "" if gate.before == gate.value else difference(gate.before, gate.value, unit)
-    asked, limit = condition(reading, gate), reading.stated(gate.limit, metric)
-    notes = [f"limit {limit}"] if gate.limit is not None and limit not in asked else []
+    asked, limit = condition(reading, gate), quantity(gate.limit, unit)
+    notes = [f"{key} = {json.dumps(value)}" for key, value in gate.rule.settings.items()]
+    notes += [f"limit {limit}"] if gate.limit is not None and limit not in asked else []
     notes += [worst_run(reading, gate)] if bad else []
     notes += [gate.reason.partition(" — ")[0]]
-    before, now = (
-        "–" if it is None else reading.stated(it, metric) for it in (gate.before, gate.value)
-    )
+    before, now = ("–" if it is None else quantity(it, unit) for it in (gate.before, gate.value))
     return (
         Cell((_SIGNS.get(gate.outcome, _FAILED), name_of(reading, metric)), metric),
         gate.strategy or "–",
@@ -173,7 +175,8 @@ def _next(reading: Reading) -> Iterator[Block]:
     names = list(dict.fromkeys(gate.strategy for gate in reading.failed_gates if gate.strategy))
     back = "take the change back, or change it until every gate passes"
     if gate := next(filter(_failed_before, reading.failed_gates), None):
-        metric, before = gate.rule.metric, reading.stated(gate.before, gate.rule.metric)
+        metric = gate.rule.metric
+        before = quantity(gate.before, reading.unit(metric))
         side = "above" if (gate.before or 0.0) > (gate.limit or 0.0) else "below"
         back = f"change {listed([f'`{name}`' for name in names])} until every gate passes; undoing this change is not enough:"
         back += f" `{metric}` was {side} the limit before it, too ({before})"
