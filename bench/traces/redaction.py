@@ -29,6 +29,7 @@ from .values import as_dict
 _SHORTEST = 8  # characters; a shorter secret is removed only where it was found
 _OPENED = 4  # how often JSON in JSON, or base64 of it, is opened
 _NESTED = 25  # how deep such JSON may be nested
+_KEY_BEFORE, _NUMBER = re.compile(r"""(\\*")\s*:\s*$"""), re.compile(r"[\d.eE+-]+")
 _BASE64 = re.compile(r"(?<![\w+/-])[A-Za-z0-9+/_-]{24,}={0,2}(?![\w+/=-])")
 
 
@@ -140,7 +141,8 @@ class Rule(msgspec.Struct, frozen=True):
             if self.each is not None:
                 inner = _pattern(self.each).finditer(text, *spans[0])
                 spans = [within.span("secret") for within in inner]
-            yield from (span for span in spans if self._accepts(text[slice(*span)]))
+            bare = (_without_quotes(text, *span) for span in spans)
+            yield from (span for span in bare if self._accepts(text[slice(*span)]))
 
     def _accepts(self, text: str) -> bool:
         if self.check is not None:
@@ -148,6 +150,12 @@ class Rule(msgspec.Struct, frozen=True):
         if self.entropy is None and self.group is None:
             return True
         return not is_placeholder(text) and entropy(text) >= (self.entropy or 0.0)
+
+
+def _without_quotes(text: str, start: int, end: int) -> tuple[int, int]:
+    """A place without quotation marks around it: with them, JSON would lose its own."""
+    quoted = end - start > 2 and text[start] == text[end - 1] and text[start] in "\"'`"
+    return (start + 1, end - 1) if quoted else (start, end)
 
 
 @cache
@@ -284,7 +292,10 @@ class Redactor:
     def _replaced(self, text: str, spans: Iterable[tuple[int, int, str]]) -> str:
         pieces, position = [], 0
         for start, end, placeholder in spans:
-            pieces += [text[position:start], placeholder]
+            quote = _KEY_BEFORE.search(text, max(position, start - 20), start)
+            is_number = quote and _NUMBER.fullmatch(text, start, end)  # becomes a string of JSON
+            quoted = f"{quote[1]}{placeholder}{quote[1]}" if quote and is_number else placeholder
+            pieces += [text[position:start], quoted]
             position = end
             self.removed[self._kinds[placeholder]] += 1
         return "".join([*pieces, text[position:]])

@@ -59,6 +59,8 @@ def secrets(seed: int) -> list[tuple[str, str, str]]:
         ("azure", azure, f"AccountName=x;AccountKey={azure};EndpointSuffix=y"),
         ("url_key", query, f"GET https://api.local/v1?q=walls&api_key={query}"),
         ("assigned", key, f'client_secret: "{key}"'),
+        ("assigned", key, f"export SMTP_PASS={key}"),
+        ("azure", azure, f"AZURE_STORAGE_KEY={azure}"),
     ]
 
 
