@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
+from ..model.advice import TODAY
 from ..model.compared import Compared, GateResult
 from ..model.metric import MetricInfo
 from ..model.scores import Number
@@ -168,11 +169,18 @@ def _within(gate: _Gate, old: Number | None, new: Number, basis: str, run: str) 
 
 
 def is_measured(compared: Compared) -> bool:
-    """True if any number of any strategy could be measured."""
-    numbers = (
-        number for run in compared.runs for score in run.scores for number in score.numbers.values()
-    )
-    return any(number.value is not None and number.weight for number in numbers)
+    """True if a gate was judged by a value, or a declared strategy, which failed on no run, has any
+    number; for stores, evaluators and routers the figure that answers the question."""
+    if any(gate.value is not None for gate in compared.gates):
+        return True
+    if compared.answers != "savings":
+        others = (item for item in compared.advice.ranked if item.strategy != TODAY)
+        figures = (rule for item in others for rule in item.rules if rule.rule == compared.answers)
+        return any(rule.value is not None for rule in figures)
+    scores = [score for run in compared.runs for score in run.scores]
+    names = {*compared.strategies} - {score.strategy for score in scores if score.failure}
+    numbers = (it.numbers.values() for it in scores if it.strategy in names)
+    return any(one.value is not None and one.weight for each in numbers for one in each)
 
 
 def exit_code(compared: Sequence[Compared], *, allow_undecided: bool = False) -> int:

@@ -22,9 +22,12 @@ def render(comparisons: Sequence[Compared]) -> Iterator[str]:
     yield "[\n" if several else ""
     for number, compared in enumerate(comparisons):
         yield ",\n" if number else ""
-        before, runs, after = (
-            json_bytes(msgspec.structs.replace(compared, runs=())).decode().partition('"runs":[')
-        )
+        totals = {
+            strategy: {name: number.as_written for name, number in numbers.items()}
+            for strategy, numbers in compared.totals.items()
+        }
+        rest = msgspec.structs.replace(compared, runs=(), totals=totals)
+        before, runs, after = json_bytes(rest).decode().partition('"runs":[')
         yield f'{{"first_line":{json_bytes(first_line(compared)).decode()},{before[1:]}{runs}'
         for place, run in enumerate(compared.runs):
             yield f"{',' if place else ''}{json_bytes(run.as_written).decode()}"
