@@ -35,6 +35,7 @@ VARIABLE = "BENCH_CACHE"
 
 _PACKAGES = ("tiktoken", "genai-prices", "msgspec", "ahocorasick-rs")
 _SHOWS = {"reports", "cli", "starter", "__pycache__"}
+_CHECKSUM = 8  # bytes
 _SCHEMA = "CREATE TABLE IF NOT EXISTS value (key BLOB PRIMARY KEY, body BLOB) WITHOUT ROWID"
 
 
@@ -53,7 +54,7 @@ def user_cache(warn: Callable[[str], object]) -> Cache | None:
         )
     cache = Cache(path)
     if path.exists() and (problem := cache.problem):
-        warn(f"{path}: {problem}; nothing is kept between runs")
+        warn(f"{path}: {problem} — nothing is kept until you delete it or set {VARIABLE}")
     return cache
 
 
@@ -99,17 +100,20 @@ class Cache:
         with contextlib.suppress(
             sqlite3.Error, OSError, zlib.error, msgspec.DecodeError, UnicodeDecodeError
         ):
+            key = key_of(*about)
             with self._open() as connection:
-                found = "SELECT body FROM value WHERE key = ?", (key_of(*about),)
-                row = connection.execute(*found).fetchone()
-            if row is not None:
-                return msgspec.msgpack.decode(zlib.decompress(row[0]), type=kind)
+                row = connection.execute("SELECT body FROM value WHERE key = ?", (key,)).fetchone()
+            stored = row[0] if row and isinstance(row[0], bytes) else b""
+            checksum, body = stored[:_CHECKSUM], stored[_CHECKSUM:]
+            if checksum == _checksum(key, body):
+                return msgspec.msgpack.decode(zlib.decompress(body), type=kind)
         return None
 
     def put(self, value: Any, *about: object) -> None:
         """Store a value; a failure (a full disk, odd texts) is ignored."""
         with contextlib.suppress(sqlite3.Error, OSError, UnicodeEncodeError, OverflowError):
-            row = key_of(*about), zlib.compress(msgspec.msgpack.encode(value), 1)
+            key, body = key_of(*about), zlib.compress(msgspec.msgpack.encode(value), 1)
+            row = key, _checksum(key, body) + body
             with self._open() as connection:
                 connection.execute("INSERT OR REPLACE INTO value VALUES (?, ?)", row)
 
@@ -172,6 +176,11 @@ def key_of(*about: object) -> bytes:
     return hashlib.sha256(
         compact_json([code_version(), *map(str, about)]).encode("utf-8", "replace")
     ).digest()
+
+
+def _checksum(key: bytes, body: bytes) -> bytes:
+    """A checksum of a value and its key: a damaged file may give a key the value of another."""
+    return hashlib.blake2b(body, key=key, digest_size=_CHECKSUM).digest()
 
 
 def replay_digest(replay: Replay) -> str:

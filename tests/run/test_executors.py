@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import sqlite3
 import threading
 import time
 from typing import Any
@@ -85,6 +86,9 @@ def test_a_cached_replay_is_returned_unchanged(tmp_path_factory, values):
     again = pickle.loads(pickle.dumps(cache))
     assert {name: again.get(Any, "a", name) for name in values} == values
     assert again.get(Any, "a", "another name that nobody has") is None
+    with sqlite3.connect(cache.path) as damaged:  # each key has the value of one of them
+        damaged.execute("UPDATE value SET body = (SELECT max(body) FROM value)")
+    assert sum(again.get(Any, "a", name) is not None for name in values) <= 1
     cache.put("\ud800", "a", "no UTF-8")
     assert cache.get(Any, "a", "no UTF-8") is None
 
@@ -124,7 +128,9 @@ def test_a_damaged_cache_file_is_reported_and_fails_nothing(tmp_path, monkeypatc
     for name in ("new.sqlite", "k.sqlite"):
         monkeypatch.setenv("BENCH_CACHE", str(tmp_path / name))
         cache = user_cache(warnings.append)
-    assert warnings == [f"{cache.path}: file is not a database; nothing is kept between runs"]
+    assert warnings == [
+        f"{cache.path}: file is not a database — nothing is kept until you delete it or set BENCH_CACHE"
+    ]
     cache.put("1", "a")
     assert cache.get(str, "a") is None
     assert Cache(tmp_path / "k.sqlite" / "below").get(str, "a") is None
