@@ -118,7 +118,8 @@ def _obstacles(gate: _Gate) -> Iterator[GateResult]:
     missing: Outcome = "fail" if required else "undecided"
     if lost := against.lost:
         names = f"{', '.join(lost[:3])}{' and more' if len(lost) > 3 else ''}"
-        reason = f"not here as in the baseline: {names} — restore, or accept {_UPDATE}"
+        what = f"the baseline's recordings {names} are missing or changed"
+        reason = f"{what} — restore them, or accept the others {_UPDATE}"
         yield gate.result(missing, reason)
     if not now.all:
         yield gate.result("undecided", "no run of the baseline is here")

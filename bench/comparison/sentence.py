@@ -24,7 +24,7 @@ from .wording import change, less_or_more, pricing_of, sample
 _KEEP, _KEEP_FOR_NOW = "Keep what runs today", "Keep what runs today for now"
 _ECONOMY = {"cached": " with the provider's cache", "uncached": " without a cache"}
 _ASSUMED = " with a cache as the provider documents it"
-_LOSES = {
+LOSES = {
     "invalid": "is invalid",
     "unfaithful": "is unfaithful",
     "loses too much": "loses too much",
@@ -55,7 +55,7 @@ def with_sentence(
     about = next((item for item in ranked if item.strategy == asks), None)
     start = re.split(r"[:;,]", re.sub(r"^(Keep what runs today.*?|Yes): ", "", sentence))[0]
     if about and f"`{asks}`" not in start:
-        no = subject == asks and about.verdict in _LOSES
+        no = subject == asks and about.verdict in LOSES
         sentence = f"{'No.' if no else _answer(about, answers)} {sentence}"
     return replace(advice, sentence=sentence, subject=subject)
 
@@ -69,10 +69,10 @@ def _answer(item: Ranked, answers: Answers) -> str:
     """The answer to a question about one strategy."""
     failed, name = next((it for it in item.rules if not it.passed), None), f"`{item.strategy}`"
     figure = next((it for it in item.rules if it.rule == answers), None)
-    if item.verdict in _LOSES and failed:
+    if item.verdict in LOSES and failed:
         if figure and not figure.passed and asked_by(figure).verdict == item.verdict:
             failed = figure  # the measure that the question is about
-        return f"No: {name} {_LOSES[item.verdict]} ({rule_failed(failed, quoting=False)})."
+        return f"No: {name} {LOSES[item.verdict]} ({rule_failed(failed, quoting=False)})."
     if item.verdict == "no saving":
         return f"No: {name} {item.reason}."
     if item.verdict == "not certain":
@@ -165,7 +165,7 @@ def _keep(advice: Advice, assumed: bool) -> tuple[str, str]:
     prices = {item.strategy: price for item in acting if (price := item.price(advice.basis))}
     cheaper = sorted(
         (it for it in acting if it.strategy in prices and prices[it.strategy].saves),
-        key=lambda item: (item.verdict in _LOSES, prices[item.strategy].per_run, item.strategy),
+        key=lambda item: (item.verdict in LOSES, prices[item.strategy].per_run, item.strategy),
     )
     if cheaper:
         return cheaper[0].strategy, _why_not(advice, cheaper, acting, assumed)
@@ -177,8 +177,8 @@ def _keep(advice: Advice, assumed: bool) -> tuple[str, str]:
     first, *more = acting
     failed = next((rule for rule in first.rules if not rule.passed), None)
     refused = ""
-    if not more and first.verdict in _LOSES and failed:
-        refused = f"`{first.strategy}` {_LOSES[first.verdict]}: {rule_failed(failed)}"
+    if not more and first.verdict in LOSES and failed:
+        refused = f"`{first.strategy}` {LOSES[first.verdict]}: {rule_failed(failed)}"
     if all(item.verdict == "invalid" for item in acting):
         return first.strategy, f"{refused or 'no strategy that changed anything is valid'}."
     costs = "no strategy costs less"
@@ -201,9 +201,9 @@ def _why_not(
     name = f"`{item.strategy}`"
     price, cost = item.price(advice.basis), _cost(advice, item, assumed)
     failed = next((rule for rule in item.rules if not rule.passed), None)
-    if item.verdict in _LOSES and failed:
+    if item.verdict in LOSES and failed:
         start = f"no cheaper strategy is acceptable; the cheapest, {name}," if more else name
-        why = f"{_LOSES[item.verdict]}: {rule_failed(failed)}"
+        why = f"{LOSES[item.verdict]}: {rule_failed(failed)}"
         is_certain = price is not None and price.certain
         known = "it certainly saves something" if is_certain else "the saving is not certain"
         rest = f"({known} on {sample(advice)}).{_other_economy(advice, acting)}"
@@ -231,7 +231,7 @@ def _other_economy(advice: Advice, items: Sequence[Ranked]) -> str:
     }
     item = min(
         (item for item in items if item.strategy in prices),
-        key=lambda item: (item.verdict in _LOSES, prices[item.strategy].ratio, item.strategy),
+        key=lambda item: (item.verdict in LOSES, prices[item.strategy].ratio, item.strategy),
         default=None,
     )
     here = item.price(advice.basis) if item else None
@@ -239,7 +239,7 @@ def _other_economy(advice: Advice, items: Sequence[Ranked]) -> str:
         return ""
     price = prices[item.strategy]
     costs = "may cost" if price.saves and not price.certain else "costs"
-    but = f", but {_LOSES[item.verdict]}" if item.verdict in _LOSES else ""
+    but = f", but {LOSES[item.verdict]}" if item.verdict in LOSES else ""
     economy = _ECONOMY[other].strip().capitalize()
     return f" {economy} `{item.strategy}` {costs} {less_or_more(price)}{but}."
 
@@ -262,7 +262,7 @@ def _of_quality(
     figures.sort(
         key=lambda pair: (
             pair[0].strategy != advice.advised,
-            pair[0].verdict in _LOSES,
+            pair[0].verdict in LOSES,
             -merit(pair[0].rules, answers),
             pair[0].strategy,
         )

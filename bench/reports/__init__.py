@@ -13,7 +13,9 @@ from pathlib import Path
 
 from ..comparison.reasons import FIGURES, figure_in_words
 from ..comparison.rules import GAINS
-from ..model.advice import REFUSED, TODAY
+from ..comparison.sentence import LOSES
+from ..comparison.wording import less_or_more
+from ..model.advice import TODAY
 from ..model.compared import Compared
 from ..model.errors import BenchError
 from .blocks import Report
@@ -25,6 +27,9 @@ from .reading import VERDICT, Reading
 
 FORMATS = {".html": "html", ".htm": "html", ".md": "markdown", ".json": "json", ".csv": "csv"}
 """The format of a file, by its ending."""
+
+_DOUBTS = {**LOSES, "not certain": "that is not certain"}
+"""The words for the verdicts of strategies that are cheaper and yet not advised."""
 
 _VALUES = ("json", "csv")  # formats of values, which have no panels
 
@@ -72,25 +77,29 @@ def _short(reading: Reading) -> str:
     verdict = VERDICT.search(sentence)
     if verdict is None or item is None:
         return sentence
-    price = reading.price(item)
-    figures = [change(price.ratio) if price else ""]
+    head, price = sentence[: verdict.end() - 1], reading.price(item)
+    is_advised = item.strategy == reading.advice.advised
+    figures = []
     if reading.compared.answers != "savings":
         known = [rule for rule in item.rules if rule.metric in FIGURES and rule.value is not None]
-        asked = [rule for rule in known if rule.rule == reading.compared.answers][:1]
-        todays = [f"today {percent(reading.value(TODAY, rule.metric))}" for rule in asked]
-        words = [it for it in map(figure_in_words, asked) if it not in sentence[: verdict.start()]]
-        figures = [*words, *todays] or figures
-    elif item.verdict in REFUSED:
-        figures.append(f"but {item.verdict}")
-    elif item.verdict == "not certain":
-        figures.append("not certain")
-    elif item.missed_turns:
-        figures.append(f"{percent(item.missed_turns)} of turns miss something")
-    is_advised = item.strategy == reading.advice.advised
-    if is_advised and item.rules and item.rules[-1].rule in GAINS:
+        for rule in [rule for rule in known if rule.rule == reading.compared.answers][:1]:
+            figures += [
+                figure_in_words(rule),
+                f"today {percent(reading.value(TODAY, rule.metric))}",
+            ]
+    elif is_advised:
+        figures = [change(price.ratio)] if price else []
+        if item.missed_turns:
+            figures.append(f"{percent(item.missed_turns)} of turns miss something")
+    else:
+        figures = [f"would cost {less_or_more(price)}"] if price else []
+        figures += [f"but {_DOUBTS[item.verdict]}"] if item.verdict in _DOUBTS else []
+    if not is_advised:  # the answer before the verdict may be about it
+        is_named = f"`{item.strategy}`" in sentence[: verdict.start()]
+        return head if is_named else f"{head}: `{item.strategy}` {', '.join(figures)}"
+    if item.rules and item.rules[-1].rule in GAINS:
         figures.insert(0, f"certainly {item.rules[-1].rule}")
-    name = "" if is_advised else f"`{item.strategy}`: "
-    return f"{sentence[: verdict.end() - 1]} ({name}{', '.join(filter(None, figures))})"
+    return f"{head} ({', '.join(figures)})" if figures else head
 
 
 def _about(reading: Reading) -> str:

@@ -98,7 +98,7 @@ def gate_in_words(reading: Reading, gate: GateResult) -> str:
         return gate.reason
     about = f"`{gate.strategy}`: {reading.label(metric)}"
     if gate.value is None:
-        return f"{about}: {gate.reason or 'not measured'}"
+        return f"{about} could not be judged: {gate.reason or 'not measured'}"
     before, now = (quantity(value, reading.unit(metric)) for value in (gate.before, gate.value))
     moved = f": {now}"
     if gate.before is not None and gate.before != gate.value:

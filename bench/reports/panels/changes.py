@@ -187,7 +187,8 @@ def _next(reading: Reading) -> Iterator[Block]:
     yield Prose((Span("To pass, ", strong=True), f"{back}.{other}"), "next")
     stem, own, _ = reading.compared.against.rpartition(".baseline.json")
     file = shlex.quote(f"{stem}.toml")
-    failed = (gate.rule for gate in reading.failed_gates if {*LIMITS} & gate.rule.settings.keys())
+    beyond = (gate.rule for gate in reading.failed_gates if gate.value is not None)
+    failed = (rule for rule in beyond if {*LIMITS} & rule.settings.keys())
     limits = listed([f"`{name}`" for name in dict.fromkeys(rule.metric for rule in failed)])
     steps = (
         [f"change the limit of {limits} in {f'`{file}`' if own else 'the scenario'}"]
