@@ -9,9 +9,13 @@ from itertools import accumulate
 from operator import add
 from typing import NamedTuple
 
-from ..model import grouped
+from ..model import Message, Usage, grouped
 from ..model.audit import Charges
 from ..model.replay import Call
+
+_ADDED = "model", "result"
+Usages = Mapping[int, Usage | None]
+"""What the provider reported of each model turn, by its step."""
 
 OUTSIDE = -1
 """The number for the parts of a prompt outside of its messages: framing, instructions and tools of
@@ -68,6 +72,35 @@ def carried_by(
             carried[number] = Carried(*map(add, carried[number], cost))
     outside = {OUTSIDE: carried.pop(OUTSIDE)} if OUTSIDE in carried else {}
     return {**carried, **outside}
+
+
+def within_reported(
+    calls: Sequence[Call], messages: Sequence[Message], tokens: Sequence[int], usages: Usages
+) -> list[int]:
+    """The tokens of each message, where the provider's counts bound them at most that many.
+
+    A prompt that goes on with an answer and its results cannot have got more of them than it grew.
+    One that grew by less than half lost something that was not recorded, and bounds nothing.
+
+    >>> calls = [Call(1, "main", 0, (0,)), Call(3, "main", 1, (1, 2))]
+    >>> messages = [Message(role="user", kind=kind, text="") for kind in ("user", "model", "result")]
+    >>> usages = {1: Usage(prompt_tokens=10), 3: Usage(prompt_tokens=70)}
+    >>> within_reported(calls, messages, [10, 20, 60], usages)
+    [10, 15, 45]
+    """
+    bounded = list(tokens)
+    before: dict[str, tuple[int, int]] = {}  # by thread: messages and reported tokens
+    for call in calls:
+        usage = usages.get(call.step)
+        length, reported = before.get(call.thread, (0, 0))
+        now = usage.prompt_tokens if usage is not None else 0
+        before[call.thread] = call.keep + len(call.tail), now
+        counted, grew = sum(tokens[number] for number in call.tail), now - reported
+        goes_on = call.keep == length and all(messages[n].kind in _ADDED for n in call.tail)
+        if reported and goes_on and counted / 2 <= grew < counted:
+            for number in call.tail:
+                bounded[number] = tokens[number] * grew // counted
+    return bounded
 
 
 def _of_thread(

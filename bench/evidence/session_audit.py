@@ -21,7 +21,7 @@ from ..model.audit import (
 from ..tokens.prices import UnitPrices
 from .cache_breaks import cache_report
 from .calls import answered_calls, asked
-from .carried import OUTSIDE, Carried, carried_by
+from .carried import OUTSIDE, Carried, carried_by, within_reported
 from .of_replay import ReplayEvidence
 from .prices import PricedCall
 from .rereads import rereads_of
@@ -54,7 +54,10 @@ def audit_of(
     elsewhere = {step: counted[answer] for step, answer in ids.items() if answer in counted}
     turns = _turns(recorded, elsewhere, as_reported=True)
     charges = {turn.step: turn.charges for turn in turns}
-    carried = carried_by(recorded.walked.calls, recorded.messages.tokens, charges)
+    calls, messages = recorded.walked.calls, recorded.messages
+    usages = {turn.index: turn.usage for turn in trace.model_turns}
+    tokens = within_reported(calls, messages.messages, messages.tokens, usages)
+    carried = carried_by(calls, tokens, charges)
     rereads = tuple(rereads_of(recorded))
     priced = all(turn.charges.usd is not None for turn in turns)
     stated = trace.meta.get("cost_usd")
@@ -69,8 +72,8 @@ def audit_of(
         charges=total_of([turn.charges for turn in turns]),
         stated_usd=float(stated) if isinstance(stated, int | float) else None,
         turns=turns,
-        parts=tuple(_parts(recorded, carried, priced)),
-        dearest=tuple(_dearest(recorded, carried, priced)),
+        parts=tuple(_parts(recorded, tokens, carried, priced)),
+        dearest=tuple(_dearest(recorded, tokens, carried, priced)),
         shortenings=tuple(_shortenings(recorded, turns, rereads)),
         cuts=tuple(_cuts(recorded, marker_of)),
         rereads=rereads,
@@ -115,6 +118,7 @@ def _turns(
             step=call.step,
             thread=call.thread,
             reported=usages[call.step] is not None,
+            output_estimated=_is_estimated(usages[call.step], item),
             counted_in=elsewhere.get(call.step, ""),
             charges=Charges(usd=0.0)
             if call.step in elsewhere
@@ -127,6 +131,11 @@ def _turns(
         )
         for call, item in priced
     )
+
+
+def _is_estimated(usage: Usage | None, priced: PricedCall) -> bool:
+    """True if the output of a call is counted, since the reported count is that of a part."""
+    return usage is not None and usage.completion_tokens != priced.answer_tokens
 
 
 def _charges(
@@ -167,11 +176,13 @@ def _charges(
     )
 
 
-def _parts(recorded: ReplayEvidence, carried: dict[int, Carried], priced: bool) -> list[PromptPart]:
+def _parts(
+    recorded: ReplayEvidence, tokens: list[int], carried: dict[int, Carried], priced: bool
+) -> list[PromptPart]:
     """The cost over the run of each tool's results and of each kind of other message, the dearest
     first.
     """
-    messages, tokens = recorded.messages.messages, recorded.messages.tokens
+    messages = recorded.messages.messages
     names = {result.index: result.function for result in recorded.trace.results}
 
     def part_of(number: int) -> tuple[str, bool]:
@@ -198,7 +209,7 @@ def _parts(recorded: ReplayEvidence, carried: dict[int, Carried], priced: bool) 
 
 
 def _dearest(
-    recorded: ReplayEvidence, carried: dict[int, Carried], priced: bool
+    recorded: ReplayEvidence, tokens: list[int], carried: dict[int, Carried], priced: bool
 ) -> list[DearResult]:
     """The results that cost most over the rest of their run."""
     questions = {step: asked(call) for step, (_, call) in answered_calls(recorded.trace).items()}
@@ -208,7 +219,7 @@ def _dearest(
             step=result.index,
             function=result.function,
             asked=questions.get(result.index, ""),
-            tokens=recorded.messages.tokens[number],
+            tokens=tokens[number],
             prompts=carried[number].prompts,
             carried_tokens=round(carried[number].tokens),
             usd=carried[number].usd if priced else None,

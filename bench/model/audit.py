@@ -35,12 +35,14 @@ class Charges(Value, frozen=True, kw_only=True):
 
 class TurnCharges(Value, frozen=True, kw_only=True):
     """The charges of one model call; `reported` is True if they follow from the provider's own
-    counts. `counted_in` is another session with the same answer, where its charges are (`""`: here).
+    counts, except for an `output_estimated` from the text, as its count was taken before the answer
+    ended. `counted_in` is another session with the same answer, where its charges are (`""`: here).
     """
 
     step: int
     thread: str
     reported: bool
+    output_estimated: bool = False
     counted_in: str = ""
     charges: Charges
 

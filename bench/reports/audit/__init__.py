@@ -79,10 +79,15 @@ def _counted(sessions: Sessions) -> Iterator[str]:
     if calls and not reported:
         yield f"Tokens are {by_us}"
     elif calls and reported == calls:
-        yield "Tokens are those that the provider reported."
+        yield "The tokens of each model call are those that the provider reported."
     elif calls:
         some = f"{count(reported)} of {counted(calls, 'model call')}"
         yield f"The provider reported the tokens of {some}; the others are {by_us}"
+    if estimated := sum(turn.output_estimated for one in sessions.all for turn in one.turns):
+        counts = counted(estimated, "output count")
+        yield f"{counts} from before the answer ended: the text of the answer was counted."
+    if reported:
+        yield "The split of a prompt by message is fitted to the reported counts."
     forked = ((turn.counted_in, one.id) for one in sessions.all for turn in one.turns)
     for pair, calls in Counter(pair for pair in forked if pair[0]).items():
         first, fork = map(sessions.names.__getitem__, pair)

@@ -199,8 +199,6 @@ class _Session(Steps):
         contents = [part.get("content") for part in parts]
         lists = [content if isinstance(content, list) else [content] for content in contents]
         usage = max((as_dict(part, "usage") for part in parts), key=_output_tokens)
-        early = bool(usage) and not any(part.get("stop_reason") for part in parts)
-        self.unread.add("count of output tokens from before the answer ended", early)
         answer = {
             **parts[0],
             "role": "assistant",
