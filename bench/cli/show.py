@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -25,7 +25,10 @@ WIDTH = 70
     "--step", "index", type=int, metavar="N", help="Print one step in full, by its number."
 )
 @click.option(
-    "--run", "run", metavar="ID", help="Of a file or folder with several runs, only this one."
+    "--run",
+    "run",
+    metavar="RUN",
+    help="Of a file or folder with several runs, only this one: its id, or its name in a report.",
 )
 def show(trace: str, index: int | None, run: str | None) -> None:
     """Print the steps of recorded runs with their tokens."""
@@ -36,10 +39,7 @@ def show(trace: str, index: int | None, run: str | None) -> None:
     loaded = load([trace])
     traces = loaded.traces
     if run is not None:
-        ids = [item.id for item in traces]
-        if run not in ids:
-            raise TraceError(f"{trace}: holds no run {run!r}{nearest(run, ids)}")
-        traces = tuple(item for item in traces if item.id == run)
+        traces = (_run_called(run, traces, trace),)
     if index is not None and len(traces) > 1:
         raise TraceError(
             f"{trace}: holds {len(traces)} runs, --step needs one — add --run {traces[0].id}"
@@ -51,6 +51,23 @@ def show(trace: str, index: int | None, run: str | None) -> None:
         say(f"left out {visible(file)}: {visible(reason)}", err=True)
     if index is None:
         say(ReadSummary(traces, loaded.skipped).line())
+
+
+def _run_called(name: str, traces: Sequence[Trace], where: str) -> Trace:
+    """The run with an id, or with the name by which reports or audits call it if only one has it.
+
+    Raises TraceError for none, and for several.
+    """
+    from ..reports.reading import names_of, short_names
+
+    ids = [item.id for item in traces]
+    reported, short = names_of(ids, {item.id: item.task for item in traces}), short_names(ids)
+    called = [it for it in traces if name in (reported[it.id], short[it.id])]
+    found = [item for item in traces if item.id == name] or called
+    if len(found) == 1:
+        return found[0]
+    what = f"{where}: {'several runs are called' if found else 'holds no run'} {name!r}"
+    raise TraceError(what + nearest(name, [it.id for it in found] or [*ids, *reported.values()]))
 
 
 def step_lines(trace: Trace) -> Iterator[str]:

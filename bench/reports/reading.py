@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -260,26 +260,36 @@ class Reading:
 
     @cached_property
     def names(self) -> dict[str, str]:
-        """The name of each run: the part of its path that differs, or its task where it is a line
-        of a file."""
-        names = short_names([run.id for run in self.compared.runs])
-        tasks: dict[str, list[str]] = {}
-        for run in sorted(self.runs, key=lambda run: (len(run.id), run.id)):  # #2 comes before #10
-            if "#" not in names[run.id]:
-                continue
-            names[run.id] = run.id.rpartition("/")[2]
-            if run.facts.task and not run.facts.task.startswith(_NO_NAME):
-                tasks.setdefault(run.facts.task, []).append(run.id)
-        for task, ids in tasks.items():
-            name = f"task {task}" if task[0].isdigit() else task
-            name = shortened(name, _LONGEST)
-            for place, run_id in enumerate(ids, 1):
-                names[run_id] = f"{name}, run {place}" if len(ids) > 1 else name
-        return names
+        """The name of each run."""
+        ids = [run.id for run in self.compared.runs]
+        return names_of(ids, {run.id: run.facts.task for run in self.runs})
 
     def name(self, run: str) -> str:
         """The name of a run."""
         return self.names.get(run, run)
+
+
+def names_of(ids: Sequence[str], task_of: Mapping[str, str]) -> dict[str, str]:
+    """The name of each run: the part of its path that differs, or its task where it is a line of a
+    file.
+
+    >>> names_of(["a#0", "a#1", "a#2"], {"a#0": "3 fly", "a#1": "3 fly", "a#2": ""}).values()
+    dict_values(['task 3 fly, run 1', 'task 3 fly, run 2', 'a#2'])
+    """
+    names = short_names(ids)
+    tasks: dict[str, list[str]] = {}
+    for run in sorted(task_of, key=lambda run: (len(run), run)):  # #2 comes before #10
+        if "#" not in names[run]:
+            continue
+        names[run] = run.rpartition("/")[2]
+        if task_of[run] and not task_of[run].startswith(_NO_NAME):
+            tasks.setdefault(task_of[run], []).append(run)
+    for task, same in tasks.items():
+        name = f"task {task}" if task[0].isdigit() else task
+        name = shortened(name, _LONGEST)
+        for place, run in enumerate(same, 1):
+            names[run] = f"{name}, run {place}" if len(same) > 1 else name
+    return names
 
 
 def short_names(ids: Sequence[str]) -> dict[str, str]:
