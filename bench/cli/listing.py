@@ -60,7 +60,7 @@ def _lines(kind: str, words: Sequence[str]) -> Iterator[str]:
     """Yield a line on each plug-in of a kind; with words several lines on those that have all of
     them."""
     wanted = [word.lower() for word in words]
-    items = [item for item in _listed(kind) if item.has_all(wanted)]
+    items = [item for item in _listed(kind) if item.has_all(wanted, f"{kind}s")]
     wide = min(max((len(item.name) for item in items), default=0), 32)
     for item in items:
         if not words:
@@ -80,8 +80,8 @@ class _Item(NamedTuple):
     settings: str = ""
     source: str = ""
 
-    def has_all(self, words: Sequence[str]) -> bool:
-        return all(word in f"{self.name} {self.summary}".lower() for word in words)
+    def has_all(self, words: Sequence[str], kind: str) -> bool:
+        return all(word in f"{kind} {self.name} {self.summary}".lower() for word in words)
 
 
 def _listed(kind: str) -> Iterator[_Item]:

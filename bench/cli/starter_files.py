@@ -13,7 +13,7 @@ import click
 
 from .. import __version__
 from ..files.git import git
-from ..files.writing import require_place, write_together
+from ..files.writing import refused, require_place, write_together
 from ..model.errors import BenchError
 from .saying import say, warn
 
@@ -59,7 +59,11 @@ def _starter_comparison(traces: Sequence[str]) -> Compared:
     from .. import run_scenario
     from ..run.cache import user_cache
 
-    with tempfile.TemporaryDirectory(dir=".", prefix=".bench-") as stage:
+    try:
+        folder = tempfile.TemporaryDirectory(dir=".", prefix=".bench-")
+    except OSError as error:
+        raise refused(Path(SCENARIO), error) from None
+    with folder as stage:
         for name, data in starter(traces, Path(stage)).items():
             Path(stage, Path(name).name).write_bytes(data)
         scenario = Path(stage, Path(SCENARIO).name)

@@ -66,7 +66,7 @@ def write_together(files: Mapping[Path, bytes | Iterable[bytes]]) -> None:
             for path, name in names.items():
                 os.replace(name, path)
     except OSError as error:
-        raise _refused(path, error) from None
+        raise refused(path, error) from None
 
 
 def _named_copy(path: Path, content: IO[bytes], temporary: contextlib.ExitStack) -> str:
@@ -82,7 +82,8 @@ def _named_copy(path: Path, content: IO[bytes], temporary: contextlib.ExitStack)
     return name
 
 
-def _refused(path: Path, error: OSError) -> BenchError:
+def refused(path: Path, error: OSError) -> BenchError:
+    """The error for a path that cannot be written."""
     return BenchError(f"{path}: cannot be written: {error.strerror or error} — check the folder")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Set
 from typing import Any
 
 from ..model import AnyStep, Decision, Record, RouteDecision
+from ..model.errors import StrategyError
 from ..plugins.registry import Plugin
 from ..strategies import AT_DEFAULT, RECORDED, Strategy
 from ..strategies.user_code.forms import execution_mapping
@@ -95,8 +96,11 @@ class Judges:
         answer, other = (
             side.decide[place](self._state_at(side, step)) for side in (self._stored, self._full)
         )
-        if router.attribute("at") == RECORDED and None in (answer, other):
-            return
+        if None in (answer, other):
+            if router.attribute("at") == RECORDED:
+                return
+            what = f"{router.name} returned None at {point}"
+            raise StrategyError(f"{what} — return a route's name, or decide at=recorded alone")
         (route, detail), (untruncated, _) = answer, other
         decision = Decision(
             step=-1 if step is None else step.index,
