@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Literal
@@ -15,6 +16,9 @@ from .of_replay import ReplayEvidence
 SHARE = 0.8
 """The share of a result's lines in earlier results from which it counts as read again."""
 
+_BETWEEN_WORDS = re.compile(r"[\s'\"`=:;|&<>(),{}\[\]]+")
+_LONGEST = 500  # characters of a path
+_NAME = re.compile(r"[./].*[^\W\d_]|[^\W\d_].*[./]")
 FEWEST_LINES, _SHORTEST_CHARS, _SAME_CHARS, _MOST_PLACES = 4, 8, 40, 8
 
 
@@ -22,14 +26,16 @@ def rereads_of(recorded: ReplayEvidence) -> Iterator[Reread]:
     """Yield every result that was read again, in order, from the recording's own replay.
 
     Lines are compared without line numbers of viewers; short lines are left out. A result with few
-    lines counts if the same call had the same result. Linear in the text.
+    lines counts if the same call had the same result. Results of the same turn are not earlier, and
+    a call that names other files reads nothing again. Linear in the text.
     """
     calls = answered_calls(recorded.trace)
     earlier = _Earlier(recorded)
     for result in recorded.trace.results:
         turn, call = calls.get(result.index, (None, None))
         lines = _lines(result.recorded_text)
-        if known := earlier.known(result, lines):
+        names = frozenset[str]() if call is None else files_in(asked(call))
+        if known := earlier.known(result, lines, result.index if turn is None else turn, names):
             at = recorded.call_before(result) if turn is None else recorded.call_of.get(turn)
             why, step = earlier.reason(known, at, SHARE * len(lines))
             yield Reread(
@@ -40,7 +46,7 @@ def rereads_of(recorded: ReplayEvidence) -> Iterator[Reread]:
                 lines=max(len(lines), 1),
                 why=why,
             )
-        earlier.add(result, lines)
+        earlier.add(result, lines, names)
 
 
 class _Earlier:
@@ -51,13 +57,19 @@ class _Earlier:
         self._holders: dict[tuple[str, str], list[int]] = {}
         self._repeated = {item.again.index: item.earlier for item in recorded.session.repeats}
         self._seen: dict[int, frozenset[str]] = {}
+        self._names: dict[int, frozenset[str]] = {}
 
-    def known(self, result: ToolResult, lines: frozenset[str]) -> dict[str, list[int]]:
-        """The lines of a result that was read again, each with the earlier results that have it;
-        none for a new one.
+    def known(
+        self, result: ToolResult, lines: frozenset[str], turn: int, names: frozenset[str]
+    ) -> dict[str, list[int]]:
+        """The lines of a result that was read again by a turn that names some files, each with the
+        earlier results that have it; none for a new one.
         """
         by_line = {line: self._holders.get((result.thread, line), []) for line in lines}
-        known = {line: steps for line, steps in by_line.items() if steps}
+        holders = {step for steps in by_line.values() for step in steps if step < turn}
+        same = {step for step in holders if not names_others(self._names[step], names)}
+        kept = {line: [step for step in steps if step in same] for line, steps in by_line.items()}
+        known = {line: steps for line, steps in kept.items() if steps}
         if len(lines) >= FEWEST_LINES and len(known) >= SHARE * len(lines):
             return known
         text, before = result.recorded_text, self._repeated.get(result.index)
@@ -84,14 +96,49 @@ class _Earlier:
         seen = self._evidence.index.seen[step]
         return call is None or self._evidence.is_in_prompt(seen, call)
 
-    def add(self, result: ToolResult, lines: frozenset[str]) -> None:
+    def add(self, result: ToolResult, lines: frozenset[str], names: frozenset[str]) -> None:
         """Add a result, which later commands may read again."""
+        self._names[result.index] = names
         self._seen[result.index] = lines or frozenset({""})
         for line in lines if result.full is None else _lines(result.text) | lines:
             places = self._holders.setdefault((result.thread, line), [])
             if len(places) == _MOST_PLACES:
                 del places[0]
             places.append(result.index)
+
+
+def files_in(command: str) -> frozenset[str]:
+    """The files, folders and addresses that a command names: words with a dot or a slash inside.
+
+    >>> sorted(files_in("cd ./src && sed -n '1,50p' a.py > /dev/null"))
+    ['/dev/null', 'a.py', 'src']
+    """
+    words = (word for word in _BETWEEN_WORDS.split(command) if len(word) < _LONGEST)
+    return frozenset(word.removeprefix("./").rstrip("/.") for word in words if _NAME.search(word))
+
+
+def names_others(one: frozenset[str], other: frozenset[str]) -> bool:
+    """True if each of two commands names a file that the other does not, in part or as a whole.
+
+    >>> names_others(files_in("cat /x/a.py"), files_in("cd /x && head a.py"))
+    False
+    >>> names_others(files_in("cat /x/a.py"), files_in("cat /x/b.py"))
+    True
+    """
+    return _has_own(one, other) and _has_own(other, one)
+
+
+def _has_own(one: frozenset[str], other: frozenset[str]) -> bool:
+    """True if one names a file that neither contains nor is contained in any of the other."""
+    within = {path for name in other for path in _within(name)}
+    return any(name not in within and other.isdisjoint(_within(name)) for name in one)
+
+
+def _within(path: str) -> list[str]:
+    """The beginnings and ends of a path."""
+    parts = path.split("/")
+    ends = ["/".join(parts[at:]) for at in range(len(parts))]
+    return [*ends, *("/".join(parts[:at]) for at in range(1, len(parts)))]
 
 
 def _most_frequent(counts: Mapping[int, int]) -> int:

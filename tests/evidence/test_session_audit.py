@@ -37,19 +37,21 @@ def test_a_repeated_reading_is_listed_with_the_reading_before_and_the_reason() -
     text = "\n".join(f"line {number} of the file" for number in range(5))
     steps: list[AnyStep] = [UserTurn(index=0, content="Go.")]
     for at, seen in enumerate(("line 0...", "line 0 of...", text, text, None, text)):
-        call = ToolCall(id=f"c{at}", name="read", arguments={"path": "a"})
+        call = ToolCall(id=f"c{at}", name="read", arguments={"path": "a.py"})
         if seen is None:
             steps.append(ContextReset(index=len(steps), summary="So far."))
             continue
-        steps.append(ModelTurn(index=len(steps), tool_calls=(call,)))
+        other = ToolCall(id=f"o{at}", name="read", arguments={"path": f"b{at}.py"})
+        steps.append(ModelTurn(index=len(steps), tool_calls=(call, other)))
         steps.append(ToolResult(index=len(steps), call_id=f"c{at}", function="read", seen=seen, full=text))
+        steps.append(ToolResult(index=len(steps), call_id=f"o{at}", function="read", seen=text))
     again = audit(*steps, ModelTurn(index=len(steps), content="Done.")).rereads
     assert [(item.step, item.earlier_step, item.why) for item in again] == [
-        (6, 4, "cut"),
-        (8, 6, "in prompt"),
-        (11, 8, "dropped"),
+        (8, 5, "cut"),
+        (11, 8, "in prompt"),
+        (15, 11, "dropped"),
     ]
-    assert {(item.asked, item.lines_same, item.lines) for item in again} == {("a", 5, 5)}
+    assert {(item.asked, item.lines_same, item.lines) for item in again} == {("a.py", 5, 5)}
 
 
 def test_a_compaction_is_listed_with_what_later_turns_lacked() -> None:
