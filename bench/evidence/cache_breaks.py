@@ -4,7 +4,7 @@ served.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from ..model import (
@@ -36,24 +36,31 @@ class _Earlier(NamedTuple):
 
 
 def cache_report(
-    trace: Trace, model: str | None = None, elsewhere: Collection[int] = ()
+    trace: Trace,
+    model: str | None = None,
+    elsewhere: Collection[int] = (),
+    new: Mapping[int, int] | None = None,
 ) -> CacheReport:
     """The cache breaks of a recording, and the share of its turns that the cache model explains.
 
     A turn is expected to read what the turn before it in its thread read and wrote; where a
-    provider does not report writes, the prompt before as far as the provider's rule reads it. A
-    shortfall of more than 1 % (and of at least 1,024 tokens) is a break. It has a cause that the
-    recording shows, or "unknown"; a turn is explained if it read what was expected, or broke for a
-    cause that the recording shows. Turns without reported cache reads, and the steps `elsewhere`, are not judged.
+    provider does not report writes, the prompt before as far as the provider's rule reads it; never
+    the messages that are new in its own prompt, whose tokens `new` gives by its step. A shortfall
+    of more than 1 % (and of at least 1,024 tokens) is a break. It has a cause that the recording
+    shows, or "unknown"; a turn is explained if it read what was expected, or broke for a cause that
+    the recording shows. Turns without reported cache reads, and those `elsewhere`, are not judged.
 
     >>> from bench.model import Source, UserTurn
     >>> def turn(at, prompt, read, t):
     ...     usage = Usage(prompt_tokens=prompt, cached_prompt_tokens=read, cache_write_tokens=prompt - read)
     ...     return ModelTurn(index=at, model="claude-sonnet-4-5", usage=usage, t=t)
     >>> turns = (turn(0, 9000, 0, 0.0), turn(1, 9500, 9000, 9.0), turn(2, 9900, 0, 900.0))
-    >>> report = cache_report(Trace(id="a", source=Source(format="x"), steps=turns))
+    >>> trace = Trace(id="a", source=Source(format="x"), steps=turns)
+    >>> report = cache_report(trace)
     >>> report.judged, report.explained, [(b.turn, b.tokens_again, b.cause) for b in report.breaks]
     (2, 2, [(3, 9500, 'lifetime over')])
+    >>> cache_report(trace, new={2: 700}).breaks[0].tokens_again
+    9200
     """
     judged = explained = 0
     breaks: list[CacheBreak] = []
@@ -62,7 +69,8 @@ def cache_report(
         if rule is None or turn.index in elsewhere:
             continue
         judged += 1
-        expected = min(_left_by(left, rule), usage.prompt_tokens)
+        sent_before = usage.prompt_tokens - (new or {}).get(turn.index, 0)
+        expected = min(_left_by(left, rule), max(0, sent_before))
         short = expected - (usage.cached_prompt_tokens or 0)
         if short < max(FEWEST_TOKENS, TOLERANCE * expected):
             explained += 1
@@ -121,7 +129,7 @@ def _left_by(left: _Earlier, rule: CacheRule) -> int:
     usage = left.usage
     if usage.cache_write_tokens is not None and rule.writes:
         return (usage.cached_prompt_tokens or 0) + usage.cache_write_tokens
-    return rule.read(usage.prompt_tokens + (usage.completion_tokens if rule.answers else 0))
+    return rule.read(usage.prompt_tokens)
 
 
 def _cause(

@@ -77,7 +77,7 @@ def audit_of(
         shortenings=tuple(_shortenings(recorded, turns, rereads)),
         cuts=tuple(_cuts(recorded, marker_of)),
         rereads=rereads,
-        cache=cache_report(trace, recorded.index.model, elsewhere),
+        cache=cache_report(trace, recorded.index.model, elsewhere, _new_tokens(recorded, tokens)),
         replayed=_replayed(recorded, elsewhere),
         minimum=None
         if minimum is None or minimum.replay.failure
@@ -96,6 +96,14 @@ def total_of(each: list[Charges]) -> Charges:
     sums = {name: sum(getattr(item, name) for item in each) for name in names}
     priced = bool(each) and all(item.usd is not None for item in each)
     return Charges(**sums, usd=sum(item.usd or 0.0 for item in each) if priced else None)
+
+
+def _new_tokens(recorded: ReplayEvidence, tokens: list[int]) -> dict[int, int]:
+    """The tokens of the messages that no earlier prompt had, by the step of each call."""
+    return {
+        call.step: sum(tokens[n] for n in call.tail if recorded.first_call(n) == at)
+        for at, call in enumerate(recorded.walked.calls)
+    }
 
 
 def _replayed(evidence: ReplayEvidence, elsewhere: Mapping[int, str]) -> Charges:
