@@ -74,8 +74,10 @@ def main(number: int, size: int) -> NoReturn:
     """
     control = socket(fileno=number)
     os.set_inheritable(number, False)
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
+    for stream in (sys.stdout, sys.stderr):  # in whole lines, since sessions share them
+        stream.reconfigure(  # type: ignore[union-attr]
+            encoding="utf-8", errors="backslashreplace", line_buffering=True, write_through=False
+        )
     modules, limits, prepare = pickle.loads(control.recv(size, MSG_WAITALL))
     for name in modules:
         importlib.import_module(name)

@@ -43,6 +43,10 @@ _LONG = (
 )
 
 
+_MOST_LATE = 3
+_GIVEN_UP = f"was late in {_MOST_LATE} runs in a row, so it was not asked again"
+
+
 class NoAnswer(BenchError):
     """The child gave no answer, or no answer in time: the code raised, exited, hung or grew."""
 
@@ -70,23 +74,32 @@ class Child:
         self._lane: _Lane | None = None
         self._ends: list[Callable[[], object]] = []
         self._key = os.urandom(16)
+        self._late: Counter[bytes] = Counter()  # sessions in a row, by their work
         _CHILDREN[self._key] = self
 
     def __reduce__(self) -> Any:
         return _copied, (self._key, self._given)
 
     @contextlib.contextmanager
-    def session(self, work: Work) -> Iterator[Session]:
-        """A context with a session, whose requests `work` answers."""
+    def session(self, work: Work) -> Iterator[Session | GivenUp]:
+        """A context with a session, whose requests `work` answers; one that gives up where the same
+        work was late in the last few sessions."""
+        sent = pickle.dumps(work, pickle.HIGHEST_PROTOCOL)
+        if self._late[sent] >= _MOST_LATE:
+            yield GivenUp()
+            return
         with self._lock:
             session = self.start().session()
             try:
                 with session.pipe:
-                    session.send(pickle.dumps(work, pickle.HIGHEST_PROTOCOL))
+                    session.send(sent)
                     yield session
             finally:
                 if session.is_late:
+                    self._late[sent] += 1
                     self.stop()
+                elif session.has_answered:
+                    self._late.pop(sent, None)
 
     def start(self) -> _Lane:
         """The sessions of this process in the child, which starts now if there is none; it is not
@@ -271,7 +284,7 @@ class Session:
         self._frames = Frames(self.pipe)
         self._lane, self._limits = lane, lane.limits
         self._room = lane.limits.answer_bytes
-        self.is_late = False
+        self.is_late = self.has_answered = False
         _send(lane.control, theirs)
 
     def ask(self, request: bytes = b"", count: Callable[[bytes], int] | None = None) -> bytes:
@@ -286,6 +299,7 @@ class Session:
             if kind == b"C" and count is not None:
                 self.send(count(body).to_bytes(8, "big"))
             elif kind == b"A":
+                self.has_answered = True
                 return body
             else:
                 raise NoAnswer(
@@ -325,22 +339,32 @@ class Session:
         return NoAnswer(f"it ended its process ({end}) — return or raise, and do not exit")
 
 
+class GivenUp:
+    """A session that asks nothing, with code that was late too often."""
+
+    def ask(self, request: bytes = b"", count: Callable[[bytes], int] | None = None) -> bytes:
+        """Raises NoAnswer."""
+        raise NoAnswer(_GIVEN_UP)
+
+
 def how_ended(code: int) -> str:
     """The end of a process in words, by its exit code: "signal 9", "exit code 7"."""
     return f"signal {-code}" if code < 0 else f"exit code {code}"
 
 
-PRINTED: Counter[str] = Counter()
-"""The bytes that children of this process have printed; the first million are shown."""
+PRINTED: dict[bytes, int] = {}
+"""The lines that children of this process have printed, each with the bytes up to its end. Each is
+shown once, as far as the first million bytes."""
 
 
 def _print(stream: IO[bytes]) -> None:
-    """Copy the start of what children print, made harmless for a terminal, to standard error."""
+    """Copy what children print for the first time, made harmless for a terminal, to standard
+    error."""
     with stream:
         for line in iter(lambda: stream.readline(_LINE), b""):
-            before = PRINTED["bytes"]
-            PRINTED["bytes"] = printed = before + len(line)
-            if before <= _SHOWN:
-                text = line.decode("utf-8", "replace") if printed <= _SHOWN else _MORE
+            before = next(reversed(PRINTED.values()), 0)
+            if before <= _SHOWN and line not in PRINTED:
+                PRINTED[line] = printed = before + len(line)
+                text = f"your code: {line.decode('utf-8', 'replace')}"
                 with contextlib.suppress(Exception):
-                    sys.stderr.write(sayable(text))
+                    sys.stderr.write(sayable(text if printed <= _SHOWN else _MORE))
