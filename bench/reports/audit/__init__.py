@@ -39,7 +39,7 @@ def audit_report(audits: Sequence[SessionAudit], skipped: Sequence[Skipped] = ()
     sessions = Sessions(tuple(audits), tuple(skipped))
     subject = shortened(audits[0].id, 40) if len(audits) == 1 else counted(len(audits), "session")
     formats = sorted({one.format for one in audits if one.format})
-    models = sorted({one.model for one in audits if one.model})
+    models = sorted({one.model or "no model named" for one in audits})
     about = [listed(formats, 3), listed(models, 3), counted(sessions.calls, "model call")]
     named = (
         ("cost", "Cost", "Cost", cost(sessions)),
@@ -92,14 +92,19 @@ def _counted(sessions: Sessions) -> Iterator[str]:
     for pair, calls in Counter(pair for pair in forked if pair[0]).items():
         first, fork = map(sessions.names.__getitem__, pair)
         yield f"{counted(calls, 'model call')} of {fork} are in {first} too, and counted there."
-    if stated := [one for one in sessions.all if one.stated_usd is not None]:
+    priced = [one for one in sessions.all if one.charges.usd is not None]
+    if stated := [one for one in priced if one.stated_usd is not None]:
         theirs = sum(one.stated_usd or 0.0 for one in stated)
         ours = sum(one.charges.usd or 0.0 for one in stated)
         verb = "states" if len(stated) == 1 else "state"
         yield f"{counted(len(stated), 'session')} {verb} {dollars(theirs)}; counted by bench: {dollars(ours)}."
-    if sessions.all and not sessions.priced:
-        unpriced = {one.model for one in sessions.all if one.charges.usd is None}
-        if names := listed(sorted(filter(None, unpriced))):
-            yield f"Costs are in tokens, since there is no listed price of {names}."
-        else:
-            yield "Costs are in tokens, since the sessions name no model (give it as --model)."
+    if unpriced := [one for one in sessions.all if one.charges.usd is None]:
+        if not sessions.priced:
+            yield "Costs are in tokens."
+        if priced:
+            names = listed([sessions.names[one.id] for one in unpriced], 12)
+            yield f"{counted(len(unpriced), 'session')} without a price: {names}."
+        if models := listed(sorted({one.model for one in unpriced if one.model})):
+            yield f"No price is listed of {models}."
+        if unnamed := sum(not one.model for one in unpriced):
+            yield f"{counted(unnamed, 'session')} without the name of a model: give it as --model."

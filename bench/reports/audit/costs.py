@@ -31,7 +31,7 @@ def cost(sessions: Sessions) -> Iterator[Block]:
             (
                 Cell(sessions.names[one.id], one.model or ""),
                 count(sessions.calls_of(one)),
-                sessions.words(sessions.size_of(one.charges), unit=False),
+                sessions.size_words(one),
                 *map(count, map(len, (one.cache.breaks, one.shortenings, one.cuts, one.rereads))),
             )
             for one in sorted(sessions.all, key=lambda one: -sessions.size_of(one.charges))
@@ -41,7 +41,7 @@ def cost(sessions: Sessions) -> Iterator[Block]:
 
 def _uses(sessions: Sessions) -> Table:
     """A table with a row for each way in which tokens were billed."""
-    charges = [one.charges for one in sessions.all]
+    charges = [one.charges for one in sessions.sized]
     tokens = {
         use: sum(getattr(one, f"{use}_tokens") for one in charges)
         for use in ("prompt", "output", "written", "written_1h", "cached")
@@ -76,7 +76,8 @@ def _priced(sessions: Sessions, tokens: float, usd: float, size: float) -> tuple
 def _figures(sessions: Sessions) -> Iterator[Figure]:
     """The price of all sessions, the theoretical minimum, the cache breaks."""
     name = "Price" if sessions.priced else "Tokens"
-    each = f"{sessions.words(sessions.size / (sessions.calls or 1))} a model call"
+    calls = sum(map(sessions.calls_of, sessions.sized))
+    each = f"{sessions.words(sessions.size / (calls or 1))} a model call"
     yield Figure(name, sessions.words(sessions.size, unit=False), line=each)
     if sessions.minimum:
         now, least = sessions.minimum
@@ -118,7 +119,8 @@ def turns(sessions: Sessions) -> Iterator[Block]:
 
 def parts(sessions: Sessions) -> Iterator[Block]:
     """Yield a table of the parts of prompts: the results of each tool, and messages by kind."""
-    groups = grouped(((part.name, part.tool), part) for _, part in sessions.each("parts"))
+    parts = [part for one in sessions.sized for part in one.parts]
+    groups = grouped(((part.name, part.tool), part) for part in parts)
     totals = [
         PromptPart(
             name=name,

@@ -15,11 +15,15 @@ from ..numbers import change, count, counted, dollars
 from ..reading import short_names
 
 
+def _tokens(one: SessionAudit) -> int:
+    return one.charges.prompt_tokens + one.charges.output_tokens
+
+
 @dataclass(frozen=True)
 class Sessions:
     """Some sessions and the files that could not be read. Nothing here measures anything.
 
-    A size is a price in dollars, or a number of tokens where a model has no listed price.
+    A size is a price in dollars, or a number of tokens where most tokens have no listed price.
     """
 
     all: tuple[SessionAudit, ...]
@@ -32,8 +36,15 @@ class Sessions:
 
     @cached_property
     def priced(self) -> bool:
-        """True if every model has a listed price."""
-        return bool(self.all) and all(one.charges.usd is not None for one in self.all)
+        """True if the sessions with listed prices have half of all tokens or more."""
+        known = [one for one in self.all if one.charges.usd is not None]
+        return bool(known) and 2 * sum(map(_tokens, known)) >= sum(map(_tokens, self.all))
+
+    @cached_property
+    def sized(self) -> tuple[SessionAudit, ...]:
+        """The sessions that have a size: of priced ones, those with a price."""
+        unit = [one for one in self.all if not self.priced or one.charges.usd is not None]
+        return tuple(unit)
 
     @property
     def calls(self) -> int:
@@ -47,13 +58,13 @@ class Sessions:
     @property
     def size(self) -> float:
         """The size of all sessions."""
-        return sum(self.size_of(one.charges) for one in self.all)
+        return sum(self.size_of(one.charges) for one in self.sized)
 
     @cached_property
     def minimum(self) -> tuple[float, float] | None:
         """The size of the sessions that were replayed, and with perfect foresight; None if nothing
         is known."""
-        both = [(one.replayed, one.minimum) for one in self.all if one.replayed and one.minimum]
+        both = [(one.replayed, one.minimum) for one in self.sized if one.replayed and one.minimum]
         now = sum(self.size_of(replayed) for replayed, _ in both)
         least = sum(self.size_of(minimum) for _, minimum in both)
         return (now, min(least, now)) if now else None
@@ -63,14 +74,20 @@ class Sessions:
         """The first line of every output."""
         if not self.all:
             return "No session could be read."
-        results = counted(sum(one.results for one in self.all), "tool result")
-        text = f"{self.words(self.size)} for {counted(self.calls, 'model call')} and {results}."
+        results = counted(sum(one.results for one in self.sized), "tool result")
+        calls = counted(sum(map(self.calls_of, self.sized)), "model call")
+        text = f"{self.words(self.size)} for {calls} and {results}."
+        if without := len(self.all) - len(self.sized):
+            text += f" Not counted: {count(without)} of {counted(len(self.all), 'session')} without a price."
         if breaks := self.each("cache.breaks"):
             again = count(sum(item.tokens_again for _, item in breaks))
             text += f" {counted(len(breaks), 'cache break')} billed {again} tokens again."
         if self.minimum:
             now, least = self.minimum
-            text += f" Theoretical minimum: {change(least / now).lstrip('−')} less."
+            sizes = f"{self.words(now, unit=False)} → {self.words(least)}"
+            text += (
+                f" Theoretical minimum: {sizes} by replay, {change(least / now).lstrip('−')} less."
+            )
         return text
 
     def size_of(self, charges: Charges) -> float:
@@ -78,6 +95,12 @@ class Sessions:
         if self.priced:
             return charges.usd or 0.0
         return float(charges.prompt_tokens + charges.output_tokens)
+
+    def size_words(self, one: SessionAudit) -> str:
+        """The size of a session in words, with the unit where it is another one."""
+        if one.charges.usd is None and self.priced:
+            return f"{count(_tokens(one))} tokens"
+        return self.words(self.size_of(one.charges), unit=False)
 
     def size_in_prompts(self, item: PromptPart | DearResult) -> float:
         """The size of messages over all prompts that have them."""
