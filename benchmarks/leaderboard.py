@@ -3,7 +3,7 @@
     python benchmarks/leaderboard.py NAME=PATH... [--most 12] > docs/leaderboard.md
 
 NAME is a corpus of `leaderboard.toml`, which says where it comes from; PATH its recordings, in any
-format that the bench reads. `--most` takes so many runs of each corpus, in the order of the files.
+format that the bench reads, or with a reader before it. `--most` takes so many runs of each corpus, in the order of the files.
 Every policy runs at its defaults, and beside them the setting that the portfolio chooses.
 """
 
@@ -18,6 +18,7 @@ from pathlib import Path
 import bench
 from bench.model import Trace
 from bench.model.advice import TODAY, Advice, Price, Ranked
+from bench.model.errors import TraceError
 from bench.plugins.registry import entries
 
 FOLDER = Path(__file__).parent
@@ -86,9 +87,16 @@ def row(name: str, item: Ranked) -> str:
 
 
 def section(name: str, path: str, most: int) -> Iterator[str]:
-    """The part of the page about one corpus."""
-    origin = tomllib.loads((FOLDER / "leaderboard.toml").read_text(encoding="utf-8"))[name]
-    traces = bench.load([path]).traces[:most]
+    """The part of the page about one corpus. SystemExit with one line for an unknown one, and where
+    no reader reads it."""
+    origins = tomllib.loads((FOLDER / "leaderboard.toml").read_text(encoding="utf-8"))
+    if name not in origins:
+        raise SystemExit(f"{name}: is not in leaderboard.toml — write one of {', '.join(origins)}")
+    origin = origins[name]
+    try:
+        traces = bench.load([path]).traces[:most]
+    except TraceError as error:
+        raise SystemExit(str(error)) from None
     specs = [f"{policy}={spec}" for policy, spec in policies().items()]
     at_defaults = bench.compare(traces, specs, title=name).advice
     portfolio = bench.compare(traces, title=name).advice
@@ -121,7 +129,9 @@ def main() -> None:
     asked = parser.parse_args()
     corpora = [item.partition("=")[::2] for item in asked.corpora]
     print(HEAD)
-    named = " ".join(f"{name}=PATH" for name, _ in corpora)
+    readers = [path.rpartition(":") for _, path in corpora]
+    places = [f"{reader}{colon}PATH" for reader, colon, _ in readers]
+    named = " ".join(f"{name}={place}" for (name, _), place in zip(corpora, places, strict=True))
     print(f"Measured with version {bench.__version__}:\n")
     print(
         f"    python benchmarks/leaderboard.py {named} --most {asked.most} > docs/leaderboard.md\n"
