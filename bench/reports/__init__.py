@@ -82,11 +82,9 @@ def _short(reading: Reading) -> str:
     figures = []
     if reading.compared.answers != "savings":
         known = [rule for rule in item.rules if rule.metric in FIGURES and rule.value is not None]
-        for rule in [rule for rule in known if rule.rule == reading.compared.answers][:1]:
-            figures += [
-                figure_in_words(rule),
-                f"today {percent(reading.value(TODAY, rule.metric))}",
-            ]
+        asked = [rule for rule in known if rule.rule == reading.compared.answers][:1]
+        todays = [f"today {percent(reading.value(TODAY, rule.metric))}" for rule in asked]
+        figures = [*map(figure_in_words, asked), *todays]
     elif is_advised:
         figures = [change(price.ratio)] if price else []
         if item.missed_turns:
@@ -96,7 +94,7 @@ def _short(reading: Reading) -> str:
         figures += [f"but {_DOUBTS[item.verdict]}"] if item.verdict in _DOUBTS else []
     if not is_advised:  # the answer before the verdict may be about it
         is_named = f"`{item.strategy}`" in sentence[: verdict.start()]
-        return head if is_named else f"{head}: `{item.strategy}` {', '.join(figures)}"
+        return head if is_named else f"{head}: `{item.strategy}` {', '.join(figures)}".rstrip()
     if item.rules and item.rules[-1].rule in GAINS:
         figures.insert(0, f"certainly {item.rules[-1].rule}")
     return f"{head} ({', '.join(figures)})" if figures else head

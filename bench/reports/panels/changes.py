@@ -190,11 +190,8 @@ def _next(reading: Reading) -> Iterator[Block]:
     beyond = (gate.rule for gate in reading.failed_gates if gate.value is not None)
     failed = (rule for rule in beyond if {*LIMITS} & rule.settings.keys())
     limits = listed([f"`{name}`" for name in dict.fromkeys(rule.metric for rule in failed)])
-    steps = (
-        [f"change the limit of {limits} in {f'`{file}`' if own else 'the scenario'}"]
-        if limits
-        else []
-    )
+    where = f"`{file}`" if own else "the scenario"
+    steps = [f"change the limit of {limits} in {where}"] if limits else []
     store = f"store the new values: `bench run {file} --update-baseline`"
     steps.append(store if own else "merge: the next comparison is with the values of now.")
     yield Prose((Span("To accept the loss, ", strong=True), ", then ".join(steps)), "next")
