@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+from bench.evidence.session_audit import total_of
 from bench.model.audit import (
     CacheBreak,
     CacheReport,
@@ -29,13 +30,6 @@ def charges(prompt: int, cached: int, output: int, priced: bool) -> Charges:
     )  # fmt: skip
 
 
-def total(items: list[Charges], priced: bool) -> Charges:
-    """The sum of charges."""
-    fields = [name for name in Charges.__struct_fields__ if name != "usd"]
-    sums = {name: sum(getattr(item, name) for item in items) for name in fields}
-    return Charges(**sums, usd=sum(item.usd or 0.0 for item in items) if priced else None)
-
-
 def session(number: int, *, turns: int = 60, priced: bool = True, eventful: bool = True) -> SessionAudit:
     """One session; an eventful one was compacted, cut, read twice, and lost its cache."""
     rng = random.Random(number)
@@ -44,15 +38,9 @@ def session(number: int, *, turns: int = 60, priced: bool = True, eventful: bool
     for turn in range(turns):
         size = 18_000 if turn == turns // 2 and eventful else size + rng.randint(200, 4_000)
         cached = 4_000 if turn in broken else int(size * 0.93)
-        calls.append(
-            TurnCharges(
-                step=turn * 2 + 1,
-                thread="main",
-                reported=True,
-                charges=charges(size, cached, rng.randint(40, 900), priced),
-            )
-        )
-    every = total([call.charges for call in calls], priced)
+        costs = charges(size, cached, rng.randint(40, 900), priced)
+        calls.append(TurnCharges(step=turn * 2 + 1, thread="main", reported=True, charges=costs))
+    every = total_of([call.charges for call in calls])
     causes = ("compaction", "lifetime over", "prefix edited", "unknown")
     breaks = tuple(
         CacheBreak(
@@ -66,15 +54,10 @@ def session(number: int, *, turns: int = 60, priced: bool = True, eventful: bool
         )  # type: ignore[arg-type]
         for turn, cause in zip(broken, causes, strict=False)
     )
-    least = total(
-        [
-            charges(
-                call.charges.prompt_tokens // 2, call.charges.cached_tokens // 2, call.charges.output_tokens, priced
-            )
-            for call in calls
-        ],
-        priced,
-    )
+    each = [
+        (call.charges.prompt_tokens // 2, call.charges.cached_tokens // 2, call.charges.output_tokens) for call in calls
+    ]
+    least = total_of([charges(*halved, priced) for halved in each])
     parts = tuple(
         PromptPart(
             name=name,

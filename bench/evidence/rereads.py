@@ -118,7 +118,7 @@ def files_in(command: str) -> frozenset[str]:
 
 
 def names_others(one: frozenset[str], other: frozenset[str]) -> bool:
-    """True if each of two commands names a file that the other does not, in part or as a whole.
+    """True if each of two commands names a file that the other does not, with or without its folder.
 
     >>> names_others(files_in("cat /x/a.py"), files_in("cd /x && head a.py"))
     False
@@ -129,16 +129,15 @@ def names_others(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def _has_own(one: frozenset[str], other: frozenset[str]) -> bool:
-    """True if one names a file that neither contains nor is contained in any of the other."""
-    within = {path for name in other for path in _within(name)}
-    return any(name not in within and other.isdisjoint(_within(name)) for name in one)
+    """True if one names a file that no path of the other ends with, nor ends with one of these."""
+    ends = {end for name in other for end in _ends(name)}
+    return any(name not in ends and other.isdisjoint(_ends(name)) for name in one)
 
 
-def _within(path: str) -> list[str]:
-    """The beginnings and ends of a path."""
+def _ends(path: str) -> list[str]:
+    """A path, and what is left of it without its first folders."""
     parts = path.split("/")
-    ends = ["/".join(parts[at:]) for at in range(len(parts))]
-    return [*ends, *("/".join(parts[:at]) for at in range(1, len(parts)))]
+    return ["/".join(parts[at:]) for at in range(len(parts))]
 
 
 def _most_frequent(counts: Mapping[int, int]) -> int:

@@ -76,8 +76,7 @@ def _priced(sessions: Sessions, tokens: float, usd: float, size: float) -> tuple
 def _figures(sessions: Sessions) -> Iterator[Figure]:
     """The price of all sessions, the theoretical minimum, the cache breaks."""
     name = "Price" if sessions.priced else "Tokens"
-    calls = sum(map(sessions.calls_of, sessions.sized))
-    each = f"{sessions.words(sessions.size / (calls or 1))} a model call"
+    each = f"{sessions.words(sessions.size / (sessions.calls or 1))} a model call"
     yield Figure(name, sessions.words(sessions.size, unit=False), line=each)
     if sessions.minimum:
         now, least = sessions.minimum

@@ -43,13 +43,12 @@ class Sessions:
     @cached_property
     def sized(self) -> tuple[SessionAudit, ...]:
         """The sessions that have a size: of priced ones, those with a price."""
-        unit = [one for one in self.all if not self.priced or one.charges.usd is not None]
-        return tuple(unit)
+        return tuple(it for it in self.all if not self.priced or it.charges.usd is not None)
 
     @property
     def calls(self) -> int:
-        """The number of model calls."""
-        return sum(map(self.calls_of, self.all))
+        """The number of model calls of the sessions that have a size."""
+        return sum(map(self.calls_of, self.sized))
 
     def calls_of(self, one: SessionAudit) -> int:
         """The number of model calls of a session that are counted there."""
@@ -75,8 +74,7 @@ class Sessions:
         if not self.all:
             return "No session could be read."
         results = counted(sum(one.results for one in self.sized), "tool result")
-        calls = counted(sum(map(self.calls_of, self.sized)), "model call")
-        text = f"{self.words(self.size)} for {calls} and {results}."
+        text = f"{self.words(self.size)} for {counted(self.calls, 'model call')} and {results}."
         if without := len(self.all) - len(self.sized):
             text += f" Not counted: {count(without)} of {counted(len(self.all), 'session')} without a price."
         if breaks := self.each("cache.breaks"):
