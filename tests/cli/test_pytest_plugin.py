@@ -70,9 +70,8 @@ def test_toml_files_of_other_tools_are_not_collected(tmp_path_factory):
 
 @pytest.mark.slow  # a session
 def test_a_broken_scenario_is_an_error_of_that_file():
-    for number, text in enumerate(
-        ('traces = ["x"', 'traces = ["x"]\n[strategies]\na = {\n', "traces = []\nstrategies = 3\n")
-    ):
+    texts = 'traces = ["x"', 'traces = ["x"]\n[strategies]\na = {\n', "traces = []\nstrategies = 3\n"
+    for number, text in enumerate(texts):
         SCENARIO.with_name(f"broken{number}.toml").write_text(text)
         assert bench("run", SCENARIO.with_name(f"broken{number}.toml")) == 2
     code, found = outcomes("scenarios", "--continue-on-collection-errors")

@@ -139,9 +139,8 @@ def test_a_fault_of_the_strategy_in_use_refuses_no_candidate() -> None:
         )
     assert ranked(advice_for(runs), "mine").verdict == "ship"
     worse = {**broken, "hidden": Check(hits=3, of=9)}
-    runs[0] = run(
-        "r0", [score("recorded", 10.0, checks=broken, missed=0.2), score("mine", 8.0, checks=worse, missed=0.2)]
-    )
+    today = score("recorded", 10.0, checks=broken, missed=0.2)
+    runs[0] = run("r0", [today, score("mine", 8.0, checks=worse, missed=0.2)])
     assert first_refused(ranked(advice_for(runs), "mine")) == "hidden"
 
 
@@ -170,9 +169,8 @@ def test_with_an_assumed_cache_a_saving_must_hold_with_and_without_it(
 ) -> None:
     runs = []
     for at, cost in enumerate(TODAY):
-        runs.append(
-            run(f"r{at}", [score("recorded", cost), score("mine", cost * 0.8, uncached=cost * uncached)], shares=shares)
-        )
+        mine = score("mine", cost * 0.8, uncached=cost * uncached)
+        runs.append(run(f"r{at}", [score("recorded", cost), mine], shares=shares))
     advice = advice_for(runs)
     assert (ranked(advice, "mine").verdict, " Without a cache `mine` costs " in advice.sentence) == (verdict, disagree)
 
@@ -286,9 +284,8 @@ def test_a_route_must_be_better_than_todays_by_more_than_chance(
 ) -> None:
     before = score("recorded", 1.0, numbers={} if today is None else loss_numbers(1.0, routed=today))
     scores = [[before, score("mine", 1.0, numbers=loss_numbers(1.0, routed=share))] for share in own]
-    advice = advice_for(
-        [run(f"r{at}", both) for at, both in enumerate(scores)], specs={"mine": "mine=routers=[executor]"}
-    )
+    runs = [run(f"r{at}", both) for at, both in enumerate(scores)]
+    advice = advice_for(runs, specs={"mine": "mine=routers=[executor]"})
     assert ranked(advice, "mine").verdict == verdict
     assert words in advice.sentence
 

@@ -321,9 +321,8 @@ def test_another_schema_is_refused(tmp_path: Path) -> None:
 
 
 def test_changed_values_are_counted_by_run() -> None:
-    base = score_file_of(
-        with_rules(mine_and_recorded("a", numbers(0.5)), mine_and_recorded("b"), mine_and_recorded("c"))
-    )
+    before = mine_and_recorded("a", numbers(0.5)), mine_and_recorded("b"), mine_and_recorded("c")
+    base = score_file_of(with_rules(*before))
     now = with_rules(
         mine_and_recorded("a", numbers(0.4)),
         mine_and_recorded("b", numbers(0.7)),

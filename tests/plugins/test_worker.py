@@ -29,6 +29,7 @@ from bench.tokens.counting import TokenCounter
 from bench.traces.formats.native import encode_trace
 
 LIMITS = {"call": 2, "memory": 800 << 20}
+WIDE = {"call": 20, "memory": 2000 << 20}
 TEXT = "found 4711 rows in /data/x.csv, 4712 in /data/y.csv "
 STEPS = [
     result(TEXT * 4, index=2),
@@ -93,13 +94,22 @@ def test_a_hostile_call_fails_only_its_own_run(replayed, capfd):
     """All in one file, so that one child answers each in a fork of its own; the honest one comes last."""
     honest = "def last(given): return given.text[:20]\n"
     code = "".join(one.replace(" f(given)", f" f{at}(given)") for at, one in enumerate(CALLED.values())) + honest
-    *replays, last = replayed.each(
-        code, [*(f"summarizer={{}}:f{at}" for at in range(len(CALLED))), "summarizer={}:last"]
-    )
+    names = [*(f"f{at}" for at in range(len(CALLED))), "last"]
+    *replays, last = replayed.each(code, [f"summarizer={{}}:{name}" for name in names])
     printed = capfd.readouterr()
     for name, replay in zip(CALLED, replays, strict=True):
         check_row(name, replay, printed)
     assert texts(last) == [TEXT[:20]] * 2
+
+
+@pytest.mark.slow
+def test_code_that_was_late_is_asked_no_more(tmp_path, monkeypatch):
+    monkeypatch.setattr(worker, "_MOST_LATE", 1)
+    monkeypatch.setitem(files_limits.LIMITS, "call", 1)
+    (tmp_path / "mine.py").write_text("import time\ndef f(given): time.sleep(600)\n")
+    runs = [conversation_of(STEPS, id=name) for name in "ab"]
+    found = compare(runs, {"mine": f"summarizer={tmp_path}/mine.py:f"})
+    assert "so it was not asked again" in found.runs[1].scores[0].failure.error
 
 
 @pytest.mark.slow
@@ -151,9 +161,7 @@ WAYS = ("objects", "frames", "modules", "pipe", "memory")
 @pytest.mark.slow
 def test_the_child_process_does_not_have_later_steps(replayed):
     """The first result is replayed before the second one is sent: its mark is nowhere."""
-    for replay in replayed.each(
-        SEARCHES, [f"summarizer={{}}:{way}" for way in WAYS[:-1]], limits={"call": 20, "memory": 2000 << 20}
-    ):
+    for replay in replayed.each(SEARCHES, [f"summarizer={{}}:{way}" for way in WAYS[:-1]], limits=WIDE):
         assert replay.failure is None
         (first,) = (message.text for message in replay.written if message.step == 2)
         assert "index=5" not in first
@@ -166,9 +174,7 @@ def test_the_child_process_has_no_answer_of_a_model_before_its_prompt(replayed):
     code = SEARCHES
     for way in WAYS:
         code += f"def of_{way}(messages): return [*messages, {{'role': 'user', 'content': 'in: ' + {way}(messages)}}]\n"
-    for replay in replayed.each(
-        code, [f"compactor={{}}:of_{way}" for way in WAYS], limits={"call": 20, "memory": 2000 << 20}
-    ):
+    for replay in replayed.each(code, [f"compactor={{}}:of_{way}" for way in WAYS], limits=WIDE):
         assert replay.failure is None, replay.failure
         assert replay.written[0].text.startswith("in: ")
         assert "of them alone" not in replay.written[0].text
@@ -225,9 +231,8 @@ def test_code_that_describes_itself_as_nothing_is_still_user_code(tmp_path):
 
 
 def test_the_child_process_counts_tokens_as_the_parent_does(replayed):
-    code = (
-        "from bench.model import Message\ndef f(window):\n    counts = [window.count(m) for m in window.messages[:2]]\n"
-    )
+    code = "from bench.model import Message\ndef f(window):\n"
+    code += "    counts = [window.count(m) for m in window.messages[:2]]\n"
     code += "    counts.append(window.count('You run commands.'))\n"
     code += "    return [*window.messages, Message(role='user', kind='made', text=str(counts))]\nf.form = 'Window'\n"
     found = replayed(code, "compactor={}:f")

@@ -38,9 +38,8 @@ def repository(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
     git("init", "--quiet")
-    write_files(
-        {"gates/orders.jsonl": ORDERS, FILE: SCENARIO, MINE: IMPORTS, "src/myagent/__init__.py": "", MEMORY: WHOLE}
-    )
+    package = {"src/myagent/__init__.py": "", MEMORY: WHOLE}
+    write_files({"gates/orders.jsonl": ORDERS, FILE: SCENARIO, MINE: IMPORTS, **package})
     return tmp_path
 
 
@@ -107,11 +106,11 @@ def test_a_changed_file_fails_and_an_equal_one_passes(repository):
     assert outcomes(bench.run_scenario(FILE.rename("gates/new.toml"), against="HEAD")) == {"fail"}
 
 
-@pytest.mark.parametrize(
-    "place", ["open('gates/limit.txt')", "open(__import__('pathlib').Path(__file__).with_name('limit.txt'))"]
-)
+@pytest.mark.parametrize("place", ["'gates/limit.txt'", "__file__.replace('mine.py', 'limit.txt')"])
 def test_a_data_file_is_read_from_the_revision(place):
-    write_files({MINE: f"def f(result):\n    return result.text[: int({place}.read())]\n", "gates/limit.txt": "100000"})
+    write_files(
+        {MINE: f"def f(result):\n    return result.text[: int(open({place}).read())]\n", "gates/limit.txt": "100000"}
+    )
     commit("a limit")
     write_files({"gates/limit.txt": "60"})
     assert outcomes(run_against()) == {"fail"}
