@@ -9,14 +9,10 @@ from contextlib import suppress
 from ..model.scores import Finding
 from ..text.decode import NothingParsed, parse_prefix, plain_lines
 from ..text.escapes import unescape
-from ..text.fields import FieldTable
-from ..text.quantities import same_value
 from .own_text import RewrittenResult, lines_shown
 
 _FOLD = re.compile(r"\\\n\s*\\?")
 """Matches a line break that YAML puts within a line."""
-
-_FIELD = re.compile(r"[\s\"'-]*([\w .-]+?)[\"']*\s*[:=]\s*[\"']*(.+?)[\"'\]}),\s]*")
 
 
 def changed_lines(own: RewrittenResult) -> Iterator[Finding]:
@@ -26,9 +22,7 @@ def changed_lines(own: RewrittenResult) -> Iterator[Finding]:
     if own.shows_all:
         return  # every line as it is
     text = own.text if "\\\n" in own.result.text else _FOLD.sub("", own.text)
-    for line, was in altered(own, lines_shown(text)):
-        if not _is_field(line, own.table):
-            yield Finding(own.step, line, was)
+    yield from (Finding(own.step, *pair) for pair in altered(own, lines_shown(text)))
 
 
 def _is_one_value(text: str) -> bool:
@@ -43,13 +37,6 @@ def _is_one_value(text: str) -> bool:
     with suppress(NothingParsed):
         return parse_prefix(plain)[1] == len(plain)
     return False
-
-
-def _is_field(line: str, table: FieldTable) -> bool:
-    """True if a line is a field of the result, under its key, and not a line of one of its
-    texts."""
-    pair = _FIELD.fullmatch(line)
-    return pair is not None and any(same_value(pair[2], value) for value in table.column(pair[1]))
 
 
 def altered(own: RewrittenResult, lines: list[str]) -> Iterator[tuple[str, str]]:

@@ -73,11 +73,6 @@ class Mentions:
         ids = {call.id for message in self._recorded for call in message.tool_calls}
         return frozenset(word for call_id in ids for word in flat(call_id).split())
 
-    def is_call_id(self, text: str) -> bool:
-        """True if a text consists of ids of calls."""
-        words = flat(text).split()
-        return bool(words) and self._call_ids.issuperset(words)
-
     @memo
     def first_step_with(self, text: str) -> int | None:
         """The first step whose message has the words of a text in a row, the last one perhaps

@@ -183,23 +183,11 @@ def _of_all(pairs: Iterable[tuple[Any, Any]], is_notice: IsNotice) -> list[Gap] 
     gaps: list[Gap] = []
     for shown, full in pairs:
         of_pair = gaps_of(shown, full, is_notice)
-        if of_pair is None or (
-            isinstance(full, str)
-            and _is_silent(of_pair)
-            and (not is_prose(full) or _cuts_number(shown, of_pair))
-        ):
-            return None  # the beginning of a field, or of a number in it, is another value
+        is_field = isinstance(full, str) and not is_prose(full)
+        if of_pair is None or (is_field and any(not gap.words.strip() for gap in of_pair)):
+            return None  # the beginning of a field is another value
         gaps += of_pair
     return gaps
-
-
-def _cuts_number(shown: str, gaps: list[Gap]) -> bool:
-    """True if a text ends silently within a number."""
-    return shown[-1:].isdigit() and not gaps[-1].words and gaps[-1].missing[:1].isdigit()
-
-
-def _is_silent(gaps: list[Gap]) -> bool:
-    return any(not gap.words.strip() for gap in gaps)
 
 
 def _ways(shown: str, full: str) -> Iterator[tuple[str, str, bool]]:

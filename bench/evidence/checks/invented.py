@@ -181,7 +181,7 @@ def _is_known(own: OwnText, name: str, sentence: str) -> bool:
     end or before a mark of omission.
     """
     mentions = own.session.mentions
-    if mentions.name(name) or (isinstance(own, RewrittenResult) and _is_label(own, name)):
+    if mentions.name(name):
         return True
     cut = (
         _SHORT_HASH.fullmatch(name)
@@ -189,15 +189,6 @@ def _is_known(own: OwnText, name: str, sentence: str) -> bool:
         or _CUT.match(sentence.partition(name)[2])
     )
     return bool(cut) and mentions.begins(name)
-
-
-def _is_label(own: RewrittenResult, name: str) -> bool:
-    """True for a name by which a text refers to a part of itself: it begins a line of the text, and
-    stands elsewhere behind a sign that the result puts before no word."""
-    bare, text = re.escape(name.lstrip("@#$§&")), own.message.text
-    signs = re.findall(rf"([@#$§&~^]){bare}(?!\w)", text)
-    is_own = any(not re.search(rf"{re.escape(sign)}\w", own.result.text) for sign in signs)
-    return is_own and re.search(rf"^\W{{0,4}}{bare}(?!\w)", text, re.MULTILINE) is not None
 
 
 def _is_title(sentence: str) -> bool:

@@ -53,8 +53,6 @@ class Summary:
         """True if the recording supports a sentence, which a text says that a `speaker` said."""
         if is_notice(sentence) or self._is_quoted(sentence, speaker):
             return True
-        if self._own.session.mentions.is_call_id(sentence):
-            return True
         if not WORD.search(sentence) and claims_nothing(sentence):
             return True
         role, words = speaker_of(sentence)
