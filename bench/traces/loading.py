@@ -84,11 +84,13 @@ class TraceSource:
                 _ = readers[given.format]  # an unknown one is an error before anything is read
         files = [file for given in everything for file in given.files]
         states = {file.path: _state(file.path) for file in files} if self.still else {}
-        known, copies = _Known(), earlier_copies(files)
+        known, copies, begun = _Known(), earlier_copies(files), set[Path]()
         for given in everything:
             skipped, traces = len(self.skipped), len(known.outlines)
+            new = [f for f in given.files if f.path.resolve() not in begun]  # each file once
+            begun.update(f.path.resolve() for f in new)
             folders = grouped((file.path.parent, file.path) for file in given.files)
-            for file in given.files:
+            for file in new:
                 if file.path in copies:
                     reason = f"holds the beginning of {copies[file.path]}, which is read"
                     self.skipped.append((file.name, reason))
@@ -105,10 +107,8 @@ class TraceSource:
                         yield trace
                     elif (file.name, reason) not in self.skipped[-1:]:
                         self.skipped.append((file.name, reason))
-            nothing = len(known.outlines) == traces and not any(
-                f.path in copies for f in given.files
-            )
-            if nothing and not given.named:
+            nothing = len(known.outlines) == traces and not any(f.path in copies for f in new)
+            if nothing and new and not given.named:
                 raise TraceError(_no_recordings(given, self.skipped[skipped:]))
         if self.paths and not len(known.outlines):
             raise TraceError(": ".join(self.skipped[0]))
