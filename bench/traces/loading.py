@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from os.path import realpath
 from pathlib import Path
 
 import msgspec
@@ -84,11 +85,11 @@ class TraceSource:
                 _ = readers[given.format]  # an unknown one is an error before anything is read
         files = [file for given in everything for file in given.files]
         states = {file.path: _state(file.path) for file in files} if self.still else {}
-        known, copies, begun = _Known(), earlier_copies(files), set[Path]()
+        known, copies, begun = _Known(), earlier_copies(files), set[str]()
         for given in everything:
             skipped, traces = len(self.skipped), len(known.outlines)
-            new = [f for f in given.files if f.path.resolve() not in begun]  # each file once
-            begun.update(f.path.resolve() for f in new)
+            new = [f for f in given.files if realpath(f.path) not in begun]  # each file once
+            begun.update(realpath(f.path) for f in new)
             folders = grouped((file.path.parent, file.path) for file in given.files)
             for file in new:
                 if file.path in copies:
