@@ -139,17 +139,17 @@ class TraceContents:
         with suppress(RecursionError):  # nested too deeply
             ways = self._scalars(step) if len(text) <= LONG_CHARS else ()
             proof = next(filter(None, (scalars.proof(text) for scalars in ways)), None)
-        if proof is None:
-            is_all = 2 * len(text) > len(result.text) and self._is_all(text, step)
-            return result.text if is_all else text
-        return "\n".join(part for part in (proof.before, result.text, proof.after) if part)
+        is_all = proof or (2 * len(text) > len(result.text) and self._is_all(text, step))
+        if not is_all or lost_indentation(*map(self._texts.plain, (text, result.text))):
+            return text
+        around = (proof.before, result.text, proof.after) if proof else (result.text,)
+        return "\n".join(filter(None, around))
 
     def _is_all(self, text: str, step: int) -> bool:
-        """True if a text has all words of a step's result and their indentation, perhaps text by
-        text in the same data."""
-        full = self.results[step].text
-        if is_same(text, full):
-            return not lost_indentation(text, full)
+        """True if a text has all words of a step's result, perhaps text by text in the same
+        data."""
+        if is_same(text, self.results[step].text):
+            return True
         with suppress(NothingParsed):
             gaps = gaps_of(parse_json(text), self.value(step), lambda _: False)
             return gaps is not None and not any(gap.missing.strip() for gap in gaps)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
 from .line_notes import without_number
+
+_COLON = re.compile(r":\s*\n")
 
 
 def left_out(text: str, original: str) -> str:
@@ -29,6 +32,8 @@ def lost_indentation(text: str, original: str) -> str:
     >>> [lost_indentation(text, code) for text in ("def f(x):\\n if x:\\n  return 1\\n return 2", "if x:\\nreturn 1", "if x: return 1")]
     ['', 'return 1', 'return 1']
     """
+    if _COLON.search(original) is None:
+        return ""
     deeper: dict[tuple[str, str], None] = {}
     others: dict[tuple[str, str], None] = {}
     for words, is_deeper in _pairs(original):
