@@ -24,15 +24,7 @@ from .prices import (
     prices_of,
     with_leave_one_out_price,
 )
-from .rules import (
-    Rates,
-    finite,
-    merit,
-    results_of,
-    slots_in_spec,
-    unchecked_words,
-    verdict_of,
-)
+from .rules import Rates, finite, merit, results_of, slots_in_spec, unchecked_words, verdict_of
 from .sentence import with_sentence
 from .totals import Runs, totals
 

@@ -45,8 +45,10 @@ def gains_of(
     better: dict[str, RuleResult] = {}
     for name in differing if is_known else figures:
         is_certain = certain(corrected.get(name, 1.0), len(gains[name]))
-        than = f"better than `{worst}`: {'' if is_certain else 'not '}certain; "
-        unknown = "better than today: unknown, since today's is not in the recordings"
+        than = f"`{name}` is {'' if is_certain else 'not '}certainly better than `{worst}`; "
+        unknown = (
+            "whether it is better than today is unknown, since the recordings lack today's figure"
+        )
         better[name] = RuleResult(
             rule="better",
             metric=figures[name].metric,

@@ -14,22 +14,10 @@ FIGURES = {
     "loss.leaf_recall.stored": ("keeps {} of the fields in the store", "results"),
     "loss.fact_recall.stored": ("keeps {} of the facts in the store", "results"),
     "probes.recall": ("answers {} of the questions", "questions"),
-    "findings.agreement": (
-        "leaves the evaluator's judgement of {} of the results unchanged",
-        "results",
-    ),
-    "routing.accuracy": (
-        "takes the expected route in {} of the decisions",
-        "decisions",
-    ),
-    "routing.selection_top1": (
-        "finds the right script first for {} of the requests",
-        "requests",
-    ),
-    "routing.unreset_states": (
-        "leaves the task's state uncleared after {} of the replies",
-        "replies",
-    ),
+    "findings.agreement": ("leaves {} of the evaluator's judgements unchanged", "results"),
+    "routing.accuracy": ("takes the expected route in {} of the decisions", "decisions"),
+    "routing.selection_top1": ("finds the right script first for {} of the requests", "requests"),
+    "routing.unreset_states": ("leaves the state uncleared after {} of the replies", "replies"),
 }
 """The words for the figures of rules on shares, and what a share is of."""
 
@@ -43,7 +31,7 @@ def rule_failed(result: RuleResult, *, quoting: bool = True, is_one_of_many: boo
     >>> rule_failed(RuleResult(rule="stored", passed=False, value=0.249, limit=1, metric="probes.recall"))
     "answers 24.9% of the questions, below today's 100%"
     >>> rule_failed(RuleResult(rule="routed", passed=False, value=.2, limit=0, metric="routing.unreset_states"))
-    "leaves the task's state uncleared after 20% of the replies, above today's 0%"
+    "leaves the state uncleared after 20% of the replies, above today's 0%"
     >>> rule_failed(RuleResult(rule="changed", passed=False, value=3, of=7))
     '3 values changed in 7 rewritten texts'
     >>> rule_failed(RuleResult(rule="ran", passed=False, value=1))
@@ -121,10 +109,12 @@ def limit_in_words(result: RuleResult) -> str:
     asked = asked_by(result)
     if asked.noun:
         return count(result.limit)
-    is_least = bool(asked.metrics) and asked.better == "higher"
+    if not asked.metrics:
+        return percent(result.limit)
+    is_least = asked.better == "higher"
     if is_least and not result.limit:
         return "no limit"  # today's value is not known
-    return f"{'at least ' if is_least else ''}{percent(result.limit)}"
+    return f"at {'least' if is_least else 'most'} {percent(result.limit)}"
 
 
 def reason_of(item: Ranked, advice: Advice) -> str:
@@ -138,10 +128,9 @@ def reason_of(item: Ranked, advice: Advice) -> str:
         is_many = len(refusals) > 1
         return "; ".join(rule_failed(rule, is_one_of_many=is_many) for rule in refusals)
     if not failed:
-        words = f": {item.unchecked_text}" if item.unchecked_text else ""
-        return (
-            f"could not be checked{words}" if "not checked" in item.marks else _beside(item, advice)
-        )
+        words = f" ({item.unchecked_text})" if item.unchecked_text else ""
+        unchecked = f"some texts could not be checked{words}"
+        return unchecked if "not checked" in item.marks else _beside(item, advice)
     last, price = failed[0], item.price(advice.basis)
     if last.rule == "cheaper" and price is not None and price.ratio is not None and not price.saves:
         costs = f"costs {less_or_more(price)}"

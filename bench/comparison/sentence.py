@@ -17,18 +17,14 @@ from ..model.scores import Rule
 from ..text.wording import listed, percent
 from .certainty import FEWEST
 from .gate_rules import LIMITS
-from .reasons import basis_in_words, figure_in_words, reason_of, rule_failed
+from .reasons import basis_in_words, figure_in_words, limit_in_words, reason_of, rule_failed
 from .rules import asked_by, merit
 from .wording import change, less_or_more, pricing_of, sample
 
 _KEEP, _KEEP_FOR_NOW = "Keep what runs today", "Keep what runs today for now"
 _ECONOMY = {"cached": " with the provider's cache", "uncached": " without a cache"}
 _ASSUMED = " with a cache as the provider documents it"
-LOSES = {
-    "invalid": "is invalid",
-    "unfaithful": "is unfaithful",
-    "loses too much": "loses too much",
-}
+LOSES = {"invalid": "is invalid", "unfaithful": "is unfaithful", "loses too much": "loses too much"}
 
 
 def with_sentence(
@@ -48,7 +44,7 @@ def with_sentence(
     ranked = tuple(replace(item, reason=reason_of(item, advice)) for item in advice.ranked)
     advice = replace(advice, ranked=ranked)
     subject, sentence = (
-        _savings(advice, assumed)
+        _savings(advice, assumed, asks)
         if answers == "savings"
         else _of_quality(advice, answers, asks, gates)
     )
@@ -91,12 +87,12 @@ def _is_within(gate: GateResult, item: Ranked, figure: RuleResult) -> bool:
 # ---------------------------------------------------------------- savings
 
 
-def _savings(advice: Advice, assumed: bool) -> tuple[str, str]:
+def _savings(advice: Advice, assumed: bool, asks: str) -> tuple[str, str]:
     """The strategy to ship and the sentence on it; else the one that comes closest, and why none is
     advised."""
     best = next((item for item in advice.ranked if item.strategy == advice.advised), None)
     if best is None:
-        subject, reason = _keep(advice, assumed)
+        subject, reason = _keep(advice, assumed, asks)
         closest = [item.verdict for item in advice.ranked if item.strategy == subject]
         return subject, f"{_KEEP_FOR_NOW if closest == ['not certain'] else _KEEP}: {reason}"
     price = best.price(advice.basis)
@@ -128,7 +124,7 @@ def _others(advice: Advice, best: Ranked) -> Iterator[str]:
     }
     least, cost = min(prices, key=prices.__getitem__, default=best), change(prices.get(best))
     if change(prices.get(least)) != cost:
-        reason, _, _ = least.reason.partition(": ")  # the table quotes what could not be checked
+        reason, _, _ = least.reason.partition(" (")  # the table quotes what could not be checked
         yield f" `{least.strategy}` costs still less ({change(prices[least])}), but {reason}."
     safe = [item for item in prices if item.missed_turns == 0 and item.verdict == best.verdict]
     if safe and best.missed_turns:
@@ -148,15 +144,20 @@ def _cost(advice: Advice, item: Ranked, assumed: bool) -> str:
 
 
 def _missed(item: Ranked) -> str:
-    """The clause on the turns that would have missed something; "" where it was not measured."""
+    """The clause on the turns that would have missed something and the old facts kept; "" where
+    it was not measured."""
     if item.missed_turns is None:
         return ""
     if not item.missed_turns:
         return "; nothing that a turn used would be missing"
-    return f"; {percent(item.missed_turns)} of turns would have missed something they used"
+    words = f"; {percent(item.missed_turns)} of turns would have missed something they used"
+    far = next((rule for rule in item.rules if rule.rule == "far"), None)
+    if far and item.far_recall not in (None, 1):
+        words += f", and {figure_in_words(far)} ({limit_in_words(far)})"
+    return words
 
 
-def _keep(advice: Advice, assumed: bool) -> tuple[str, str]:
+def _keep(advice: Advice, assumed: bool, asks: str) -> tuple[str, str]:
     """The strategy that comes closest, and the reason to advise none."""
     others = [item for item in advice.ranked if item.strategy != TODAY]
     if any(item.verdict == "invalid" for item in advice.ranked if item.strategy == TODAY):
@@ -165,7 +166,7 @@ def _keep(advice: Advice, assumed: bool) -> tuple[str, str]:
     prices = {item.strategy: price for item in acting if (price := item.price(advice.basis))}
     cheaper = sorted(
         (it for it in acting if it.strategy in prices and prices[it.strategy].saves),
-        key=lambda item: (item.verdict in LOSES, prices[item.strategy].per_run, item.strategy),
+        key=lambda it: (it.verdict in LOSES, it.strategy != asks, prices[it.strategy].per_run),
     )
     if cheaper:
         return cheaper[0].strategy, _why_not(advice, cheaper, acting, assumed)
@@ -202,14 +203,15 @@ def _why_not(
     price, cost = item.price(advice.basis), _cost(advice, item, assumed)
     failed = next((rule for rule in item.rules if not rule.passed), None)
     if item.verdict in LOSES and failed:
-        start = f"no cheaper strategy is acceptable; the cheapest, {name}," if more else name
+        which = f"the cheapest, {name}," if item.strategy == advice.cheapest_rejected else name
+        start = f"no cheaper strategy is acceptable; {which}" if more else name
         why = f"{LOSES[item.verdict]}: {rule_failed(failed)}"
         is_certain = price is not None and price.certain
         known = "it certainly saves something" if is_certain else "the saving is not certain"
         rest = f"({known} on {sample(advice)}).{_other_economy(advice, acting)}"
         return f"{start} {cost}, but {why} {rest}"
     if failed is None:
-        why = "Some of its texts could not be checked"
+        why = f"The saving is certain, but {item.reason}"
     elif advice.tasks < FEWEST:
         why = item.reason
     elif assumed and price is not None and price.certain:

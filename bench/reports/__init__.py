@@ -87,6 +87,8 @@ def _short(reading: Reading) -> str:
         figures = [*map(figure_in_words, asked), *todays]
     elif is_advised:
         figures = [change(price.ratio)] if price else []
+        if price and price.interval:
+            figures = [f"{change(price.ratio)} [{reading.interval(price)}]"]
         if item.missed_turns:
             figures.append(f"{percent(item.missed_turns)} of turns miss something")
     else:

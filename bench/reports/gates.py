@@ -44,16 +44,16 @@ def cost_in_words(reading: Reading, strategy: str, before: float | None = None) 
     today."""
     metric = reading.price_metric
     now, today = (reading.value(name, metric) for name in (strategy, TODAY))
-    accepted = "accepted last: " if reading.compared.against.endswith(".json") else ""
-    others = [(before, f"the baseline ({accepted}"), (today, "today (")]
+    others = [(today, "today"), (before, "in the baseline")]
     if before is not None and before == today:
-        others = [(before, "the baseline and today (both ")]
+        others = [(today, "today and in the baseline")]
     against = [
-        f"{change(now / value)} against {what}{reading.stated(value, metric)})"
-        for value, what in others
+        f"{reading.stated(value, metric)} {where} ({change(now / value)})"
+        for value, where in others
         if now is not None and value
     ]
-    return f"{reading.label(metric)}: {reading.stated(now, metric)} a run, {listed(against)}"
+    unit = reading.label(metric).removeprefix("price ")  # "with cache"
+    return f"a run costs {reading.stated(now, metric)} {unit} instead of {listed(against)}"
 
 
 def not_passed(gates: Sequence[GateResult], many: int) -> str:

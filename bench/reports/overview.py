@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 
+from ..comparison.rules import finite
 from ..model.base import grouped
 from ..model.compared import Compared
 from .blocks import Cell, Cells, Prose, Report, Section, Span, Tone, muted, table
@@ -17,7 +18,6 @@ _GROUPS = ("Gates failed", "Ship", "Not certain yet", "Keep what runs today")
 _NOTES = (
     "Each question is answered on its own runs; strategies were not tried together.",
     f"{MISSED_TURN}.",
-    "Gates are limits that scenario files set; answers follow rules that are the same for all.",
 )
 
 
@@ -39,7 +39,8 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
     gates = sum(len(one.judged_gates) for one in readings)
     failed = [gate for one in readings for gate in one.failed_gates]
     ships = [readings[at] for at in groups.get("Ship", ())]
-    advised = Counter(f"`{one.advice.advised}`" for one in ships)
+    shipped = _shipped(ships)
+    advised = Counter(map(" or ".join, shipped))
     names = [f"{it} ({many} times)" if many > 1 else it for it, many in advised.items()]
 
     alone = ", each on its own" if len(names) > 1 else ""
@@ -47,12 +48,12 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
     ship = f"Ship in {count(len(ships))} of {asked}{alone}: {listed(names)}."
     head = Span(ship if ships else "Nothing to ship.", "good" if ships else "", strong=True)
     kept = [f"{it} in {counted(len(groups[it]), 'question')}" for it in _GROUPS[2:] if it in groups]
-    rest = "".join(f" {words}." for words in kept)
+    rest = "".join([*map(_choice, shipped), *(f" {words}." for words in kept)])
     if failed:
         rest = f" {head.text}{rest}"
         head = Span(not_passed(failed, gates), "bad", strong=True)
     elif gates:
-        rest += f" All {counted(gates, 'gate')} pass: the limits in the scenario files hold."
+        rest += f" All {counted(gates, 'gate')} pass: they are a scenario's own limits and do not decide what to ship."
 
     rows: list[Cells] = []
     for name, places in groups.items():
@@ -64,7 +65,7 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
     in_tokens = [IN_TOKENS] if any(one.counts_tokens for one in readings) else []
     blocks = (
         Prose((head, rest), "lead"),
-        muted(" ".join((*_alternatives(ships), *_NOTES, *in_tokens, REPLAY_LIMIT))),
+        muted(" ".join((*_NOTES, *in_tokens, REPLAY_LIMIT))),
         table("Questions and answers", heads, rows),
     )
     runs = counted(sum(len(one.runs) for one in readings), "run")
@@ -73,15 +74,26 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
     return Report(title, about, head.text + rest, (Section("answer", "Answer", "Answer", blocks),))
 
 
-def _alternatives(ships: Sequence[Reading]) -> Iterator[str]:
-    """Yield a sentence for each set of recordings on which different strategies are to ship."""
-    recordings = grouped(
-        (frozenset(run.facts.sha256 or run.id for run in one.runs), f"`{one.advice.advised}`")
-        for one in ships
-    )
-    for names in map(dict.fromkeys, recordings.values()):
-        if len(names) > 1:
-            yield f"Choose one of {listed([*names])}, which were tried on the same recordings."
+def _shipped(ships: Sequence[Reading]) -> list[dict[str, tuple[float, float]]]:
+    """The strategies to ship, together where their recordings are the same: the price of each
+    against today's, and its missed turns."""
+    together: dict[frozenset[str], dict[str, tuple[float, float]]] = {}
+    for one in ships:
+        item = one.by_name[one.advice.advised or ""]
+        price, recordings = one.price(item), frozenset(it.facts.sha256 or it.id for it in one.runs)
+        figures = finite(price.ratio if price else None), item.missed_turns or 0.0
+        together.setdefault(recordings, {})[f"`{item.strategy}`"] = figures
+    return [*together.values()]
+
+
+def _choice(same: Mapping[str, tuple[float, float]]) -> str:
+    """A sentence on the strategies to ship on the same recordings; "" for a single one."""
+    if len(same) < 2:
+        return ""
+    best, *others = sorted(same, key=same.__getitem__)
+    if any(own >= its for name in others for own, its in zip(same[best], same[name], strict=True)):
+        return f" Choose one of {listed([*same])}, which were tried on the same recordings."
+    return f" On the same recordings {best} saves more and misses less than {listed(others)}."
 
 
 def _key_figures(reading: Reading) -> tuple[Cell, Cell]:

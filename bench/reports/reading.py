@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..comparison.prices import METRICS
-from ..comparison.reasons import basis_in_words
+from ..comparison.reasons import basis_in_words, limit_in_words
 from ..comparison.rules import TABLE
 from ..comparison.totals import Runs, value_of
 from ..comparison.wording import Pricing, pricing_of, sample
-from ..model.advice import REFUSED, TODAY, Advice, Price, Ranked
+from ..model.advice import REFUSED, TODAY, Advice, Price, Ranked, RuleResult
 from ..model.compared import Compared, GateResult, Move
 from ..model.metric import MetricInfo
 from ..model.scores import MeasuredRun, Rule
 from .charts import Mark
-from .numbers import counted, percent, quantity, shortened
+from .numbers import change, counted, quantity, shortened
 
 _INACTIVE = 3  # of more strategies that changed nothing a line names them
 _NO_NAME = "asks "  # a task without a name is the digest of its question
@@ -26,7 +26,7 @@ _BEFORE_PART = re.compile(r"/?(?=#|__)")
 VERDICT = re.compile(r"(Ship .+?|Keep what runs today(?: for now)?)[.:](?=\s|$)", re.DOTALL)
 """Matches the verdict in the sentence of an advice."""
 
-IN_TOKENS = "At least one run names no model with a known price, so costs are in tokens (name it with `--model`)."
+IN_TOKENS = "Costs are in tokens, since a run names no model with a known price (`--model` does)."
 """The reason to count tokens and not money."""
 REPLAY_LIMIT = (
     "Actions stay as recorded: this measures what the model would have seen, not if tasks succeed."
@@ -113,6 +113,10 @@ class Reading:
         """The price of a strategy that decides, with or without the cache."""
         return item.price(self.advice.basis) if item else None
 
+    def interval(self, price: Price) -> str:
+        """The ends of the 95% interval of a price's change; "" without one."""
+        return " to ".join(map(change, price.interval or ()))
+
     def shapes_prompts(self, item: Ranked) -> bool:
         """True if a strategy's prompts cost or miss something else than today's."""
         price = self.price(item)
@@ -165,17 +169,16 @@ class Reading:
         """The number of tasks in words, or of runs if each run is its own task."""
         return sample(self.advice)
 
-    def limit(self, rule: Rule) -> float | None:
-        """The limit of a rule, which is the same for every strategy; None if the rule was not
-        applied."""
+    def result(self, rule: Rule) -> RuleResult | None:
+        """A result of a rule with its limit, which is the same for every strategy; None if the rule
+        was not applied."""
         results = (result for item in self.ranked for result in item.rules)
-        limits = (result.limit for result in results if result.rule == rule)
-        return next((limit for limit in limits if limit is not None), None)
+        return next((it for it in results if it.rule == rule and it.limit is not None), None)
 
-    def limit_in_words(self, rule: Rule) -> str:
-        """The limit of a rule on a share after its value: " (limit 5%)"; "" without one."""
-        limit = self.limit(rule)
-        return "" if limit is None else f" (limit {percent(limit)})"
+    def limit(self, rule: Rule, words: str) -> str:
+        """The limit of a rule on a share ("at most 5%"), in words; "" without one."""
+        result = self.result(rule)
+        return words.format(limit_in_words(result)) if result else ""
 
     def value(self, strategy: str, metric: str) -> float | None:
         """The value of one number over all runs; None if it was not measured."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import re
 
-from ..model.advice import TODAY, Ranked
+from ..comparison.reasons import rule_failed
+from ..model.advice import REFUSED, TODAY, Ranked
 from .blocks import CODE, Drawing
 from .charts import Axis, Plot, Point, spaced, ticks
 from .naming import FIELDS, ON_PHONES, names
@@ -27,7 +28,8 @@ def scatter(reading: Reading) -> Drawing | None:
     }
     if len(places) < 2:
         return None
-    limit, (prices, shares) = reading.limit("needed"), zip(*places.values(), strict=True)
+    needed, (prices, shares) = reading.result("needed"), zip(*places.values(), strict=True)
+    limit = needed.limit if needed else None
     room = (max(prices) - min(prices)) * 0.09 or abs(prices[0]) * 0.1 or 1.0
     across = Axis(min(prices) - 1.5 * room, max(prices) + room)
     down = Axis(max(max(shares) * 1.08, (limit or 0.0) * 1.3, 0.01), 0.0)
@@ -36,9 +38,14 @@ def scatter(reading: Reading) -> Drawing | None:
         for name, (price, missed) in places.items()
     )
     plot = _plot(reading, points, across, down, limit)
-    reasons = {point.verdict: 0 for point in points if point.mark == "rejected"}
-    others = listed([reason for reason in reasons if reason])
-    others = f" (below {percent(limit)} for another reason: {others})" if others else ""
+    reasons = {
+        failed.rule: f"`{item.strategy}` ({rule_failed(failed, quoting=False)})"
+        for item in reading.ranked
+        for failed in [rule for rule in item.rules if not rule.passed][:1]
+        if item.strategy in places and _other_refusal(item)
+    }  # an example for each rule
+    examples = listed([*reasons.values()])
+    others = f", below {percent(limit)} for another reason: {examples}" if examples else ""
     note = f"Further left is cheaper, lower is safer. {_COLOURS.format(others)}"
     measure = "Tokens" if reading.counts_tokens else "Price"
     return Drawing(plot, f"{measure} against missed turns", note)
@@ -51,24 +58,20 @@ def _point(reading: Reading, name: str, x: float, y: float) -> Point:
     about = f"{title}: {price}, {percent(item.missed_turns)} missed"
     names = TODAY, reading.advice.cheapest_rejected, *CODE.findall(reading.advice.sentence)
     mark = reading.mark(name)
-    verdict = "ship" if mark == "advised" else _other_refusal(item) if mark == "rejected" else ""
+    verdict = "ship" if mark == "advised" else _other_refusal(item)
     return Point(x, y, mark, about, title, verdict, is_named=name in names)
 
 
 def _other_refusal(item: Ranked) -> str:
     """Why a strategy is refused though its mark lies below the limit; "" for one above it."""
     failed = [rule.rule for rule in item.rules if not rule.passed]
-    if "needed" in failed:
+    if "needed" in failed or item.verdict not in REFUSED:
         return ""
     return "old facts" if failed[:1] == ["far"] else item.verdict
 
 
 def _plot(
-    reading: Reading,
-    points: tuple[Point, ...],
-    across: Axis,
-    down: Axis,
-    limit: float | None,
+    reading: Reading, points: tuple[Point, ...], across: Axis, down: Axis, limit: float | None
 ) -> Plot:
     """The marks with their names, both axes, the limit and today's line."""
     about = "; ".join(point.title for point in points[:8])

@@ -71,15 +71,16 @@ def listed(names: Sequence[str], most: int = 6) -> str:
 
 
 def shortened(text: str, most: int = 70) -> str:
-    """A text on one line, without its middle if it is long.
+    """A text on one line; a long one without its middle, in whole words where they are short.
 
     >>> shortened("cat  a_long_path.txt", 10)
-    'cat a … h.txt'
+    'cat … h.txt'
     """
     flat = " ".join(text.split())
     if len(flat) <= most:
         return flat
-    return f"{flat[: most // 2].rstrip()} … {flat[-most // 2 :].lstrip()}"
+    first, last = flat[: most // 2], flat[-most // 2 :]
+    return f"{first.rpartition(' ')[0] or first} … {last.partition(' ')[2] or last}"
 
 
 def quoted(text: str) -> str:

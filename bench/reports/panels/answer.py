@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from ...comparison.reasons import rule_failed
 from ...comparison.rules import asked_by, slots_in_spec
 from ...comparison.wording import less_or_more, means
-from ...model.advice import REFUSED, TODAY, Price, Ranked, RuleResult
+from ...model.advice import REFUSED, TODAY, Price, Ranked
 from ...model.errors import SpecError
 from ...plugins.registry import entries
 from ...plugins.spec import parse_spec
@@ -29,7 +29,7 @@ from ..blocks import (
 )
 from ..charts import Axis, Mark, Range
 from ..numbers import change, count, counted, listed, percent, quantity, sentence_case, unseen
-from ..reading import IN_TOKENS, MISSED_TURN, RATE, REPLAY_LIMIT, VERDICT, Reading
+from ..reading import MISSED_TURN, RATE, REPLAY_LIMIT, VERDICT, Reading
 from ..scatter import scatter
 
 _USES = {
@@ -112,55 +112,56 @@ def _gives(slot: str, code: str) -> str:
 
 
 def _savings(reading: Reading) -> Iterator[Figure]:
-    """Yield the figures on the strategy that the sentence is about (price, misses, certainty), and
-    on the cheapest rejected one, unless its misses are shown already."""
+    """Yield the figures on the strategy that the sentence is about (why it is rejected, or what it
+    saves and misses; certainty), and on the cheapest rejected one."""
     item = reading.subject or (reading.tried or reading.ranked)[0]
+    if item.verdict in REFUSED:
+        yield from _rejected_figure(reading, item, f"Why `{item.strategy}` is rejected")
     yield _price_figure(reading, item)
-    if item.missed_turns is not None:
+    if item.missed_turns is not None and item.verdict not in REFUSED:
         yield _missed_figure(reading, item)
     yield _certainty_figure(reading, item)
-    if reading.rejected and (price := reading.price(reading.rejected)):
-        failed = next((rule for rule in reading.rejected.rules if not rule.passed), None)
-        if failed and (reading.rejected is not item or failed.rule != "needed"):
-            yield _rejected_figure(reading.rejected, failed, price)
+    if reading.rejected not in (None, item):
+        name = f"Cheapest rejected: `{reading.rejected.strategy}`"
+        yield from _rejected_figure(reading, reading.rejected, name)
 
 
-def _rejected_figure(item: Ranked, failed: RuleResult, price: Price) -> Figure:
-    """The value of the first rule that refuses a strategy, and what it would have saved."""
-    value = count(failed.value) if asked_by(failed).noun else percent(failed.value)
-    doubt = "" if price.certain else ", not certain"
+def _rejected_figure(reading: Reading, item: Ranked, name: str) -> Iterator[Figure]:
+    """Yield the value of the first rule that refuses a strategy, and what it would have saved."""
+    failed = next((rule for rule in item.rules if not rule.passed), None)
+    if failed is None:
+        return
+    price, is_count = reading.price(item), asked_by(failed).noun
+    value = count(failed.value) if is_count else percent(failed.value)
     why = rule_failed(failed, quoting=False).removeprefix(f"{value} ")
-    if failed.rule == "far" and failed.value is not None:  # as a loss, like the missed turns
-        value, limit = percent(1 - failed.value), percent(1 - (failed.limit or 0.0))
-        why = f"of old facts lost, above {limit}"
-    line = f"{why}; it would have cost {less_or_more(price)}{doubt}"
-    return Figure(f"Cheapest rejected: `{item.strategy}`", value, "bad", line)
+    if price and price.ratio:
+        doubt = "" if price.certain or not price.saves else ", not certain"
+        why += f"; it would have cost {less_or_more(price)}{doubt}"
+    yield Figure(name, value, "bad", why, reading.basis(item.strategy, failed.metric))
 
 
 def _price_figure(reading: Reading, item: Ranked) -> Figure:
     """The change of price under a strategy; today's price if it is rejected or changes nothing."""
     pricing, price, today = reading.pricing, reading.price(item), reading.today
-    if item is reading.rejected or "inactive" in item.marks or price is None or not price.ratio:
+    if item.verdict in REFUSED or "inactive" in item.marks or price is None or not price.ratio:
         name = "Tokens today" if reading.counts_tokens else "Price today"
         line = ", ".join(filter(None, [pricing.unit, pricing.economy]))
         return Figure(name, pricing.money(today or price), "", line)
     start = f"{pricing.money(today)} → " if today else ""
-    note = f"95% interval {_in_words(price.interval)}" if price.interval else ""
+    note = f"95% interval {reading.interval(price)}" if price.interval else ""
     tone = TONE_OF[reading.mark(item.strategy)]
     line = f"{start}{pricing.in_words(price)}"
     return Figure(f"Change with `{item.strategy}`", change(price.ratio), tone, line, note)
 
 
 def _missed_figure(reading: Reading, item: Ranked) -> Figure:
-    """The missed turns of a strategy, with the limit; the old facts that it keeps, if not all."""
-    limit, known, far = reading.limit("needed"), item.missed_turns, item.far_recall
+    """The missed turns of a strategy and the old facts that it keeps, with the limits."""
+    known, far = item.missed_turns, item.far_recall
     line = f"turns that would have lacked something they used: {reading.basis(item.strategy, RATE)}"
-    line += reading.limit_in_words("needed")
-    if far is not None and far < 1:
-        line += f"; {percent(far)} of the facts from six or more turns back are kept"
-        line += reading.limit_in_words("far")
-    bad = limit is not None and known is not None and known > limit
-    tone: Tone = "bad" if bad else "good" if item.strategy == reading.advice.advised else ""
+    line += reading.limit("needed", " ({})")
+    if far is not None:
+        line += f"; old facts kept: {percent(far)}{reading.limit('far', ' ({})')}"
+    tone: Tone = "good" if item.strategy == reading.advice.advised else ""
     name = f"Missed turns with `{reading.title(item.strategy)}`"
     note = "what the model would have seen, not if tasks succeed"
     return Figure(name, percent(known), tone, line, note)
@@ -179,13 +180,15 @@ def _certainty_figure(reading: Reading, item: Ranked) -> Figure:
         price = reading.price(item)
         if saves and price and price.saves and price.interval:
             line += f"; its saving is {'' if price.certain else 'not '}certain"
-            note = f"95% interval {_in_words(price.interval)}"
+            note = f"95% interval {reading.interval(price)}"
     elif item.strategy == reading.advice.advised:
         certain = "saves something" if saves else "is better"
         line, tone = f"certain that it {certain}{cheaper}", "good"
     elif item.verdict == "not certain":
         is_compared = any(rule.rule == "better" and rule.findings for rule in item.rules)
         line = item.reason if is_compared else f"not certain: {item.reason}{cheaper}"
+        if "not checked" in item.marks and (price := reading.price(item)) and price.certain:
+            line = f"certain that it saves something{cheaper}; but {item.reason}"
     line = line if reading.size == reading.sample else f"{reading.size}; {line}"
     return Figure("Measured on", reading.sample, tone, line, note)
 
@@ -208,6 +211,7 @@ def _measures(
     """The figures about stores, evaluators or routers: best, worst, the saving, runs."""
     line, unit, values = sentence_case(reading.label(metric)), reading.unit(metric), dict(measured)
     today = f"; today {quantity(values.get(TODAY), unit)}"
+    is_kept = unit == "share" and reading.compared.metrics[metric].better == "higher"
     tried = [name for name, _ in measured if name != TODAY]
     best, worst = tried[0], tried[-1]
     if values[worst] != values[best]:
@@ -217,7 +221,10 @@ def _measures(
         titles = {best: f"{names}{', equal' if len(tried) > 1 else ''}"}
     for name, title in titles.items():
         tone, basis = TONE_OF[reading.mark(name)], reading.basis(name, metric)
-        yield Figure(title, quantity(values[name], unit), tone, line + today, basis)
+        others = (
+            f"; the other {percent(1 - values[name])} not" if is_kept and values[name] < 1 else ""
+        )
+        yield Figure(title, quantity(values[name], unit), tone, line + others + today, basis)
     item = reading.by_name[best]
     if reading.shapes_prompts(item):
         yield _price_figure(reading, item)
@@ -250,7 +257,7 @@ def _prices_and_losses(reading: Reading) -> Table:
             chart = Range("today", 0.0, (0.0, 0.0), scale, mark)
         elif scale and price and price.interval and price.ratio:
             low, high = price.interval
-            around, alt = (low - 1, high - 1), _in_words(price.interval)
+            around, alt = (low - 1, high - 1), reading.interval(price)
             chart = Range(alt, price.ratio - 1, around, scale, mark)
         shares = (item.missed_turns, item.far_recall)
         return [
@@ -268,10 +275,6 @@ def _price_cell(reading: Reading, price: Price | None, mark: Mark, tone: Tone) -
     if price is None:
         return Cell("–")
     return Cell(reading.pricing.money(price), "" if mark == "today" else change(price.ratio), tone)
-
-
-def _in_words(interval: tuple[float, float]) -> str:
-    return " to ".join(map(change, interval))
 
 
 def _measures_table(reading: Reading, metric: str) -> Table:
@@ -324,8 +327,6 @@ def _notes(reading: Reading) -> Iterator[str]:
     is_shaped = has_column or any(map(reading.shapes_prompts, reading.ranked))
     if not is_shaped:
         yield "The prompts, and so the price, stay as they are."
-    elif reading.counts_tokens:
-        yield IN_TOKENS
     shares = {run.facts.cache_shares for run in reading.runs}
     if reading.advice.basis in ("cached", "uncached"):
         if "assumed" in shares:
@@ -334,10 +335,9 @@ def _notes(reading: Reading) -> Iterator[str]:
             yield "Today's cache share is as recorded; a strategy that changes earlier text pays for it again."
     yield f"Percentages are {means(reading.advice)}."
     if is_shaped:
-        yield f"{MISSED_TURN}{reading.limit_in_words('needed')}."
+        yield f"{MISSED_TURN}{reading.limit('needed', '; {} may be missed')}."
     named = (item for item in reading.ranked if has_column or "old facts" in item.reason)
     if any(item.far_recall is not None for item in named):
-        old = "Old facts came six or more turns before the turn that needed them"
-        yield f"{old}{reading.limit_in_words('far')}."
+        yield f"Old facts are from six or more turns back{reading.limit('far', '; {} must be kept')}."
     if not has_column:
         yield REPLAY_LIMIT

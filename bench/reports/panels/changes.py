@@ -21,12 +21,11 @@ from ..blocks import (
     Tone,
     code,
     headed,
-    muted,
     table,
 )
 from ..gates import condition, cost_in_words, failed_sentence, name_of, not_judged, worst_run
 from ..numbers import count, counted, difference, listed, quantity
-from ..reading import IN_TOKENS, Reading
+from ..reading import Reading
 
 _MOVES, _GATES, _RUNS = 20, 30, 10
 _SIGNS: dict[str, Span] = {
@@ -58,7 +57,6 @@ def _gates(reading: Reading) -> Iterator[Block]:
         head, rest = failed_sentence(reading)
         yield Prose((Span(head, "bad", strong=True), f" {rest}"), "lead")
         yield from _next(reading)
-        yield from [muted(IN_TOKENS)] if reading.counts_tokens else []
     elif passed:
         text = "The gate passes" if passed == 1 else f"All {counted(passed, 'gate')} pass"
         yield Prose((_SIGNS["pass"], f"{text}: the limits in the scenario file hold. {nothing}"))
@@ -100,7 +98,7 @@ def _compared_on(reading: Reading) -> str:
         return ""
     if new := reading.compared.new_runs:
         return f" Differences are exact, without the {counted(new, 'run')} that the baseline lacks."
-    return " Differences are of the same recordings, so free of chance; other tasks may differ."
+    return " Differences are exact, of the same recordings; other tasks may differ."
 
 
 def _gate_row(reading: Reading, gate: GateResult) -> Cells:

@@ -8,27 +8,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ...comparison.reasons import limit_in_words
 from ...comparison.rules import TABLE, asked_by
 from ...model.compared import Skipped
-from ..blocks import (
-    Block,
-    Cell,
-    Cells,
-    Fold,
-    Prose,
-    Section,
-    Table,
-    code,
-    headed,
-    table,
-)
+from ..blocks import Block, Cell, Cells, Fold, Prose, Section, Table, code, headed, table
 from ..numbers import count, counted, listed, percent, sentence_case
-from ..reading import REPLAY_LIMIT, Reading
+from ..reading import IN_TOKENS, REPLAY_LIMIT, Reading
 
 _FILES, _TEXTS = 10, 12
 
 
 def sections(reading: Reading) -> Iterator[Section]:
     """A section on the limits, the data that was read, and the versions."""
-    limits = (REPLAY_LIMIT, *reading.compared.notes)
+    limits = [REPLAY_LIMIT, *reading.compared.notes] + [IN_TOKENS] * reading.counts_tokens
     blocks: list[Block] = [Prose("Limits", "heading"), *map(Prose, limits)]
     blocks += [Prose("Read", "heading"), Prose(_read(reading))]
     if files := reading.compared.skipped:
