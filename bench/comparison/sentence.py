@@ -144,8 +144,7 @@ def _cost(advice: Advice, item: Ranked, assumed: bool) -> str:
 
 
 def _missed(item: Ranked) -> str:
-    """The clause on the turns that would have missed something and the old facts kept; "" where
-    it was not measured."""
+    """The clause on missed turns and old facts kept; "" where they were not measured."""
     if item.missed_turns is None:
         return ""
     if not item.missed_turns:
@@ -158,7 +157,7 @@ def _missed(item: Ranked) -> str:
 
 
 def _keep(advice: Advice, assumed: bool, asks: str) -> tuple[str, str]:
-    """The strategy that comes closest, and the reason to advise none."""
+    """The strategy asked about or else closest, and the reason to advise none."""
     others = [item for item in advice.ranked if item.strategy != TODAY]
     if any(item.verdict == "invalid" for item in advice.ranked if item.strategy == TODAY):
         return "", "it is not valid, but no other strategy can be used."
@@ -194,7 +193,7 @@ def _keep(advice: Advice, assumed: bool, asks: str) -> tuple[str, str]:
 def _why_not(
     advice: Advice, cheaper: Sequence[Ranked], acting: Sequence[Ranked], assumed: bool
 ) -> str:
-    """The clauses on the cheapest strategy that costs less, and why it is not advised.
+    """The clauses on the first strategy that costs less, and why it is not advised.
 
     One that is not certain to save comes before those that a rule refuses.
     """

@@ -17,7 +17,7 @@ _GROUPS = ("Gates failed", "Ship", "Not certain yet", "Keep what runs today")
 """The groups of scenarios in order."""
 _NOTES = (
     "Each question is answered on its own runs; strategies were not tried together.",
-    f"{MISSED_TURN}.",
+    f"In brackets are 95% intervals. {MISSED_TURN}.",
 )
 
 
@@ -75,8 +75,7 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
 
 
 def _shipped(ships: Sequence[Reading]) -> list[dict[str, tuple[float, float]]]:
-    """The strategies to ship, together where their recordings are the same: the price of each
-    against today's, and its missed turns."""
+    """The strategies to ship for each set of recordings: their prices and missed turns."""
     together: dict[frozenset[str], dict[str, tuple[float, float]]] = {}
     for one in ships:
         item = one.by_name[one.advice.advised or ""]

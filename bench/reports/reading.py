@@ -26,7 +26,7 @@ _BEFORE_PART = re.compile(r"/?(?=#|__)")
 VERDICT = re.compile(r"(Ship .+?|Keep what runs today(?: for now)?)[.:](?=\s|$)", re.DOTALL)
 """Matches the verdict in the sentence of an advice."""
 
-IN_TOKENS = "Costs are in tokens, since a run names no model with a known price (`--model` does)."
+IN_TOKENS = "Costs are in tokens: a run names no model with a known price (`--model` names one)."
 """The reason to count tokens and not money."""
 REPLAY_LIMIT = (
     "Actions stay as recorded: this measures what the model would have seen, not if tasks succeed."
@@ -170,8 +170,7 @@ class Reading:
         return sample(self.advice)
 
     def result(self, rule: Rule) -> RuleResult | None:
-        """A result of a rule with its limit, which is the same for every strategy; None if the rule
-        was not applied."""
+        """A result of a rule with its limit, which all strategies share; None without one."""
         results = (result for item in self.ranked for result in item.rules)
         return next((it for it in results if it.rule == rule and it.limit is not None), None)
 

@@ -6,6 +6,7 @@ import math
 import re
 
 from ..comparison.reasons import rule_failed
+from ..comparison.sentence import LOSES
 from ..model.advice import REFUSED, TODAY, Ranked
 from .blocks import CODE, Drawing
 from .charts import Axis, Plot, Point, spaced, ticks
@@ -15,7 +16,7 @@ from .reading import Reading
 
 MISSED_TURNS = "turns that would have missed something"
 """The name of the measure on the vertical axis."""
-_COLOURS = "Green is acceptable, grey not certain or no saving, the square today, a ring refused{}."
+_COLOURS = "Green is acceptable, grey not certain or no saving, the square today, a ring refused."
 
 
 def scatter(reading: Reading) -> Drawing | None:
@@ -39,14 +40,15 @@ def scatter(reading: Reading) -> Drawing | None:
     )
     plot = _plot(reading, points, across, down, limit)
     reasons = {
-        failed.rule: f"`{item.strategy}` ({rule_failed(failed, quoting=False)})"
+        failed.rule: f"`{item.strategy}` {LOSES[item.verdict]} ({rule_failed(failed, quoting=False)})"
         for item in reading.ranked
         for failed in [rule for rule in item.rules if not rule.passed][:1]
         if item.strategy in places and _other_refusal(item)
     }  # an example for each rule
-    examples = listed([*reasons.values()])
-    others = f", below {percent(limit)} for another reason: {examples}" if examples else ""
-    note = f"Further left is cheaper, lower is safer. {_COLOURS.format(others)}"
+    others = f" Below {percent(limit)}, {listed([*reasons.values()])}." if reasons else ""
+    inactive = sum("inactive" in item.marks for item in reading.ranked)
+    rest = f" Not drawn: {count(inactive)} that changed nothing." if inactive else ""
+    note = f"Further left is cheaper, lower is safer. {_COLOURS}{others}{rest}"
     measure = "Tokens" if reading.counts_tokens else "Price"
     return Drawing(plot, f"{measure} against missed turns", note)
 

@@ -137,7 +137,7 @@ def _rejected_figure(reading: Reading, item: Ranked, name: str) -> Iterator[Figu
     if price and price.ratio:
         doubt = "" if price.certain or not price.saves else ", not certain"
         why += f"; it would have cost {less_or_more(price)}{doubt}"
-    yield Figure(name, value, "bad", why, reading.basis(item.strategy, failed.metric))
+    yield Figure(name, value, "bad", why)
 
 
 def _price_figure(reading: Reading, item: Ranked) -> Figure:
