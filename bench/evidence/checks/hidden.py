@@ -26,6 +26,8 @@ from .findings import check_of
 _NOTHING_NEW = re.compile(r"\b(?:duplicates?|empty|identical|null|repeated|same)\b", re.IGNORECASE)
 """The words by which a notice says that what is left out tells nothing new."""
 
+_IN_SILENCE = "left out without a notice such as [12 lines left out]"
+
 _VARIES = re.compile(r"[\w:/=+.-]*\d[\w:/=+.-]*")
 """Matches the numbers and handles in which texts of one form differ."""
 
@@ -98,7 +100,7 @@ def _lacks_sentences(own: OwnText) -> str:
     for text in cut if own.message.role == "system" and own.text.strip() else ():
         lost = next((words for words in sentences_of(text) if words not in own.text), "")
         if lost and not says_omission(own.text, text):
-            return f"{quoted(lost)} left out without a notice"
+            return f"{quoted(lost)} {_IN_SILENCE}"
     return ""
 
 
@@ -122,7 +124,7 @@ def _missing_in_silence(own: RewrittenResult) -> str:
     text, original = map(messages.texts.plain, (own.text, own.result.text))
     lost = lost or left_out(text, original)
     if lost:
-        return f"{quoted(lost)} left out without a notice"
+        return f"{quoted(lost)} {_IN_SILENCE}"
     line = lost_indentation(text, original)
     return f"the indentation of {quoted(line)} left out" if line else ""
 
