@@ -118,7 +118,8 @@ def files_in(command: str) -> frozenset[str]:
 
 
 def names_others(one: frozenset[str], other: frozenset[str]) -> bool:
-    """True if each of two commands names a file that the other does not, with or without its folder.
+    """True if each of two commands names a file that the other does not, with or without its
+    folder.
 
     >>> names_others(files_in("cat /x/a.py"), files_in("cd /x && head a.py"))
     False

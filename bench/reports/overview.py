@@ -53,7 +53,8 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
         rest = f" {head.text}{rest}"
         head = Span(not_passed(failed, gates), "bad", strong=True)
     elif gates:
-        rest += f" All {counted(gates, 'gate')} pass: they are a scenario's own limits and do not decide what to ship."
+        rest += f" All {counted(gates, 'gate')} pass: they are a scenario's own limits"
+        rest += " and do not decide what to ship."
 
     rows: list[Cells] = []
     for name, places in groups.items():

@@ -24,8 +24,8 @@ _MOST_LEVELS = 3
 
 
 def form_of(shown: Any, value: Any, key: str = "", levels: int = _MOST_LEVELS) -> Form | None:
-    """The form in which JSON data write a value, to which some keys lead; None if they write another
-    one, or have more `levels` of labels.
+    """The form in which JSON data write a value, to which some keys lead; None if they write
+    another one, or have more `levels` of labels.
 
     >>> rows = [{"id": 1, "ok": True}, {"id": 2, "ok": True}]
     >>> form_of({"by column": {"id": [1, 2], "ok": [True, True]}}, rows).labels

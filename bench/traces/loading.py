@@ -46,10 +46,11 @@ def load(paths: Paths, base: Path | None = None) -> Loaded:
     A named file must be recognised and complete. In a folder, files that are damaged or that no
     reader recognises are left out and listed with the reason; a folder without a trace is an error,
     and so is a file that two readers are equally sure of. Among several files, those without a run,
-    those whose run another has given, and those with which another begins are left out and listed. Runs are named after their
-    files, a second one of the same name after its path. No paths give no traces. A user's reader
-    (`mine.py:Reader:runs/`) runs in a separate process, with limits for each file; whatever goes
-    wrong there is an error of that file. Raises TraceError, one line with the place and what to do.
+    those whose run another has given, and those with which another begins are left out and listed;
+    one that two paths name is read once. Runs are named after their files, a second one of the same
+    name after its path. No paths give no traces. A user's reader (`mine.py:Reader:runs/`) runs in a
+    separate process, with limits for each file; whatever goes wrong there is an error of that file.
+    Raises TraceError, one line with the place and what to do.
     """
     source = TraceSource(paths, base)
     return Loaded(tuple(source), tuple(source.skipped), tuple(source.damaged))

@@ -44,8 +44,8 @@ def hidden(evidence: ReplayEvidence) -> Check:
 
     A text that lacks a fact, a field, a line or indentation of its result, and does not say that it
     leaves out anything but equal or empty parts, is not checked: no reader could know what is
-    missing, or it is written in an unknown way. So is a system message without some of its sentences, and a
-    history that lacks results in several places.
+    missing, or it is written in an unknown way. So is a system message without some of its
+    sentences, and a history that lacks results in several places.
 
     Source: https://arxiv.org/abs/2508.21433 (what masking may leave out: a placeholder)
     """

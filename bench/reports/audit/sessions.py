@@ -76,7 +76,8 @@ class Sessions:
         results = counted(sum(one.results for one in self.sized), "tool result")
         text = f"{self.words(self.size)} for {counted(self.calls, 'model call')} and {results}."
         if without := len(self.all) - len(self.sized):
-            text += f" Not counted: {count(without)} of {counted(len(self.all), 'session')} without a price."
+            of_all = counted(len(self.all), "session")
+            text += f" Not counted: {count(without)} of {of_all} without a price."
         if breaks := self.each("cache.breaks"):
             again = count(sum(item.tokens_again for _, item in breaks))
             text += f" {counted(len(breaks), 'cache break')} billed {again} tokens again."
