@@ -49,7 +49,7 @@ def altered(own: RewrittenResult, lines: list[str]) -> Iterator[tuple[str, str]]
     for line in dict.fromkeys(parts):
         is_new = line.strip() and line not in known and line.strip() not in called
         if is_new and (was := original.altered(line.rstrip("\\"))):
-            yield line.strip()[:200], was.strip()[:200]
+            yield line.strip(), was.strip()
 
 
 def _lines_within(line: str) -> list[str]:

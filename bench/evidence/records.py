@@ -154,7 +154,7 @@ class RecordValues:
             for key in sorted(self._keys[value] & own.keys()):
                 beside = [item for item in own[key] if occurs(words, item) or item in stated]
                 if not beside:
-                    yield Contradiction(words.strip()[:200], value, min(own[key]))
+                    yield Contradiction(words.strip(), value, min(own[key]))
                     break
 
     @cached_property

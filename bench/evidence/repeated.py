@@ -24,7 +24,7 @@ _NOTICE_CHARS = 300
 def repeated(own: RewrittenResult) -> Iterator[Finding]:
     """Yield a false claim of a repetition."""
     if claims_repetition(own) and not own.shows_line and not _has_an_equal(own):
-        yield Finding(own.step, own.text.strip()[:200], own.result.text[:200])
+        yield Finding(own.step, own.text.strip(), own.result.text)
 
 
 def claims_repetition(own: RewrittenResult) -> bool:

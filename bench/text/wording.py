@@ -83,6 +83,19 @@ def shortened(text: str, most: int = 70) -> str:
     return f"{first.rpartition(' ')[0] or first} … {last.partition(' ')[2] or last}"
 
 
+def beginning(text: str, most: int = 200) -> str:
+    """The first characters of a text; of a long one to the end of a word, with a sign that it goes
+    on.
+
+    >>> beginning("no release without approval", 12), beginning("so far")
+    ('no release…', 'so far')
+    """
+    if len(text) <= most:
+        return text
+    first = text[:most]
+    return f"{first.rpartition(' ')[0] or first}…"
+
+
 def quoted(text: str) -> str:
     """A text in quotation marks, without the middle of a long one.
 

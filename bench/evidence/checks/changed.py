@@ -38,11 +38,11 @@ def changed(evidence: ReplayEvidence) -> Check:
     unread = [own for own in evidence.rewritten if not changes_of(own).is_read]
     altered = [own for own in evidence.rewritten if changes_of(own).findings]
     is_read = len(altered) > len(unread)
-    findings = [Finding(own.step, "", own.result.text[:200]) for own in evidence.emptied]
+    findings = [Finding(own.step, "", own.result.text) for own in evidence.emptied]
     for step in evidence.picked_out:
         turn = evidence.messages.messages[evidence.index.full[step]]
         if turn.kind in ("user", "model") and not turn.tool_calls:
-            findings.append(Finding(step, "", turn.text[:200]))
+            findings.append(Finding(step, "", turn.text))
     looked_at = len(findings)
     for own in evidence.own_texts:
         if own.message.kind == "model":

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from ...model.scores import Check, Finding
+from ...text.wording import beginning
 from ..own_text import OwnText, RewrittenResult
 
 MOST_FINDINGS = 5
@@ -41,10 +44,9 @@ def check_of(
         of=of,
         summaries=summaries,
         unchecked=len(unchecked),
-        unchecked_text=unchecked[0][:_TEXT_CHARS] if unchecked else "",
-        findings=tuple(findings[:MOST_FINDINGS]),
+        unchecked_text=beginning(unchecked[0]) if unchecked else "",
+        findings=tuple(
+            replace(item, text=beginning(item.text), was=beginning(item.was))
+            for item in findings[:MOST_FINDINGS]
+        ),
     )
-
-
-_TEXT_CHARS = 200
-"""The most characters to keep of a text that could not be checked."""

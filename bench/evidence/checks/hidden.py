@@ -49,13 +49,11 @@ def hidden(evidence: ReplayEvidence) -> Check:
 
     Source: https://arxiv.org/abs/2508.21433 (what masking may leave out: a placeholder)
     """
-    findings = [
-        Finding(own.step, "", own.result.text[:200]) for own in evidence.emptied if own.failed
-    ]
+    findings = [Finding(own.step, "", own.result.text) for own in evidence.emptied if own.failed]
     for step in evidence.picked_out:
         result = evidence.messages.contents.results.get(step)
         if result is not None and evidence.session.failed(result):
-            findings.append(Finding(step, "", result.text[:200]))
+            findings.append(Finding(step, "", result.text))
     failed = [own for own in evidence.rewritten if own.failed]
     rewritten = len(findings) + len(failed)
     silent = [own for own in failed if not _tells(unescape(own.text), own.result)]
@@ -69,7 +67,7 @@ def hidden(evidence: ReplayEvidence) -> Check:
         claims = bool(SUCCESS.search(" ".join(own.new_lines)))
         empty = not own.result.text.strip()  # it tells no failure itself
         if claims or (not empty and (own.shows_line or not is_placeholder)):
-            findings.append(Finding(own.step, own.text[:200], own.result.text[:200]))
+            findings.append(Finding(own.step, own.text, own.result.text))
     findings += _stored(evidence)
     missing = [
         *map(missing_in_silence, evidence.rewritten),
@@ -139,7 +137,7 @@ def _stored(evidence: ReplayEvidence) -> Iterator[Finding]:
         if not SUCCESS.search(text) or not evidence.session.failed(result) or _tells(text, result):
             continue
         if text != as_text(result.value):
-            yield Finding(result.index, text[:200], result.text[:200])
+            yield Finding(result.index, text, result.text)
 
 
 def _tells(text: str, result: ToolResult) -> bool:

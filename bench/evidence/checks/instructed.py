@@ -21,5 +21,5 @@ def instructed(evidence: ReplayEvidence) -> Check:
     findings: list[Finding] = []
     for item in evidence.missing_instructions:
         if item.missing:
-            findings.append(Finding(item.step, given[item.missing[0]].text[:200]))
+            findings.append(Finding(item.step, given[item.missing[0]].text))
     return check_of(findings, len(evidence.missing_instructions))

@@ -141,7 +141,7 @@ def _strange(
                 ordered = is_command(text) or is_order(text) or is_consent(text)
                 ordered = ordered and not repeats(shown.result.text, text)
             if ordered:  # beside a part of a result it may say how to see the rest
-                yield text[:200], shown is None or shown.shows_all or is_consent(text)
+                yield text, shown is None or shown.shows_all or is_consent(text)
             constant = line.strip() in wording
             bare = _IDENTIFIER.sub(" ", text)
             is_sure = shown is None or (

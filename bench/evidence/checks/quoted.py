@@ -32,7 +32,7 @@ def altered_quotes(own: OwnText) -> Iterator[Finding]:
     if own.message.kind == "made":
         roles = roles or next(_roles_of_others(own), roles)
         if roles and own.message.role not in roles:
-            yield Finding(step, own.text[:200], f"said by: {min(roles)}")
+            yield Finding(step, own.text, f"said by: {min(roles)}")
     number = None if step is None else session.index.full.get(step)
     verbatim = session.mentions.verbatim
     if number is not None:
@@ -47,14 +47,14 @@ def altered_quotes(own: OwnText) -> Iterator[Finding]:
         lines = ResultLines(original.split("\n"))
         for line in own.text.split("\n"):
             if was := lines.altered(line):
-                yield Finding(step, line.strip()[:200], was.strip()[:200])
+                yield Finding(step, line.strip(), was.strip())
         for words in _other_words(own, original, verbatim):
-            yield Finding(step, words[:200], original[:200])
+            yield Finding(step, words, original)
         return
     for turn in session.trace.steps if own.message.kind == "made" else ():
         if isinstance(turn, SystemTurn) and keeps_words(turn.content, own.text):
             for words in _other_words(own, turn.content, verbatim):
-                yield Finding(turn.index, words[:200], turn.content[:200])
+                yield Finding(turn.index, words, turn.content)
 
 
 def _roles_of_others(own: OwnText) -> Iterator[frozenset[str]]:
