@@ -1,5 +1,5 @@
 """Labels beside the marks of a plot: none covers another, a mark, the limit, or, but for those that
-the page names, today's line."""
+the page names, today's line and the line of no loss."""
 
 from __future__ import annotations
 
@@ -92,9 +92,9 @@ def names(
     place first, above its line or at the top.
     """
     taken = [*map(field.around, points)]
-    taken.append(Box(0, field.height - 2, field.width, field.height + 2))  # the line of no loss
     x = -10.0 if today is None else today * field.width / 100
-    line = [Box(x - 2, 0, x + 2, field.height)]
+    no_loss = Box(0, field.height - 2, field.width, field.height + 2)
+    lines = [Box(x - 2, 0, x + 2, field.height), no_loss]
     placed: list[Name] = []
     if limit is not None:
         at, text = limit
@@ -103,7 +103,7 @@ def names(
             for top, dy in ((at, -20), (0.0, 3))
             for x, dx, anchor in _AT_THE_LIMIT
         ]
-        placed.append(next((name for name in ways if field.has_room(name, taken + line)), ways[0]))
+        placed.append(next((name for name in ways if field.has_room(name, taken + lines)), ways[0]))
         y = at * field.height / 100
         taken += [Box(0, y - 2, field.width, y + 2), field.beside(placed[0])]
     rest = sorted(points, key=_rank)
@@ -111,7 +111,7 @@ def names(
         group = [point for point in rest if field.distance(point, rest[0]) < _TOGETHER]
         rest = [point for point in rest if point not in group]
         crowd = [field.around(point, _BELONGS) for point in points if point not in group]
-        rooms = [taken + line + crowd, taken + line, taken][: 3 if group[0].is_named else 1]
+        rooms = [taken + lines + crowd, taken + lines, taken][: 3 if group[0].is_named else 1]
         tries = product(rooms, _ways(group, field))
         if name := next((way for boxes, way in tries if field.has_room(way, boxes)), None):
             box = field.beside(name)

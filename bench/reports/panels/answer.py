@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from ...comparison.certainty import FEWEST, mean_gain
 from ...comparison.reasons import rule_failed
 from ...comparison.rules import asked_by, slots_in_spec
 from ...comparison.wording import less_or_more, means
@@ -224,11 +225,23 @@ def _measures(
         others = (
             f"; the other {percent(1 - values[name])} not" if is_kept and values[name] < 1 else ""
         )
+        if unit == "share":
+            basis += _interval(reading, name, metric)
         yield Figure(title, quantity(values[name], unit), tone, line + others + today, basis)
     item = reading.by_name[best]
     if reading.shapes_prompts(item):
         yield _price_figure(reading, item)
     yield _certainty_figure(reading, item)
+
+
+def _interval(reading: Reading, strategy: str, metric: str) -> str:
+    """The 95% interval of a mean share; "" where it is the same in all tasks, or these are few."""
+    shares = [*reading.known.means(strategy, metric).values()]
+    mean = mean_gain(shares)
+    if len(shares) < FEWEST or mean.low == mean.mean:
+        return ""
+    low, high = max(mean.low, 0.0), min(2 * mean.mean - mean.low, 1.0)
+    return f"; 95% interval {percent(low)} to {percent(high)}"
 
 
 # ---------------------------------------------------------------- table
