@@ -98,6 +98,20 @@ def mean_gain(gains: Sequence[float]) -> Gain:
     return Gain(mean, low, t_distribution(-mean / error, n - 1))
 
 
+def interval_of_share(shares: Sequence[float]) -> tuple[float, float] | None:
+    """The 95 % interval of the mean of the shares of some tasks; None for fewer than six, and where
+    all are equal.
+
+    >>> [round(end, 3) for end in interval_of_share([0.1, 0.3, 0.2, 0.2, 0.1, 0.3])]
+    [0.106, 0.294]
+    >>> interval_of_share([0.0] * 6)
+    """
+    gain = mean_gain(shares)
+    if len(shares) < FEWEST or gain.low == gain.mean:
+        return None
+    return max(gain.low, 0.0), min(2 * gain.mean - gain.low, 1.0)
+
+
 def corrected_for_tries(tries: Mapping[str, tuple[tuple[float, ...], float]]) -> dict[str, float]:
     """The p-value of each strategy, corrected over all: its values by task tell it from others.
 

@@ -45,10 +45,9 @@ def gains_of(
     better: dict[str, RuleResult] = {}
     for name in differing if is_known else figures:
         is_certain = certain(corrected.get(name, 1.0), len(gains[name]))
-        than = f"`{name}` is {'' if is_certain else 'not '}certainly better than `{worst}`; "
-        unknown = (
-            "whether it is better than today is unknown, since the recordings lack today's figure"
-        )
+        unknown = f"whether `{name}` is better than today is unknown, since the recordings lack "
+        unknown += "today's figure (record it to find out)"
+        than = f"; it is {'' if is_certain else 'not '}certainly better than `{worst}`"
         better[name] = RuleResult(
             rule="better",
             metric=figures[name].metric,
@@ -57,6 +56,6 @@ def gains_of(
             limit=0.0,
             findings=()
             if is_known
-            else (Finding(None, (than if name in differing else "") + unknown),),
+            else (Finding(None, unknown + (than if name in differing else "")),),
         )
     return better

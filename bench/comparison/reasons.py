@@ -87,6 +87,18 @@ def basis_in_words(result: RuleResult, advice: Advice) -> str:
     return f"mean over {sample(advice)}, {count(many)} {noun}"
 
 
+def interval_in_words(result: RuleResult) -> str:
+    """The 95 % interval of a share in words, "" without one.
+
+    >>> interval_in_words(RuleResult(rule="needed", passed=True, value=0.046, interval=(0.013, 0.079)))
+    '95% interval 1.3% to 7.9%'
+    """
+    if result.interval is None:
+        return ""
+    low, high = result.interval
+    return f"95% interval {percent(low)} to {percent(high)}"
+
+
 def _figure(result: RuleResult) -> tuple[str, str]:
     """The words and the noun for the figure of a rule; of a metric without words, which may come
     from a file, only the figure."""

@@ -18,7 +18,7 @@ from ..model.advice import TODAY, RuleResult, Verdict
 from ..model.scores import Check, FalseAlarms, Finding, MeasuredRun, Number, Rule
 from ..model.signature import MAX_FAULT_RATE, MIN_FAR_RECALL
 from ..plugins.spec import split_top
-from .certainty import lowest_rate
+from .certainty import interval_of_share, lowest_rate
 from .totals import Runs, value_of
 
 
@@ -255,7 +255,10 @@ def _share(runs: Runs, asked: DecisionRule, strategy: str) -> RuleResult | None:
     value, limit = share.value or 0.0, _limit(runs.share(TODAY, metric), asked)
     run = runs.worst(strategy, metric, lowest=not lower)
     passed = value <= limit + ROUNDING if lower else value >= limit - ROUNDING
-    return replace(result, passed=passed, value=value, limit=limit, worst_run=run)
+    interval = interval_of_share([*runs.means(strategy, metric).values()])
+    return replace(
+        result, passed=passed, value=value, limit=limit, interval=interval, worst_run=run
+    )
 
 
 def _limit(todays: Number, asked: DecisionRule) -> float:

@@ -17,7 +17,14 @@ from ..model.scores import Rule
 from ..text.wording import listed, percent
 from .certainty import FEWEST
 from .gate_rules import LIMITS
-from .reasons import basis_in_words, figure_in_words, limit_in_words, reason_of, rule_failed
+from .reasons import (
+    basis_in_words,
+    figure_in_words,
+    interval_in_words,
+    limit_in_words,
+    reason_of,
+    rule_failed,
+)
 from .rules import asked_by, merit
 from .wording import change, less_or_more, pricing_of, sample
 
@@ -49,7 +56,7 @@ def with_sentence(
         else _of_quality(advice, answers, asks, gates)
     )
     about = next((item for item in ranked if item.strategy == asks), None)
-    start = re.split(r"[:;,]", re.sub(r"^(Keep what runs today.*?|Yes): ", "", sentence))[0]
+    start = re.split(r"[:;,]", re.sub(r"^(Keep what runs today|Yes).*?: ", "", sentence))[0]
     if about and f"`{asks}`" not in start:
         no = subject == asks and about.verdict in LOSES
         sentence = f"{'No.' if no else _answer(about, answers)} {sentence}"
@@ -150,6 +157,9 @@ def _missed(item: Ranked) -> str:
     if not item.missed_turns:
         return "; nothing that a turn used would be missing"
     words = f"; {percent(item.missed_turns)} of turns would have missed something they used"
+    needed = next((rule for rule in item.rules if rule.rule == "needed"), None)
+    if needed and needed.interval:
+        words += f" ({interval_in_words(needed)})"
     far = next((rule for rule in item.rules if rule.rule == "far"), None)
     if far and item.far_recall not in (None, 1):
         words += f", and {figure_in_words(far)} ({limit_in_words(far)})"
@@ -205,9 +215,7 @@ def _why_not(
         which = f"the cheapest, {name}," if item.strategy == advice.cheapest_rejected else name
         start = f"no cheaper strategy is acceptable; {which}" if more else name
         why = f"{LOSES[item.verdict]}: {rule_failed(failed)}"
-        is_certain = price is not None and price.certain
-        known = "it certainly saves something" if is_certain else "the saving is not certain"
-        rest = f"({known} on {sample(advice)}).{_other_economy(advice, acting)}"
+        rest = f"(on {sample(advice)}).{_other_economy(advice, acting)}"
         return f"{start} {cost}, but {why} {rest}"
     if failed is None:
         why = f"The saving is certain, but {item.reason}"
@@ -276,7 +284,8 @@ def _of_quality(
     if not is_known and len(figures) > 1:
         other, worst = figures[-1]
         today = f"`{other.strategy}`: {percent(worst.value)}"
-    about = "; ".join(filter(None, [basis_in_words(result, advice), today]))
+    basis = [basis_in_words(result, advice), interval_in_words(result), today]
+    about = "; ".join(filter(None, basis))
     words = figure_in_words(result) + (f" ({about})" if about else "")
     on = "" if runs in about + best.reason else f" (on {runs})"
     cost = f"a run {_cost(advice, best, assumed=False)}" if ratio not in (None, 1) else ""
@@ -290,7 +299,9 @@ def _of_quality(
         return name, f"{_KEEP}: `{name}` {words}, {why}{on}."
     gate = next((it for it in gates if _is_within(it, best, result)), None)
     if gate and name == asks and not is_known:
-        start = f"Yes: `{name}` {words}, and the gate asks for {percent(gate.limit)}"
+        (low, high), limit = result.interval or (0.0, 0.0), gate.limit or 0.0
+        yes = "Yes, on these runs" if low < limit < high else "Yes"
+        start = f"{yes}: `{name}` {words}, and the gate asks for {percent(gate.limit)}"
         return name, f"{start}. {_KEEP_FOR_NOW}: {best.reason}."
     why = f", but {best.reason}{on}" if is_known else f"; {best.reason}"
     return name, f"{_KEEP_FOR_NOW}: `{name}` {words}{why}."

@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from ..comparison.rules import finite
+from ..comparison.sentence import LOSES
+from ..model.advice import REFUSED
 from ..model.base import grouped
 from ..model.compared import Compared
 from .blocks import Cell, Cells, Prose, Report, Section, Span, Tone, muted, table
 from .gates import not_passed
-from .numbers import change, count, counted, listed, percent
+from .numbers import change, count, counted, listed, percent, sentence_case, unseen
 from .reading import IN_TOKENS, MISSED_TURN, REPLAY_LIMIT, Reading
 
 _GROUPS = ("Gates failed", "Ship", "Not certain yet", "Keep what runs today")
@@ -40,33 +42,44 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
     failed = [gate for one in readings for gate in one.failed_gates]
     ships = [readings[at] for at in groups.get("Ship", ())]
     shipped = _shipped(ships)
-    advised = Counter(map(" or ".join, shipped))
+    best = {it: better for same in shipped if (better := _best(same)) for it in same}
+    advised = Counter(best.get(next(iter(same)), " or ".join(same)) for same in shipped)
     names = [f"{it} ({many} times)" if many > 1 else it for it, many in advised.items()]
 
     alone = ", each on its own" if len(names) > 1 else ""
     asked = counted(len(readings), "question")
     ship = f"Ship in {count(len(ships))} of {asked}{alone}: {listed(names)}."
     head = Span(ship if ships else "Nothing to ship.", "good" if ships else "", strong=True)
-    kept = [f"{it} in {counted(len(groups[it]), 'question')}" for it in _GROUPS[2:] if it in groups]
-    rest = "".join([*map(_choice, shipped), *(f" {words}." for words in kept)])
+    misses = [figures[1] for same in shipped for figures in same.values()]
+    lost = f" They miss something in at most {percent(max(misses))} of turns." if misses else ""
+    kept = [
+        f" {it} in {counted(len(groups[it]), 'question')}{_verdicts(readings, groups[it])}."
+        for it in _GROUPS[2:]
+        if it in groups
+    ]
+    rest = "".join([lost, *kept])
     if failed:
         rest = f" {head.text}{rest}"
         head = Span(not_passed(failed, gates), "bad", strong=True)
     elif gates:
-        rest += f" All {counted(gates, 'gate')} pass: they are a scenario's own limits"
-        rest += " and do not decide what to ship."
+        rest += f" All {counted(gates, 'gate')} pass."
 
     rows: list[Cells] = []
     for name, places in groups.items():
         rows.append(f"{name}: {count(len(places))}")
         for at in places:
-            question = Cell((Span(reports[at].title, href=f"#s{at + 1}"),), reports[at].short)
+            own, short = f"`{readings[at].advice.advised}`", reports[at].short
+            if own in best and best[own] != own:
+                short += f". On the same recordings {best[own]} saves more and misses less"
+            question = Cell((Span(reports[at].title, href=f"#s{at + 1}"),), short)
             rows.append((question, *_key_figures(readings[at]), readings[at].sample))
     heads = ["question and answer", "cost of a run", "missed turns", "measured on"]
     in_tokens = [IN_TOKENS] if any(one.counts_tokens for one in readings) else []
+    fewest = min(ships or readings, key=lambda one: one.advice.tasks)
+    rare = unseen(fewest.sample, fewest.advice.cannot_rule_out)
     blocks = (
         Prose((head, rest), "lead"),
-        muted(" ".join((*_NOTES, *in_tokens, REPLAY_LIMIT))),
+        muted(" ".join((*_NOTES, f"{sentence_case(rare)}.", *in_tokens, REPLAY_LIMIT))),
         table("Questions and answers", heads, rows),
     )
     runs = counted(sum(len(one.runs) for one in readings), "run")
@@ -86,14 +99,21 @@ def _shipped(ships: Sequence[Reading]) -> list[dict[str, tuple[float, float]]]:
     return [*together.values()]
 
 
-def _choice(same: Mapping[str, tuple[float, float]]) -> str:
-    """A sentence on the strategies to ship on the same recordings; "" for a single one."""
-    if len(same) < 2:
-        return ""
+def _best(same: Mapping[str, tuple[float, float]]) -> str:
+    """The strategy that saves more and misses less than all others to ship on the same recordings;
+    "" without one."""
     best, *others = sorted(same, key=same.__getitem__)
     if any(own >= its for name in others for own, its in zip(same[best], same[name], strict=True)):
-        return f" Choose one of {listed([*same])}, which were tried on the same recordings."
-    return f" On the same recordings {best} saves more and misses less than {listed(others)}."
+        return ""
+    return best if others else ""
+
+
+def _verdicts(readings: Sequence[Reading], places: Sequence[int]) -> str:
+    """How often the strategy that a question is about is refused, by verdict; "" for never."""
+    items = [readings[at].by_name.get(readings[at].compared.asks) for at in places]
+    refused = Counter(item.verdict for item in items if item and item.verdict in REFUSED)
+    words = [f"{LOSES[name]} in {count(many)}" for name, many in refused.items()]
+    return f" (the strategy asked about {listed(words)})" if words else ""
 
 
 def _key_figures(reading: Reading) -> tuple[Cell, Cell]:
@@ -110,5 +130,5 @@ def _key_figures(reading: Reading) -> tuple[Cell, Cell]:
     price = reading.price(advised)
     if advised is None or price is None:
         return Cell("not priced" if advised else "unchanged"), missed
-    moved = f"{pricing.money(reading.today)} → {pricing.in_words(price)}"
+    moved = f"{pricing.money(reading.today)} → {pricing.in_words(price).removesuffix(' a run')}"
     return Cell((Span(change(price.ratio), "good"),), moved), missed

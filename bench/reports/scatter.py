@@ -48,6 +48,8 @@ def scatter(reading: Reading) -> Drawing | None:
     others = f" Below {percent(limit)}, {listed([*reasons.values()])}." if reasons else ""
     inactive = sum("inactive" in item.marks for item in reading.ranked)
     rest = f" Not drawn: {count(inactive)} that changed nothing." if inactive else ""
+    if covered := len(points) - len({(round(point.x), round(point.y)) for point in points}):
+        rest += f" Under other marks: {count(covered)}."
     note = f"Further left is cheaper, lower is safer. {_COLOURS}{others}{rest}"
     measure = "Tokens" if reading.counts_tokens else "Price"
     return Drawing(plot, f"{measure} against missed turns", note)

@@ -167,7 +167,7 @@ def test_runs_that_the_baseline_lacks_are_not_unchanged() -> None:
     compared = comparison(2, 12, gates="fail")
     with_new = msgspec.structs.replace(compared, new_runs=2)
     before, after = (terminal_text([it], verbose=True) for it in (compared, with_new))
-    assert "of the same recordings" in before
+    assert "exact for these recordings" in before
     assert "without the 2 runs" in " ".join(after.split())
 
 

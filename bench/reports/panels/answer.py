@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from ...comparison.certainty import FEWEST, mean_gain
-from ...comparison.reasons import rule_failed
+from ...comparison.reasons import interval_in_words, rule_failed
 from ...comparison.rules import asked_by, slots_in_spec
 from ...comparison.wording import less_or_more, means
 from ...model.advice import REFUSED, TODAY, Price, Ranked
@@ -112,12 +111,15 @@ def _gives(slot: str, code: str) -> str:
 # ---------------------------------------------------------------- figures
 
 
+_SEEN = "what the model would have seen, not if tasks succeed"
+
+
 def _savings(reading: Reading) -> Iterator[Figure]:
     """Yield the figures on the strategy that the sentence is about (why it is rejected, or what it
     saves and misses; certainty), and on the cheapest rejected one."""
     item = reading.subject or (reading.tried or reading.ranked)[0]
     if item.verdict in REFUSED:
-        yield from _rejected_figure(reading, item, f"Why `{item.strategy}` is rejected")
+        yield from _rejected_figure(reading, item, f"Why `{item.strategy}` is rejected", _SEEN)
     yield _price_figure(reading, item)
     if item.missed_turns is not None and item.verdict not in REFUSED:
         yield _missed_figure(reading, item)
@@ -127,8 +129,11 @@ def _savings(reading: Reading) -> Iterator[Figure]:
         yield from _rejected_figure(reading, reading.rejected, name)
 
 
-def _rejected_figure(reading: Reading, item: Ranked, name: str) -> Iterator[Figure]:
-    """Yield the value of the first rule that refuses a strategy, and what it would have saved."""
+def _rejected_figure(
+    reading: Reading, item: Ranked, name: str, limits: str = ""
+) -> Iterator[Figure]:
+    """Yield the value of the first rule that refuses a strategy, and what it would have saved; for
+    a share with the `limits` of what replay can show."""
     failed = next((rule for rule in item.rules if not rule.passed), None)
     if failed is None:
         return
@@ -136,9 +141,9 @@ def _rejected_figure(reading: Reading, item: Ranked, name: str) -> Iterator[Figu
     value = count(failed.value) if is_count else percent(failed.value)
     why = rule_failed(failed, quoting=False).removeprefix(f"{value} ")
     if price and price.ratio:
-        doubt = "" if price.certain or not price.saves else ", not certain"
+        doubt = "" if price.certain or not price.saves else " (not certain)"
         why += f"; it would have cost {less_or_more(price)}{doubt}"
-    yield Figure(name, value, "bad", why)
+    yield Figure(name, value, "bad", why, limits if failed.metric else "")
 
 
 def _price_figure(reading: Reading, item: Ranked) -> Figure:
@@ -164,8 +169,18 @@ def _missed_figure(reading: Reading, item: Ranked) -> Figure:
         line += f"; old facts kept: {percent(far)}{reading.limit('far', ' ({})')}"
     tone: Tone = "good" if item.strategy == reading.advice.advised else ""
     name = f"Missed turns with `{reading.title(item.strategy)}`"
-    note = "what the model would have seen, not if tasks succeed"
-    return Figure(name, percent(known), tone, line, note)
+    return Figure(name, percent(known), tone, line, "; ".join([*_doubts(reading, item), _SEEN]))
+
+
+def _doubts(reading: Reading, item: Ranked) -> Iterator[str]:
+    """Yield the interval of the missed turns, and their share in the worst run, where it is known."""
+    needed = next((rule for rule in item.rules if rule.rule == "needed"), None)
+    if needed is None or needed.interval is None or needed.limit is None:
+        return
+    above = f", perhaps above {percent(needed.limit)}" if needed.interval[1] > needed.limit else ""
+    yield f"{interval_in_words(needed)}{above}"
+    worst = reading.value_in(needed.worst_run, item.strategy, needed.metric)
+    yield f"worst run: {reading.name(needed.worst_run)} ({percent(worst)})"
 
 
 def _certainty_figure(reading: Reading, item: Ranked) -> Figure:
@@ -177,11 +192,11 @@ def _certainty_figure(reading: Reading, item: Ranked) -> Figure:
     note = unseen(reading.sample, reading.advice.cannot_rule_out)
     cheaper = f"; cheaper in {_cheaper_in(reading, item)}" if saves else ""
     if item.verdict in REFUSED:
-        line, note = f"`{item.strategy}` is rejected for sure", ""
+        line = f"`{item.strategy}` is rejected for sure"
         price = reading.price(item)
         if saves and price and price.saves and price.interval:
             line += f"; its saving is {'' if price.certain else 'not '}certain"
-            note = f"95% interval {reading.interval(price)}"
+            note = f"95% interval {reading.interval(price)}; {note}"
     elif item.strategy == reading.advice.advised:
         certain = "saves something" if saves else "is better"
         line, tone = f"certain that it {certain}{cheaper}", "good"
@@ -223,25 +238,17 @@ def _measures(
     for name, title in titles.items():
         tone, basis = TONE_OF[reading.mark(name)], reading.basis(name, metric)
         others = (
-            f"; the other {percent(1 - values[name])} not" if is_kept and values[name] < 1 else ""
+            f"; not so for the other {percent(1 - values[name])}"
+            if is_kept and values[name] < 1
+            else ""
         )
-        if unit == "share":
-            basis += _interval(reading, name, metric)
+        figure = next((it for it in reading.by_name[name].rules if it.metric == metric), None)
+        basis = "; ".join(filter(None, [basis, interval_in_words(figure) if figure else ""]))
         yield Figure(title, quantity(values[name], unit), tone, line + others + today, basis)
     item = reading.by_name[best]
     if reading.shapes_prompts(item):
         yield _price_figure(reading, item)
     yield _certainty_figure(reading, item)
-
-
-def _interval(reading: Reading, strategy: str, metric: str) -> str:
-    """The 95% interval of a mean share; "" where it is the same in all tasks, or these are few."""
-    shares = [*reading.known.means(strategy, metric).values()]
-    mean = mean_gain(shares)
-    if len(shares) < FEWEST or mean.low == mean.mean:
-        return ""
-    low, high = max(mean.low, 0.0), min(2 * mean.mean - mean.low, 1.0)
-    return f"; 95% interval {percent(low)} to {percent(high)}"
 
 
 # ---------------------------------------------------------------- table

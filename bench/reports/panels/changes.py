@@ -21,6 +21,7 @@ from ..blocks import (
     Tone,
     code,
     headed,
+    muted,
     table,
 )
 from ..gates import condition, cost_in_words, failed_sentence, name_of, not_judged, worst_run
@@ -56,6 +57,7 @@ def _gates(reading: Reading) -> Iterator[Block]:
     if failed:
         head, rest = failed_sentence(reading)
         yield Prose((Span(head, "bad", strong=True), f" {rest}"), "lead")
+        yield muted(_measured_on(reading))
         yield from _next(reading)
     elif passed:
         text = "The gate passes" if passed == 1 else f"All {counted(passed, 'gate')} pass"
@@ -87,18 +89,17 @@ def _gate_table(reading: Reading, name: str, gates: Sequence[GateResult]) -> Tab
     heads = ["gate", "strategy", "baseline", "now", "limit"]
     rows = [_gate_row(reading, gate) for gate in gates]
     is_total = any(gate.basis.startswith("total") for gate in gates)
-    totals = " Amounts are totals over all runs." if is_total else ""
-    note = f"Measured on {reading.size}.{totals}{_compared_on(reading)}"
+    note = "Amounts are totals over all runs." if is_total else ""
     return table(name, heads, rows, most=_GATES, noun="gate", note=note)
 
 
-def _compared_on(reading: Reading) -> str:
-    """A sentence on the runs that the baseline has too; "" without a baseline."""
+def _measured_on(reading: Reading) -> str:
+    """A sentence on the runs behind the gates, and whether the baseline has them too."""
+    size, new = f"Measured on {reading.size}", reading.compared.new_runs
     if not reading.compared.against:
-        return ""
-    if new := reading.compared.new_runs:
-        return f" Differences are exact, without the {counted(new, 'run')} that the baseline lacks."
-    return " Differences are exact, of the same recordings; other tasks may differ."
+        return f"{size}; other tasks may differ."
+    lacks = f", without the {counted(new, 'run')} that the baseline lacks" if new else ""
+    return f"{size}: differences are exact for these recordings{lacks}; other tasks may differ."
 
 
 def _gate_row(reading: Reading, gate: GateResult) -> Cells:
