@@ -9,13 +9,12 @@ from ..model.scores import Finding
 from .own_text import RewrittenResult
 
 SAME = re.compile(
-    r"\b(?<!not )(?<!not the )(?<!of the )(?:same|identical|unchanged|no changes?|repeated"
+    r"\b(?<!not )(?<!not the )(?<!of the )(?:same(?! call\b)|identical|unchanged|no changes?|repeated"
     r"|already (?:shown|returned|retrieved)"
     r"|as (?:in |for )?(?:the |those )?(?:first|earlier|previous|last|before|above))\b",
     re.IGNORECASE,
 )
-"""The words that claim that a result repeats another one; another result *of the same* call is not
-one that is the same."""
+"""The words that claim that a result repeats another one; the same *call* may have another one."""
 
 _BUT = re.compile(r"\b(?:except|but|changed|changes|different|differs?)\b", re.IGNORECASE)
 _NOTICE_CHARS = 300

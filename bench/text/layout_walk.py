@@ -25,6 +25,8 @@ _OF_TABLES = frozenset(
 
 _WORD = re.compile(r"\w+")
 _CLOSING_TAG = re.compile(r"</([\w.:-]{1,80})>")
+_SHORT_TAG = re.compile(r"<([a-z])(?=[\s/>])", re.IGNORECASE)
+"""Matches the beginning of a tag too short to say anything, unless it is a key."""
 
 _GOES_ON = re.compile(r",\d")
 """Matches the rest of a number."""
@@ -253,10 +255,9 @@ class Walk:
         rows = [row for row in grid.rows if row.node.left]
         last = None
         for row in reversed(rows) if self._backwards else rows:
-            due = [row.cells[column] for column in order]
-            if not cells.go_behind(due, row.node.labels):
+            if not cells.go_behind(row, order):
                 break
-            *_, last = [cell for cell in due if cell][-1].leaves()
+            *_, last = [cell for column in order if (cell := row.cells[column])][-1].leaves()
             for leaf in row.node.leaves():
                 leaf.tick_off()
         if last is not None:
@@ -288,9 +289,13 @@ class Walk:
 
     def _separator(self) -> bool:
         """Move past a separator or a closing tag."""
+        keys = self._value.keys
         tag = _CLOSING_TAG.match(self._text, self._at)
-        if tag and all(_is_known(word, self._value.keys) for word in words_of_key(tag[1])):
+        short = _SHORT_TAG.match(self._text, self._at)
+        if tag and all(len(it) == 1 or _is_known(it, keys) for it in words_of_key(tag[1])):
             end: int | None = tag.end()
+        elif short and short[1].casefold() not in keys:
+            end = short.end()
         else:
             end = behind_separator(self._text, self._at)
         self._at = end or self._at

@@ -24,7 +24,7 @@ from .rewritten_json import form_of
 from .value_tree import words_of_key
 from .written_values import folded_lines, stands_in
 
-_ADDED = re.compile(r"^[^\w\n]*[\w .-]{1,40}[\"'`*]*\s*[:=]\s*\S", re.MULTILINE)
+_ADDED = re.compile(r"^[^\w\n]*\w[\w .-]{0,39}[\"'`*]*\s*[:=]\s*\S", re.MULTILINE)
 """Matches the beginning of a line with a key and its value."""
 
 _FEW_LEAVES = 24

@@ -25,7 +25,7 @@ LINKS = frozenset(
 )
 """The words that join keys and values in a sentence."""
 
-_SEPARATORS = frozenset("{}[]()\"'`,:;=|/\\–—*#•_ \t&→-+.<>")
+_SEPARATORS = frozenset("{}[]()\"'`@,:;=|/\\–—*#•_ \t&→-+.<>")
 _FORMATTING_TAG = re.compile(
     r"</?(?:b|br|body|code|div|em|h[1-6]|html|i|p|pre|section|strong|u)\s*/?>", re.IGNORECASE
 )

@@ -14,7 +14,7 @@ _WORD = re.compile(r"\w+")
 _SIGNS = "\t", "|", ";", "&", "</t", ","
 """Matches the separators between cells."""
 
-_DITTO = re.compile(r"(?<![^\s|;&,])[\"″〃](?=[\t|;&,]|$)")
+_DITTO = re.compile(r"(?<![^\s|;&,])[\"″〃](?=[\s|;&,]|$)")
 """Matches a cell that means "the value above"."""
 
 _NOTHING = re.compile(NOTHING, re.IGNORECASE)
@@ -32,7 +32,7 @@ class Row(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """A list of records as a table: the name of each column, and the rows, which may lack cells."""
+    """Records as a table: the name of each column, and the rows, which may lack cells."""
 
     node: Node
     columns: list[Words]
@@ -64,11 +64,14 @@ class Cells:
         self._borders: int | None = None  # signs around each line
         self._above: Sequence[Node | None] = ()
 
-    def go_behind(self, cells: Sequence[Node | None], labels: Collection[str] = ()) -> bool:
-        """Move past one line, which may begin with one of some `labels`; False, without moving, if
-        a value is not where it is due.
+    def go_behind(self, row: Row, order: Sequence[int]) -> bool:
+        """Move past one line, which may begin with a label of its record, and does so if no value
+        is its key; False, without moving, if a value is not where it is due.
         """
+        cells, labels = [row.cells[column] for column in order], row.node.labels
         at, before = self.at, -1
+        if row.node.label and not row.node.own_key:
+            at = self._behind_label(at, row.node.label)
         for place, cell in enumerate(cells):
             if cell is None:
                 continue
@@ -80,8 +83,10 @@ class Cells:
             )
             if found is None:
                 return False
+            if before < 0 and cell.is_key:  # which may have a column of its own before it
+                found = self._cell(found[1], cell, (), may_ditto=False, lacks=False) or found
             start, end = found
-            signs = self._text.count(self._sign, at, start)
+            signs = self._text.count(self._sign, at if before >= 0 else self.at, start)
             if not self._counts(signs, place - before, before >= 0):
                 return False
             before, at = place, end
@@ -90,6 +95,15 @@ class Cells:
             at, self._lacking = nothing.end(), self._lacking - 1
         self.at = at
         return True
+
+    def _behind_label(self, at: int, label: str) -> int:
+        """The place after the label of a line; behind the text without it."""
+        while (end := end_of(self._text, at, label)) is None:
+            behind = behind_separator(self._text, at)
+            if behind is None:
+                return len(self._text)
+            at = behind
+        return end
 
     def _counts(self, signs: int, due: int, is_inner: bool) -> bool:
         """True if the separators between two cells are those that are due."""
@@ -156,13 +170,11 @@ def tables_of(root: Node) -> dict[Words, list[Grid]]:
 
 
 def rows_of(node: Node) -> list[Node]:
-    """The records of a list, or of a mapping whose keys are values in them; none for any other
-    value.
-    """
-    by_key = bool(node.children) and all(
-        any(leaf.is_key for leaf in child.children) for child in node.children
-    )
-    return node.children if by_key or isinstance(node.value, list) else []
+    """The records of a list, or of a mapping of records; none for any other value."""
+    keys = {tuple(child.value) for child in node.children if isinstance(child.value, dict)}
+    is_of_records = len(keys) == 1 and len(node.children) > 1
+    by_key = bool(node.children) and all(child.own_key for child in node.children)
+    return node.children if by_key or is_of_records or isinstance(node.value, list) else []
 
 
 def _by_column(row: Node, *, nested: bool) -> Iterator[tuple[Words, Node]]:
