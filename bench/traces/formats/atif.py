@@ -113,7 +113,8 @@ class _Trajectories(Steps):
         metadata = next(filter(None, places), as_dict(step.get("extra"), "metadata"))
         raw = as_dict(metadata, "raw_tool_result")
         if raw and raw.get("tool_use_id") in (None, call_id):
-            shown = result_of({"tool_use_id": call_id, **raw, "type": "tool_result"})
+            block = {"tool_use_id": call_id, **raw, "type": "tool_result"}
+            shown = result_of(block, self.unread)
             return replace(shown, ran=tool_run(metadata.get("tool_use_result"), shown.content))
         called = step.get("tool_calls") or call_id
         observed = blocks_of(result.get("content"), self.unread)

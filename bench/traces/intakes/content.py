@@ -10,7 +10,7 @@ from typing import Any
 
 from ...model import ToolCall, as_text, compact_json
 from ..steps import PICTURE, ReadMessage, Role
-from ..values import Fields, Unread, arguments, as_dict, dicts, first_of, text
+from ..values import Fields, Unread, arguments, as_dict, as_list, dicts, first_of, text
 
 _TEXTS = {"text": "text", "input_text": "text", "output_text": "text", "summary_text": "text",
           "refusal": "refusal"}  # fmt: skip
@@ -36,8 +36,13 @@ BLOCK_KEYS = {"type", "text", "cache_control", "citations", "annotations", "logp
                "partialJson", "internal_chat_message_metadata_passthrough",
               *_IDS, *NAMES, *_GIVEN, *_GAVE}  # fmt: skip
 _PICTURES = {"image", "image_url", "input_image", "computer_screenshot"}
-_SHOWN = {*_TEXTS, *_PICTURES, "document", "audio", "container_upload", "input_file"}
-"""Types of the parts of a tool's output."""
+_SHOWN = {
+    **dict.fromkeys((*_PICTURES, "document", "audio", "container_upload", "input_file"), "type"),
+    **_TEXTS,
+    "search_result": "content",
+    "tool_reference": "tool_name",
+}
+"""Types of the parts of a tool's output, each with the key (or `content`) that such a part has."""
 _MEDIA_TYPES = ("media_type", "mime_type", "mimeType", "mediaType")
 _FAILED = ("failed", "incomplete", "error")
 
@@ -97,7 +102,7 @@ class Blocks:
         if kind in _CALLS:
             self.calls.append(call_in(block, unread, kind))
         elif kind.endswith(_RESULTS):
-            self.results.append(result_of(block))
+            self.results.append(result_of(block, unread))
         elif kind in _THOUGHTS:
             self._think(block, unread)
         elif kind.endswith("_call"):
@@ -105,12 +110,19 @@ class Blocks:
         elif kind == "message":  # an item of the Responses interface
             self.add_all(block.get("content"), unread)
         elif kind not in _NOTHING:
-            self._add_part(block, kind)
+            self._add_part(block, kind, unread)
             return
         unread.extra_keys(block, BLOCK_KEYS, f"a block of type {kind!r}")
 
-    def _add_part(self, block: Fields, kind: str) -> None:
+    def _add_part(self, block: Fields, kind: str, unread: Unread) -> None:
         source = as_dict(block.get("source"))
+        if kind == "search_result":
+            named = filter(None, map(text, (block.get("title"), block.get("source"))))
+            self.add_all([*named, *as_list(block.get("content"))], unread)
+            return
+        if kind == "document" and source.get("type") == "content":
+            self.add_all(source.get("content"), unread)
+            return
         content = block.get(_TEXTS[kind]) if kind in _TEXTS else None
         if kind == "text" and content is None:
             content = as_text(block.get("content") or "")
@@ -137,7 +149,7 @@ class Blocks:
         call = call_in(item, unread, kind)
         self.calls.append(call)
         if any(item.get(key) is not None for key in (*_GAVE, "error") if key != "content"):
-            self.results.append(result_of({**item, "id": call.id, "name": call.name}))
+            self.results.append(result_of({**item, "id": call.id, "name": call.name}, unread))
         elif item.get("call_id") is None:
             unread.add(f"result of {call.name}, which the server keeps to itself")
 
@@ -220,7 +232,7 @@ def call_in(block: Fields, unread: Unread, kind: str = "tool_call") -> ToolCall:
     return ToolCall(id=_id(block), name=name, arguments=arguments(first_of(inner, _GIVEN)))
 
 
-def result_of(block: Fields, shown: Blocks | None = None) -> ReadMessage:
+def result_of(block: Fields, unread: Unread, shown: Blocks | None = None) -> ReadMessage:
     """The tool message in a block: its text, its parts, or anything else as compact JSON; in a
     message whose content is read already (`shown`) its call, name and failure."""
     output = first_of(block, (*_GAVE, "error"))
@@ -229,7 +241,7 @@ def result_of(block: Fields, shown: Blocks | None = None) -> ReadMessage:
         output = value["value"]
     if block.get("type") == "image_generation_call":
         output = [{"type": "image", "mime_type": "image/png", "data": output}]
-    shown, kind = output_of(output) if shown is None else shown, str(value.get("type"))
+    shown, kind = output_of(output, unread) if shown is None else shown, str(value.get("type"))
     failed, error = _failure_in(block)
     failed = failed or kind.startswith("error-") or kind.endswith("_error")
     if failed and error is None and block.get("type") == "tool_result":
@@ -249,17 +261,26 @@ def _failure_in(fields: Fields) -> tuple[bool, str | None]:
     return True, text(as_dict(error).get("message")) or as_text(error)
 
 
-def output_of(value: Any) -> Blocks:
-    """A tool's output: its text, its parts if all are of a known kind, or anything else as compact
+def output_of(value: Any, unread: Unread) -> Blocks:
+    """A tool's output: its text, its parts if one is of a known kind, or anything else as compact
     JSON.
 
-    >>> output_of([{"type": "input_text", "text": "a"}]).content, output_of([{"type": ["text"]}]).content
-    ('a', '[{"type":["text"]}]')
+    >>> unread = Unread()
+    >>> parts = output_of([{"type": "input_text", "text": "a"}, {"type": "quantum"}, None], unread)
+    >>> parts.content, parts.other, unread.counts
+    ('a', ['quantum'], {'block that is no object': 1})
+    >>> output_of([{"type": ["text"]}], unread).content
+    '[{"type":["text"]}]'
     """
     if as_dict(value).get("type") == "computer_screenshot":
         value = [value]
     shown = value is None or isinstance(value, str)
     if isinstance(value, list):
-        kinds = (text(as_dict(part).get("type")) for part in value if not isinstance(part, str))
-        shown = all(kind in _SHOWN for kind in kinds)
-    return blocks_of(value if shown else compact_json(value), Unread())
+        shown = all(isinstance(part, str) for part in value) or any(map(_is_part, value))
+    return blocks_of(value if shown else compact_json(value), unread)
+
+
+def _is_part(value: Any) -> bool:
+    fields = as_dict(value)
+    key = _SHOWN.get(text(fields.get("type")) or "")
+    return key is not None and first_of(fields, (key, "content")) is not None

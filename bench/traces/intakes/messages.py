@@ -158,7 +158,7 @@ def message(value: Fields, unread: Unread, default: Role | None = None) -> list[
     if role == "tool":  # LangChain keeps a result beside what the model sees
         artifact = fields.get("artifact")
         ran = None if artifact is None else ToolRun(output=artifact)
-        rest = replace(result_of(fields, blocks), ran=ran)
+        rest = replace(result_of(fields, unread, blocks), ran=ran)
     return [*blocks.results, replace(rest, time=time_of(fields.get("timestamp"), unread))]
 
 
