@@ -55,6 +55,9 @@ class Summary:
             return True
         if not WORD.search(sentence) and claims_nothing(sentence):
             return True
+        parts = MARK.split(sentence)
+        if len(parts) > 1 and all(map(self._is_supported, without_halves(parts))):
+            return True
         role, words = speaker_of(sentence)
         if role and words:
             roles = self._own.session.mentions.roles_of(words)
@@ -67,12 +70,10 @@ class Summary:
                 rest.count(" ") + 1 >= FEWEST_WORDS and claims_nothing(label[0])
             ):
                 return self._is_supported(rest, speaker)
-        if not quantifiers(sentence):
-            core = core_of(sentence)
-            if not core or self._is_quoted(core, speaker):
-                return True
-        parts = MARK.split(sentence)
-        return len(parts) > 1 and all(map(self._is_supported, without_halves(parts)))
+        if quantifiers(sentence):
+            return False
+        core = core_of(sentence)
+        return not core or self._is_quoted(core, speaker)
 
     def _is_quoted(self, text: str, speaker: str) -> bool:
         """True if an earlier message has some words. As the system's they are an instruction: those

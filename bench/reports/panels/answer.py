@@ -163,7 +163,9 @@ def _price_figure(reading: Reading, item: Ranked) -> Figure:
 def _missed_figure(reading: Reading, item: Ranked) -> Figure:
     """The missed turns of a strategy and the old facts that it keeps, with the limits."""
     known, far = item.missed_turns, item.far_recall
-    line = f"{reading.basis(item.strategy, RATE)}{reading.limit('needed', ' ({})')}"
+    basis = reading.basis(item.strategy, RATE)
+    turns = "" if "turns" in basis else " turns"
+    line = f"{basis}{turns}{reading.limit('needed', ' ({})')}"
     if far is not None:
         line += f"; old facts kept: {percent(far)}{reading.limit('far', ' ({})')}"
     tone: Tone = "good" if item.strategy == reading.advice.advised else ""
