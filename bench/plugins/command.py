@@ -6,8 +6,10 @@ A program runs below the child of its strategy, under the same limits, and ends 
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
+import select
 import shlex
 import shutil
 import subprocess
@@ -23,6 +25,7 @@ MAX_LINE_BYTES = 64 * 1024 * 1024
 """The longest answer that is read."""
 
 _LAST_BYTES, _LAST_CHARS = 2000, 300
+_ENDS_MS = 5000
 
 
 class Program:
@@ -31,7 +34,7 @@ class Program:
     Each call writes `request` as one line of JSON and reads one line: `{"answer": …}`, or
     `{"error": "…"}`. With the answer may come `handles`, values by name that the call keeps outside
     of the prompt. If the program dies, its standard error is quoted. Raises StrategyError for a
-    wrong answer, an error, and a program that ends.
+    wrong answer, an error, a program that ends, and a line that no request asked for.
     """
 
     line = ""
@@ -55,6 +58,8 @@ class Program:
         """The answer to one request."""
         data = json.loads(compact_json(request))  # NaN and infinities, which JSON lacks, are null
         line = json.dumps(data, separators=(",", ":")).encode() + b"\n"
+        if self._process is not None:
+            self._require_silence(self._process)
         process = self._process = self._process or self._start()
         assert process.stdin
         assert process.stdout
@@ -66,6 +71,36 @@ class Program:
         if not answer.endswith(b"\n"):
             raise StrategyError(self._no_answer(process, answer))
         return self._answer_in(answer)
+
+    def finish(self) -> None:
+        """End the requests. Raises StrategyError if the program then says more.
+
+        So an answer too many is found however late it comes: each later answer is one too old.
+        """
+        if self._process is not None:
+            assert self._process.stdin
+            with contextlib.suppress(OSError):  # it no longer reads
+                self._process.stdin.close()
+            self._require_silence(self._process, _ENDS_MS)
+
+    def _require_silence(self, process: subprocess.Popen[bytes], wait_ms: int = 0) -> None:
+        """Raise StrategyError for output that no request asked for.
+
+        Until the output ends it is awaited for `wait_ms` milliseconds.
+        """
+        output = process.stdout
+        assert isinstance(output, io.BufferedReader)
+        events = select.poll()
+        events.register(output, select.POLLIN)
+        os.set_blocking(output.fileno(), False)
+        left = output.peek()
+        if not left and events.poll(wait_ms):
+            left = output.peek()
+        os.set_blocking(output.fileno(), True)
+        if left:
+            start = one_line(left[:200].decode("utf-8", "replace"))
+            what = f"{self._name} printed {start!r}, which no request asked for"
+            raise StrategyError(f"{what} — print one line for each request")
 
     @property
     def _name(self) -> str:

@@ -14,7 +14,7 @@ from ..model import Message
 from ..model.outcome import Amount
 from ..strategies import NewHistory, Strategy, Window
 from ..strategies.offloading import offloaded_to
-from ..strategies.user_code.functions import slot_function
+from ..strategies.user_code.functions import SlotFunction
 from ..strategies.user_code.plain import encoded, plain_data
 from .cassettes import go_offline, require_answered
 from .shared import ANSWER, Shared
@@ -65,7 +65,7 @@ class Plugins:
 
     def __init__(self, strategy: Strategy) -> None:
         self._strategy = strategy
-        self._started: dict[int, Callable[..., Any]] = {}
+        self._started: dict[int, SlotFunction] = {}
         self._shared = Shared()
         self._counts: dict[Any, int] = {}
         self._out = Answered()
@@ -74,11 +74,15 @@ class Plugins:
         """The answer to a request, as JSON.
 
         A request is the slot and the place of a plug-in, the number of its instance (each has a
-        state of its own), and the arguments.
+        state of its own), and the arguments. An empty request ends the replay.
         """
+        if not request:
+            for function in self._started.values():
+                function.finish()
+            return b""
         slot, place, instance, given = pickle.loads(request)
         if instance not in self._started:
-            self._started[instance] = slot_function(self._strategy.plugins[slot][place])
+            self._started[instance] = SlotFunction(self._strategy.plugins[slot][place])
         out = self._out = Answered()
         part = functools.partial(self._shared.changed, instance)
         tokens = functools.partial(self._tokens, count)

@@ -12,7 +12,7 @@ from ..model.messages import Running, shared_length
 from ..model.replay import Call
 from ..plugins.registry import build
 from ..strategies import NewHistory, Strategy, Window
-from ..strategies.user_code.functions import slot_function
+from ..strategies.user_code.functions import SlotFunction
 from .numbering import Numbers
 from .recording import Recording
 
@@ -135,7 +135,7 @@ class Thread:
 
 def _recorded_history() -> Compact:
     """The compactor that leaves the history as the recorded harness did."""
-    return slot_function(build("compactor", "recorded"))
+    return SlotFunction(build("compactor", "recorded"))
 
 
 class Threads(dict[str, Thread]):

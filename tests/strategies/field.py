@@ -14,7 +14,7 @@ from bench.plugins.registry import build, entries, register
 from bench.replayer.numbering import Numbers
 from bench.replayer.threads import Thread
 from bench.strategies import NewHistory, Window
-from bench.strategies.user_code.functions import slot_function
+from bench.strategies.user_code.functions import SlotFunction
 from bench.tokens.counting import TokenCounter
 
 
@@ -103,7 +103,7 @@ def prompts(spec: str, messages: Sequence[Message], max_tokens: int = 128_000) -
     """The prompts of a compactor when a model is called at each of its own messages, and once at the end."""
     plugin = build("compactor", spec)
     per_call = plugin.attribute("mode", "history") == "per_call"
-    compact = slot_function(plugin)
+    compact = SlotFunction(plugin)
     numbers = Numbers(counted)
     history = Thread("main", numbers, compact, framing=3, max_tokens=max_tokens, per_call=per_call)
     found: list[list[Message]] = []

@@ -25,25 +25,35 @@ Route = tuple[str, dict[str, Any]]
 """A route, and its detail."""
 
 
-def slot_function(plugin: Plugin) -> Callable[..., Any]:
+class SlotFunction:
     """A function from the values of a slot to the plug-in's answer; the plug-in starts at the first
     call."""
-    kind = plugin.kind
 
-    @functools.cache
-    def code() -> Callable[..., Any]:
+    def __init__(self, plugin: Plugin) -> None:
+        self._plugin = plugin
+
+    @functools.cached_property
+    def _started(self) -> tuple[Any, Callable[..., Any]]:
+        """The plug-in's instance, and its function."""
+        plugin = self._plugin
         instance, call = plugin.start()
         if plugin.spec.target == COMMAND:
-            return functools.partial(_of_program, instance, kind)
-        return UserFunction(plugin, call) if plugin.is_user else call
+            call = functools.partial(_of_program, instance, plugin.kind)
+        elif plugin.is_user:
+            call = UserFunction(plugin, call)
+        return instance, call
 
-    def answer_of(*given: Any) -> Any:
-        answer = code()(*given)
-        if plugin.has_user_code and kind != "compactor" and not isinstance(answer, Record):
+    def __call__(self, *given: Any) -> Any:
+        kind, (_, call) = self._plugin.kind, self._started
+        answer = call(*given)
+        if self._plugin.has_user_code and kind != "compactor" and not isinstance(answer, Record):
             answer = plain_data(answer)
         return _READ[kind](answer, given[0])
 
-    return answer_of
+    def finish(self) -> None:
+        """End a program that was called, as `Program.finish` does; nothing for any other plug-in."""
+        if self._plugin.spec.target == COMMAND:
+            self._started[0].finish()
 
 
 # ---------------------------------------------------------------- functions
