@@ -23,12 +23,13 @@ from typing import Any
 import msgspec
 from ahocorasick_rs import AhoCorasick, MatchKind
 
-from ..model import Trace, compact_json, encodable, too_deep
+from ..model import Trace, encodable, too_deep
 from .values import as_dict
 
 _SHORTEST = 8  # characters; a shorter secret is removed only where it was found
 _OPENED = 4  # how often JSON in JSON, or base64 of it, is opened
 _NESTED = 25  # how deep such JSON may be nested
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')  # of JSON
 _KEY_BEFORE, _NUMBER = re.compile(r"""(\\*")\s*:\s*$"""), re.compile(r"[\d.eE+-]+")
 _BASE64 = re.compile(r"(?<![\w+/-])[A-Za-z0-9+/_-]{24,}={0,2}(?![\w+/=-])")
 
@@ -191,6 +192,8 @@ class Redactor:
     ['GET https://bob:REDACTED_URL_PASSWORD_1@db.local/x', {'password': 'REDACTED_URL_PASSWORD_1', 'user': 'bob'}]
     >>> dict(redactor.removed)
     {'url_password': 2}
+    >>> Redactor().value('[1.50,  {"password":  "hunter2!"}]')  # what surrounds it stays
+    '[1.50,  {"password":  "REDACTED_ASSIGNED_1"}]'
 
     Source: github.com/gitleaks/gitleaks, config/gitleaks.toml; RFC 7519 (JWT); RFC 6750 (bearer
     tokens); RFC 6265 (cookies)
@@ -269,6 +272,8 @@ class Redactor:
 
     def _redacted(self, name: str, text: str, depth: int = _OPENED) -> str:
         """The text of a field without secrets; what is packed in it is opened `depth` times."""
+        if depth and (value := _json_in(text)) is not None:
+            text = self._within(text, value, depth - 1)
         spans = [
             (start, end, self._placeholder(text[start:end], kind))
             for start, end, kind in self._spans(name, text)
@@ -276,10 +281,25 @@ class Redactor:
         text = self._replaced(text, spans)
         if self._alone:
             text = self._replaced(text, self._known_in(text))
-        if depth and (value := _json_in(text)) is not None:
-            clean = _rewritten(value, lambda key, inner: self._redacted(key, inner, depth - 1))
-            text = text if clean == value else compact_json(clean)
         return _BASE64.sub(lambda match: self._repacked(match[0], depth), text) if depth else text
+
+    def _within(self, text: str, value: Any, depth: int) -> str:
+        """JSON whose strings are redacted, each in its place; `value` is what it says."""
+        strings: list[tuple[str, str]] = []  # before and after, in the order of the text
+
+        def change(name: str, inner: str) -> str:
+            strings.append((inner, self._redacted(name, inner, depth)))
+            return inner
+
+        _rewritten(value, change)
+        changed = iter(strings)
+
+        def literal(match: re.Match[str]) -> str:
+            before, after = next(changed)
+            same = before == after
+            return match[0] if same else json.dumps(after, ensure_ascii=match[0].isascii())
+
+        return _STRING.sub(literal, text)
 
     def _known_in(self, text: str) -> Iterator[tuple[int, int, str]]:
         secrets = list(self._alone)
@@ -344,12 +364,28 @@ def _rewritten(value: Any, change: _Change, name: str = "") -> Any:
     return value
 
 
+class _Again(str):
+    """A key that its object has again further on: equal to itself alone, so that both stay."""
+
+    __slots__ = ()
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+
+def _object(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    last = {key: at for at, (key, _) in enumerate(members)}
+    return {
+        key if last[key] == at else _Again(key): value for at, (key, value) in enumerate(members)
+    }
+
+
 def _json_in(text: str) -> Any:
-    """The mapping or list in a text that is JSON, also in a JSON string; else None."""
+    """The mapping, list or string in a text that is JSON; else None."""
     try:
-        value = json.loads(text) if text[:1] in ("{", "[", '"') else None
+        opens = text.lstrip()[:1] in ("{", "[", '"')
+        value = json.loads(text, object_pairs_hook=_object) if opens else None
     except (ValueError, RecursionError):
         return None
-    if isinstance(value, str) and value[:1] in ("{", "["):
-        return _json_in(value)
-    return value if isinstance(value, dict | list) and not too_deep(value, _NESTED) else None
+    return None if too_deep(value, _NESTED) else value
