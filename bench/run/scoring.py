@@ -40,10 +40,16 @@ def score_of(evidence: CheckedReplay, recorded_prompts: str) -> Score:
 
 
 def failed_score(strategy: Strategy, failure: Failure) -> Score:
-    """The score of a strategy that failed: no numbers, only the reason."""
+    """The score of a strategy that failed: no numbers, only the reason.
+
+    >>> from bench.strategies import parse_strategy
+    >>> failed = failed_score(parse_strategy("keep_all"), Failure(step=3, slot="store", error="no"))
+    >>> failed.numbers["cost.usd"]
+    Number(value=None, weight=1.0, reason='store at step 3: no')
+    """
     reason = failure.text
     ran = Check(hits=1, of=1, findings=(Finding(failure.step, reason),))
-    numbers = {name: Number(None, 0.0, reason) for name in metrics()}
+    numbers = {name: Number(None, reason=reason) for name in metrics()}
     return Score(strategy=strategy.name, numbers=numbers, checks={"ran": ran}, failure=failure)
 
 
