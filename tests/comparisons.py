@@ -198,9 +198,8 @@ def with_gates(compared: Compared, kind: str) -> Compared:
         ("cost.prompt_tokens", {"max_increase": "2%"}),
         ("faithful.changed", {"max": 0}),
     )
-    results = []
-    for metric, settings in limits:
-        rule = GateRule(metric=metric, settings=settings)
+    results, rules = [], tuple(GateRule(metric=metric, settings=settings) for metric, settings in limits)
+    for rule, (metric, settings) in zip(rules, limits, strict=True):
         for strategy in (*compared.strategies[1:3], name):
             value = compared.totals[strategy][metric].value
             before = None if value is None else 0.013 if metric.endswith("rate") else value * 1.15
@@ -233,7 +232,7 @@ def with_gates(compared: Compared, kind: str) -> Compared:
     ]  # fmt: skip
     before = {**compared.specs, name: compared.specs[name].replace("=1", "=8")}
     return msgspec.structs.replace(
-        compared, gates=tuple(results), moves=tuple(moves), against="89c4df2", specs_before=before
+        compared, rules=rules, gates=tuple(results), moves=tuple(moves), against="89c4df2", specs_before=before
     )
 
 

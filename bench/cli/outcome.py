@@ -42,13 +42,13 @@ def print_outcome(
 
     `files` are the scenario files of the comparisons.
     """
-    from ..reports.gates import not_judged
+    from ..reports.gates import not_accepted
 
     for note in dict.fromkeys(note for item in comparisons for note in item.notes):
         say(f"note: {note}", err=True)
     say(text.rstrip("\n"), coloured=True)
     for item in comparisons:
-        if skipped := not_judged(item):
+        if skipped := not_accepted(item):
             say(f"{item.title}: {skipped}" if len(comparisons) > 1 else skipped)
     if inside_actions():
         for line in workflow_commands(comparisons, files):

@@ -72,6 +72,31 @@ def amount(value: Any) -> float | None:
     return float(number) if is_number and math.isfinite(number) else None
 
 
+def in_words(rule: GateRule) -> str:
+    """A gate in a few words, as its table has it.
+
+    >>> in_words(GateRule(metric="cost.usd", strategy="mine", settings={"max_increase": "2%"}))
+    'cost.usd of mine (max_increase = 2%)'
+    """
+    limits = ", ".join(f"{key} = {value}" for key, value in rule.settings.items())
+    return f"{rule.metric} of {rule.strategy} ({limits})"
+
+
+def is_as_strict(rule: GateRule, other: GateRule) -> bool:
+    """True if whatever a gate allows the other one allows too, on the same strategy.
+
+    >>> two, ten, amount = (GateRule(metric="m", settings={"max_drop": it}) for it in ("2%", "10%", 1))
+    >>> is_as_strict(two, ten), is_as_strict(ten, two), is_as_strict(two, amount)
+    (True, False, False)
+    """
+    kinds = [
+        (it.metric, [(key, isinstance(limit, str)) for key, limit in it.settings.items()])
+        for it in (rule, other)
+    ]
+    last, allowed = (limit_of(it.settings, 1.0) for it in (rule, other))
+    return kinds[0] == kinds[1] and not is_beyond_limit(last, allowed, other.settings)
+
+
 def limit_of(settings: Mapping[str, Any], before: float = 0.0) -> float:
     """The last value that a gate allows; for a relative limit by the value before.
 

@@ -1,8 +1,8 @@
 """Gates: each rule is judged for each strategy that it names, on one stated basis.
 
 A gate never passes without a measured value. A run that the baseline has and this comparison lacks
-leaves a gate undecided. Gates of the baseline are judged too, even if they were removed; replaced
-strategies are reported.
+leaves a gate undecided. Gates of the baseline that were removed or loosened are judged too, and
+reported, as replaced strategies are.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..model.scores import Number
 from ..model.signature import GateRule
 from .against import Against, replaced
 from .baseline import COUNTED, stale
-from .gate_rules import LIMITS, is_beyond_limit, limit_of
+from .gate_rules import LIMITS, in_words, is_as_strict, is_beyond_limit, limit_of
 from .totals import value_of
 
 JUDGE = GateRule(metric="")
@@ -34,19 +34,19 @@ Outcome = Literal["pass", "fail", "undecided", "skipped"]
 def judge(against: Against, *, required: bool = False) -> tuple[GateResult, ...]:
     """The result of every gate on each strategy that it names.
 
-    Gates of the baseline that are not the same are judged too.
+    Gates of the baseline that were removed or loosened are judged too.
 
-    With `required` it is a failure if there is no baseline, or if one of its strategies or runs is
-    missing or was replaced.
+    With `required` it is a failure if there is no baseline, or if one of its gates, strategies or
+    runs is missing, loosened or replaced.
     """
     compared, base = against.compared, against.base
-    then = [rule for rule in (base.rules if base else ()) if rule not in compared.rules]
-    results = [
-        _result(_Gate(rule, name, against, required))
-        for rule in (*compared.rules, *then)
-        for name in _matching_strategies(rule, compared)
-    ]
+    now = [(rule, name) for rule in compared.rules for name in _matching_strategies(rule, compared)]
+    then = [*_dropped(against)]
+    results = [_result(_Gate(rule, name, against, required)) for rule, name in (*now, *then)]
     changes = [*replaced(against)] if base or not required else [_NO_BASELINE]
+    # Of a strategy that is gone that alone is said.
+    gone = dict.fromkeys(in_words(rule) for rule, name in then if name in compared.everyone)
+    changes += [f"gate {words} is gone or looser" for words in gone]
     outcome: Outcome = "fail" if required else "skipped"
     results += [_about(outcome, change) for change in changes]
     if results:
@@ -58,6 +58,17 @@ def judge(against: Against, *, required: bool = False) -> tuple[GateResult, ...]
 def _about(outcome: Outcome, reason: str) -> GateResult:
     """A result that belongs to no single gate."""
     return GateResult(rule=JUDGE, strategy="", outcome=outcome, reason=reason)
+
+
+def _dropped(against: Against) -> Iterator[tuple[GateRule, str]]:
+    """Yield the gates of the baseline that were removed or loosened, each for one strategy."""
+    compared = against.compared
+    for rule in against.base.rules if against.base else ():
+        strictly = [it for it in compared.rules if is_as_strict(it, rule)]
+        judged = {name for it in strictly for name in _matching_strategies(it, compared)}
+        yield from (
+            (rule, name) for name in _matching_strategies(rule, compared) if name not in judged
+        )
 
 
 def _matching_strategies(rule: GateRule, compared: Compared) -> list[str]:
@@ -123,6 +134,13 @@ def _obstacles(gate: _Gate) -> Iterator[GateResult]:
         yield gate.result(missing, reason)
     if not now.all:
         yield gate.result("undecided", "no run of the baseline is here")
+    if (
+        now.all
+        and not gate.has_limit
+        and all(before.score(run, name) is None for run in before.all)
+    ):
+        what = f"the baseline has no values of {name!r}"
+        yield gate.result("undecided", f"{what} — accept a new one {_UPDATE}")
     for was, run_now in zip(before.all, now.all, strict=True):
         if before.number(was, name, info.name) and not now.number(run_now, name, info.name):
             reason = f"was measured on {run_now.id} and is not any more"

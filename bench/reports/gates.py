@@ -84,11 +84,11 @@ def gates_in_words(compared: Compared, *outcomes: str) -> list[str]:
     ]
 
 
-def not_judged(compared: Compared) -> str:
-    """What was not judged, and that this can be an error, as a sentence; "" if all was judged."""
+def not_accepted(compared: Compared) -> str:
+    """What nobody has accepted, and that this can be an error, as a sentence; "" for nothing."""
     skipped = (gate.reason for gate in compared.gates if gate.outcome == "skipped")
     reasons = "; ".join(dict.fromkeys(skipped))
-    return f"Not judged: {reasons} (an error with --require-baseline)." if reasons else ""
+    return f"Not accepted yet: {reasons} (an error with --require-baseline)." if reasons else ""
 
 
 def gate_in_words(reading: Reading, gate: GateResult) -> str:
@@ -97,6 +97,8 @@ def gate_in_words(reading: Reading, gate: GateResult) -> str:
     if not metric:
         return gate.reason
     about = f"`{gate.strategy}`: {reading.label(metric)}"
+    if of_baseline(reading, gate):
+        about += " (gate of the baseline)"
     if gate.value is None:
         return f"{about} could not be judged: {gate.reason or 'not measured'}"
     before, now = (quantity(value, reading.unit(metric)) for value in (gate.before, gate.value))
@@ -106,6 +108,11 @@ def gate_in_words(reading: Reading, gate: GateResult) -> str:
     basis = f" ({re.sub(r'tasks$', reading.sample, gate.basis)})" if gate.basis else ""
     rest = (f"{about}{moved}{basis}", f"allowed: {condition(reading, gate)}")
     return "; ".join(filter(None, (*rest, worst_run(reading, gate), gate.reason)))
+
+
+def of_baseline(reading: Reading, gate: GateResult) -> bool:
+    """True for a gate that the baseline has and the scenario has no more."""
+    return bool(gate.rule.metric) and gate.rule not in reading.compared.rules
 
 
 def worst_run(reading: Reading, gate: GateResult) -> str:

@@ -186,6 +186,8 @@ def test_no_change_of_runs_or_scenario_makes_a_failed_gate_pass(way: str) -> Non
 @pytest.mark.parametrize("way", ["all gates are deleted", "the drop is allowed", "the growth is allowed"])
 def test_gates_of_the_baseline_are_judged_if_no_baseline_is_required(way: str) -> None:
     assert judged_gates(WAYS[way]())[0] == 1
+    about = [item for item in judged_gates(WAYS[way](), required=True)[1] if item.rule == JUDGE]
+    assert {(item.outcome, item.reason.endswith("is gone or looser")) for item in about} == {("fail", True)}
 
 
 def test_changed_code_of_a_strategy_is_noted_if_no_baseline_is_required() -> None:

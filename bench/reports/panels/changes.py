@@ -24,7 +24,15 @@ from ..blocks import (
     muted,
     table,
 )
-from ..gates import condition, cost_in_words, failed_sentence, name_of, not_judged, worst_run
+from ..gates import (
+    condition,
+    cost_in_words,
+    failed_sentence,
+    name_of,
+    not_accepted,
+    of_baseline,
+    worst_run,
+)
 from ..numbers import count, counted, difference, listed, quantity
 from ..reading import Reading
 
@@ -61,10 +69,13 @@ def _gates(reading: Reading) -> Iterator[Block]:
         yield from _next(reading)
     elif passed:
         text = "The gate passes" if passed == 1 else f"All {counted(passed, 'gate')} pass"
-        yield Prose((_SIGNS["pass"], f"{text}: the limits in the scenario file hold. {nothing}"))
+        old = sum(of_baseline(reading, gate) for gate in reading.judged_gates)
+        more = f", and {counted(old, 'limit')} that only the baseline has" if old else ""
+        held = f"{text}: the limits in the scenario file hold{more}. {nothing}"
+        yield Prose((_SIGNS["pass"], held))
     elif nothing:
         yield Prose(nothing)
-    if skipped := not_judged(reading.compared):
+    if skipped := not_accepted(reading.compared):
         yield Prose((Span(skipped, strong=True),))
     now, before = reading.compared.specs, reading.compared.specs_before
     changed = [
@@ -110,6 +121,7 @@ def _gate_row(reading: Reading, gate: GateResult) -> Cells:
     asked, limit = condition(reading, gate), quantity(gate.limit, unit)
     notes = [f"{key} = {json.dumps(value)}" for key, value in gate.rule.settings.items()]
     notes += [f"limit {limit}"] if gate.limit is not None and limit not in asked else []
+    notes += ["gate of the baseline"] if of_baseline(reading, gate) else []
     notes += [worst_run(reading, gate)] if bad else []
     notes += [gate.reason.partition(" — ")[0]]
     before, now = ("–" if it is None else quantity(it, unit) for it in (gate.before, gate.value))
@@ -169,7 +181,9 @@ def _failed_before(gate: GateResult) -> bool:
 
 
 def _next(reading: Reading) -> Iterator[Block]:
-    """The two ways to go on, pass the gates or accept the loss: a line for each."""
+    """The ways to go on, pass the gates or accept the loss: a line for each."""
+    if not (reading.compared.against or any(gate.strategy for gate in reading.failed_gates)):
+        return  # what is wrong says what to do: without a baseline nothing is lost
     advised = reading.advice.advised
     names = list(dict.fromkeys(gate.strategy for gate in reading.failed_gates if gate.strategy))
     back = "take the change back, or change it until every gate passes"
@@ -192,5 +206,7 @@ def _next(reading: Reading) -> Iterator[Block]:
     where = f"`{file}`" if own else "the scenario"
     steps = [f"change the limit of {limits} in {where}"] if limits else []
     store = f"store the new values: `bench run {file} --update-baseline`"
-    steps.append(store if own else "merge: the next comparison is with the values of now.")
-    yield Prose((Span("To accept the loss, ", strong=True), ", then ".join(steps)), "next")
+    if reading.compared.against:
+        steps.append(store if own else "merge: the next comparison is with the values of now.")
+    if steps:
+        yield Prose((Span("To accept the loss, ", strong=True), ", then ".join(steps)), "next")
