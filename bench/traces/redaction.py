@@ -1,29 +1,25 @@
 """Removing secrets from traces. Equal secrets get equal placeholders, so what depended on one still
 does.
 
-A secret is recognised by its format (gitleaks.toml, own_rules.toml) or by the name of its field,
-also inside JSON in a string and inside base64. Once known, it is removed everywhere. A secret
-without a format, in a field with an ordinary name, stays: look at what you share.
+A secret is found by the rules of `secret_rules`, also inside JSON in a string and inside base64.
+Once known, it is removed everywhere.
 """
 
 from __future__ import annotations
 
 import base64
 import json
-import math
 import re
-import tomllib
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
 import msgspec
 from ahocorasick_rs import AhoCorasick, MatchKind
 
 from ..model import Trace, encodable, too_deep
+from .secret_rules import EMAILS, HOMES, RULES, SECRET_NAMES, is_literal, is_mixed
 from .values import as_dict
 
 _SHORTEST = 8  # characters; a shorter secret is removed only where it was found
@@ -32,152 +28,6 @@ _NESTED = 25  # how deep such JSON may be nested
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')  # of JSON
 _KEY_BEFORE, _NUMBER = re.compile(r"""(\\*")\s*:\s*$"""), re.compile(r"[\d.eE+-]+")
 _BASE64 = re.compile(r"(?<![\w+/-])[A-Za-z0-9+/_-]{24,}={0,2}(?![\w+/=-])")
-
-
-# ---------------------------------------------------------------- the rules
-
-_PLACEHOLDER = re.compile(
-    r"REDACTED_|^[$%<{*\[]|[}>*]$|\.\.\.|^(?:x{3,}|password|passwd|pass|secret|token|none|null|true|false|undefined)$"
-    r"|your[_-]|example$|^(?:my|the|some|test|dummy|fake|changeme)[_-]|_here$|-here$|placeholder",
-    re.IGNORECASE,
-)
-_LETTERS = re.compile(r"(?=.*[a-z])(?=.*[A-Z])[A-Za-z]{16,}")
-_CAMEL_CASE = re.compile(r"(?:[a-z]+|(?=[A-Z]))(?:[A-Z]+[a-z]{2,})*[A-Z]*")
-_CODE = re.compile(r"[(\[]|^(?:os|self|process|config|settings|env)\.")
-_PATH = re.compile(r"[\w.]*/[\w./-]*|[a-z_]+\.[a-z_.]+\d*")
-
-
-def is_placeholder(text: str) -> bool:
-    """True if a text only stands in for a secret: a variable, a word, stars, one of our
-    placeholders.
-
-    >>> is_placeholder("$TOKEN"), is_placeholder("<your key>"), is_placeholder("****"), is_placeholder("hunter2!")
-    (True, True, True, False)
-    """
-    return bool(_PLACEHOLDER.search(text)) or len(set(text)) < 4
-
-
-def entropy(text: str) -> float:
-    """Shannon's entropy of the characters, in bits each; 0.0 for an empty text."""
-    return -sum(n / len(text) * math.log2(n / len(text)) for n in Counter(text).values())
-
-
-def is_mixed(text: str) -> bool:
-    """True if a text has letters and digits and is not a placeholder."""
-    return any(map(str.isdigit, text)) and any(map(str.isalpha, text)) and not is_placeholder(text)
-
-
-def is_random(text: str) -> bool:
-    """True if a text has 3 bits of entropy a character, and letters with digits or letters of both
-    cases that form no words.
-
-    >>> is_random("q8Zr2LmW0xKt5VbN"), is_random("authentication_required"), is_random("aaaaaaaaaaaaaaa1")
-    (True, False, False)
-    >>> is_random("hwOVQyKaZgPJyNPuWnff"), is_random("HTTPAuthenticationRequired")
-    (True, False)
-    """
-    letters = _LETTERS.fullmatch(text) and not _CAMEL_CASE.fullmatch(text)
-    scrambled = is_mixed(text) or (bool(letters) and not is_placeholder(text))
-    return scrambled and entropy(text) >= 3.0
-
-
-def is_password(text: str) -> bool:
-    """True if a text may be a password: neither a placeholder nor code that fetches one."""
-    return not is_placeholder(text) and not _CODE.search(text)
-
-
-def is_assigned(text: str) -> bool:
-    """True if the value of a key with a secret's name is mixed, and neither code nor a path."""
-    return is_mixed(text) and is_password(text) and not _PATH.fullmatch(text)
-
-
-def is_jwt(text: str) -> bool:
-    """True if the first part of a dotted token decodes to the header of a JWT."""
-    try:
-        header = json.loads(base64.urlsafe_b64decode(text.split(".")[0] + "==="))
-    except ValueError:
-        return False
-    return isinstance(header, dict) and ("alg" in header or "typ" in header)
-
-
-def is_login(text: str) -> bool:
-    """True if a text is a name and a password in base64, as Docker keeps them.
-
-    >>> is_login("Ym9iOmh1bnRlcjIh"), is_login("bm90aGluZyBoZXJl")
-    (True, False)
-    """
-    try:
-        name, _, password = base64.b64decode(text, validate=True).decode().partition(":")
-    except ValueError:
-        return False
-    return bool(name and password) and name.isprintable() and password.isprintable()
-
-
-CHECKS: dict[str, Callable[[str], bool]] = {
-    check.__name__: check
-    for check in (is_random, is_mixed, is_password, is_assigned, is_jwt, is_login)
-}
-
-
-class Rule(msgspec.Struct, frozen=True):
-    """One kind of secret. Only a text with one of `keywords` (small letters) is searched with
-    `regex`. The secret is `group` of a match (else the group `secret`, else all of it), or what
-    `each` finds within that. It counts if `check` accepts it, or without a check if it has
-    `entropy` bits a character and is not a placeholder."""
-
-    id: str
-    regex: str
-    keywords: tuple[str, ...]
-    check: str | None = None
-    each: str | None = None
-    entropy: float | None = None
-    group: int | None = None
-
-    def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """The places of secrets of this kind in a text."""
-        pattern = _pattern(self.regex)
-        named = "secret" if "secret" in pattern.groupindex else 0
-        for match in pattern.finditer(text):
-            spans = [match.span(named if self.group is None else self.group)]
-            if self.each is not None:
-                inner = _pattern(self.each).finditer(text, *spans[0])
-                spans = [within.span("secret") for within in inner]
-            bare = (_without_quotes(text, *span) for span in spans)
-            yield from (span for span in bare if self._accepts(text[slice(*span)]))
-
-    def _accepts(self, text: str) -> bool:
-        if self.check is not None:
-            return CHECKS[self.check](text)
-        if self.entropy is None and self.group is None:
-            return True
-        return not is_placeholder(text) and entropy(text) >= (self.entropy or 0.0)
-
-
-def _without_quotes(text: str, start: int, end: int) -> tuple[int, int]:
-    """A place without quotation marks around it: with them, JSON would lose its own."""
-    quoted = end - start > 2 and text[start] == text[end - 1] and text[start] in "\"'`"
-    return (start + 1, end - 1) if quoted else (start, end)
-
-
-@cache
-def _pattern(regex: str) -> re.Pattern[str]:
-    return re.compile(regex)
-
-
-def _file(name: str) -> dict[str, Any]:
-    return tomllib.loads(files(__package__).joinpath(name).read_text(encoding="utf-8"))
-
-
-_own = _file("own_rules.toml")
-*_FORMATS, _ASSIGNED, EMAILS, HOMES = msgspec.convert(_own["rules"], list[Rule])
-RULES = (*_FORMATS, *msgspec.convert(_file("gitleaks.toml")["rules"], list[Rule]), _ASSIGNED)
-"""The rules in their order: where two find the same text, the first names it."""
-
-SECRET_NAMES = re.compile(_own["secret_names"])
-"""Keys of a mapping whose whole text is a secret."""
-
-
-# ---------------------------------------------------------------- finding and replacing
 
 
 class Redactor:
@@ -247,9 +97,8 @@ class Redactor:
             overlaps = overlaps or any(last > next_start for next_start, _, _ in spans[at : at + 1])
             if first >= 0 and not overlaps:
                 spans.insert(at, (first, last, kind))
-        named = SECRET_NAMES.match(name) and is_password(text)
-        one_word = len(text) >= 4 and not re.search(r"\s", text)
-        return spans or ([(0, len(text), "assigned")] if named and one_word else [])
+        named = len(text) >= 4 and SECRET_NAMES.fullmatch(name) and is_literal(text)
+        return spans or ([(0, len(text), "assigned")] if named else [])
 
     def _matches(self, text: str) -> Iterator[tuple[int, int, str]]:
         lowered = text.lower()
@@ -358,7 +207,8 @@ def _rewritten(value: Any, change: _Change, name: str = "") -> Any:
     if isinstance(value, list | tuple):
         texts = len(value) == 2 and all(isinstance(item, str) for item in value)
         # Of two texts the first may name the second.
-        names = [name, value[0]] if texts and len(value[0]) < 60 else [name] * len(value)
+        pair = texts and len(value[0]) < 60 and not SECRET_NAMES.fullmatch(name)
+        names = [name, value[0]] if pair else [name] * len(value)
         items = (_rewritten(item, change, inner) for inner, item in zip(names, value, strict=True))
         return type(value)(items)
     return value

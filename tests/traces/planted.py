@@ -61,6 +61,9 @@ def secrets(seed: int) -> list[tuple[str, str, str]]:
         ("assigned", key, f'client_secret: "{key}"'),
         ("assigned", key, f"export SMTP_PASS={key}"),
         ("azure", azure, f"AZURE_STORAGE_KEY={azure}"),
+        ("capitals", "correct-horse", "export DB_PASSWORD=correct-horse"),
+        ("quoted", "open 9 sesame", "os.environ['DB_PASSWORD'] = 'open 9 sesame'"),
+        ("flag", password, f"tool --password {password} ."),
     ]
 
 
@@ -71,6 +74,7 @@ Use https://user:password@host:5432/db as a pattern, or postgres://$USER:$PASS@h
 Cookie: I like cookies. The token count is 4711, max_tokens=4096.
 sk-RCNN-Object_Detection-for-walls-and-doors is a model
 sk_learn_pipeline_v2_final_7; task-12345678901234567890; commit 3f9a1c027b6d54e8aa01bb23cc45dd67ee89ff01.
+the password is wrong; password: required; "password": "Forgot password?"; f(password=user.password2)
 password: str = Field(...); secret_name: Optional[str]; "access_token": "<your token>"
 Authorization: Bearer ${TOKEN}; key=walls_by_level; 550e8400-e29b-41d4-a716-446655440000
 sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08 at 2024-05-15T15:00:00Z by bob@example.org in /home/bob/src/eyJust/a.py
