@@ -102,7 +102,8 @@ class RunFacts(Value, frozen=True, kw_only=True):
     """Facts about one recording itself, the same for every strategy.
 
     `skipped` counts what the reader did not understand, by kind; `cut` results the recorded model
-    saw in part. `cache_shares`: "recorded" or "assumed".
+    saw in part, `cut_unknown` those of them whose other parts are not recorded. `cache_shares`:
+    "recorded" or "assumed".
     """
 
     sha256: str
@@ -112,6 +113,7 @@ class RunFacts(Value, frozen=True, kw_only=True):
     turns: int = 0
     results: int = 0
     cut: int = 0
+    cut_unknown: int = 0
     skipped: dict[str, int] = {}
     prompts_known: bool = True
     cache_shares: Literal["recorded", "assumed", ""] = ""

@@ -77,6 +77,7 @@ def facts_of(trace: Trace, recorded: CheckedReplay) -> RunFacts:
         turns=len(trace.model_turns),
         results=len(trace.results),
         cut=sum(r.truncated_at_source or r.recorded_text != r.text for r in trace.results),
+        cut_unknown=sum(r.truncated_at_source for r in trace.results),
         skipped=dict(trace.left_out),
         prompts_known=trace.labels.get("prompts") != "unknown",
         cache_shares=_cache_shares(trace, index),

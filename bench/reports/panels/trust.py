@@ -34,8 +34,9 @@ def _read(reading: Reading) -> str:
     facts, files = [run.facts for run in reading.runs], reading.compared.skipped
     if not facts:
         return "No recording."
-    turns, results, cut = (
-        sum(getattr(item, name) for item in facts) for name in ("turns", "results", "cut")
+    turns, results, cut, unknown = (
+        sum(getattr(item, name) for item in facts)
+        for name in ("turns", "results", "cut", "cut_unknown")
     )
     left_out = [*not_understood(item.skipped for item in facts)]
     if files:
@@ -44,8 +45,10 @@ def _read(reading: Reading) -> str:
         verb = "was" if len(files) == 1 else "were"
         left_out.append(f"{counted(len(files), 'file')} {verb} not read{some}.")
     if cut:
-        missing = "the missing parts are not known"
-        left_out.append(f"{counted(cut, 'result')} had been cut in the recording; {missing}.")
+        known = f"the full text is recorded of {count(cut - unknown)}, and not of {count(unknown)}"
+        if unknown in (0, cut):
+            known = f"the full text is {'not ' if unknown else ''}recorded"
+        left_out.append(f"The model saw {counted(cut, 'result')} only in part; {known}.")
     if unknown := sum(not item.prompts_known for item in facts):
         left_out.append(f"Of {counted(unknown, 'run')} the recorded prompts are not known.")
     size = f"{reading.size}, {counted(turns, 'model call')}, {counted(results, 'tool result')}."
