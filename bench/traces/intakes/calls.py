@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 
 from ..steps import ReadMessage, Steps
-from ..values import Fields, Unread, as_dict, as_list, number, start_and_end, text
+from ..values import Fields, Unread, as_dict, as_list, first_of, number, once, start_and_end, text
 from . import exchange
 from .prompts import Prompts, Thread
 
@@ -20,6 +20,7 @@ class _Call:
         self.record, self.unread = record, Unread()
         self.request, self.response = exchange.request_in(record) or {}, exchange.answer_in(record)
         self.answer = exchange.answers_of(self.response, self.unread) if self.request else []
+        self.id = text(first_of(as_dict(self.response), ("id", "responseId"))) or ""
         self.session = exchange.session_in(record)
         asked, answered = start_and_end(record, self.unread)
         seconds = number(record.get("latency_sec"))
@@ -29,11 +30,16 @@ class _Call:
         nothing = all(self.request.get(key) is None for key in _INPUTS)
         self.unread.add("request whose input is not recorded", nothing)
 
+    def __eq__(self, other: object) -> bool:
+        own = (self.request, self.response)
+        return isinstance(other, _Call) and own == (other.request, other.response)
+
 
 def runs_of(records: list[Fields], unread: Unread) -> list[Steps]:
     """The runs in a log's records, in the order of their times: one per session where calls share
     one, else one per growing conversation. Records that are not calls are counted."""
-    calls = [call for call in map(_Call, records) if call.answer]
+    every = [call for call in map(_Call, records) if call.answer]
+    calls = once(every, lambda call: call.id, unread)
     if all(call.asked is not None for call in calls):
         calls.sort(key=lambda call: call.asked or 0.0)
     shared = Counter(call.session for call in calls)
@@ -49,7 +55,7 @@ def runs_of(records: list[Fields], unread: Unread) -> list[Steps]:
         unread_in[name] |= Counter(call.unread.counts)
     for counts in unread_in.values():
         unread.add_all(counts)
-    skipped = len(records) - len(calls)
+    skipped = len(records) - len(every)
     unread.add("request that is no model call, or has no answer", skipped)
     return [run for session in sessions.values() for run in session.runs()]
 
@@ -89,5 +95,5 @@ def _add_call(
         answered=call.answered,
     )
     run.cost_usd = round(run.cost_usd + (number(record.get("response_cost")) or 0.0), 9)
-    if name := text(as_dict(call.response).get("id")):
-        kept[name] = [*conversation, *call.answer]
+    if call.id:
+        kept[call.id] = [*conversation, *call.answer]

@@ -8,7 +8,17 @@ from typing import Any, TypeVar
 
 from ...model import Usage, grouped
 from ..steps import ReadMessage, ToolRun
-from ..values import Fields, Unread, arguments, as_dict, as_id, first_of, start_and_end, text
+from ..values import (
+    Fields,
+    Unread,
+    arguments,
+    as_dict,
+    as_id,
+    first_of,
+    once,
+    start_and_end,
+    text,
+)
 from .exchange import answers_of, prompt_of, tools_in
 from .messages import is_langchain, is_message, unwrapped
 from .prompts import Prompts
@@ -88,6 +98,7 @@ class Tree(Prompts):
 
     def __init__(self, tree: list[Span]) -> None:
         super().__init__()
+        tree = once(tree, lambda span: span.id, self.unread)
         self.nodes = {span.node for span in tree if span.node} | {"__end__"}
         parents = {span.id: span.parent for span in tree}
         agents = {span.id: span.agent for span in tree}
