@@ -27,20 +27,23 @@ _COUNTS = {name: count for count, names in _NAMES.items() for name in names.spli
 _RANKS = {name: rank for rank, name in enumerate(_COUNTS)}
 _INPUT = ("prompt_tokens_details", "input_tokens_details", "input_token_details")
 _OUTPUT = ("completion_tokens_details", "output_tokens_details", "output_token_details", "details")
+_MOST = 10_000_000  # the largest context window of any model
 _BESIDE = ("cache_read_input_tokens", "cache_creation_input_tokens")
 """Counts that Anthropic gives beside the input."""
 
 
 def usage_in(value: Any, unread: Unread) -> Usage | None:
     """The usage in an object: `prompt_tokens` with cached ones, `completion_tokens` with reasoning;
-    None without a prompt size. The total decides if the reported prompt includes the cached tokens,
+    None without a prompt size, or if more is cached than it. The total decides if the reported prompt includes the cached tokens,
     and the completion the reasoning; Anthropic reports no total, and counts cached tokens
-    separately. An odd count is left out and counted.
+    separately. An odd count, such as one above any model's window, is left out and counted.
 
     >>> usage_in({"input": 100, "output": 10, "total": 150, "cached": 40}, Unread()).prompt_tokens
     140
-    >>> usage_in({"input_tokens": "12"}, unread := Unread()), unread.counts
+    >>> usage_in({"input_tokens": 10**15}, unread := Unread()), unread.counts
     (None, {"odd count 'input_tokens'": 1})
+    >>> usage_in({"prompt_tokens": 9, "total_tokens": 9, "cached_tokens": 10}, unread := Unread()), unread.counts
+    (None, {'usage with more cached tokens than the prompt has': 1})
     """
     reported = as_dict(value)
     counts = _counts(reported, unread)
@@ -51,19 +54,22 @@ def usage_in(value: Any, unread: Unread) -> Usage | None:
     given = reported.get("prompt_tokens")
     prompt, completion = prompt + counts.get("tools", 0), counts.get("completion", 0)
     if not inputs and (type(given) is not int or given < prompt):
-        prompt += sum(count for key in _BESIDE if type(count := reported.get(key)) is int)
+        prompt += sum(count for key in _BESIDE if _is_count(count := reported.get(key)))
     read = within.get("read", counts.get("read"))
     written = counts.get("written", within.get("written"))
     reasoning = thoughts.get("reasoning", counts.get("reasoning"))
     missing = counts.get("total", 0) - prompt - completion
     cached, thought = _beside(missing, read or 0, written or 0, reasoning or 0)
+    if max(read or 0, written or 0) > prompt + cached:
+        unread.add("usage with more cached tokens than the prompt has")
+        return None
     hour = as_dict(reported.get("cache_creation")).get("ephemeral_1h_input_tokens")
     return Usage(
         prompt_tokens=prompt + cached,
         completion_tokens=completion + thought,
         cached_prompt_tokens=read,
         cache_write_tokens=written,
-        cache_write_1h_tokens=hour if type(hour) is int and hour > 0 else None,
+        cache_write_1h_tokens=hour if _is_count(hour) and hour > 0 else None,
         reasoning_tokens=reasoning,
     )
 
@@ -88,11 +94,15 @@ def _counts(reported: Fields, unread: Unread) -> dict[str, int]:
             continue
         if type(count) is float and count.is_integer():
             count = int(count)
-        if type(count) is int and count >= 0:
+        if _is_count(count):
             ranked.append((count == 0, _RANKS[name], _COUNTS[name], count))
         else:
             unread.add(f"odd count {key!r}", not isinstance(count, dict | list))
     return {counted: count for _, _, counted, count in sorted(ranked, reverse=True)}
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value <= _MOST
 
 
 def _details(reported: Fields, names: tuple[str, ...]) -> Fields:
