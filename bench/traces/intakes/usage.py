@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeGuard
 
 from ...model import Usage
 from ..values import Fields, Unread, as_dict
@@ -34,9 +34,10 @@ _BESIDE = ("cache_read_input_tokens", "cache_creation_input_tokens")
 
 def usage_in(value: Any, unread: Unread) -> Usage | None:
     """The usage in an object: `prompt_tokens` with cached ones, `completion_tokens` with reasoning;
-    None without a prompt size, or if more is cached than it. The total decides if the reported prompt includes the cached tokens,
-    and the completion the reasoning; Anthropic reports no total, and counts cached tokens
-    separately. An odd count, such as one above any model's window, is left out and counted.
+    None without a prompt size, or if more is cached than it. The total decides if the reported
+    prompt includes the cached tokens, and the completion the reasoning; Anthropic reports no total,
+    and counts cached tokens separately. An odd count, such as one above any model's window, is left
+    out and counted.
 
     >>> usage_in({"input": 100, "output": 10, "total": 150, "cached": 40}, Unread()).prompt_tokens
     140
@@ -101,7 +102,7 @@ def _counts(reported: Fields, unread: Unread) -> dict[str, int]:
     return {counted: count for _, _, counted, count in sorted(ranked, reverse=True)}
 
 
-def _is_count(value: Any) -> bool:
+def _is_count(value: Any) -> TypeGuard[int]:
     return type(value) is int and 0 <= value <= _MOST
 
 
