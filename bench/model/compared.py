@@ -113,12 +113,30 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """The declared strategies, then the references."""
         return (*self.strategies, *self.references)
 
-    def number(self, strategy: str, metric: str, run: str | None = None) -> Number | None:
-        """One number of a strategy, on one run or over all runs; None if it was not measured."""
+    def number(self, strategy: str, metric: str, run: str | None = None) -> Number:
+        """One number of a strategy, on one run or over all runs; its value is None if it was not
+        measured. Raises BenchError for an unknown strategy, metric or run.
+
+        >>> signed = Signature(bench_version="1", facts_version="1", prices_date="")
+        >>> Compared(title="", signature=signed, strategies=("mine",)).number("mime", "cost.usd")
+        Traceback (most recent call last):
+        bench.model.errors.BenchError: no strategy is called 'mime' — did you mean mine?
+        """
+        runs = {item.id: item for item in self.runs}
+        for what, name, known in (
+            ("strategy", strategy, self.everyone),
+            ("metric", metric, self.metrics),
+            ("run", run, runs),
+        ):
+            if name is not None and name not in known:
+                about = f"no {what} is called {one_line(name)!r}{nearest(name, known)}"
+                raise BenchError(one_line(about))
         if run is None:
-            return self.totals.get(strategy, {}).get(metric)
-        scores = (score for item in self.runs if item.id == run for score in item.scores)
-        return next((it.numbers.get(metric) for it in scores if it.strategy == strategy), None)
+            numbers = self.totals.get(strategy, {})
+        else:
+            scores = (it.numbers for it in runs[run].scores if it.strategy == strategy)
+            numbers = next(scores, {})
+        return numbers.get(metric, Number(None, 0.0, "nothing to measure"))
 
     def __repr__(self) -> str:
         """The title and the answer: the fields would fill screens."""

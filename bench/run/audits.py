@@ -12,9 +12,9 @@ from ..model import Trace
 from ..model.audit import SessionAudit
 from ..model.errors import BenchError
 from ..strategies import parse_strategy
-from ..traces import Paths, TraceSource
 from ..traces.markers import cut_in
 from .measuring import Measuring, RunSession, rare_collection
+from .scenario import Traces, traces_given
 
 if TYPE_CHECKING:
     from .measured_runs import Progress
@@ -29,29 +29,30 @@ class Audits:
 
 
 def audit(
-    paths: Paths,
+    traces: Traces,
     base: Path | None = None,
     *,
     model: str | None = None,
     progress: Progress | None = None,
 ) -> Audits:
-    """The audit of every recording of some paths; only one at a time is in memory.
+    """The audit of every recording, which may be given as to `compare`; of paths only one recording
+    at a time is in memory.
 
     A recording without model calls is left out. `model` applies to recordings that name none.
     Raises TraceError for a path that cannot be read, BenchError where nothing is left.
 
     >>> from bench.metrics import example
-    >>> audited(example().trace).charges.prompt_tokens
+    >>> audit(example().trace).sessions[0].charges.prompt_tokens
     40
     """
-    source = TraceSource(paths, base)
+    given, source = traces_given(traces, base)
     silent: list[tuple[str, str]] = []
     counted: dict[str, str] = {}  # answers by their ids, with the session that has their charges
 
     def each() -> Iterator[SessionAudit]:
         """Yield the audit of each recording with a model call."""
         nonlocal counted
-        for done, trace in enumerate(source, 1):
+        for done, trace in enumerate(given, 1):
             if trace.model_turns:
                 yield audited(trace, model, counted)
                 answers = (turn.answer_id for turn in trace.model_turns)

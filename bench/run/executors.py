@@ -52,6 +52,8 @@ class Workers:
     """
 
     def __init__(self, count: int = 1, executors: Executors | None = None) -> None:
+        if count < 1:
+            raise BenchError(f"jobs: is at least 1 process, got {count}")
         self.count = count
         self._executors = executors or (processes if count > 1 else None)
         self._running = contextlib.ExitStack()

@@ -150,6 +150,10 @@ def is_scenario(path: Path) -> bool:
 # ---------------------------------------------------------------- recordings
 
 
+Traces = str | Path | Trace | Loaded | Iterable[str | Path | Trace]
+"""Recordings as people pass them: a path or several, one Trace or several, or what `load` gives."""
+
+
 def traces_given(traces: Any, base: Path | None) -> tuple[Iterable[Trace], Loaded | TraceSource]:
     """The traces in a user's argument, and the object that knows the skipped files."""
     if isinstance(traces, Loaded):
@@ -160,7 +164,7 @@ def traces_given(traces: Any, base: Path | None) -> tuple[Iterable[Trace], Loade
         return source, source
     if not isinstance(items, Iterable):
         what = f"traces are paths, Traces, or what bench.load gives; got {type(traces).__name__}"
-        raise BenchError(f"{what} — write bench.compare('runs/', …)")
+        raise BenchError(f"{what} — write 'runs/', for example")
     return _only_traces(items), Loaded(())
 
 

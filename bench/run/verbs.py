@@ -13,23 +13,18 @@ from ..comparison.baseline import ScoreFile, read_scores, score_file_of
 from ..comparison.gates import JUDGE
 from ..files.writing import write_together
 from ..metrics import metric_infos
-from ..model import Trace
 from ..model.compared import Compared, GateResult
 from ..model.errors import BenchError, ResultsError, named_in_errors
 from ..plugins.worker import PRINTED
 from ..strategies import Strategy
 from ..strategies.portfolio import PORTFOLIO
 from ..strategies.user_code.sandboxed import Place
-from ..traces import Loaded
 from .against import NewScenarioError, ScenarioAtRevision, orphaned, scenario_at
 from .cache import Cache
 from .comparing import Base, compare_runs, hidden_from_code, strategies_given
 from .executors import Workers, shared_workers
 from .measured_runs import Progress, Running
-from .scenario import Scenario, read_scenario, source_of, traces_given, with_probes
-
-Traces = str | Path | Trace | Loaded | Iterable[str | Path | Trace]
-"""Recordings as people pass them: a path or several, one Trace or several, or what `load` gives."""
+from .scenario import Scenario, Traces, read_scenario, source_of, traces_given, with_probes
 
 Strategies = str | Callable[..., Any] | Iterable[Any] | Mapping[str, Any]
 """Strategies as people pass them: one, several, or names with these or with slots."""

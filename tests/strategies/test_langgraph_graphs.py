@@ -195,7 +195,7 @@ def test_a_graph_is_user_code_and_runs_in_a_child_process(tmp_path: Path, monkey
     monkeypatch.setenv("BENCH_WRITABLE", str(tmp_path))
     monkeypatch.chdir(written(tmp_path, f"import os\nopen(f'{{os.getpid()}}.pid', 'w')\n{STAND_IN}"))
     result = bench.compare(with_decisions("a", "c"), ['g=routers=langgraph:graph="graph.py:app"'])
-    assert result.number("g", "routing.accuracy").value == 1.0  # type: ignore[union-attr]
+    assert result.number("g", "routing.accuracy").value == 1.0
     numbers = [path.stem for path in tmp_path.glob("*.pid")]
     assert numbers
     assert str(os.getpid()) not in numbers

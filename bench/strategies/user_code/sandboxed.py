@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import io
+import os
 import pickle
+from collections import ChainMap
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import CodeType
+from typing import Any
 
 import msgspec
 
@@ -18,6 +23,7 @@ from .. import Sandbox, Strategy, build_strategy, kind_of
 from ..declaring import Declaration
 from .loaded import Loaded, LoadedStrategies, Place as Place, described
 
+_NO_FILE = "<dynamic-code>"  # as cloudpickle names every file
 _EACH_REPLAY = ("bench.replayer.serving",)
 """Modules to import once in a child, instead of in each fork."""
 
@@ -136,8 +142,18 @@ def _sent(declared: Declaration) -> bytes:
         return pickle.dumps(declared)
     import cloudpickle
 
-    sent: bytes = cloudpickle.dumps(declared)
-    return sent
+    def with_file(code: CodeType) -> tuple[Any, ...]:
+        """The parts of a code object, with the name of its file, which errors state; a cell of a
+        notebook has none."""
+        make, parts = reduced[CodeType](code)
+        name = code.co_filename if os.path.isfile(code.co_filename) else _NO_FILE
+        return make, tuple(name if part == _NO_FILE else part for part in parts)
+
+    reduced = cloudpickle.CloudPickler.dispatch_table
+    table = {"dispatch_table": ChainMap({CodeType: with_file}, reduced)}
+    sent = io.BytesIO()
+    type("Pickler", (cloudpickle.CloudPickler,), table)(sent).dump(declared)
+    return sent.getvalue()
 
 
 def _cannot_be_sent(declared: Declaration) -> str:
