@@ -123,6 +123,8 @@ class Steps:
         A tool message is the result of the call whose id it names, else of the thread's earliest
         unanswered call (with the same name, if it has one). A call without an id gets one from the
         index."""
+        pictures = message.other.count(PICTURE)
+        self.unread.add("picture (only text is counted)", pictures)
         for kind in message.other:
             if kind != PICTURE:
                 self.unread.kind("block", kind)
