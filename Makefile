@@ -102,12 +102,17 @@ clean: ## Remove .venv, the caches and the generated reports.
 	@$(PYTHON) -m venv .venv || { rm -rf .venv; \
 		echo "error: $(PYTHON) has no working venv module — on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 2; }
 
-.venv/.installed: pyproject.toml | .venv/bin/python
+.venv/.pip: | .venv/bin/python # which `uv venv` leaves out
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip >/dev/null 2>&1 || { \
+		echo "error: .venv has no pip — delete .venv, and make will set it up" >&2; exit 2; }
+	@touch $@
+
+.venv/.installed: pyproject.toml | .venv/.pip
 	@echo "installing bench and what it needs into .venv"
 	@$(PIP_INSTALL) --editable .
 	@touch $@
 
-.venv/.installed-dev: pyproject.toml constraints.txt | .venv/bin/python
+.venv/.installed-dev: pyproject.toml constraints.txt | .venv/.pip
 	@echo "installing bench, what it needs and the development tools into .venv"
 	@$(PIP_INSTALL) $(LOCKED) --editable '.[dev]'
 	@touch .venv/.installed $@
@@ -120,7 +125,7 @@ clean: ## Remove .venv, the caches and the generated reports.
 mutants/mutmut-stats.json: .venv/.installed-mutants # all mutants, and the tests that reach each; minutes
 	$(BIN)/mutmut run --max-children 2 bench.comparison.certainty.x_ratio_of_totals__mutmut_1
 
-.venv/.installed-docs: pyproject.toml constraints.txt | .venv/bin/python
+.venv/.installed-docs: pyproject.toml constraints.txt | .venv/.pip
 	@echo "installing what builds the site into .venv"
 	@$(PIP_INSTALL) $(LOCKED) --editable '.[docs]'
 	@touch $@
