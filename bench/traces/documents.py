@@ -50,6 +50,7 @@ class Document:
         self.beside = beside
         self.name = path.as_posix() if name is None else name
         self.below = path.name if below is None else below
+        self._mended = set[int]()  # the numbers of lines with bytes that are not UTF-8
 
     def fail(self, what: str, *, line: int | None = None, path: str = "") -> TraceError:
         """An error that names this file, the line and the path in the value: `runs/a.jsonl:41
@@ -138,7 +139,12 @@ class Document:
         try:
             return self.decode(line, number)
         except TraceError as error:
-            return error
+            mended = line.decode("utf-8", "replace").encode()
+            value = error if mended == line else self._value_of(number, mended)
+            if isinstance(value, TraceError):
+                return error
+            self._mended.add(number)
+            return value
 
     @functools.cached_property
     def json(self) -> Any:
@@ -179,7 +185,7 @@ class Document:
 
     def values(self, most: int | None = None) -> Iterator[Any]:
         """The values of a JSON Lines file, at most `most`, with a TraceError for a line that is not
-        JSON; of another file the members of its list, or its one value. Raises TraceError if the
+        JSON, and U+FFFD for bytes that are not UTF-8; of another file the members of its list, or its one value. Raises TraceError if the
         file cannot be read."""
         if self.is_json_lines or self.problem is not None:
             yield from itertools.starmap(self._value_of, itertools.islice(self.lines(), most))
@@ -193,6 +199,7 @@ class Document:
         broken = [at for at, value in enumerate(values) if isinstance(value, TraceError)]
         if self.problem is not None and len(values) - len(broken) == 0:
             raise self.problem
+        unread.add("line with a byte that is not UTF-8, read as U+FFFD", len(self._mended))
         half = bool(broken) and broken[-1] == len(values) - 1
         unread.add("half-written last line", half)
         unread.add("line that is not JSON", len(broken) - half)
