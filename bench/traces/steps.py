@@ -203,6 +203,7 @@ class Steps:
         if call is None:
             self.unread.add(_ALONE)
             return ToolCall(id=own or f"result{self.index}", name=name or "unknown")
+        self.unread.add("further result of a call, read too", call not in waiting)
         if call in waiting:
             waiting.remove(call)
         return call
