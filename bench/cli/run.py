@@ -185,9 +185,9 @@ def _scenarios_of(
 
 def sorted_paths(texts: Sequence[str]) -> tuple[tuple[Path, ...], tuple[str, ...]]:
     """The scenarios and the traces among the paths of a command line. A folder with scenarios gives
-    these; TOML files of other tools do not count.
+    these; TOML files of other tools do not count. One that is given twice is there once.
 
-    >>> sorted_paths(["a.toml", "runs/*.jsonl", "native:b.json"])
+    >>> sorted_paths(["a.toml", "runs/*.jsonl", "native:b.json", "./a.toml"])
     ((PosixPath('a.toml'),), ('runs/*.jsonl', 'native:b.json'))
     """
     from ..run.scenario import is_scenario
@@ -203,7 +203,10 @@ def sorted_paths(texts: Sequence[str]) -> tuple[tuple[Path, ...], tuple[str, ...
             scenarios.append(Path(text))
         else:
             traces.append(text)
-    return tuple(scenarios), tuple(traces)
+    each: dict[str, Path] = {}
+    for path in scenarios:
+        each.setdefault(os.path.abspath(path), path)
+    return tuple(each.values()), tuple(traces)
 
 
 def _workers(engine: str, jobs: int) -> Workers:
