@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from ..model.advice import REFUSED, TODAY, Advice, Mark, Price, Ranked, RuleResult, Verdict
 from ..model.compared import Answers, Compared
+from ..text.wording import listed
 from .against import Against, moves
 from .baseline import ScoreFile, score_file_of
 from .certainty import EQUAL, cannot_rule_out
@@ -82,8 +83,12 @@ def with_decision(
     judged_by = score_file_of(compared) if accepting else base
     gates = judge(Against(compared, judged_by), required=required)
     against = Against(compared, base)
-    new = len(against.all.all) - len(against.now.all) if base else 0
-    compared = replace(compared, gates=gates, moves=moves(against), new_runs=new)
+    shared = {run.id for run in against.now.all}
+    new = [run.id for run in against.all.all if run.id not in shared] if base else []
+    notes = [*compared.notes, *(["new since the baseline: " + listed(new, 3)] if new else [])]
+    compared = replace(
+        compared, gates=gates, moves=moves(against), new_runs=len(new), notes=tuple(notes)
+    )
     return advised(compared, rates=rates, portfolio=portfolio)
 
 

@@ -57,12 +57,9 @@ class ScenarioAtRevision:
     top: Path
 
     def notes(self, now: Sequence[Strategy]) -> Iterator[str]:
-        """Yield a line on the new recordings, and one on the files that are no longer imported."""
-        new = sorted(f"recording {file.name}" for file in self.new_files)
-        unused = sorted(self.imported - _imported_files(now, self.top))
-        for what, names in (("new", new), ("no longer imported", unused)):
-            if names:
-                yield f"{what}: {', '.join(names)}"
+        """Yield a line on the files that are no longer imported."""
+        if unused := sorted(self.imported - _imported_files(now, self.top)):
+            yield f"no longer imported: {', '.join(unused)}"
 
 
 @contextlib.contextmanager
