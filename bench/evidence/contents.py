@@ -20,6 +20,7 @@ from ..text.instructions import is_rule, sentences_of
 from ..text.legends import written_out
 from ..text.line_losses import lost_indentation
 from ..text.same_data import Scalars
+from ..text.sign_runs import with_runs
 from ..text.texts import FactsHeld, Texts
 from ..tokens.counting import TokenCounter
 from .step_texts import call_text, step_texts
@@ -136,6 +137,7 @@ class TraceContents:
         """A text decoded as far as possible, with its step's result in place of the same data."""
         result, proof = self.results[step], None
         text = written_out(self._decoded(text, step)[0], result.text)
+        text = with_runs(text, result.text)
         with suppress(RecursionError):  # nested too deeply
             ways = self._scalars(step) if len(text) <= LONG_CHARS else ()
             proof = next(filter(None, (scalars.proof(text) for scalars in ways)), None)

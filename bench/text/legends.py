@@ -1,7 +1,8 @@
 """Short names in a text, replaced by what the text itself says that they stand for.
 
 A legend is a line that gives meanings to names. There is one rule for all of them: the untruncated
-result has every word of the meaning, but not the name, and other lines of the text use it.
+result has every word of the meaning, but not the name, and other lines of the text use it. A name
+in JSON that the result has within its texts counts where it stands alone in quotation marks.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ _MEANS = r"(?:\s?(?:=|->|→|: )|(?<=\d\]) | means | (?:stands )?for | is | are 
 _MEANING = re.compile(rf"\s*(?P<name>{_NAME}){_MEANS}\s*(?P<meaning>\S.*?)\s*", re.DOTALL)
 _NEXT = re.compile(rf"[,;] (?={_NAME}{_MEANS})")
 _HEADING = re.compile(r"\W*\w+(?: \w+){0,7}:\s*")
-_MAPPING = re.compile(r"[\w ]{0,60}:?\s*(\{.*\})")
+_MAPPING = re.compile(r"[^\w{\[]{0,4}[\w ]{0,60}:?\s*(\{.*\})")
+_QUOTED = re.compile(rf'({_NAME})=("[^"\n]+")[,;]?(?: |$)')
+_FEW_WORDS = re.compile(r"\W*(?:\w+ ?){0,4}:? *")
 _WORD = re.compile(r"\w+")
 _NOTHING = frozenset({"empty", "no value", "none", "nothing", "null"})
 _MOST_CHARS, _MOST_NAMES, _SIGN_CHARS = 50_000, 500, 2
@@ -38,6 +41,10 @@ def written_out(text: str, known: str) -> str:
     ...     "/usr/lib/numpy https://a.b yes no")
     '/usr/lib/numpy https://a.b yes'
     >>> written_out('where {"*1": "in transit"}\\n{"status": "*1"}', '{"status": "in transit"}')
+    '{"status": "in transit"}'
+    >>> written_out('// {"A": "id", "B": "size"}\\n{"A": "Brand A", "B": 5}', '{"id": "Brand A", "size": 5}')
+    '{"id": "Brand A", "size": 5}'
+    >>> written_out('where $1="in transit"\\n{"status": "$1"}', '{"status": "in transit"}')
     '{"status": "in transit"}'
     >>> written_out('– means empty\\n{"note": –, "tag": –}', '{"note": "", "tag": ""}')
     '{"note": "", "tag": ""}'
@@ -126,6 +133,9 @@ def _meanings(line: str, known: str) -> dict[str, str]:
     if (mapping := _MAPPING.fullmatch(bare)) is not None:
         return dict(_of_mapping(mapping[1], known))
     bare = bare[1:-1] if bare[0] + bare[-1] in ("()", "[]") else bare
+    quoted = [(match[1], match[2]) for match in _QUOTED.finditer(bare)]
+    if quoted and _FEW_WORDS.fullmatch(_QUOTED.sub("", bare)):
+        return dict(quoted) if all(_explains(*pair, known) for pair in quoted) else {}
     heading = _HEADING.match(bare)
     bodies = (bare[heading.end() :], bare) if heading else (bare,)
     found = (dict(_pairs(_NEXT.split(body), known)) for body in bodies)
@@ -148,14 +158,21 @@ def _of_mapping(text: str, known: str) -> list[tuple[str, str]]:
         meanings = parse_json(text)
         if len(meanings) == 1 and isinstance(inner := next(iter(meanings.values())), dict):
             meanings = inner  # under a label
-        pairs = [*meanings.items()]
-        if all(
-            isinstance(meaning, str) and _explains(name, meaning, known) for name, meaning in pairs
-        ):
-            return [
-                (name, json.dumps(meaning, ensure_ascii=False)[1:-1]) for name, meaning in pairs
-            ]
+        pairs = [_as_explained(name, meaning, known) for name, meaning in meanings.items()]
+        return [pair for pair in pairs if pair] if all(pairs) else []
     return []
+
+
+def _as_explained(name: str, meaning: object, known: str) -> tuple[str, str] | None:
+    """A name with its meaning, both in quotation marks if a known text has the name without them;
+    None if it is no name.
+    """
+    if not isinstance(meaning, str):
+        return None
+    quoted = json.dumps(meaning, ensure_ascii=False)
+    if _explains(name, meaning, known):
+        return name, quoted[1:-1]
+    return (f'"{name}"', quoted) if _explains(f'"{name}"', meaning, known) else None
 
 
 def _explains(name: str, meaning: str, known: str) -> bool:
@@ -163,7 +180,9 @@ def _explains(name: str, meaning: str, known: str) -> bool:
     signs if that is no sign. A number is no name.
     """
     word = re.sub(r"\W", "", name)
-    if len(word) > _SIGN_CHARS:
+    if name.startswith('"'):
+        is_known = name in known
+    elif len(word) > _SIGN_CHARS:
         is_known = word.casefold() in _words(known)
     elif _WORD.fullmatch(name) is None:
         is_known = re.search(_as_word(name), known) is not None
