@@ -206,7 +206,7 @@ class Walk:
             return False
         known = {word for other in (*before, *path) for word in other.key}
         known |= self._value.of_headings
-        numbers = {str(number) for other in (*before, *path) for number in other.numbers}
+        numbers = {str(it) for other in (*before, *path) for it in (*other.numbers, *other.lengths)}
         return all(_is_known(word, known) or word in numbers or word in LINKS for word in words)
 
     def _unnamed(self, node: Node, words: Sequence[str]) -> list[Node]:

@@ -21,6 +21,7 @@ from .layout_walk import Walk
 from .layouts import Layouts
 from .lossless import write_tables
 from .rewritten_json import form_of
+from .value_forms import EVERY, by_columns, with_constants_once
 from .value_tree import words_of_key
 from .written_values import folded_lines, stands_in
 
@@ -114,10 +115,24 @@ class Scalars:
             text = unescape(text)
         if not self._value:
             return None
-        if self.least > len(text):
-            return None
         flat, starts = folded_lines(text)
         if not all(stands_in(item, flat) for item in self._texts):
+            return None
+        proofs = (form._walked(text, flat, starts) for form in (self, *self._other_forms))
+        return next(filter(None, proofs), None)
+
+    @cached_property
+    def _other_forms(self) -> list[Scalars]:
+        """The scalars of other forms of the value."""
+        forms = (
+            (with_constants_once(self._value), EVERY),
+            (by_columns(self._value), frozenset[str]()),
+        )
+        return [Scalars(form, self._words | words) for form, words in forms if form != self._value]
+
+    def _walked(self, text: str, flat: str, starts: list[int]) -> Proof | None:
+        """The proof that a text writes the value in this form; `flat` is the text in one line."""
+        if self.least > len(text):
             return None
         if text in self._writings:
             return Proof("", "")

@@ -112,6 +112,12 @@ class Node:
         return (*places, len(self.children)) if self.children else places
 
     @property
+    def lengths(self) -> Iterator[int]:
+        """Yield the lengths of the parts of a mapping, which may be written before it."""
+        if isinstance(self.value, dict):
+            yield from (len(child.children) for child in self.children if child.children)
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """What may be written in front of it as a row of a table: its key, or a number."""
         return (self.label, *map(str, self.numbers))
