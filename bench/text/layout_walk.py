@@ -200,7 +200,7 @@ class Walk:
             new.left < new.size for new in entered
         ):
             return False
-        if entered and entered[0].follows_unwritten():
+        if any(new.follows_unwritten() for new in entered):
             return False
         if not all(record.own_key for record in self._unnamed(node, words)):
             return False
