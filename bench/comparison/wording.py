@@ -1,4 +1,4 @@
-"""Changes and prices in words, and quotations."""
+"""Changes and prices in words."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def cache_report(
     """
     judged = explained = 0
     breaks: list[CacheBreak] = []
-    for number, left, turn, usage in _pairs(trace, model):
+    for number, left, turn, usage in _pairs(trace):
         rule = rule_of(turn.model or model)
         if rule is None or turn.index in elsewhere:
             continue
@@ -92,7 +92,7 @@ def cache_report(
     return CacheReport(judged=judged, explained=explained, breaks=tuple(breaks))
 
 
-def _pairs(trace: Trace, model: str | None) -> Iterator[tuple[int, _Earlier, ModelTurn, Usage]]:
+def _pairs(trace: Trace) -> Iterator[tuple[int, _Earlier, ModelTurn, Usage]]:
     """Yield each turn that reports its cache reads, with its number from 1 and the turn before it
     in its thread that reports them too.
     """

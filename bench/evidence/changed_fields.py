@@ -149,7 +149,7 @@ class _Piece:
             if not table.has_key(key):
                 self._compare_unknown(key, text, known, pairs, best)
             else:
-                self._compare_known(key, text, self._expected(key, text, pairs, best), best)
+                self._compare_known(key, text, self._expected(key, text, pairs, best))
 
     def _compare_unknown(
         self, key: str, text: str, known: list[Pair], pairs: Sequence[Pair], best: Sequence[int]
@@ -196,9 +196,7 @@ class _Piece:
         is_all = len(pairs) == known and table.column(key).total() == 1
         return table.column(key) if best or known > 1 or is_all else ()
 
-    def _compare_known(
-        self, key: str, text: str, values: Collection[str], best: Sequence[int]
-    ) -> None:
+    def _compare_known(self, key: str, text: str, values: Collection[str]) -> None:
         """Compare a value with those expected under its key in the records that agree most. One of
         an unknown kind is not checked.
         """

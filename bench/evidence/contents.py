@@ -103,15 +103,12 @@ class TraceContents:
         cut."""
         text, result = self.text_of(message), self.result_of(message)
         if result is not None and text != result.text:
-            text = self.excerpt(text, result).without_halves
+            text = self.excerpt(text, result.index).without_halves
         return [part for part in (text, *map(call_text, message.tool_calls)) if part]
 
-    def excerpt(self, text: str, result: ToolResult) -> Excerpt:
-        """The text of a message as an excerpt of the result that it shows."""
-        return self._excerpt(text, result.index)
-
     @memo
-    def _excerpt(self, text: str, step: int) -> Excerpt:
+    def excerpt(self, text: str, step: int) -> Excerpt:
+        """The text of a message as an excerpt of the result of a step, which it shows."""
         return Excerpt(text, self.results[step].text)
 
     def text_of(self, message: Message) -> str:
@@ -123,20 +120,16 @@ class TraceContents:
         text, result = message.text, self.result_of(message)
         return text if result is None or text == result.text else self.in_place(text, result.index)
 
-    def is_encoded(self, message: Message) -> bool:
-        """True if a message shows its result in an encoding that a reader has to undo first."""
-        result = self.result_of(message)
-        return result is not None and self._decoded(message.text, result.index)[1]
-
     @memo
-    def _decoded(self, text: str, step: int) -> tuple[str, bool]:
+    def decoded(self, text: str, step: int) -> tuple[str, bool]:
+        """A text that shows a step's result, with its encoded runs decoded; True if it has any."""
         return decoded_runs(text, self.results[step].text)
 
     @memo
     def in_place(self, text: str, step: int) -> str:
         """A text decoded as far as possible, with its step's result in place of the same data."""
         result, proof = self.results[step], None
-        text = written_out(self._decoded(text, step)[0], result.text)
+        text = written_out(self.decoded(text, step)[0], result.text)
         text = with_runs(text, result.text)
         with suppress(RecursionError):  # nested too deeply
             ways = self._scalars(step) if len(text) <= LONG_CHARS else ()
@@ -157,7 +150,6 @@ class TraceContents:
             return gaps is not None and not any(gap.missing.strip() for gap in gaps)
         return False
 
-    @memo
     def value(self, step: int) -> Any:
         """The value of a result, else of its text where that is JSON; None for other texts."""
         result = self.results[step]
@@ -219,9 +211,4 @@ class TraceContents:
     @memo
     def table(self, step: int) -> FieldTable:
         """The fields of the result of a step."""
-        return field_table(self.results[step])
-
-
-def field_table(result: ToolResult) -> FieldTable:
-    """The fields of a result: of its structured value, else of its text where that is JSON."""
-    return FieldTable(result.data if isinstance(result.data, dict | list) else result.text)
+        return FieldTable(self.value(step))

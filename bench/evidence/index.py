@@ -55,7 +55,6 @@ def index_trace(
         answer_tokens={turn.index: _answer_tokens(turn, count) for turn in trace.model_turns},
         reasoning_tokens=fit.reasoning_tokens,
         facts=needs.facts,
-        kinds=needs.kinds,
         needs=needs.by_turn,
         holders=needs.holders,
     )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..model import Message, ModelTurn, ToolResult, UserTurn
 from ..text.instructions import keeps_words
+from ..text.places import starts_of
 from .kept import Place
 
 if TYPE_CHECKING:
@@ -22,15 +23,15 @@ def silent_results(evidence: ReplayEvidence) -> set[int]:
     places: tuple[Place, ...] = "shown", "end"
     kept = (of[place] for place in places for of in (evidence.facts_kept, evidence.fields_kept))
     lost = {
-        (item.result.index, item.call): item.result
+        (item.result.index, item.call)
         for item in chain.from_iterable(kept)
         if item.kept < item.total
     }
     return {
         step
-        for (step, call), result in lost.items()
+        for step, call in lost
         if not any(
-            evidence.session.says_omission(result, text)
+            evidence.session.says_omission(step, text)
             for text in _texts_about(evidence, step, call or 0)
         )
     }
@@ -169,15 +170,13 @@ def is_complete(command: str, text: str) -> bool:
     >>> [is_complete("ls", text) for text in texts]
     [True, True, True, False, False, False, False]
     """
-    start = text.find(command)
-    while start >= 0:
+    for start in starts_of(text, command):
         end = start + len(command)
         line_end = text.find("\n", end)
         before = text[text.rfind("\n", 0, start) + 1 : start].rstrip(" \t")
         after = text[end : line_end if line_end >= 0 else len(text)].lstrip(" \t")
         if before[-1:] in _BEFORE and after[:1] in _AFTER:
             return True
-        start = text.find(command, start + 1)
     return False
 
 

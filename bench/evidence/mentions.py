@@ -10,7 +10,7 @@ from itertools import compress, islice
 
 from ..model import memo
 from ..text.dates import dates_in, times_in
-from ..text.decode import LONG_CHARS, NothingParsed, parse_prefix, plain_lines
+from ..text.decode import NothingParsed, parse_prefix, plain_lines
 from ..text.escapes import unescape
 from ..text.facts import flat
 from ..text.field_list import Numbers, add_number, listed
@@ -130,27 +130,16 @@ class Mentions:
                 add_number(numbers, word, number)
         return numbers
 
-    def number(self, number: str) -> bool:
-        """True if a message has a number, alone or as the digits of an identifier or a date."""
-        return number in self._numbers
-
     @kept_between_runs
-    def _numbers(self) -> frozenset[str]:
+    def numbers(self) -> frozenset[str]:
         """All numbers in the messages, and the digits in their words, without leading zeros."""
         runs = _DIGITS.findall(" ".join(self._by_word))
-        texts = [*map(self._texts.plain, self._contents)]
-        lines = {line for text in texts if len(text) <= LONG_CHARS for line in text.split("\n")}
-        in_long = (numbers_in(text) for text in texts if len(text) > LONG_CHARS)
-        of_each = *map(self._texts.line_numbers, lines), *in_long
+        of_each = map(numbers_in, map(self._texts.plain, self._contents))
         return frozenset(run.lstrip("0") for run in runs).union(*of_each)
 
-    def moment(self, moment: str) -> bool:
-        """True if a message has a date or a time of day, as `bench.text.dates` spells it."""
-        return moment in self._moments
-
     @cached_property
-    def _moments(self) -> frozenset[str]:
-        """All dates and times of day in the messages."""
+    def moments(self) -> frozenset[str]:
+        """All dates and times of day in the messages, as `bench.text.dates` spells them."""
         return frozenset(
             moment
             for text in self._contents

@@ -13,7 +13,6 @@ from ..model.messages import recorded_messages
 from ..model.replay import Replay
 from ..text.facts import flat
 from ..text.field_list import fact_of_field
-from ..text.fields import FieldTable
 from ..text.kept_fields import KeptFields
 from ..text.small_words import without_notices
 from ..text.text_records import TextReading, plain_key
@@ -122,14 +121,13 @@ class TraceMessages:
     @memo
     def _keeps_as(self, step: int, number: int, fact: int) -> bool:
         """True if a message has a fact in the way of a step's result: as a field or in prose."""
-        table, wanted = self.table(step), self.index.facts[fact]
+        table, wanted = self.contents.table(step), self.index.facts[fact]
         if not table.key_of(wanted):
             return self.index.full[step] in self.index.holders[fact]
         texts, full = self.texts_of(number), self.contents.results[step].text
         fields = self._kept_fields(step)
         return any(text == full or fields.keeps(self.reading(text), wanted) for text in texts)
 
-    @memo
     def understands(self, number: int, step: int) -> bool:
         """False for a text in an unknown layout: it has most of the facts in a result's fields, but
         few of them next to their keys.
@@ -139,7 +137,7 @@ class TraceMessages:
         places = {place for place, fact in known.items() if fact in held}
         if len(places) < _FEWEST or 2 * len(places) < len(known):
             return True
-        small, fields = text.casefold(), self.table(step).fields
+        small, fields = text.casefold(), self.contents.table(step).fields
         keys = (plain_key(fields[place].key).split() for place in places)
         if 2 * sum(all(word in small for word in key) for key in keys) < len(places):
             return True  # values without their keys
@@ -150,7 +148,7 @@ class TraceMessages:
     def _fields_with_facts(self, step: int) -> dict[int, str]:
         """The facts of the fields of a step's result, by the places of the fields."""
         facts = {*self.contents.facts.get(step, ())}
-        pairs = self.table(step).fields.pairs()
+        pairs = self.contents.table(step).fields.pairs()
         of_fields = ((place, fact_of_field(text)) for _, text, place in pairs)
         return {place: fact for place, fact in of_fields if fact in facts}
 
@@ -160,32 +158,27 @@ class TraceMessages:
         keeps all.
         """
         if text == self.contents.results[step].text:
-            return frozenset(range(len(self.table(step).fields)))
+            return frozenset(range(len(self.contents.table(step).fields)))
         return self._kept_fields(step).kept_in(self.reading(text))
 
     @memo
     def fields_of(self, number: int, step: int) -> frozenset[int]:
         """The fields of the result of a step, by their places, that a message says."""
-        if number == self.index.seen[step]:
-            return self._fields_seen[step]
+        is_seen = number == self.index.seen[step]
+        return self._fields_seen[step] if is_seen else self._fields_said(number, step)
+
+    def _fields_said(self, number: int, step: int) -> frozenset[int]:
         return frozenset[int]().union(*(self.fields_in(step, t) for t in self.texts_of(number)))
 
     @kept_between_runs
     def _fields_seen(self) -> dict[int, frozenset[int]]:
         """By step the fields of each structured result that the recorded model saw."""
-        texts = {step: self.texts_of(self.index.seen[step]) for step in self.contents.field_counts}
-        return {
-            step: frozenset[int]().union(*(self.fields_in(step, text) for text in of_step))
-            for step, of_step in texts.items()
-        }
+        steps = self.contents.field_counts
+        return {step: self._fields_said(self.index.seen[step], step) for step in steps}
 
     @memo
     def _kept_fields(self, step: int) -> KeptFields:
-        return KeptFields(self.table(step))
-
-    def table(self, step: int) -> FieldTable:
-        """The table of fields of a step's result."""
-        return self.contents.table(step)
+        return KeptFields(self.contents.table(step))
 
     @memo
     def reading(self, text: str) -> TextReading:

@@ -30,11 +30,10 @@ FAR_TURNS = 6
 
 
 class Needs(NamedTuple):
-    """The needed facts of a trace, their kinds, the needs by turn, and the messages with each
+    """The needed facts of a trace, the needs by turn, and the messages with each
     fact."""
 
     facts: tuple[str, ...]
-    kinds: tuple[str, ...]
     by_turn: dict[int, tuple[Need, ...]]
     holders: tuple[frozenset[int], ...]
 
@@ -62,7 +61,6 @@ def needs_of(trace: Trace, recorded: RecordedMessages, contents: TraceContents) 
         new = [holds[m] if m in holds else facts_in(message_texts(m)) for m in tail]
         threads[turn.thread].show(turn.index, keep, new, asked.of(turn.index))
     numbers: dict[str, int] = {}
-    kinds: list[str] = []
     by_turn: dict[int, tuple[Need, ...]] = {}
     tools = _tool_words(trace)
     for step in trace.steps:
@@ -72,10 +70,9 @@ def needs_of(trace: Trace, recorded: RecordedMessages, contents: TraceContents) 
         if isinstance(step, ModelTurn):
             needs = []
             facts, spans = asked.by_turn[step.index], asked.spans.of(step.index)
-            for fact, kind in thread.needed(step.index, facts, spans, tools):
+            for fact in thread.needed(step.index, facts, spans, tools):
                 if fact not in numbers:
                     numbers[fact] = len(numbers)
-                    kinds.append(kind)
                 origin, at = thread.first[fact]
                 field = contents.table(at).key_of(fact) if origin == "result" else ""
                 distance = thread.turns - thread.last[fact]
@@ -88,7 +85,7 @@ def needs_of(trace: Trace, recorded: RecordedMessages, contents: TraceContents) 
     for number, message in enumerate(recorded.messages):
         for fact in holds[message] & numbers.keys():
             holders[numbers[fact]].add(number)
-    return Needs(tuple(numbers), tuple(kinds), by_turn, tuple(map(frozenset, holders)))
+    return Needs(tuple(numbers), by_turn, tuple(map(frozenset, holders)))
 
 
 _ORIGINS: dict[type, Origin] = {SystemTurn: "system", UserTurn: "user", ModelTurn: "model"}
@@ -122,8 +119,8 @@ class _Thread:
 
     def needed(
         self, turn: int, facts: Mapping[str, Asked], spans: Iterable[str], tools: frozenset[str]
-    ) -> Iterator[tuple[str, str]]:
-        """Yield the facts that a turn took from its prompt, each with its kind, then the copied
+    ) -> Iterator[str]:
+        """Yield the facts that a turn took from its prompt, then the copied
         spans without such a fact. Names of tools, and names in code that the model made up, are
         left out.
         """
@@ -135,12 +132,12 @@ class _Thread:
             if self.first[fact][0] == "model" and in_code and kind in ("name", "quoted", "error"):
                 continue
             taken.append(fact)
-            yield fact, kind
+            yield fact
         words = "\n".join(map(flat, taken))
         for span in spans:
             if span in known and self.first[span][0] != "model" and f" {span} " not in words:
                 words = f"{words}\n {span} "
-                yield span, "span"
+                yield span
 
     def mention(self, step: int, origin: Origin, facts: frozenset[str]) -> None:
         """Add a message with some facts."""

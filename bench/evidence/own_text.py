@@ -96,12 +96,13 @@ class RewrittenResult(OwnText):
     @property
     def table(self) -> FieldTable:
         """The fields of the result."""
-        return self.session.messages.table(self.result.index)
+        return self.session.contents.table(self.result.index)
 
     @property
     def is_encoded(self) -> bool:
         """True if a reader has to undo an encoding first."""
-        return self.session.messages.contents.is_encoded(self.message)
+        contents = self.session.messages.contents
+        return contents.decoded(self.message.text, self.result.index)[1]
 
     @property
     def shows_all(self) -> bool:
@@ -111,7 +112,7 @@ class RewrittenResult(OwnText):
     @property
     def says_omission(self) -> bool:
         """True if it says that something was left out."""
-        return self.session.says_omission(self.result, self.text)
+        return self.session.says_omission(self.result.index, self.text)
 
     @property
     def failed(self) -> bool:
@@ -130,7 +131,7 @@ class RewrittenResult(OwnText):
 
         The result may be written as its text, its value, its plain lines, or in Python.
         """
-        as_written = self.session.messages.contents.excerpt(self.text, self.result)
+        as_written = self.session.messages.contents.excerpt(self.text, self.result.index)
         found = (
             as_written.gaps(self.notices.admits)
             if (shown, full) == (self.text, self.result.text)
@@ -193,7 +194,7 @@ _LONG_LINE_CHARS = 24
 
 
 _PYTHON = frozenset({"{'", "[{", "['"})
-"""Matches the beginning of a Python mapping or list as text."""
+"""The beginnings of a Python mapping or list as text."""
 
 
 def _may_show(shown: Any, full: Any) -> bool:

@@ -8,12 +8,12 @@ every strategy.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ..model import Message, memo
+from ..model.base import encodable
 from ..model.messages import Running, Speaking, recorded_prompts
 from ..model.replay import Call
 from .messages import TraceMessages
@@ -169,13 +169,10 @@ def _no_user(read: _Read) -> list[str]:
     return [] if read.has_user else ["no message speaks as a user"]
 
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
-
-
 def _problem_of(message: Message, where: str) -> str | None:
     """The reason why a provider refuses a single message: it is empty, or has a lone surrogate."""
     is_empty = not (message.text.strip() or message.tool_calls or message.non_text)
     if is_empty and message.kind != "result":
         return f"{where} is an empty message"
-    has_half = bool(_SURROGATE.search(message.text))
+    has_half = encodable(message.text) != message.text
     return f"{where} holds half a character (a lone surrogate)" if has_half else None

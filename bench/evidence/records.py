@@ -14,7 +14,7 @@ from ..text.field_list import Numbers, listed, numbers_by_text
 from ..text.fields import FieldTable
 from ..text.numbers import number_value
 from ..text.places import occurs
-from .contents import Once, made_now
+from .contents import Once, kept_between_runs, made_now
 
 _FEWEST_CHARS = 3
 _MOST_OF_RESULT = 1 << 32
@@ -52,10 +52,18 @@ class RecordValues:
     def __init__(
         self, steps: Iterable[int], table: Callable[[int], FieldTable], once: Once = made_now
     ) -> None:
-        self._table = table
-        self.by_identity: Numbers = once(Numbers, "identities", lambda: _by_identity(steps, table))
-        """The numbers of the records by each identity; a number has the step of its result in it.
-        """
+        self._steps, self._table, self.once = steps, table, once
+
+    @kept_between_runs
+    def by_identity(self) -> Numbers:
+        """The numbers of the records by each identity; a number has the step of its result in it."""
+        return numbers_by_text(
+            (identity, step * _MOST_OF_RESULT + number)
+            for step in self._steps
+            for identity, numbers in self._table(step).records_of_identity.items()
+            if _identifies(identity)
+            for number in listed(numbers)
+        )
 
     @memo
     def _values(self, number: int) -> dict[str, set[str]]:
@@ -123,7 +131,7 @@ class RecordValues:
     def _clauses(self, sentence: str) -> Iterator[tuple[str, list[str]]]:
         """Yield the clauses of a sentence (in small letters), each about one set of records."""
         parts = [part.casefold() for part in _CLAUSE.split(sentence)]
-        words, named = "", [""][:0]
+        words, named = "", list[str]()
         for part in parts:
             here = self.named(part)
             if here and named:
@@ -164,17 +172,6 @@ class RecordValues:
     @cached_property
     def _values_of_words(self) -> dict[str, list[str]]:
         return _by_first_word(self._keys)
-
-
-def _by_identity(steps: Iterable[int], table: Callable[[int], FieldTable]) -> Numbers:
-    """The numbers of the records of some results by each of their identities."""
-    records = ((step, item) for step in steps for item in table(step).records_of_identity.items())
-    return numbers_by_text(
-        (identity, step * _MOST_OF_RESULT + number)
-        for step, (identity, numbers) in records
-        if _identifies(identity)
-        for number in listed(numbers)
-    )
 
 
 def _identifies(text: str) -> bool:

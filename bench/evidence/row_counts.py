@@ -1,4 +1,4 @@
-"""How many rows and lines a result has: what a text that shows it may call all of them."""
+"""Counts that a text may state: of all rows and lines of a result, of its own size."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from collections.abc import Iterator
 
 from ..model import ToolResult, nested
 from ..text.decode import decode_strings
+
+NEAR = 2
+"""The lines or items by which a count of what is left out may be wrong."""
 
 
 def row_counts(result: ToolResult) -> frozenset[int]:
@@ -44,3 +47,14 @@ def _row_counts(value: object) -> Iterator[int]:
             yield len(item)
         if isinstance(item, list) and any(isinstance(row, list) for row in item):
             yield sum(len(row) for row in item if isinstance(row, list))
+
+
+def counts_of(text: str) -> frozenset[int]:
+    """The characters, bytes and words of a text, and its lines with and without blank ones.
+
+    >>> sorted(counts_of("one two\\n\\né"))
+    [2, 3, 10, 11]
+    """
+    return frozenset(
+        (len(text), len(text.encode("utf-8", "replace")), len(text.split()), *line_counts(text))
+    )

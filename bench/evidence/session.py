@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from itertools import chain, filterfalse
@@ -14,6 +13,7 @@ from ..text.facts import flat
 from ..text.instructions import quantifiers
 from ..text.line_changes import ResultLines
 from ..text.omissions import says_omission
+from ..text.small_words import WORD
 from .calls import Repeat, call_of, repeats_of
 from .contents import TraceContents
 from .failures import failed
@@ -25,10 +25,6 @@ from .pairs import PromptRules
 from .prices import Pricing
 from .records import RecordValues
 from .result_facts import ResultFacts
-from .row_counts import row_counts
-
-_PART = re.compile(r"[^\W\d_]{2,}")
-
 
 Lacking = Callable[[], Iterable[tuple[int, int]]]
 
@@ -105,7 +101,7 @@ class TraceSession:
         result, texts = self.contents.results[step], self.messages.texts
         rows = map(texts.flat, {result.text, result.recorded_text, call_of(result)})
         words = frozenset[str]().union(*map(str.split, rows))
-        return words.union(_PART.findall(" ".join(filterfalse(str.isalpha, words))))
+        return words.union(WORD.findall(" ".join(filterfalse(str.isalpha, words))))
 
     @memo
     def quantifiers_of(self, step: int) -> list[str]:
@@ -127,12 +123,7 @@ class TraceSession:
 
     def equal_results(self, result: ToolResult) -> list[ToolResult]:
         """The results with the same words as a result, including itself, in order."""
-        return self._equal_results[result.index]
-
-    @cached_property
-    def _equal_results(self) -> dict[int, list[ToolResult]]:
-        groups = self._results_by_words.values()
-        return {result.index: equal for equal in groups for result in equal}
+        return self._results_by_words[" ".join(result.text.split())]
 
     @cached_property
     def _results_by_words(self) -> dict[str, list[ToolResult]]:
@@ -141,7 +132,7 @@ class TraceSession:
     @memo
     def result_lines(self, step: int) -> ResultLines:
         """The lines of a text result; for a structured one the lines of its long values."""
-        table = self.messages.table(step)
+        table = self.contents.table(step)
         texts = table.prose if table.fields else [self.contents.results[step].text]
         return ResultLines(
             part
@@ -150,26 +141,15 @@ class TraceSession:
             for part in ((line, *unescape(line).split("\n")) if "\\" in line else (line,))
         )
 
-    def says_omission(self, result: ToolResult, text: str) -> bool:
-        """True if a text that shows a result says that something was left out."""
-        return self._says_omission(text, result.index)
-
     @memo
     def names_omission(self, text: str) -> bool:
         """False for a text that says of no result that something was left out."""
         return bool(says_omission(text, ""))
 
     @memo
-    def _says_omission(self, text: str, step: int) -> bool:
+    def says_omission(self, step: int, text: str) -> bool:
+        """True if a text that shows the result of a step says that something was left out."""
         return bool(says_omission(text, self.contents.results[step].text))
-
-    def row_counts(self, result: ToolResult) -> frozenset[int]:
-        """The numbers of all rows and lines of a result."""
-        return self._row_counts(result.index)
-
-    @memo
-    def _row_counts(self, step: int) -> frozenset[int]:
-        return row_counts(self.contents.results[step])
 
     def failed(self, result: ToolResult) -> bool:
         """True if a result failed."""

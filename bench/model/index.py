@@ -50,6 +50,5 @@ class TraceIndex(msgspec.Struct, frozen=True, kw_only=True):
     answer_tokens: dict[int, int] = {}
     reasoning_tokens: dict[int, int] = {}
     facts: tuple[str, ...] = ()
-    kinds: tuple[str, ...] = ()
     needs: dict[int, tuple[Need, ...]] = {}
     holders: tuple[frozenset[int], ...] = ()

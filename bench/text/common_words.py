@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from .scripts import FUNCTION_WORDS
+_FUNCTION_WORDS = """
+a about all am an and any are as at be been by can could d did do does for from had has have he her here him his how i if in into is it its ll m
+may me might must my no not of on or our please re s shall she should so some t than that the their them then there these they this those to us
+ve was we were what when where which who whom why will with would you your
+"""
+FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
+"""Words that say nothing about the purpose of a request."""
 
 _INSTRUCTIONS = """
 able above access according accurate across action actual add additional address after again against agent aim allow along already also although

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from contextlib import suppress
-from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -276,29 +275,6 @@ def decoded(text: str) -> str:
     >>> [decoded(text) for text in ("plain", '[cut] {"output": "line 1\\\\nline', '{"a": 1}...', '{"a": 1} then')]
     ['plain', '[cut] {"output": "line 1\\nline', 'a: 1', '{"a": 1} then']
     """
-    if _FEW_CHARS <= len(text) <= _MANY_CHARS:
-        return _decoded_once(text)
-    return _decoded(text) if len(text) <= LONG_CHARS else _decoded_long(text)
-
-
-_FEW_CHARS, _MANY_CHARS = 500, 50_000
-
-
-@lru_cache(maxsize=256)
-def _decoded_once(text: str) -> str:
-    """`_decoded` of a short text, cached for the strategies and rules of one trace."""
-    return _decoded(text)
-
-
-@lru_cache(maxsize=1)
-def _decoded_long(text: str) -> str:
-    """`_decoded` of a long text; the cache is small."""
-    return _decoded(text)
-
-
-def _decoded(text: str) -> str:
-    """The decoded text, without colours: read as data if possible, else with its escapes
-    resolved."""
     return without_colours(_in_colours(text))
 
 

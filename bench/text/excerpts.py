@@ -22,6 +22,7 @@ from .facts import token_around
 from .field_list import is_prose
 from .legends import written_out
 from .line_notes import without_marks
+from .places import starts_of
 
 NOTICE_CHARS, _SOUGHT_CHARS, _SURE_CHARS, _MOST_PLACES = 200, 24, 8, 20
 """The most characters of a notice, the characters to search after a gap, the fewest that match by
@@ -284,16 +285,9 @@ def _resumed(one: str, at: int, other: str, place: int) -> Iterator[tuple[int, i
         starts = (
             [len(other) - len(rest)]
             if is_end
-            else [*islice(_places_of(part, other, place), _MOST_PLACES)]
+            else [*islice(starts_of(other, part, place), _MOST_PLACES)]
         )
         if part and starts:
             start = max(starts, key=lambda start: _shared(one, end, other, start))
             if end or (len(one) >= _SURE_CHARS and (is_end or other[:start].endswith("\n"))):
                 yield end, place, start
-
-
-def _places_of(part: str, text: str, place: int) -> Iterator[int]:
-    """Yield the places of a part of a text from a place on."""
-    while (place := text.find(part, place)) >= 0:
-        yield place
-        place += 1

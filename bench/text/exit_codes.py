@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from .places import starts_of
+
 EXIT_CODE = re.compile(
     r"(?i:return_?code|exit_?(?:code|status)|exit(?:ed)? (?:with )?(?:code|status)|(?<=\[)exit"
     r"|\$\?|\Aexit(?= \d+(?:,|\n|\Z)))[\"']?(?:>|\s*[:=]\s*|\s+)(-?\d+)(?!\w)"
@@ -22,9 +24,7 @@ def exit_codes(text: str) -> tuple[int, ...]:
     """
     codes: dict[int, int] = {}
     for word in _WORDS:
-        position = text.find(word)
-        while position >= 0:
+        for position in starts_of(text, word):
             if position and (match := EXIT_CODE.match(text, position - 1)):
                 codes[position] = int(match.group(1))
-            position = text.find(word, position + 1)
     return tuple(code for _, code in sorted(codes.items()))

@@ -72,9 +72,6 @@ _CLOSING = {")": "(", "]": "["}
 Facts = tuple[tuple[str, str], ...]
 """Facts of a piece of text as (fact, kind), in order."""
 
-KINDS = ("number", "name", "proper", "path", "url", "quoted", "date", "error")
-"""The kinds of fact."""
-
 
 # ---------------------------------------------------------------- finding
 

@@ -10,8 +10,8 @@ from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
+from .common_words import FUNCTION_WORDS
 from .numbers import is_number, is_spelled, number_value
-from .scripts import FUNCTION_WORDS
 from .text_records import Pair, Record, word_of
 
 _IDENTITY_KEY = re.compile(

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any
 
 from ..model import grouped, memo
-from .decode import NothingParsed, decode_strings, parse_json
+from .decode import decode_strings
 from .field_list import Field, Fields, Numbers, identifies, is_prose, listed, numbers_by_text
 from .quantities import plain_value
 from .text_records import (
@@ -31,7 +31,7 @@ index of all words.
 
 
 class FieldTable:
-    """The fields of one structured value; a text is read as JSON, and has no fields if it is not.
+    """The fields of one structured value; any other value has none.
 
     >>> table = FieldTable({"id": "W123", "status": "sent", "price": 412.75})
     >>> table.key_of("412.75"), table.key_of("W123"), table.key_of("absent")
@@ -39,11 +39,6 @@ class FieldTable:
     """
 
     def __init__(self, value: Any) -> None:
-        if isinstance(value, str):
-            try:
-                value = parse_json(value)
-            except NothingParsed:
-                value = None
         value = decode_strings(value)
         self._records = list(records_of(value))
         self.containers = frozenset(map(plain_key, container_keys(value)))

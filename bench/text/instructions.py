@@ -11,8 +11,8 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
+from .common_words import FUNCTION_WORDS
 from .facts import flat
-from .scripts import FUNCTION_WORDS
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n\s*(?:[-*•]|\d+[.)])\s+|\n")
 _WORD = re.compile(r"\w+")
@@ -154,7 +154,6 @@ def is_denied(text: str) -> bool:
     return _NEGATION.search(text) is not None
 
 
-@lru_cache(1 << 14)
 def is_notice_word(word: str) -> bool:
     """True for a word (in small letters) with which a text describes what it shows, such as `rows`.
 
@@ -162,7 +161,8 @@ def is_notice_word(word: str) -> bool:
     [True, True, True, False]
     """
     forms = word, word.removesuffix("s"), word.removesuffix("er"), f"{word.removesuffix('ies')}y"
-    return not _notice_words().isdisjoint(forms)
+    words = _vocabulary("notices") | _vocabulary("layout")
+    return not words.isdisjoint(forms)
 
 
 def is_unit(word: str) -> bool:
@@ -173,11 +173,6 @@ def is_unit(word: str) -> bool:
     """
     forms = word, word.removesuffix("s"), f"{word.removesuffix('ies')}y"
     return not _vocabulary("units").isdisjoint(forms)
-
-
-@cache
-def _notice_words() -> frozenset[str]:
-    return frozenset(_vocabulary("notices") | _vocabulary("layout"))
 
 
 def quantifiers(text: str) -> list[str]:

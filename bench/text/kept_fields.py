@@ -13,6 +13,7 @@ from functools import cached_property, lru_cache
 from itertools import chain
 
 from ..model import grouped, memo
+from .common_words import FUNCTION_WORDS
 from .field_list import (
     Field,
     Numbers,
@@ -25,15 +26,10 @@ from .field_list import (
 from .fields import FieldTable
 from .numbers import is_number, numbers_in
 from .places import occurs
-from .scripts import FUNCTION_WORDS
-from .text_records import TextReading, TextRecord, plain_key, says, words_in
+from .text_records import STEM_CHARS, TextReading, TextRecord, plain_key, says, words_in
 
-_STEM_CHARS = 5
 _FEW_FACTS = 20
 """So many facts under one key and word are compared with a text one by one."""
-
-_MANY = 2000
-"""Texts with more records than this are not cached."""
 
 _TOKEN = re.compile(r"\w+")
 
@@ -99,10 +95,8 @@ class KeptFields:
         """The numbers of the fields that a text keeps."""
         kept: set[int] = set()
         said: set[SameFact] = set()
-        is_large = len(reading.all_records) > _MANY
-        find = self._find_in_record if is_large else self._in_record
         for record in reading.all_records:
-            of_record, numbers = find(record)
+            of_record, numbers = self._in_record(record)
             said |= of_record
             kept |= numbers
         kept.update(item.number for same in said for item in same.nameless)
@@ -126,11 +120,7 @@ class KeptFields:
     def _saying(self, fact: str) -> list[SameFact]:
         return [*self._by_fact(self._table.of(fact), fact)]
 
-    @memo
     def _in_record(self, record: TextRecord) -> tuple[set[SameFact], set[int]]:
-        return self._find_in_record(record)
-
-    def _find_in_record(self, record: TextRecord) -> tuple[set[SameFact], set[int]]:
         """The fields of the table that a record of a text keeps."""
         said = {
             same
@@ -252,7 +242,7 @@ def _stems(text: str) -> frozenset[str]:
     if " " not in text:  # a key: its parts are words of a sentence
         parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", text)
         stems.update(part.casefold() for part in parts)
-    return frozenset(word[:_STEM_CHARS] for word in stems if not word.isdigit())
+    return frozenset(word[:STEM_CHARS] for word in stems if not word.isdigit())
 
 
 @lru_cache(maxsize=1 << 14)

@@ -25,21 +25,22 @@ def places_of(plain: str, fact: str) -> Iterator[tuple[int, int]]:
         ):
             yield match.span()
     else:
-        start = plain.find(fact)
-        while start >= 0:
-            if is_free(plain, start, start + len(fact)):
-                yield start, start + len(fact)
-            start = plain.find(fact, start + 1)
+        ends = ((start, start + len(fact)) for start in starts_of(plain, fact))
+        yield from (place for place in ends if is_free(plain, *place))
 
 
 def occurs(plain: str, fact: str) -> bool:
     """True if a fact of one word, or a part of a text, occurs as written, not inside a longer word
     or number.
     """
-    start = plain.find(fact)
-    while start >= 0 and not is_free(plain, start, start + len(fact)):
-        start = plain.find(fact, start + 1)
-    return start >= 0
+    return any(is_free(plain, start, start + len(fact)) for start in starts_of(plain, fact))
+
+
+def starts_of(plain: str, part: str, start: int = 0) -> Iterator[int]:
+    """Yield the starts of a part of a text, from a place on."""
+    while (start := plain.find(part, start)) >= 0:
+        yield start
+        start += 1
 
 
 def is_free(plain: str, start: int, end: int) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from .common_words import FUNCTION_WORDS
 from .instructions import is_notice_word, is_unit, quantifiers
 from .omissions import omission_in, says_omission
-from .scripts import FUNCTION_WORDS
 
 WORD = re.compile(r"[^\W\d_]{2,}")
 

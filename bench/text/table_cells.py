@@ -12,7 +12,7 @@ from .written_values import NOTHING, end_of
 
 _WORD = re.compile(r"\w+")
 _SIGNS = "\t", "|", ";", "&", "</t", ","
-"""Matches the separators between cells."""
+"""The separators between cells."""
 
 _DITTO = re.compile(r"(?<![^\s|;&,])[\"″〃](?=[\s|;&,]|$)")
 """Matches a cell that means "the value above"."""
@@ -178,8 +178,8 @@ def rows_of(node: Node) -> list[Node]:
 
 
 def _by_column(row: Node, *, nested: bool) -> Iterator[tuple[Words, Node]]:
-    """Yield the value under each key of a row; with `nested` each scalar under the words of its
-    path.
+    """Yield each scalar of a row under the words of its path; with `nested` the value under each of
+    its keys.
     """
     if nested:
         yield from ((child.key, child) for child in row.children)

@@ -8,15 +8,15 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
-from ..model import as_text, memo, nested
+from ..model import as_text, grouped, nested
 from .containers import without_containers
 from .decode import decode_strings, decoded
-from .facts import words_of
+from .facts import anchor, words_of
 from .keyed import are_rows, keyed_records
 from .numbers import is_number, numbers_in
 from .reading import values_of
 
-_STEM_CHARS = 5
+STEM_CHARS = 5
 _LINE_CHARS = 400
 _SHORT_CHARS = 200  # the values of records: each is asked about by many fields
 _SENTENCES = re.compile(r"(?<=[.;!?])\s+(?=\S)")
@@ -112,17 +112,18 @@ class TextReading:
     @cached_property
     def _records(self) -> dict[tuple[str, str], list[int]]:
         """The numbers of the records by key and by each word and number under it."""
-        records: dict[tuple[str, str], list[int]] = {}
-        for number, record in enumerate(self.all_records):
-            for key, text in record.pairs:
-                for word in words_in(text):
-                    records.setdefault((plain_key(key), word), []).append(number)
-        return records
+        return grouped(
+            ((plain_key(key), word), number)
+            for number, record in enumerate(self.all_records)
+            for key, text in record.pairs
+            for word in words_in(text)
+        )
 
     @cached_property
     def lines(self) -> dict[str, list[Line]]:
         """Its sentences by each word and number in them."""
-        return by_word((line.text, line) for line in _sentences(self.rest))
+        lines = _sentences(self.rest)
+        return grouped((word, line) for line in lines for word in words_in(line.text))
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -130,7 +131,6 @@ class TextReading:
         names = (word for name in self._names for word in words_in(name))
         return frozenset(self.lines).union((word for _, word in self._records), names)
 
-    @memo
     def records_saying(self, key: str, fact: str) -> frozenset[int]:
         """The numbers of the records with a fact under a key."""
         key = plain_key(key)
@@ -143,7 +143,6 @@ class TextReading:
             )
         )
 
-    @memo
     def lines_with(self, fact: str) -> list[Line]:
         """The sentences with a fact."""
         return [line for line in self.lines.get(word_of(fact), ()) if says(line.text, fact)]
@@ -265,7 +264,7 @@ def _sentences(plain: str) -> Iterator[Line]:
         for chunk in [line[at : at + _LINE_CHARS] for at in range(0, len(line), _LINE_CHARS)]:
             for sentence in _SENTENCES.split(chunk):
                 stems = frozenset(
-                    w.casefold()[:_STEM_CHARS]
+                    w.casefold()[:STEM_CHARS]
                     for w in _TOKEN.findall(f"{heading} {sentence}")
                     if not w.isdigit()
                 )
@@ -279,16 +278,7 @@ def word_of(fact: str) -> str:
     """The word or number under which a fact is indexed."""
     if fact.isidentifier():
         return fact.casefold()
-    return fact if is_number(fact) else max(words_of(fact), key=len, default=fact).casefold()
-
-
-def by_word(items: Iterable[tuple[str, Any]]) -> dict[str, list[Any]]:
-    """Items indexed by each word and number of their texts."""
-    by_word_: dict[str, list[Any]] = {}
-    for text, item in items:
-        for word in words_in(text):
-            by_word_.setdefault(word, []).append(item)
-    return by_word_
+    return fact if is_number(fact) else anchor(fact).casefold()
 
 
 def words_in(text: str) -> frozenset[str]:

@@ -34,11 +34,6 @@ class Texts:
         return decoded(text)
 
     @memo
-    def line_numbers(self, line: str) -> frozenset[str]:
-        """The numbers of a plain line by value."""
-        return frozenset(numbers_in(line))
-
-    @memo
     def facts(self, text: str) -> dict[str, str]:
         """The distinct facts of a text as fact → kind, in order of first appearance."""
         return self.find_facts(text)
@@ -128,7 +123,7 @@ class FactsHeld:
         new = list(lines - self._searched)
         facts_of = self._words.in_each(new)
         for at, line in enumerate(new if self._numbers else ()):
-            if numbers := self._numbers & self.texts.line_numbers(line):
+            if numbers := self._numbers & numbers_in(line):
                 facts_of.setdefault(at, set()).update(numbers)
         self._searched.update(new)
         self._of_line.update((new[at], facts) for at, facts in facts_of.items())

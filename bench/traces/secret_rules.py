@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from ..text.scripts import FUNCTION_WORDS
+from ..text.common_words import FUNCTION_WORDS
 
 _PLACEHOLDER = re.compile(
     r"REDACTED_|^[$%<{*\[]|[}>*]$|\.\.\.|^(?:x{3,}|password|passwd|pass|secret|token|none|null|true|false|undefined"

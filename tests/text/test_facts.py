@@ -10,7 +10,9 @@ from reference import facts as reference, present
 from reference.numbers import number_value as slow_value, numbers_in as slow_numbers
 
 from bench.text.decode import decoded
-from bench.text.facts import KINDS, anchor, find_facts, words_of
+
+KINDS = ("number", "name", "proper", "path", "url", "quoted", "date", "error")
+from bench.text.facts import anchor, find_facts, words_of
 from bench.text.numbers import number_value, numbers_at, numbers_in
 from bench.text.places import occurs, places_of
 from bench.text.texts import FactsHeld, Texts

@@ -107,7 +107,7 @@ def _admits_a_gap(own: RewrittenResult) -> bool:
     if not own.says_omission or claims_repetition(own) or not _NOTHING_NEW.search(own.text):
         return own.says_omission
     others = (line for line in own.text.split("\n") if not _NOTHING_NEW.search(line))
-    return own.session.says_omission(own.result, "\n".join(others))
+    return own.session.says_omission(own.result.index, "\n".join(others))
 
 
 def _missing_in_silence(own: RewrittenResult) -> str:

@@ -150,7 +150,7 @@ def _strange(
             text = _IDENTIFIER.sub(lambda match: " " if mentions.name(match[0]) else match[0], text)
             for find in (dates_in, times_in):
                 for moment, (start, end) in list(find(text)):
-                    if not mentions.moment(moment) and not constant:
+                    if moment not in mentions.moments and not constant:
                         yield _quoted(text[start:end], sentence), is_sure
                     text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
             text = _UNSPACED.sub(" ", text)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 from ...text.excerpts import NOTICE_CHARS
 from ...text.numbers import number_value
@@ -13,7 +14,7 @@ from ...text.omissions import says_omission
 from ...text.worked_out import worked_out
 from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult
-from .counts import NEAR, SummaryCounts, counts_of
+from ..row_counts import NEAR, counts_of, row_counts
 from .unsupported import is_about_itself
 
 _NUMBER = re.compile(
@@ -31,7 +32,6 @@ class StatedNumbers:
 
     def __init__(self, evidence: ReplayEvidence, own: OwnText) -> None:
         self._evidence, self._own, self._session = evidence, own, own.session
-        self._summary = SummaryCounts(evidence, own)
 
     def unsupported(
         self, text: str, sentence: str, near: Sequence[str], states_all: bool
@@ -65,10 +65,10 @@ class StatedNumbers:
 
     def _is_known(self, value: str, written: str) -> bool:
         """True if a number is small, or some message has it or each part of it."""
-        says = self._session.mentions.number
+        known = self._session.mentions.numbers
         parts = map(number_value, written.split(","))
         has_one_digit = len(value.replace(".", "")) < _FEWEST_DIGITS
-        return has_one_digit or says(value) or all(map(says, parts))
+        return has_one_digit or value in known or known.issuperset(parts)
 
     def _counts_own(self, value: str) -> bool:
         """True if a number counts another text of the strategy about the same result, which this one
@@ -79,8 +79,36 @@ class StatedNumbers:
 
     def _counts(self, value: str, sentence: str) -> bool:
         """True if a number counts something of a summary."""
-        left_out = bool(says_omission(sentence, ""))
-        return self._summary.has(value) or (left_out and self._summary.may_be_left_out(value))
+        if not value.isdigit():
+            return False
+        count, left_out = int(value[:18]), bool(says_omission(sentence, ""))
+        return (
+            count in self._sizes
+            or count in counts_of(self._own.text)
+            or any(abs(count - other) <= NEAR for other in self._replaced)
+            or (left_out and count <= max(self._sizes))
+        )
+
+    @cached_property
+    def _sizes(self) -> frozenset[int]:
+        """The sizes of the recorded messages."""
+        messages = self._evidence.messages
+        return frozenset(len(message.text) for message in messages.messages[: messages.recorded])
+
+    @cached_property
+    def _replaced(self) -> tuple[int, int, int]:
+        """The numbers of messages that a summary may replace: all of its thread before its first
+        prompt, those missing there, and those dropped with it.
+        """
+        evidence = self._evidence
+        first = evidence.first_call(self._own.number)
+        call = evidence.walked.calls[first]
+        steps = {
+            s.index for s in evidence.trace.steps if s.thread == call.thread and s.index < call.step
+        }
+        recorded = [n for step, n in evidence.index.full.items() if step in steps]
+        still_there = sum(evidence.is_in_prompt(number, first) for number in recorded)
+        return len(recorded), len(recorded) - still_there, len(evidence.walked.left[first])
 
 
 def _is_wrong(own: RewrittenResult, value: str, written: str, after: str, sentence: str) -> bool:
@@ -91,7 +119,7 @@ def _is_wrong(own: RewrittenResult, value: str, written: str, after: str, senten
         return False
     if written + counted[0] in own.result.text:
         return False
-    return not value.isdigit() or int(value[:18]) not in own.session.row_counts(own.result)
+    return not value.isdigit() or int(value[:18]) not in row_counts(own.result)
 
 
 def _numbers_of(near: Sequence[str]) -> Iterator[str]:

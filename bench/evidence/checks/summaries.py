@@ -6,25 +6,29 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ...text.escapes import unescape
-from ...text.instructions import quantifiers, sentences_of
-from ...text.small_words import WORD, is_notice
+from ...text.facts import flat
+from ...text.instructions import is_consent, quantifiers, sentences_of
+from ...text.small_words import WORD, is_notice, is_small
+from ..failures import FAILURE, SUCCESS
 from ..own_text import OwnText
-from .speakers import speaker_of
+from .speakers import SPEAKERS, speaker_of
 from .support import (
     FEWEST_WORDS,
-    LABEL,
-    MARK,
     TAG,
-    claims_nothing,
-    core_of,
-    is_of_run,
     is_quoted,
     without,
-    without_halves,
 )
 
 _OF_TURNS = frozenset({"assistant", "model", "user"})
 """The roles and kinds of the messages of a person and the model."""
+
+_LABEL = re.compile(r"[^:\]\n{\"]{1,60}[:\]]\W{0,2}? (?=\S)")
+"""Matches a label before words: up to a colon or bracket."""
+
+_MARK = re.compile(r"\[?(?:…|\.{3,})\]?")
+"""Matches a mark of omission."""
+
+_NAMES = frozenset(name for names in SPEAKERS.values() for name in names)
 
 _CUT_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?$")
 
@@ -53,26 +57,26 @@ class Summary:
         """True if the recording supports a sentence, which a text says that a `speaker` said."""
         if is_notice(sentence) or self._is_quoted(sentence, speaker):
             return True
-        if not WORD.search(sentence) and claims_nothing(sentence):
+        if not WORD.search(sentence) and _claims_nothing(sentence):
             return True
-        parts = MARK.split(sentence)
-        if len(parts) > 1 and all(map(self._is_supported, without_halves(parts))):
+        parts = _MARK.split(sentence)
+        if len(parts) > 1 and all(map(self._is_supported, _without_halves(parts))):
             return True
         role, words = speaker_of(sentence)
         if role and words:
             roles = self._own.session.mentions.roles_of(words)
             return (not roles or role in roles) and self._is_supported(words, role)
-        if sentence.rstrip().endswith(":") and claims_nothing(sentence):
+        if sentence.rstrip().endswith(":") and _claims_nothing(sentence):
             return True
-        if label := LABEL.match(sentence):
+        if label := _LABEL.match(sentence):
             rest = sentence[label.end() :]
-            if is_of_run(self._own, label[0]) or (
-                rest.count(" ") + 1 >= FEWEST_WORDS and claims_nothing(label[0])
+            if _is_of_run(self._own, label[0]) or (
+                rest.count(" ") + 1 >= FEWEST_WORDS and _claims_nothing(label[0])
             ):
                 return self._is_supported(rest, speaker)
         if quantifiers(sentence):
             return False
-        core = core_of(sentence)
+        core = _core_of(sentence)
         return not core or self._is_quoted(core, speaker)
 
     def _is_quoted(self, text: str, speaker: str) -> bool:
@@ -83,3 +87,44 @@ class Summary:
         if is_of_others and (said := roles(text)) and said <= _OF_TURNS:
             return False
         return is_quoted(self._own, text, self._before)
+
+
+def _claims_nothing(heading: str) -> bool:
+    """True if a heading or label claims no success, failure or consent, and does not speak of all,
+    none or the latest.
+    """
+    claims = (quantifiers, SUCCESS.search, FAILURE.search, is_consent)
+    return not any(claim(heading) for claim in claims)
+
+
+def _is_of_run(own: OwnText, label: str) -> bool:
+    """True if a label only names a speaker or a function."""
+    return all(
+        is_small(word) or word in _NAMES or word in own.session.functions
+        for word in flat(label).split()
+    )
+
+
+def _core_of(sentence: str) -> str:
+    """A sentence without insignificant words at both ends."""
+    words = flat(sentence).split()
+    states = [
+        bool(WORD.search(word)) and not is_small(word) and word not in _NAMES for word in words
+    ]
+    if not any(states):
+        return ""
+    return " ".join(words[states.index(True) : len(words) - states[::-1].index(True)])
+
+
+def _without_halves(parts: list[str]) -> Iterator[str]:
+    """Yield the parts of a sentence between its marks of omission, without words that a mark may
+    have truncated.
+    """
+    for number, part in enumerate(parts):
+        words = part.split()
+        if number and part[:1].strip():
+            words = words[1:]
+        if number < len(parts) - 1 and part[-1:].strip():
+            words = words[:-1]
+        if words:
+            yield " ".join(words)

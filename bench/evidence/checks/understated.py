@@ -11,7 +11,7 @@ from ...model import as_text
 from ...text.decode import NothingParsed, parse_json
 from ...text.omissions import says_omission
 from ..own_text import RewrittenResult
-from .counts import NEAR
+from ..row_counts import NEAR
 
 _NUMBER = re.compile(r"\d+")
 

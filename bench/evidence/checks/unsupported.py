@@ -21,11 +21,11 @@ from .support import (
     TAG,
     is_quoted,
     on_purpose,
-    outcome_words,
     without,
 )
 
 _ATTRIBUTE = re.compile(r"(?<=\s)[\w-]+(?==\")")
+_SUCCEEDED = re.compile(r"success\w*|succeeded|ok(?:ay)?")
 _FENCE = re.compile(r"^`{3,}\w*$", re.MULTILINE)
 _CUT_WORD = re.compile(r"([^\W\d_]+)[^\w\n]{0,3}(?:…|\.{3}|[\[(<⟨]|\n|$)")
 _NO_OTHERS = re.compile(r"\bonly\b|\b(\d+) of (?:the )?\1\b", re.IGNORECASE)
@@ -127,7 +127,7 @@ def _new_words(own: RewrittenResult, text: str) -> frozenset[str]:
         new = {word for word in new if not SAME.fullmatch(word)}
     if not new:
         return frozenset()
-    outcome = outcome_words(own.failed)
+    outcome = FAILURE if own.failed else _SUCCEEDED
     cut = set(_CUT_WORD.findall(text.casefold()))
     return frozenset(
         word

@@ -11,7 +11,8 @@ import msgspec
 
 from ...model import Approval, ModelTurn, ToolResult, compact_json
 from ...plugins.registry import register
-from ...text.scripts import FUNCTION_WORDS, Script, scripts_of, words_of_name
+from ...text.common_words import FUNCTION_WORDS
+from ...text.scripts import Script, scripts_of, words_of_name
 from ..routing import current_step_index, is_critical, request_of, selection
 from ..settings import Count
 from . import Noise, script_output
