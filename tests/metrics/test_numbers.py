@@ -14,7 +14,6 @@ from numbers_gold import GOLD, of_recordings
 from reference import replayed
 
 from bench import load
-from bench.text.facts import find_facts
 from bench.evidence.checks import CheckedReplay
 from bench.evidence.handles import Handles
 from bench.evidence.index import index_trace
@@ -42,6 +41,7 @@ from bench.model.replay import Call, Replay, StepOutcome
 from bench.replayer.replaying import Replayer
 from bench.run.measuring import Measuring, RunSession
 from bench.strategies import parse_strategy
+from bench.text.facts import find_facts
 
 ROOT = Path(__file__).parents[2]
 
@@ -375,7 +375,7 @@ def test_sums_over_edits_are_those_of_whole_prompts(strategy: str) -> None:
         for call, messages in replayed.prompts(replay, recorded):
             for need in index.needs.get(call.step, ()):
                 fact = index.facts[need.fact]
-                if dict((f, k) for k, f in find_facts(fact)).get(fact) in ("name", "path") and fact[0].isalnum():
+                if {f: k for k, f in find_facts(fact)}.get(fact) in ("name", "path") and fact[0].isalnum():
                     held = any(replayed.says(message, fact) for message in messages)
                     assert held is ((call.step, need.fact) not in missed), (trace.id, call.step, fact)
 

@@ -10,13 +10,12 @@ from reference import facts as reference, present
 from reference.numbers import number_value as slow_value, numbers_in as slow_numbers
 
 from bench.text.decode import decoded
-
-KINDS = ("number", "name", "proper", "path", "url", "quoted", "date", "error")
 from bench.text.facts import anchor, find_facts, words_of
 from bench.text.numbers import number_value, numbers_at, numbers_in
 from bench.text.places import occurs, places_of
 from bench.text.texts import FactsHeld, Texts
 
+KINDS = ("number", "name", "proper", "path", "url", "quoted", "date", "error")
 alphabet = "aZ1 205.e+-_/\\\"'@:~%,\n()<>é値[]{}"
 texts = st.text(alphabet, max_size=24)
 needles = st.text(alphabet, min_size=1, max_size=5).filter(lambda fact: re.search(r"\w", fact))
