@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..model import as_text, nested
 from ..model.scores import Finding
@@ -71,6 +72,8 @@ def _are_compared(own: RewrittenResult, text: str, pieces: list[str]) -> bool:
         return False
     if own.shows_all:
         return True
+    if _is_reordered(text, messages.contents.value(own.result.index)):
+        return False
     recorded = {key for key, _ in _lists_in(own.result.text)}
     lists = ((key, values) for key, values in _lists_in(text) if key not in recorded)
     if not all(_is_in_order(table, key, values) for key, values in lists):
@@ -78,6 +81,29 @@ def _are_compared(own: RewrittenResult, text: str, pieces: list[str]) -> bool:
     records = (record for reading in readings for record in reading.records)
     compared = sum(table.has_key(key) for record in records for key, _ in record.pairs)
     return 2 * compared >= len(messages.fields_in(own.result.index, text))
+
+
+def _is_reordered(text: str, value: Any) -> bool:
+    """True if data have a list with the items of another one in an order that is not its own, nor
+    the reverse.
+
+    >>> full = {"legs": [{"to": "B"}, {"to": "A"}, {"to": "C"}]}
+    >>> [_is_reordered(f'{{"legs": [{legs}]}}', full) for legs in (
+    ...     '{"to": "A"}, {"to": "B"}, {"to": "C"}', '{"to": "C"}, {"to": "A"}, {"to": "B"}', '{"to": "A"}')]
+    [True, False, False]
+    """
+    with suppress(NothingParsed):
+        orders = {order for items in _orders_in(value) for order in (items, items[::-1])}
+        known = {tuple(sorted(items)) for items in orders}
+        shown = _orders_in(parse_json(text))
+        return any(tuple(sorted(items)) in known and items not in orders for items in shown)
+    return False
+
+
+def _orders_in(value: Any) -> list[tuple[str, ...]]:
+    """The lists of several items in a value, with each item as JSON."""
+    lists = (node for node in nested(value) if isinstance(node, list) and len(node) > 1)
+    return [tuple(json.dumps(item, sort_keys=True) for item in items) for items in lists]
 
 
 def _lists_in(text: str) -> Iterator[tuple[str, list[str]]]:

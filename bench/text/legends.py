@@ -118,11 +118,11 @@ def _as_used(name: str, text: str) -> str:
 
 
 def _as_word(name: str) -> str:
-    """The pattern for a name that is not part of a word; behind a sign and a number there may be
-    one (`§1include`)."""
-    is_word = name[0].isalnum()
-    before, after = r"(?<!\w)(?<!\w['’])" * is_word, r"(?!\w)" * name[-1].isalnum()
-    return before + re.escape(name) + (r"(?!\d)" if name[-1].isdigit() and not is_word else after)
+    """The pattern for a name that is not part of a word; behind a name that begins with a sign
+    there may be one (`§1include`)."""
+    if not name[0].isalnum():
+        return re.escape(name) + r"(?!\d)" * name[-1].isdigit()
+    return r"(?<!\w)(?<!\w['’])" + re.escape(name) + r"(?!\w)" * name[-1].isalnum()
 
 
 def _meanings(line: str, known: str) -> dict[str, str]:

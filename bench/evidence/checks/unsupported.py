@@ -89,7 +89,10 @@ def _sentences_with(own: RewrittenResult, text: str, words: frozenset[str]) -> I
 
 def is_about_itself(own: RewrittenResult, sentence: str) -> bool:
     """True if a sentence names lines, rows, values or what is left out, and claims no success,
-    failure or consent."""
+    failure or consent. In place of a failure, without a handle to it, every other word may be a
+    claim."""
+    if own.failed and not (own.shows_line or own.handles):
+        return is_all_small(sentence)
     names_parts = any(map(is_unit, WORD.findall(sentence.casefold())))
     if not names_parts and not omission_in(sentence, own.result.text):
         return False
