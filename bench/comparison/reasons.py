@@ -141,7 +141,7 @@ def reason_of(item: Ranked, advice: Advice) -> str:
         return "; ".join(rule_failed(rule, is_one_of_many=is_many) for rule in refusals)
     if not failed:
         words = f" ({item.unchecked_text})" if item.unchecked_text else ""
-        unchecked = f"some texts could not be checked{words}"
+        unchecked = f"some texts could not be checked, so what they lose is unknown{words}"
         return unchecked if "not checked" in item.marks else _beside(item, advice)
     last, price = failed[0], item.price(advice.basis)
     if last.rule == "cheaper" and price is not None and price.ratio is not None and not price.saves:

@@ -43,7 +43,10 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
     ships = [readings[at] for at in groups.get("Ship", ())]
     shipped = _shipped(ships)
     best = {it: better for same in shipped if (better := _best(same)) for it in same}
-    advised = Counter(best.get(next(iter(same)), " or ".join(same)) for same in shipped)
+    advised = Counter[str]()
+    for same in shipped:
+        name = best.get(next(iter(same)))
+        advised[name or " or ".join(same)] += len(same) if name else 1
     names = [f"{it} ({many} times)" if many > 1 else it for it, many in advised.items()]
 
     alone = ", each on its own" if len(names) > 1 else ""
@@ -113,7 +116,11 @@ def _verdicts(readings: Sequence[Reading], places: Sequence[int]) -> str:
     items = [readings[at].by_name.get(readings[at].compared.asks) for at in places]
     refused = Counter(item.verdict for item in items if item and item.verdict in REFUSED)
     words = [f"{LOSES[name]} in {count(many)}" for name, many in refused.items()]
-    return f" (the strategy asked about {listed(words)})" if words else ""
+    if not words:
+        return ""
+    rest = len(places) - refused.total()
+    others = f"; nothing is better in {count(rest)}" if rest else ""
+    return f" (the strategy asked about {listed(words)}{others})"
 
 
 def _key_figures(reading: Reading) -> tuple[Cell, Cell]:

@@ -11,7 +11,7 @@ from ..model.advice import REFUSED, TODAY, Ranked
 from .blocks import CODE, Drawing
 from .charts import Axis, Plot, Point, spaced, ticks
 from .naming import FIELDS, ON_PHONES, names
-from .numbers import count, dollars, listed, percent, sentence_case
+from .numbers import count, counted, dollars, listed, percent, sentence_case
 from .reading import Reading
 
 MISSED_TURNS = "turns that would have missed something"
@@ -49,7 +49,7 @@ def scatter(reading: Reading) -> Drawing | None:
     inactive = sum("inactive" in item.marks for item in reading.ranked)
     rest = f" Not drawn: {count(inactive)} that changed nothing." if inactive else ""
     if covered := len(points) - len({(round(point.x), round(point.y)) for point in points}):
-        rest += f" Under other marks: {count(covered)}."
+        rest += f" {counted(covered, 'mark lies', 'marks lie')} under others."
     note = f"Further left is cheaper, lower is safer. {_COLOURS}{others}{rest}"
     measure = "Tokens" if reading.counts_tokens else "Price"
     return Drawing(plot, f"{measure} against missed turns", note)

@@ -143,7 +143,8 @@ def _rejected_figure(
     if price and price.ratio:
         doubt = "" if price.certain or not price.saves else " (not certain)"
         why += f"; it would have cost {less_or_more(price)}{doubt}"
-    yield Figure(name, value, "bad", why, limits if failed.metric else "")
+    notes = [interval_in_words(failed), limits] if limits and failed.metric else []
+    yield Figure(name, value, "bad", why, "; ".join(filter(None, notes)))
 
 
 def _price_figure(reading: Reading, item: Ranked) -> Figure:
@@ -193,11 +194,14 @@ def _certainty_figure(reading: Reading, item: Ranked) -> Figure:
     note = unseen(reading.sample, reading.advice.cannot_rule_out)
     cheaper = f"; cheaper in {_cheaper_in(reading, item)}" if saves else ""
     if item.verdict in REFUSED:
-        line = f"`{item.strategy}` is rejected for sure"
+        failed = next((rule for rule in item.rules if not rule.passed), None)
+        low, high = (failed and failed.interval) or (0.0, 0.0)
+        is_sure = failed is None or failed.limit is None or not low < failed.limit < high
+        line = f"`{item.strategy}` is rejected{' for sure' if is_sure else ', but may be within the limit on others'}"
         price = reading.price(item)
         if saves and price and price.saves and price.interval:
             line += f"; its saving is {'' if price.certain else 'not '}certain"
-            note = f"95% interval {reading.interval(price)}; {note}"
+            note = f"95% interval of the saving {reading.interval(price)}; {note}"
     elif item.strategy == reading.advice.advised:
         certain = "saves something" if saves else "is better"
         line, tone = f"certain that it {certain}{cheaper}", "good"

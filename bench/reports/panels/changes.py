@@ -33,7 +33,7 @@ from ..gates import (
     of_baseline,
     worst_run,
 )
-from ..numbers import count, counted, difference, listed, quantity
+from ..numbers import count, counted, difference, listed, quantity, unseen
 from ..reading import Reading
 
 _MOVES, _GATES, _RUNS = 20, 30, 10
@@ -105,12 +105,14 @@ def _gate_table(reading: Reading, name: str, gates: Sequence[GateResult]) -> Tab
 
 
 def _measured_on(reading: Reading) -> str:
-    """A sentence on the runs behind the gates, and whether the baseline has them too."""
+    """A sentence on the runs behind the gates, whether the baseline has them too, and what they
+    cannot show."""
     size, new = f"Measured on {reading.size}", reading.compared.new_runs
+    rare = unseen(reading.sample, reading.advice.cannot_rule_out) or "other tasks may differ"
     if not reading.compared.against:
-        return f"{size}; other tasks may differ."
+        return f"{size}; {rare}."
     lacks = f", without the {counted(new, 'run')} that the baseline lacks" if new else ""
-    return f"{size}: differences are exact for these recordings{lacks}; other tasks may differ."
+    return f"{size}: differences are exact for these recordings{lacks}; {rare}."
 
 
 def _gate_row(reading: Reading, gate: GateResult) -> Cells:
