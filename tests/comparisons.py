@@ -351,6 +351,8 @@ def anything(kind: Any = Compared) -> Any:
         return PLAIN[kind]
     if origin is Literal:
         return st.sampled_from(inner)
+    if origin is tuple and inner[-1] is not ...:
+        return st.tuples(*map(anything, inner))
     if origin is tuple:
         named = next((name for name in ("id", "strategy") if hasattr(inner[0], name)), None)
         unique_by = attrgetter(named) if named else None
