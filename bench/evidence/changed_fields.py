@@ -57,8 +57,8 @@ def changed_fields(own: RewrittenResult) -> Changes:
 
 
 def _are_compared(own: RewrittenResult, text: str, pieces: list[str]) -> bool:
-    """False if most fields of a text cannot be compared with a record, or it has a single value on
-    a line, or a list in another order than its column, which may belong to any record.
+    """False if most fields of a text cannot be compared with a record, if it has a list in another
+    order, or a single value on a line, which may belong to any record.
     """
     table, messages = own.table, own.session.messages
     readings = [messages.reading(piece) for piece in pieces]

@@ -55,7 +55,7 @@ def _parted(rows: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], list[dict[s
     rest: list[dict[str, Any]] = [{} for _ in rows]
     for key in rows[0]:
         column = [row[key] for row in rows]
-        if all(item == column[0] and type(item) is type(column[0]) for item in column):
+        if all(repr(item) == repr(column[0]) for item in column):  # 1 is neither 1.0 nor True
             common[key] = column[0]
             continue
         if _records_in(column):

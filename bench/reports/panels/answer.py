@@ -175,7 +175,7 @@ def _missed_figure(reading: Reading, item: Ranked) -> Figure:
 
 
 def _doubts(reading: Reading, item: Ranked) -> Iterator[str]:
-    """Yield the interval of the missed turns, and their share in the worst run, where it is known."""
+    """Yield the interval of the missed turns and their share in the worst run, where known."""
     needed = next((rule for rule in item.rules if rule.rule == "needed"), None)
     if needed is None or needed.interval is None or needed.limit is None:
         return
@@ -197,7 +197,8 @@ def _certainty_figure(reading: Reading, item: Ranked) -> Figure:
         failed = next((rule for rule in item.rules if not rule.passed), None)
         low, high = (failed and failed.interval) or (0.0, 0.0)
         is_sure = failed is None or failed.limit is None or not low < failed.limit < high
-        line = f"`{item.strategy}` is rejected{' for sure' if is_sure else ', but may be within the limit on others'}"
+        doubt = " for sure" if is_sure else ", but may be within the limit on others"
+        line = f"`{item.strategy}` is rejected{doubt}"
         price = reading.price(item)
         if saves and price and price.saves and price.interval:
             line += f"; its saving is {'' if price.certain else 'not '}certain"
