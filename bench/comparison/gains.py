@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from msgspec.structs import replace
+
 from ..model.advice import TODAY, RuleResult
 from ..model.scores import Finding, Rule
 from .certainty import FEWEST, certain, corrected_for_tries, mean_gain
@@ -19,7 +21,7 @@ def gains_of(
 
     Strategies with today's figure on every task are left out: they can only be cheaper. If today's
     is not measured, nothing can be better than it; the finding then compares with the worst
-    strategy.
+    strategy, and the worst with the best.
     """
     figures = {
         name: figure
@@ -28,7 +30,8 @@ def gains_of(
         if name != TODAY
     }
     is_known = any(runs.means(TODAY, figure.metric) for figure in figures.values())
-    worst = min(figures, key=lambda name: (merit([figures[name]], about), name), default="")
+    ordered = sorted(figures, key=lambda name: (merit([figures[name]], about), name))
+    worst, best = (ordered[0], ordered[-1]) if ordered else ("", "")
     gains: dict[str, tuple[float, ...]] = {}
     for name, figure in figures.items():
         sign = -1 if asked_by(figure).better == "lower" else 1
@@ -45,17 +48,26 @@ def gains_of(
     better: dict[str, RuleResult] = {}
     for name in differing if is_known else figures:
         is_certain = certain(corrected.get(name, 1.0), len(gains[name]))
-        unknown = f"whether `{name}` is better than today is unknown, since the recordings lack "
-        unknown += "today's figure (record it to find out)"
-        than = f"; it is {'' if is_certain else 'not '}certainly better than `{worst}`"
         better[name] = RuleResult(
             rule="better",
             metric=figures[name].metric,
             passed=is_certain and is_known,
             value=found[name].low if name in found and len(gains[name]) >= FEWEST else None,
             limit=0.0,
-            findings=()
-            if is_known
-            else (Finding(None, unknown + (than if name in differing else "")),),
         )
+    if is_known:
+        return better
+    certainly = {name for name in differing if certain(corrected[name], len(gains[name]))}
+    for name, result in better.items():
+        text = f"whether `{name}` is better than today is unknown: {_UNKNOWN}"
+        if name in certainly:
+            text += f"; it is certainly better than `{worst}`"
+        elif name == worst and best in certainly:
+            text += f"; it is certainly worse than `{best}`"
+        elif name in differing:
+            text += f"; it is not certainly better than `{worst}`"
+        better[name] = replace(result, findings=(Finding(None, text),))
     return better
+
+
+_UNKNOWN = "the recordings lack today's figure (record it to find out)"

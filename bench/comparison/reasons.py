@@ -65,9 +65,12 @@ def figure_in_words(result: RuleResult) -> str:
 
     >>> figure_in_words(RuleResult(rule="stored", passed=True, value=0.5, metric="probes.recall"))
     'answers 50% of the questions'
+    >>> figure_in_words(RuleResult(rule="routed", passed=True, value=0, metric="routing.unreset_states"))
+    'leaves the state uncleared after none of the replies'
     """
     words, _ = _figure(result)
-    return words.format(percent(result.value))
+    is_none = result.value == 0 and asked_by(result).better == "lower"
+    return words.format("none" if is_none else percent(result.value))
 
 
 def basis_in_words(result: RuleResult, advice: Advice) -> str:
@@ -162,7 +165,8 @@ def reason_of(item: Ranked, advice: Advice) -> str:
         return "may be no better than today"
     if last.rule == "cheaper" and last.value > 1:
         more = change(last.value).lstrip("+")
-        return "may cost as much" if more == "≈0%" else f"may cost up to {more} more"
+        costs = "as much" if more == "≈0%" else f"up to {more} more"
+        return f"may cost {costs} on other {sample(advice, 2).partition(' ')[2]}"
     return f"may lead by chance ({count(len(advice.ranked) - 1)} tried)"
 
 

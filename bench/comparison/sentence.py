@@ -301,7 +301,10 @@ def _of_quality(
     if gate and name == asks and not is_known:
         (low, high), limit = result.interval or (0.0, 0.0), gate.limit or 0.0
         yes = "Yes, on these runs" if low < limit < high else "Yes"
-        start = f"{yes}: `{name}` {words}, and the gate asks for {percent(gate.limit)}"
-        return name, f"{start}. {_KEEP_FOR_NOW}: {best.reason}."
+        asks_for = f"asks for {percent(limit)}"
+        if asked_by(result).better == "lower":
+            asks_for = f"allows {percent(limit) if limit else 'none'}"
+        start = f"{yes}: `{name}` {words}, and the gate {asks_for}"
+        return name, f"{start}. {best.reason[:1].upper()}{best.reason[1:]}."
     why = f", but {best.reason}{on}" if is_known else f"; {best.reason}"
     return name, f"{_KEEP_FOR_NOW}: `{name}` {words}{why}."
