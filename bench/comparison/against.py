@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
+from msgspec.structs import replace
+
 from ..model.compared import Compared, Move, RunMove
 from ..model.errors import SpecError
 from ..model.metric import MetricInfo
@@ -21,17 +23,18 @@ class Against:
     """A comparison and its baseline (None: there is none).
 
     `all` are the runs of the comparison; `now` and `before` those that both have: the same
-    recordings with the same labels. `lost` are the ids of the other runs of the baseline.
+    recordings with the same labels, under any name. `lost` are the ids of the other runs of the
+    baseline.
     """
 
     def __init__(self, compared: Compared, base: ScoreFile | None) -> None:
         self.compared, self.base, self.all = compared, base, Runs(compared.runs)
-        there = Runs(base.runs if base else ()).all
-        known = {run.id: run.facts.sha256 for run in there}
-        shared = {run.id for run in self.all.all if known.get(run.id) == run.facts.sha256}
-        self.now = Runs(run for run in self.all.all if run.id in shared)
-        self.before = Runs(run for run in there if run.id in shared)
-        self.lost = [run.id for run in there if run.id not in shared]
+        there = {run.facts.sha256: run for run in Runs(base.runs if base else ()).all}
+        here = {run.facts.sha256: run for run in self.all.all}
+        shared = here.keys() & there.keys()
+        self.now = Runs(run for sha256, run in here.items() if sha256 in shared)
+        self.before = Runs(replace(there[sha256], id=here[sha256].id) for sha256 in shared)
+        self.lost = [run.id for sha256, run in there.items() if sha256 not in shared]
 
     def moved_runs(self, name: str, info: MetricInfo) -> tuple[RunMove, ...]:
         """The runs in which a number of a strategy moved, the worst first."""

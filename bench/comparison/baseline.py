@@ -15,6 +15,7 @@ from ..model.errors import ResultsError, nearest, one_line
 from ..model.metric import MetricInfo
 from ..model.scores import MeasuredRun, Score
 from ..model.signature import GateRule, Signature
+from .gate_rules import judged_strategies
 
 
 class ScoreFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,7 +38,9 @@ def score_file_of(compared: Compared, metrics: Iterable[str] | None = None) -> S
     It has the declared strategies, and the references that have a gate.
     """
     wanted = {rule.metric for rule in compared.rules} if metrics is None else {*metrics}
-    names = {*compared.strategies, *(rule.strategy for rule in compared.rules)}
+    names = {*compared.strategies}.union(
+        *(judged_strategies(rule, compared) for rule in compared.rules)
+    )
 
     def stored(score: Score) -> Score:
         numbers = {name: score.numbers[name] for name in sorted(wanted & score.numbers.keys())}

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
 from typing import Any
 
+from ..model.compared import Compared
 from ..model.errors import ScenarioError, nearest, one_line
 from ..model.metric import MetricInfo
 from ..model.signature import GateRule
@@ -70,6 +72,16 @@ def amount(value: Any) -> float | None:
         return None
     is_number = isinstance(number, int | float) and not isinstance(number, bool)
     return float(number) if is_number and math.isfinite(number) else None
+
+
+def judged_strategies(rule: GateRule, compared: Compared) -> list[str]:
+    """The declared strategies that match a rule's pattern; if none does the matching references,
+    else the pattern itself."""
+    for known in (compared.strategies, compared.references):
+        matches = [name for name in known if fnmatchcase(name, rule.strategy)]
+        if matches:
+            return matches
+    return [rule.strategy]
 
 
 def in_words(rule: GateRule) -> str:

@@ -8,7 +8,6 @@ reported, as replaced strategies are.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from fnmatch import fnmatchcase
 from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
@@ -20,7 +19,14 @@ from ..model.scores import Number
 from ..model.signature import GateRule
 from .against import Against, replaced
 from .baseline import COUNTED, stale
-from .gate_rules import LIMITS, in_words, is_as_strict, is_beyond_limit, limit_of
+from .gate_rules import (
+    LIMITS,
+    in_words,
+    is_as_strict,
+    is_beyond_limit,
+    judged_strategies,
+    limit_of,
+)
 from .totals import value_of
 
 JUDGE = GateRule(metric="")
@@ -40,7 +46,7 @@ def judge(against: Against, *, required: bool = False) -> tuple[GateResult, ...]
     runs is missing, loosened or replaced.
     """
     compared, base = against.compared, against.base
-    now = [(rule, name) for rule in compared.rules for name in _matching_strategies(rule, compared)]
+    now = [(rule, name) for rule in compared.rules for name in judged_strategies(rule, compared)]
     then = [*_dropped(against)]
     results = [_result(_Gate(rule, name, against, required)) for rule, name in (*now, *then)]
     changes = [*replaced(against)] if base or not required else [_NO_BASELINE]
@@ -65,20 +71,10 @@ def _dropped(against: Against) -> Iterator[tuple[GateRule, str]]:
     compared = against.compared
     for rule in against.base.rules if against.base else ():
         strictly = [it for it in compared.rules if is_as_strict(it, rule)]
-        judged = {name for it in strictly for name in _matching_strategies(it, compared)}
+        judged = {name for it in strictly for name in judged_strategies(it, compared)}
         yield from (
-            (rule, name) for name in _matching_strategies(rule, compared) if name not in judged
+            (rule, name) for name in judged_strategies(rule, compared) if name not in judged
         )
-
-
-def _matching_strategies(rule: GateRule, compared: Compared) -> list[str]:
-    """The declared strategies that match a rule's pattern; if none does the matching references,
-    else the pattern itself."""
-    for known in (compared.strategies, compared.references):
-        matches = [name for name in known if fnmatchcase(name, rule.strategy)]
-        if matches:
-            return matches
-    return [rule.strategy]
 
 
 # ---------------------------------------------------------------- one gate

@@ -38,7 +38,7 @@ def test_the_t_distribution_is_the_integral_of_its_density(freedom: int) -> None
     assert t_distribution(t_quantile(0.975, freedom), freedom) == pytest.approx(0.975, abs=1e-12)
 
 
-@given(st.integers(1, 60), st.integers(1, 400))
+@given(st.integers(1, 60), st.integers(0, 400))
 @settings(max_examples=50, deadline=None)
 def test_at_the_lowest_rate_the_observed_hits_have_a_probability_of_five_percent(hits: int, more: int) -> None:
     of = hits + more
@@ -46,6 +46,7 @@ def test_at_the_lowest_rate_the_observed_hits_have_a_probability_of_five_percent
     fewer = math.fsum(math.comb(of, k) * rate**k * (1 - rate) ** (of - k) for k in range(hits))
     assert 1 - fewer == pytest.approx(0.05, abs=1e-7)
     assert rate < hits / of
+    assert lowest_rate(hits - 1, of) < rate
 
 
 @given(PRICES)

@@ -62,8 +62,9 @@ def judged_gates(now: Compared, base: ScoreFile | None = BASE, **more: Any) -> t
 
 
 def test_unchanged_values_pass() -> None:
-    copied = with_rules(*GOOD.runs, mine_and_recorded("z", sha="a"))
-    for now, then in ((GOOD, GOOD), (copied, copied), (GOOD, copied), (copied, GOOD)):
+    copied = with_rules(*GOOD.runs, *(mine_and_recorded(name, sha="a") for name in "0z"))
+    matched = with_rules(*GOOD.runs, rules=rules({**RECALL, "strategy": "record*"}))
+    for now, then in ((GOOD, GOOD), (copied, copied), (GOOD, copied), (copied, GOOD), (matched, matched)):
         code, results = judged_gates(now, score_file_of(then), required=True)
         assert (code, {item.outcome for item in results}) == (0, {"pass"})
 
