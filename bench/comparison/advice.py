@@ -20,6 +20,7 @@ from .gates import judge
 from .prices import (
     Economy,
     economies_of,
+    honest_ratio,
     leave_one_out_ratio,
     preference,
     prices_of,
@@ -254,7 +255,8 @@ def _strategy_to_advise(
         return ships[0].strategy if ships else None
     cheap = [item for item in ships if finite(ratios.get(item.strategy)) <= least + EQUAL]
     best = min(cheap, key=preference)
-    limit = least if honest is None else honest
+    price = best.price(question.deciding)
+    limit = least if honest is None or price is None else honest_ratio(price, honest)
     as_cheap = (item for item in ships if finite(ratios.get(item.strategy)) <= limit + EQUAL)
     safer = [it for it in as_cheap if (it.missed_turns or 0.0) < (best.missed_turns or 0.0)]
     return min(safer or [best], key=preference).strategy

@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from ..model.advice import NOISE, TODAY, Price, Ranked
+from ..model.advice import NOISE, REFUSED, TODAY, Price, Ranked
 from .certainty import FEWEST, certain, corrected_for_tries, leave_one_out, ratio_of_totals
 from .rules import slots_in_spec
 from .totals import Runs
@@ -69,11 +69,9 @@ def prices_of(runs: Runs, names: Sequence[str], economy: Economy) -> dict[str, P
 
 def leave_one_out_ratio(ranked: Sequence[Ranked], runs: Runs, economy: Economy) -> float | None:
     """The ratio of the price to today's if each task used what is cheapest on all other tasks, among
-    the strategies that no rule but the last refuses; None where it is not known."""
+    the strategies that are not refused; None where it is not known."""
     candidates = [
-        item
-        for item in ranked
-        if item.strategy != TODAY and all(rule.passed for rule in item.rules[:-1])
+        item for item in ranked if item.strategy != TODAY and item.verdict not in REFUSED
     ]
     names = [item.strategy for item in sorted(candidates, key=preference)]
     today = runs.by_task(TODAY, METRICS[economy])
@@ -96,11 +94,22 @@ def with_leave_one_out_price(
         ratio = leave_one_out_ratio(ranked, runs, economy)
         price, base = by_name[advised].price(economy), by_name[TODAY].price(economy)
         if ratio is not None and price is not None and price.ratio and base is not None:
-            high = None if price.high is None else price.high * ratio / price.ratio
-            stated = replace(price, ratio=ratio, high=high, per_run=base.per_run * ratio)
+            ratio = honest_ratio(price, ratio)
+            stated = replace(price, ratio=ratio, per_run=base.per_run * ratio)
             fields = ("cached", "uncached") if economy == "tokens" else (economy,)
             prices |= dict.fromkeys(fields, stated)
     return tuple(replace(item, **prices) if item.strategy == advised else item for item in ranked)
+
+
+def honest_ratio(price: Price, left_out: float) -> float:
+    """The leave-one-task-out ratio (`left_out`) of a strategy that was chosen among many, within
+    the interval of its own price: the other choices may be better or worse than it.
+
+    >>> price = Price(unit="usd", per_run=8, ratio=0.8, high=0.9)
+    >>> honest_ratio(price, 0.83), honest_ratio(price, 0.75), honest_ratio(price, 1.1)
+    (0.83, 0.8, 0.9)
+    """
+    return min(max(left_out, price.ratio or 0.0), price.high or math.inf)
 
 
 def preference(item: Ranked) -> tuple[float, int, str]:

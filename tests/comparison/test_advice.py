@@ -219,6 +219,9 @@ def test_a_portfolio_states_the_price_of_tasks_that_did_not_choose() -> None:
     assert chosen.ratio is not None
     assert stated.ratio is not None
     assert chosen.ratio < stated.ratio
+    steady, far = [cost * 0.9 for cost in TODAY], [cost * (0.8 if at else 3.5) for at, cost in enumerate(TODAY)]
+    advice = advice_for(runs_with_prices(TODAY, steady=steady, far=far), portfolio=True)
+    assert "`steady`: a run costs 10% less" in advice.sentence  # and not what another one would cost
 
 
 def test_of_many_the_luckiest_gives_way_to_one_that_loses_less_at_its_honest_price() -> None:
