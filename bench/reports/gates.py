@@ -9,7 +9,8 @@ import re
 from collections.abc import Sequence
 
 from ..model.advice import TODAY
-from ..model.compared import Compared, GateResult
+from ..model.base import grouped
+from ..model.compared import Compared, GateResult, Move
 from .numbers import change, count, counted, difference, listed, quantity, sentence_case
 from .reading import Reading
 
@@ -35,22 +36,23 @@ def failed_sentence(reading: Reading) -> tuple[str, str]:
     head = not_passed(reading.failed_gates, len(reading.judged_gates))
     price, cost = reading.move(first.strategy, reading.price_metric), ""
     if price is not None and price.better and first.rule.metric != price.metric:
-        cost = f" In return, {cost_in_words(reading, first.strategy, price.before)}."
+        cost = f" In return, {cost_in_words(reading, first.strategy, price)}."
     return head, f"{words if first.strategy else sentence_case(words)}.{cost}"
 
 
-def cost_in_words(reading: Reading, strategy: str, before: float | None = None) -> str:
-    """The cost of a run under a strategy, against the baseline (if it is known `before`) and
-    today."""
+def cost_in_words(reading: Reading, strategy: str, move: Move | None = None) -> str:
+    """The cost of a run under a strategy, against today and, after a `move`, the baseline."""
     metric = reading.price_metric
     now, today = (reading.value(name, metric) for name in (strategy, TODAY))
-    others = [(today, "today"), (before, "in the baseline")]
-    if before is not None and before == today:
-        others = [(today, "today and in the baseline")]
+    others: list[tuple[tuple[str, str], str]] = []
+    if now is not None and today:
+        others.append(((reading.stated(today, metric), change(now / today)), "today"))
+    if move is not None and move.before and move.after is not None:
+        before = reading.stated(move.before, metric, reading.shared_runs)
+        others.append(((before, change(move.after / move.before)), "in the baseline"))
     against = [
-        f"{reading.stated(value, metric)} {where} ({change(now / value)})"
-        for value, where in others
-        if now is not None and value
+        f"{cost} {' and '.join(where)} ({moved})"
+        for (cost, moved), where in grouped(others).items()
     ]
     unit = reading.label(metric).removeprefix("price ")  # "with cache"
     return f"a run costs {reading.stated(now, metric)} {unit} instead of {listed(against)}"
@@ -123,8 +125,8 @@ def worst_run(reading: Reading, gate: GateResult) -> str:
     value = reading.value_in(gate.run, gate.strategy, gate.rule.metric)
     there = "" if value is None else f" ({quantity(value, reading.unit(gate.rule.metric))})"
     move = reading.move(gate.strategy, gate.rule.metric)
-    many = len(reading.runs) - reading.compared.new_runs
-    worse = f"worse in {count(move.regressed_runs)} of {counted(many, 'run')}; " if move else ""
+    shared = counted(reading.shared_runs, "run")
+    worse = f"worse in {count(move.regressed_runs)} of {shared}; " if move else ""
     return f"{worse}worst run: {reading.name(gate.run)}{there}"
 
 

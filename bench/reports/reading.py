@@ -187,12 +187,13 @@ class Reading:
         """The value of one metric of a strategy on a run; None if it was not measured."""
         return value_of(self.known.number(run, strategy, metric))
 
-    def stated(self, total: float | None, metric: str) -> str:
-        """A value over all runs in words: prices and tokens for one run."""
+    def stated(self, total: float | None, metric: str, runs: int | None = None) -> str:
+        """A value over some runs, by default all, in words: prices and tokens for one run."""
         info = self.compared.metrics.get(metric)
         is_cost = info and info.aggregate == "total" and info.unit in ("usd", "tokens")
-        runs = self.advice.runs if is_cost and total is not None else 0
-        return quantity((total or 0.0) / runs if runs else total, self.unit(metric))
+        many = self.advice.runs if runs is None else runs
+        per_run = total / many if is_cost and total is not None and many else total
+        return quantity(per_run, self.unit(metric))
 
     def value_in(self, run: str, strategy: str, metric: str) -> float | None:
         """The value of one metric of a strategy on the run with this id; None if there is none."""
@@ -239,6 +240,11 @@ class Reading:
         """The name of the baseline: of a file without its folder; "" without a baseline."""
         name = self.compared.against
         return name.rpartition("/")[2] if name.endswith(".json") else name
+
+    @property
+    def shared_runs(self) -> int:
+        """The number of runs that the baseline has too: a move is over these alone."""
+        return len(self.runs) - self.compared.new_runs
 
     def move(self, strategy: str, metric: str) -> Move | None:
         """The move of one number of a strategy against the baseline; None if it did not move."""

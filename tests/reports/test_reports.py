@@ -166,9 +166,10 @@ def test_with_a_baseline_the_changes_come_first() -> None:
 def test_runs_that_the_baseline_lacks_are_not_unchanged() -> None:
     compared = comparison(2, 12, gates="fail")
     with_new = msgspec.structs.replace(compared, new_runs=2)
-    before, after = (terminal_text([it], verbose=True) for it in (compared, with_new))
+    before, after = (" ".join(terminal_text([it], verbose=True).split()) for it in (compared, with_new))
     assert "exact for these recordings" in before
-    assert "without the 2 runs" in " ".join(after.split())
+    assert "without the 2 runs" in after
+    assert all(f"${cost} in the baseline" in text for cost, text in (("0.148", before), ("0.177", after)))
 
 
 def test_a_number_has_one_value_on_every_screen() -> None:

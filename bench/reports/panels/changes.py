@@ -146,7 +146,7 @@ def _moved(reading: Reading) -> Iterator[Block]:
     better, worse = (count(sum(move.better is side for move in moves)) for side in (True, False))
     moved = f"{counted(len(moves), 'number')} moved under {listed([f'`{name}`' for name in names])}"
     yield Prose(f"{moved}: {better} improved, {worse} regressed.")
-    shared = len(reading.runs) - reading.compared.new_runs
+    shared = reading.shared_runs
     rank = {False: 0, True: 1, None: 2}
     rows = []
     for move in sorted(
@@ -158,8 +158,8 @@ def _moved(reading: Reading) -> Iterator[Block]:
         moved = difference(move.before, move.after, unit) or "–"
         row = (
             Cell(name_of(reading, move.metric), about),
-            reading.stated(move.before, move.metric),
-            reading.stated(move.after, move.metric),
+            reading.stated(move.before, move.metric, shared),
+            reading.stated(move.after, move.metric, shared),
             (Span(moved, _tone(move.better), strong=True),),
             Cell(count(move.improved_runs), tone="good" if move.improved_runs else ""),
             count(max(0, shared - move.improved_runs - move.regressed_runs)),
