@@ -283,13 +283,16 @@ def names_of(ids: Sequence[str], task_of: Mapping[str, str]) -> dict[str, str]:
 
     >>> names_of(["a#0", "a#1", "a#2"], {"a#0": "3 fly", "a#1": "3 fly", "a#2": ""}).values()
     dict_values(['task 3 fly, run 1', 'task 3 fly, run 2', 'a#2'])
+    >>> names_of(["x/a#0", "x/a#1", "y/a#0"], {"x/a#0": "", "x/a#1": "", "y/a#0": ""}).values()
+    dict_values(['x#0', 'x#1', 'y#0'])
     """
     names = short_names(ids)
     tasks: dict[str, list[str]] = {}
     for run in sorted(task_of, key=lambda run: (len(run), run)):  # #2 comes before #10
         if "#" not in names[run]:
             continue
-        names[run] = run.rpartition("/")[2]
+        if names[run].startswith("#"):  # the line alone
+            names[run] = run.rpartition("/")[2]
         if task_of[run] and not task_of[run].startswith(_NO_NAME):
             tasks.setdefault(task_of[run], []).append(run)
     for task, same in tasks.items():
