@@ -33,7 +33,7 @@ _Value = TypeVar("_Value")
 VARIABLE = "BENCH_CACHE"
 """The environment variable that names another file; `off` keeps nothing."""
 
-_PACKAGES = ("tiktoken", "genai-prices", "msgspec", "ahocorasick-rs")
+_PACKAGES = ("tiktoken", "genai-prices", "msgspec", "ahocorasick-rs", "bm25s", "jmespath")
 _SHOWS = {"reports", "cli", "starter", "__pycache__"}
 _CHECKSUM = 8  # bytes
 _SCHEMA = "CREATE TABLE IF NOT EXISTS value (key BLOB PRIMARY KEY, body BLOB) WITHOUT ROWID"
