@@ -100,7 +100,7 @@ def test_the_command_starts_without_loading_heavy_libraries():
     assert shortest("from bench.cli import main; main(['--help'])") < 2.5 * bare + 0.05
     loaded = "import sys; from bench.cli import main\ntry: main(['list'])\nexcept SystemExit: pass\nprint(*sys.modules)"
     modules = subprocess.run([sys.executable, "-c", loaded], check=True, capture_output=True, text=True).stdout.split()
-    assert not {"numpy", "pandas", "deepdiff", "tiktoken", "pytest"} & {*modules}
+    assert not {"numpy", "pandas", "tiktoken", "pytest"} & {*modules}
 
 
 # ---------------------------------------------------------------- audit, import
