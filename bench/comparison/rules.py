@@ -209,11 +209,12 @@ def _in_texts(
     of = summaries = 0
     for run in runs.all:
         check = _check(runs, run, strategy, asked.rule)
-        shared = 0 if strategy == TODAY else _check(runs, run, TODAY, asked.rule).hits
-        by_run[run.id] = max(0, check.hits - shared)
+        todays = Check() if strategy == TODAY else _check(runs, run, TODAY, asked.rule)
+        by_run[run.id] = max(0, check.hits - todays.hits)
         of, summaries = of + max(check.of, check.hits), summaries + check.summaries
         found = check.findings if by_run[run.id] else ()
-        findings += (replace(finding, run=run.id) for finding in found)
+        own = (finding for finding in found if finding not in todays.findings)
+        findings += (replace(finding, run=run.id) for finding in own)
     hits = sum(by_run.values())
     result = RuleResult(
         rule=asked.rule,

@@ -127,7 +127,7 @@ def test_shares_are_means_over_tasks() -> None:
 def test_a_fault_of_the_strategy_in_use_refuses_no_candidate() -> None:
     runs = []
     for at, cost in enumerate(TODAY):
-        broken = {"hidden": Check(hits=2, of=9), "valid": Check(hits=1, of=9)}
+        broken = {"hidden": Check(hits=2, of=9, findings=(Finding(1, "today's"),)), "valid": Check(hits=1, of=9)}
         runs.append(
             run(
                 f"r{at}",
@@ -138,10 +138,12 @@ def test_a_fault_of_the_strategy_in_use_refuses_no_candidate() -> None:
             )
         )
     assert ranked(advice_for(runs), "mine").verdict == "ship"
-    worse = {**broken, "hidden": Check(hits=3, of=9)}
+    worse = {**broken, "hidden": Check(hits=3, of=9, findings=(Finding(1, "today's"), Finding(5, "own")))}
     today = score("recorded", 10.0, checks=broken, missed=0.2)
     runs[0] = run("r0", [today, score("mine", 8.0, checks=worse, missed=0.2)])
-    assert first_refused(ranked(advice_for(runs), "mine")) == "hidden"
+    item = ranked(advice_for(runs), "mine")
+    assert first_refused(item) == "hidden"
+    assert [finding.text for rule in item.rules for finding in rule.findings] == ["own"]
 
 
 def test_a_rule_that_reads_prose_refuses_only_above_its_own_error_rate() -> None:
