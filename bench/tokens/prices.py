@@ -59,26 +59,21 @@ class UnitPrices(Value, frozen=True, array_like=True):
 
 
 def rates_of(
-    new: Any, output: Any, cached: Any, written: Any, hour: Any = None
+    new: Any, answer: Any, cached: Any = None, written: Any = None, hour: Any = None
 ) -> tuple[tuple[int, Rates], ...]:
     """The rates of a model, each with the prompt size from which it applies. A price is a number, a
-    price with tiers, or None."""
-    write = written or new
-    starts = {
-        tier.start
-        for price in (new, output, cached, written, hour)
-        for tier in getattr(price, "tiers", ())
-    }
+    price with tiers, or None where none is listed; 0 is a price.
+
+    >>> rates_of(3, 15, cached=0)
+    ((0, Rates(new=3.0, cached=0.0, written=3.0, answer=15.0, hour=3.0)),)
+    """
+    cached, written = (new if price is None else price for price in (cached, written))
+    prices = new, cached, written, answer, written if hour is None else hour
+    starts = {tier.start for price in prices for tier in getattr(price, "tiers", ())}
 
     def rates_at(size: int) -> Rates:
         """The rates at a prompt size."""
-        return Rates(
-            new=_price_at(new, size),
-            cached=_price_at(cached or new, size),
-            written=_price_at(write, size),
-            answer=_price_at(output, size),
-            hour=_price_at(hour or write, size),
-        )
+        return Rates(*(_price_at(price, size) for price in prices))
 
     return (0, rates_at(0)), *((start, rates_at(start + 1)) for start in sorted(starts))
 
@@ -86,8 +81,6 @@ def rates_of(
 def _price_at(price: Any, prompt_tokens: int) -> float:
     """Dollars a million tokens at a prompt size: the tier of that size applies to the whole
     request."""
-    if price is None:
-        return 0.0
     tiers = getattr(price, "tiers", None)
     if tiers is None:
         return float(price)
@@ -128,14 +121,9 @@ def unit_prices(model: str | None, recorded_at_s: float | None = None) -> UnitPr
     if prices.input_mtok is None or prices.output_mtok is None:
         return None
     hour = getattr(prices, "cache_write_1h_mtok", None)
-    listed = (
-        prices.input_mtok,
-        prices.output_mtok,
-        prices.cache_read_mtok,
-        prices.cache_write_mtok,
-        hour,
-    )
-    return UnitPrices(provider.id, info.id, rates_of(*listed))
+    caching = prices.cache_read_mtok, prices.cache_write_mtok, hour
+    rates = rates_of(prices.input_mtok, prices.output_mtok, *caching)
+    return UnitPrices(provider.id, info.id, rates)
 
 
 def models() -> tuple[str, ...]:
