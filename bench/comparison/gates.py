@@ -19,14 +19,7 @@ from ..model.scores import Number
 from ..model.signature import GateRule
 from .against import Against, replaced
 from .baseline import COUNTED, stale
-from .gate_rules import (
-    LIMITS,
-    in_words,
-    is_as_strict,
-    is_beyond_limit,
-    judged_strategies,
-    limit_of,
-)
+from .gate_rules import LIMITS, in_words, is_as_strict, is_beyond_limit, judged_strategies, limit_of
 from .totals import value_of
 
 JUDGE = GateRule(metric="")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from ..model.base import grouped
 from ..model.metric import MetricInfo
 from ..model.scores import Finding, MeasuredRun, Number, Score
 
@@ -25,15 +26,11 @@ class Runs:
     def __init__(self, runs: Iterable[MeasuredRun]) -> None:
         distinct: dict[str, MeasuredRun] = {}
         for run in sorted(runs, key=lambda run: run.id):
-            distinct.setdefault(run.facts.sha256 or run.id, run)
-        self.all = tuple(sorted(distinct.values(), key=lambda run: run.id))
-        tasks: dict[str, list[MeasuredRun]] = {}
-        for run in self.all:
-            tasks.setdefault(run.facts.task or run.facts.sha256 or run.id, []).append(run)
-        self.tasks = tuple(tuple(task) for task in tasks.values())
-        self._scores: dict[str, dict[str, Score]] = {}
-        for run in self.all:
-            self._scores[run.id] = {score.strategy: score for score in run.scores}
+            distinct.setdefault(run.facts.sha256, run)
+        self.all = tuple(distinct.values())
+        tasks = grouped((run.facts.task or run.facts.sha256, run) for run in self.all)
+        self.tasks = tuple(map(tuple, tasks.values()))
+        self._scores = {run.id: {score.strategy: score for score in run.scores} for run in self.all}
 
     def score(self, run: MeasuredRun, strategy: str) -> Score | None:
         """The score of a strategy on a run; None if it was not replayed there."""

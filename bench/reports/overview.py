@@ -96,7 +96,7 @@ def _shipped(ships: Sequence[Reading]) -> list[dict[str, tuple[float, float]]]:
     together: dict[frozenset[str], dict[str, tuple[float, float]]] = {}
     for one in ships:
         item = one.by_name[one.advice.advised or ""]
-        price, recordings = one.price(item), frozenset(it.facts.sha256 or it.id for it in one.runs)
+        price, recordings = one.price(item), frozenset(it.facts.sha256 for it in one.runs)
         figures = finite(price.ratio if price else None), item.missed_turns or 0.0
         together.setdefault(recordings, {})[f"`{item.strategy}`"] = figures
     return [*together.values()]

@@ -95,10 +95,9 @@ def scenario_at(plan: Scenario, revision: str, running: Running) -> Iterator[Sce
         place = Place(then.base, top, files, hidden_from_code(moved.traces, moved.base))
         given = strategies_given(moved.strategies, place, running, tolerant=True)
         try:
-            missing = [
-                *_broken_strategies(given, sha),
-                *_stale(given, top, files),
-            ]
+            broken = (item for item in given if item.broken)
+            missing = [f"{item.name} at {sha[:9]}: {item.broken}" for item in broken]
+            missing += _stale(given, top, files)
             missing += [f"{part} is gone or another one" for part in _removed(then, plan)] + absent
             yield ScenarioAtRevision(
                 sha,
@@ -111,11 +110,6 @@ def scenario_at(plan: Scenario, revision: str, running: Running) -> Iterator[Sce
             )
         finally:
             stop(given)
-
-
-def _broken_strategies(strategies: Sequence[Strategy], sha: str) -> Iterator[str]:
-    """Yield a clause on each strategy that cannot be loaded at a revision."""
-    yield from (f"{item.name} at {sha[:9]}: {item.broken}" for item in strategies if item.broken)
 
 
 def _stale(strategies: Sequence[Strategy], top: Path, files: Path) -> Iterator[str]:

@@ -51,12 +51,11 @@ def audit(
 
     def each() -> Iterator[SessionAudit]:
         """Yield the audit of each recording with a model call."""
-        nonlocal counted
         for done, trace in enumerate(given, 1):
             if trace.model_turns:
                 yield audited(trace, model, counted)
-                answers = (turn.answer_id for turn in trace.model_turns)
-                counted = {**dict.fromkeys(filter(None, answers), trace.id), **counted}
+                for answer in filter(None, (turn.answer_id for turn in trace.model_turns)):
+                    counted.setdefault(answer, trace.id)
             else:
                 silent.append((trace.id, "no model call was recorded"))
             if progress:

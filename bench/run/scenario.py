@@ -15,21 +15,8 @@ import msgspec
 
 from ..evidence.probes import LABEL, Questions, problem_of
 from ..files.limits import read_regular
-from ..model import (
-    MAX_DEPTH,
-    Probe,
-    Trace,
-    nested,
-    too_deep,
-)
-from ..model.errors import (
-    BenchError,
-    ScenarioError,
-    misfit,
-    nearest,
-    nearest_file,
-    one_line,
-)
+from ..model import MAX_DEPTH, Probe, Trace, nested, too_deep
+from ..model.errors import BenchError, ScenarioError, misfit, nearest, nearest_file, one_line
 from ..traces import Loaded, TraceSource
 from ..traces.paths import require_inside
 

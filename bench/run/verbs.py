@@ -56,10 +56,7 @@ def compare(
     without recordings or strategies.
     """
     plan = Scenario(
-        title=title,
-        gates=tuple(map(dict, gates)),
-        model=model,
-        portfolio=strategies is None,
+        title=title, gates=tuple(map(dict, gates)), model=model, portfolio=strategies is None
     )
     scores = None if against is None else read_scores(Path(against), title)
     PRINTED.clear()  # each comparison of a long session shows what its code prints

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 from ..model.errors import SpecError
 from ..plugins.loader import method_of
 from ..plugins.registry import KINDS, Plugin, build
-from .declaring import Declaration, declaration, name_of, spec_of
+from .declaring import Declaration, declaration, kind_of, name_of, spec_of
 from .slots import (
     Execution as Execution,
     NewHistory as NewHistory,
@@ -119,11 +119,6 @@ class Strategy(Declaration):
         """True if all of its code is the bench's, so that its spec determines the results."""
         known = not self.broken and self.sandbox is None
         return known and all(plugin.shipped for plugin in self.everything)
-
-
-def kind_of(slot: str) -> str:
-    """The kind of the plug-ins that fill a slot."""
-    return "router" if slot == "routers" else slot
 
 
 def build_strategy(declared: Declaration, base: Path | None = None) -> Strategy:

@@ -161,9 +161,12 @@ def _reference(name: str) -> str:
 
 def _slot_of(name: str) -> str:
     """The first slot that a registered plug-in of some name fills; `""` for none."""
-    return next(
-        (slot for slot in SLOTS if name in entries("router" if slot == "routers" else slot)), ""
-    )
+    return next((slot for slot in SLOTS if name in entries(kind_of(slot))), "")
+
+
+def kind_of(slot: str) -> str:
+    """The kind of the plug-ins that fill a slot."""
+    return "router" if slot == "routers" else slot
 
 
 # ---------------------------------------------------------------- sweeps

@@ -17,15 +17,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from ..model import (
-    Counting,
-    Message,
-    ModelTurn,
-    ToolResult,
-    ToolsChanged,
-    Trace,
-    grouped,
-)
+from ..model import Counting, Message, ModelTurn, ToolResult, ToolsChanged, Trace, grouped
 from ..model.messages import Running, Speaking, recorded_messages, recorded_prompts
 from .caching import cache_use
 from .counting import TokenCounter

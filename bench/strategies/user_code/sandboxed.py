@@ -19,8 +19,8 @@ import msgspec
 from ...model.errors import EndedError, SpecError, one_line
 from ...plugins.registry import Plugin, user_code
 from ...plugins.worker import Child, Limits, NoAnswer
-from .. import Sandbox, Strategy, build_strategy, kind_of
-from ..declaring import Declaration
+from .. import Sandbox, Strategy, build_strategy
+from ..declaring import Declaration, kind_of
 from .loaded import Loaded, LoadedStrategies, Place as Place, described
 
 _NO_FILE = "<dynamic-code>"  # as cloudpickle names every file
