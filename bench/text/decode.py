@@ -274,15 +274,8 @@ def decoded(text: str) -> str:
     'output:\\nline 1\\nline 2\\nn: 3'
     >>> [decoded(text) for text in ("plain", '[cut] {"output": "line 1\\\\nline', '{"a": 1}...', '{"a": 1} then')]
     ['plain', '[cut] {"output": "line 1\\nline', 'a: 1', '{"a": 1} then']
-    >>> decoded("key 0x1f5cab30")
-    'key 0x 1f5cab30'
     """
-    plain = without_colours(_in_colours(text))
-    return _HEXADECIMAL.sub("0x ", plain) if "0x" in plain else plain
-
-
-_HEXADECIMAL = re.compile(r"\b0x(?=[a-fA-F]{0,64}\d)(?=[0-9a-fA-F]{6})")
-"""Matches the prefix of a hexadecimal number, which some tools write and others do not."""
+    return without_colours(_in_colours(text))
 
 
 def without_colours(text: str) -> str:
