@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar, cast, get_type_hints
 from msgspec.structs import replace
 
 from ..model import Message, SystemTurn, ToolResult, Trace, UserTurn, memo
-from ..text.decode import LONG_CHARS, NothingParsed, decode_strings, parse_json
+from ..text.decode import LONG_CHARS, NothingParsed, decode_strings, parse_json, without_colours
 from ..text.encoded import decoded_runs
 from ..text.excerpts import Excerpt, gaps_of, is_same
 from ..text.facts import small_words_of
@@ -112,13 +112,16 @@ class TraceContents:
         return Excerpt(text, self.results[step].text)
 
     def text_of(self, message: Message) -> str:
-        """The text of a message; for a result with its short names and encoded runs decoded.
+        """The text of a message without colours; for a result with its short names and encoded runs
+        decoded.
 
         If it provably writes the result, or all of its data, in another layout, the result itself
         replaces it.
         """
         text, result = message.text, self.result_of(message)
-        return text if result is None or text == result.text else self.in_place(text, result.index)
+        if result is None:
+            return without_colours(text)
+        return text if text == result.text else self.in_place(text, result.index)
 
     @memo
     def decoded(self, text: str, step: int) -> tuple[str, bool]:

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cached_property
-from itertools import compress, islice
+from itertools import chain, compress, islice, pairwise
 
 from ..model import memo
 from ..text.dates import dates_in, times_in
@@ -102,10 +102,14 @@ class Mentions:
 
     @cached_property
     def _lines_begun(self) -> list[tuple[str, int]]:
-        """The beginnings of all lines and sentences as flat words, each with its step, sorted."""
+        """The beginnings of all lines and sentences as flat words, each with its step, sorted. A
+        line with a key goes on with the text below it.
+        """
         steps: dict[str, int] = {}
         for text, step in self._first_steps.items():
-            for line in self._texts.plain(text).split("\n"):
+            lines = self._texts.plain(text).split("\n")
+            below_keys = (f"{key} {line}" for key, line in pairwise(lines) if key.endswith(":"))
+            for line in chain(lines, below_keys):
                 steps.setdefault(line, step)
         begun = {
             (sentence[: 2 * _BEGUN_CHARS], step)

@@ -5,9 +5,10 @@ message of a strategy, read once.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
-from ..model import Message, Trace, as_text, memo
+from ..model import Message, Trace, as_text, grouped, memo
 from ..model.index import Need, TraceIndex
 from ..model.messages import recorded_messages
 from ..model.replay import Replay
@@ -21,6 +22,9 @@ from .contents import TraceContents, kept_between_runs
 
 _FEWEST = 4
 """The fewest facts without keys, or words in a row, that are no accident."""
+
+_BEGUN_CHARS = 24
+"""The characters that two texts do not share by accident."""
 
 
 class TraceMessages:
@@ -50,6 +54,18 @@ class TraceMessages:
     def texts(self) -> Texts:
         """A reader of its texts."""
         return self.contents.texts
+
+    @cached_property
+    def results_by_beginning(self) -> dict[str, list[tuple[int, str]]]:
+        """The recorded texts of results, each with its step, by their beginning. Short ones are left
+        out: they may begin like other words.
+        """
+        shown = (m for m in self.recording.messages if m.kind == "result" and m.step is not None)
+        return grouped(
+            (message.text[:_BEGUN_CHARS], (message.step or 0, message.text))
+            for message in shown
+            if len(message.text) >= _BEGUN_CHARS
+        )
 
     def number_of(self, message: Message) -> int:
         """The number of a message; a new one for new content."""

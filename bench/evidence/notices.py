@@ -30,12 +30,13 @@ class Notices(NamedTuple):
     handles: tuple[str, ...] = ()
 
     def admits(self, gap: Gap) -> bool:
-        """True if the words of a gap only say that something is left out; tags are ignored."""
+        """True if the words of a gap only say that something is left out; tags are ignored. With a
+        handle to all of the result they need not."""
         lines = [
             line for line in gap.words.split("\n") if line.strip() and not _TAG.fullmatch(line)
         ]
         if not lines:
-            return not gap.missing.strip()
+            return bool(self.handles) or not gap.missing.strip()
         return all(map(self.omits, lines))
 
     def omits(self, line: str) -> bool:

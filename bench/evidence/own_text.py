@@ -10,13 +10,14 @@ from functools import cached_property
 from html import unescape as unescape_html
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from ..model import ToolResult, nested
-from ..text.decode import NothingParsed, parse_json, plain_lines
+from ..model import ToolResult, compact_json
+from ..text.decode import LONG_CHARS, NothingParsed, parse_json, plain_lines
 from ..text.escapes import unescape
-from ..text.excerpts import NOTICE_CHARS, Gap, gaps_of
+from ..text.excerpts import NOTICE_CHARS, Gap, folded, folded_once, gaps_of, shared
 from ..text.fields import FieldTable
 from ..text.line_notes import without_number
 from .notices import Notices
+from .speakers import speaker_of
 
 if TYPE_CHECKING:
     from .session import TraceSession
@@ -48,12 +49,25 @@ class OwnText:
 
     @cached_property
     def added(self) -> str:
-        """Its words besides what it shows, which are all for a text about no result."""
-        return self._without_halves()
+        """Its words besides the results that it shows."""
+        return self.without_results(len(self.session.trace.steps))
 
-    def _without_halves(self) -> str:
-        """Its text without half a word at a cut."""
-        return self.session.messages.contents.of(self.message)[0] if self.message.text else ""
+    def without_results(self, before: int) -> str:
+        """Its text without the results, of steps before one, that it quotes as a whole or from
+        their beginning to a cut, except for those that it says somebody said.
+        """
+        text = self.text
+        quoted = self.session.messages.results_by_beginning if len(text) <= LONG_CHARS else {}
+        for beginning, results in quoted.items():
+            earlier = [result for step, result in results if step < before]
+            start = text.find(beginning) if earlier else -1
+            while start >= 0:
+                label = text[:start].rstrip().rpartition("\n")[2]
+                if speaker_of(label) == ("", ""):
+                    end = start + max(shared(text, start, result, 0) for result in earlier)
+                    text = f"{text[:start]}\n{text[end:]}"
+                start = text.find(beginning, start + 1)
+        return text
 
     @cached_property
     def new_lines(self) -> list[str]:
@@ -129,7 +143,7 @@ class RewrittenResult(OwnText):
         """The gaps of a text that shows only parts of its result and notices between them; None for
         any other.
 
-        The result may be written as its text, its value, its plain lines, or in Python.
+        The result may be written as its text, its value, its plain lines, in JSON or in Python.
         """
         as_written = self.session.messages.contents.excerpt(self.text, self.result.index)
         found = (
@@ -151,21 +165,37 @@ class RewrittenResult(OwnText):
         yield text, self.session.messages.texts.plain(result.text)
         if isinstance(value, dict | list) and text[:2] in _PYTHON:
             yield text, str(value)
+        elif isinstance(value, dict | list) and result.text[:2] in _PYTHON and '{"' in text:
+            yield text, compact_json(value)
 
     @cached_property
     def added(self) -> str:
         """The words of its gaps, else its text without the result in it; data without its lines."""
         if self.gaps is not None:
             return "\n".join(gap.words for gap in self.gaps)
-        text = self._without_halves()
+        contents = self.session.messages.contents
+        text = contents.of(self.message)[0] if self.message.text else ""
         if self.result.text and self.result.text in text:
             return text.replace(self.result.text, "\n")
         return _STRING.sub(self._if_new, text) if text[:1] in ("{", "[") else text
 
     def _if_new(self, string: re.Match[str]) -> str:
-        """A string in data as it is written; an empty one for a line of the result."""
-        lines = self.session.result_lines(self.result.index)
-        return string[0] if string[2] or unescape(string[1]) not in lines else '""'
+        """A string in data as it is written; an empty one for a line of the result, or for a long
+        part of it."""
+        if string[2]:
+            return string[0]
+        text = unescape(string[1])
+        is_long = len(text) >= _LONG_LINE_CHARS and len(text) * _MOST_PARTS >= len(self.text)
+        if text in self.session.result_lines(self.result.index) or (
+            is_long and text in self._plain
+        ):
+            return '""'
+        return string[0]
+
+    @property
+    def _plain(self) -> str:
+        """Its result as plain text."""
+        return self.session.messages.texts.plain(self.result.text)
 
     @property
     def _known(self) -> frozenset[str]:
@@ -178,19 +208,21 @@ class RewrittenResult(OwnText):
 
     @cached_property
     def shows_line(self) -> bool:
-        """True if it has a line of its result that its call lacks, or a long one within data."""
+        """True if it has a line of its result that its call lacks, or a long part within data."""
+        if self.text[:1] in ("{", "[") and self.gaps is None and self.added != self.text:
+            return True
         called = plain_lines(self.result.arguments)
         shown = (line for line in self.text.split("\n") if line.strip() not in called)
         if any(line in self._known for line in shown if line.strip()):
             return True
-        text, plain = unescape(self.text), self.session.messages.texts.plain(self.result.text)
-        lines = (line.strip() for line in plain.split("\n"))
+        text, lines = unescape(self.text), (line.strip() for line in self._plain.split("\n"))
         long = (line for line in lines if len(line) >= _LONG_LINE_CHARS and line not in called)
         return any(line in text for line in long)
 
 
-_LONG_LINE_CHARS = 24
-"""A line with this many characters is not in another text by accident."""
+_LONG_LINE_CHARS, _MOST_PARTS = 24, 20
+"""A line with this many characters is not in another text by accident; and the most parts of a
+result to search for in one text."""
 
 
 _PYTHON = frozenset({"{'", "[{", "['"})
@@ -198,8 +230,8 @@ _PYTHON = frozenset({"{'", "[{", "['"})
 
 
 def _may_show(shown: Any, full: Any) -> bool:
-    """False if no outer line of a text begins or ends like one of another text; then it is in a
-    layout of its own.
+    """False if no outer line of a text begins or ends like one of another text, with any blanks;
+    then it is in a layout of its own.
     """
     if not isinstance(shown, str) or not isinstance(full, str) or len(shown) <= NOTICE_CHARS:
         return True
@@ -208,13 +240,15 @@ def _may_show(shown: Any, full: Any) -> bool:
         lines if len(lines) <= 2 * _OUTER_LINES else [*lines[:_OUTER_LINES], *lines[-_OUTER_LINES:]]
     )
     plain = (without_number(line).strip() for line in outer)
-    parts = (
+    parts = [
         part
         for line in plain
         for part in (line[:_PART_CHARS], line[-_PART_CHARS:])
         if len(part) > 1
-    )
-    return any(part in full for part in parts)
+    ]
+    if any(part in full for part in parts):
+        return True
+    return len(full) <= LONG_CHARS and any(folded(part) in folded_once(full) for part in parts)
 
 
 _OUTER_LINES, _PART_CHARS = 20, 12
@@ -223,12 +257,12 @@ _OUTER_LINES, _PART_CHARS = 20, 12
 
 def lines_shown(text: str, *, keys: bool = False) -> list[str]:
     """The lines of a text; for JSON, or for a line of JSON, the lines of the texts in it, perhaps
-    with its `keys`.
+    with its `keys`, each before a text of one line.
 
     >>> lines_shown("a\\nb"), lines_shown('{"a": "b\\\\nc", "d": 1}'), lines_shown('a\\n["b"]')
     (['a', 'b'], ['b', 'c'], ['a', 'b'])
-    >>> lines_shown('{"a": "b"}', keys=True)
-    ['a', 'b']
+    >>> lines_shown('{"a": "b", "c": 1}', keys=True)
+    ['a: b', 'c']
     """
     texts = _texts_in(text, keys)
     if texts is None:
@@ -239,7 +273,21 @@ def lines_shown(text: str, *, keys: bool = False) -> list[str]:
 def _texts_in(text: str, keys: bool) -> list[str] | None:
     """The texts in a JSON value; None if the text is not JSON."""
     with suppress(NothingParsed):
-        nodes = [*nested(parse_json(text))]
-        texts = ([*node] if keys and isinstance(node, dict) else [node] for node in nodes)
-        return [item for each in texts for item in each if isinstance(item, str)]
+        return [*_texts_of(parse_json(text), keys)]
     return None
+
+
+def _texts_of(value: Any, keys: bool) -> Iterator[str]:
+    """Yield the texts in a value, perhaps with the keys of its mappings."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            is_line = isinstance(item, str) and "\n" not in item
+            if keys:
+                yield f"{key}: {item}" if is_line else key
+            if not (keys and is_line):
+                yield from _texts_of(item, keys)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _texts_of(item, keys)

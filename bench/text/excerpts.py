@@ -65,8 +65,8 @@ class _Place(NamedTuple):
         words = shown[self.begin : self.end]
         missing = full[self.begin_of_missing : self.end_of_missing]
         blanks = missing[len(missing.rstrip()) :]
-        shared = len(blanks) if words.endswith(blanks) else 0
-        return Gap(words[: len(words) - shared], missing[: len(missing) - shared])
+        both = len(blanks) if words.endswith(blanks) else 0
+        return Gap(words[: len(words) - both], missing[: len(missing) - both])
 
 
 IsNotice: TypeAlias = Callable[[Gap], bool]
@@ -85,6 +85,8 @@ def gaps_of(shown: Any, full: Any, is_notice: IsNotice) -> list[Gap] | None:
     ...     return gaps_of(shown, full, lambda gap: "omitted" in gap.words or "(+" in gap.words)
     >>> gaps("rows 1 to 3 of the walls\\n[2 lines omitted]\\nrow 6", "rows 1 to 3 of the walls\\n4\\n5\\nrow 6")
     [Gap(words='[2 lines omitted]', missing='4\\n5')]
+    >>> gaps("(a)\\n(1 row omitted)", "(a)\\n(b)")
+    [Gap(words='(1 row omitted)', missing='(b)')]
     >>> gaps({"n": 1, "log": "Error: dis… (+6)"}, {"log": "Error: disk full", "n": 1})
     [Gap(words='… (+6)', missing='k full')]
     >>> gaps({"state": "pen"}, {"state": "pending"})
@@ -199,18 +201,19 @@ def _ways(shown: str, full: str) -> Iterator[tuple[str, str, bool]]:
     if max(len(shown), len(full)) > LONG_CHARS:
         yield " ".join(shown.split()), " ".join(full.split()), True
         return
-    folded = _folded_once(full)
-    yield _folded(shown), folded, True
+    plain_full = folded_once(full)
+    yield folded(shown), plain_full, True
     plain = without_marks(written_out(shown, full))
     ways = [plain, unescape_html(plain)]
     quoted = (way[1:-1] if way[:1] in "'\"" and way[:1] == way[-1:] else way for way in ways)
+    bare = full.replace("\r\n", "\n")
     for way in dict.fromkeys((*ways, *map(unescape, quoted))):
-        if way != shown:
-            yield way, full, False
-            yield _folded(way), folded, True
+        if way != shown or bare != full:
+            yield way, bare, False
+            yield folded(way), plain_full, True
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
     """A text with runs of blanks or line breaks reduced to one, none next to the signs of JSON, and
     typographic signs replaced.
     """
@@ -225,8 +228,8 @@ def _folded(text: str) -> str:
     return text
 
 
-_folded_once = lru_cache(maxsize=256)(_folded)
-"""`_folded`, cached for a text that many others are compared with."""
+folded_once = lru_cache(maxsize=256)(folded)
+"""`folded`, cached for a text that many others are compared with."""
 
 
 def _places(
@@ -239,12 +242,14 @@ def _places(
     places: list[_Place] = []
     at = place = 0
     while True:
-        shared = _shared(one, at, other, place)
-        at, place = at + shared, place + shared
+        same = shared(one, at, other, place)
+        at, place = at + same, place + same
         if at == len(one):
             return [*places, _Place(at, at, place, len(full))] if place < len(full) else places
-        while at and place and one[at - 1].isalnum() and one[at].isalnum():
-            at, place = at - 1, place - 1  # a notice does not begin within a word
+        while (
+            at and place and one[at].isalnum() and (one[at - 1].isalnum() or one[at - 1] in "<[(")
+        ):
+            at, place = at - 1, place - 1  # a notice does not begin within a word, nor a tag
         if one[at].isalnum() and shown[:at].rpartition("\n")[2].strip():
             return None
         gap = _Place(at, *next(_resumed(one, at, other, place), (len(one), place, len(other))))
@@ -258,7 +263,7 @@ def _places(
         at, place = gap.end, gap.end_of_missing
 
 
-def _shared(one: str, at: int, other: str, place: int) -> int:
+def shared(one: str, at: int, other: str, place: int) -> int:
     """The number of characters that two texts share from a place of each."""
     size, done, step = min(len(one) - at, len(other) - place), 0, 64
     while (
@@ -288,6 +293,6 @@ def _resumed(one: str, at: int, other: str, place: int) -> Iterator[tuple[int, i
             else [*islice(starts_of(other, part, place), _MOST_PLACES)]
         )
         if part and starts:
-            start = max(starts, key=lambda start: _shared(one, end, other, start))
+            start = max(starts, key=lambda start: shared(one, end, other, start))
             if end or (len(one) >= _SURE_CHARS and (is_end or other[:start].endswith("\n"))):
                 yield end, place, start

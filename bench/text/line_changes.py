@@ -117,7 +117,7 @@ class ResultLines:
             if weight >= most:
                 best, most = [*(best if weight == most else ()), original], weight
         is_altered = all(
-            _is_altered(words, its_words) and not text.rstrip().endswith(line.strip())
+            _is_altered(words, its_words) and not _is_end_of(line.strip(), text.strip())
             for text, its_words in best
         )
         return best[0][0] if best and is_altered else ""
@@ -211,6 +211,15 @@ def _keeps_all(shown: Sequence[str], original: Sequence[str]) -> bool:
     is_kept = all(word in rest for word in original)
     added = Counter(shown) - Counter(original)
     return is_kept and not any(map(_DENIAL.fullmatch, added))
+
+
+def _is_end_of(line: str, original: str) -> bool:
+    """True if a line is the beginning or the end of another one, without half a number.
+
+    >>> [_is_end_of(line, "def rows_of(self, 120)") for line in ("def rows_of(s", "self, 120)", "def rows_of(self, 12")]
+    [True, True, False]
+    """
+    return original.endswith(line) or (original.startswith(line) and not line[-1:].isdigit())
 
 
 def _is_cut(new: str, old: str) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+
+from .omissions import omission_in
 
 _NUMBERED = re.compile(r"[ \t]*(?P<L>L)?(?P<n>\d+)(?:[ \t]?[:|│┃→\t] ?|  |$|(?(L) |(?!)))")
 _SIGN = re.compile(r"[ \t]*([>•*-])(?: |$)")
@@ -24,18 +25,37 @@ def without_number(line: str) -> str:
 
 def without_marks(text: str) -> str:
     """A text without the line numbers, or the same sign, before all of its lines, if words follow.
+    Numbers may go on after a notice.
 
     >>> without_marks("  7: {\\n  8:   }"), without_marks("7: a\\nb"), without_marks("35866")
     ('{\\n  }', '7: a\\nb', '35866')
+    >>> without_marks("7: a\\n[2 lines omitted]\\n10: b"), without_marks("7: a\\n10: b")
+    ('a\\n[2 lines omitted]\\nb', '7: a\\n10: b')
     >>> without_marks("> a\\n> b"), without_marks("- a\\nb"), without_marks("-5\\n-7")
     ('a\\nb', '- a\\nb', '-5\\n-7')
     """
     lines = text.rstrip("\n").split("\n")
-    matches = [match for line in lines if (match := _NUMBERED.match(line))]
-    numbers = [int(match["n"][:9]) for match in matches]
-    if len(numbers) < len(lines) or any(b - a != 1 for a, b in pairwise(numbers)):
-        matches = [match for line in lines if (match := _SIGN.match(line))]
-        if len(matches) < len(lines) or len({match[1] for match in matches}) > 1:
+    matches = [_NUMBERED.match(line) for line in lines]
+    if not _are_numbers(lines, matches):
+        matches = [_SIGN.match(line) for line in lines]
+        if len({match and match[1] for match in matches}) > 1:
             return text
-    rest = "\n".join(line[match.end() :] for line, match in zip(lines, matches, strict=True))
-    return rest if rest.strip() else text
+    ends = [match.end() if match else 0 for match in matches]
+    rest = "\n".join(line[end:] for line, end in zip(lines, ends, strict=True))
+    return rest if any(matches) and rest.strip() else text
+
+
+def _are_numbers(lines: list[str], matches: list[re.Match[str] | None]) -> bool:
+    """True if lines are numbered one by one, or with a gap at a notice."""
+    last, may_jump = -1, True
+    for line, match in zip(lines, matches, strict=True):
+        if match is None:
+            if not omission_in(line, ""):
+                return False
+            may_jump = True
+            continue
+        number = int(match["n"][:9])
+        if number <= last or not (may_jump or number == last + 1):
+            return False
+        last, may_jump = number, False
+    return True

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import measured
 import pytest
 from handmade import compose, trace
 
+import bench
 from bench.evidence.checks.findings import template_lines
 from bench.evidence.own_text import OwnText
 from bench.evidence.session import TraceSession
@@ -86,23 +85,20 @@ def test_a_notice_may_not_state_far_fewer_lines_than_are_left_out(stated: str, u
     assert invented.checks["invented"].unchecked == unchecked
 
 
-def test_a_mask_may_count_the_text_of_the_summary_that_it_replaces() -> None:
-    rows = [[{"id": f"{at}{row}", "mark": "A"} for row in range(10, 50)] for at in range(4)]
-    results = [*map(json.dumps, rows)]
-    strategy = parse_strategy("x=summarizer=csv_table+compactor=mask_observations:keep_last=1")
-    turns = [
-        step
-        for at, text in enumerate(results)
-        for step in (
-            ModelTurn(index=1 + 2 * at, tool_calls=(ToolCall(id=f"c{at}", name="f", arguments={"at": at}),)),
-            ToolResult(index=2 + 2 * at, call_id=f"c{at}", function="f", seen=text),
-        )
-    ]
-    recording = trace(UserTurn(index=0, content="List."), *turns, ModelTurn(index=9, content="Listed."))
-    evidence = measured.evidence_of(recording, strategy)
-    masks = [own.text for own in evidence.own_texts if "left out" in own.text]
-    assert str(len(results[-1])) not in masks[-1]
-    assert (evidence.checks["invented"].findings, evidence.checks["invented"].unchecked) == ((), 0)
+LIBRARIES = (
+    "summarizer=codex.output:limit=333", "summarizer=deepagents.output:max_chars=1500,ends=3,line_chars=120",
+    "summarizer=mini_swe_agent.output:limit=1200,end=601", "summarizer=head_tail:head=3,tail=3",
+    "summarizer=csv_table+compactor=mask_observations:keep_last=1", "compactor=clear_tool_uses:trigger=500,keep=1",
+    "compactor=openhands.summarize:max_size=15", "store=external:preview_chars=50",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("recordings", ["terminal_tickets", "studies", "analysis"])
+def test_what_libraries_write_can_be_checked_and_changes_nothing(recordings: str) -> None:
+    ranked = bench.compare(f"traces/{recordings}", [f"s{at}={spec}" for at, spec in enumerate(LIBRARIES)]).advice.ranked
+    failed = [(item.strategy, rule) for item in ranked for rule in item.rules if not rule.passed]
+    assert [pair for pair in failed if pair[1].rule in ("changed", "misattributed", "invented", "hidden")] == []
+    assert [(item.strategy, item.unchecked_text) for item in ranked if item.unchecked_text] == []
 
 
 @pytest.mark.parametrize("known", ["call_I5bNG8aF", "case_E5", "case_E5を見た"])

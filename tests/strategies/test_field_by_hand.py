@@ -50,7 +50,7 @@ WORDS = [
     ("codex:threshold=0.01,user_tokens=15", [user("b" * 40, 1), user("c" * 40, 2)], 100, 0, "b" * 10 + "…5 tokens truncated…" + "b" * 10),
     ("agent_framework.tool_result", session(3, "x" * 5000), WIDE, 2, "[Tool results: bash: 0: xxx"),
     ("langchain.summarize:trigger_messages=1,keep_messages=1,writer=spied", session(9, "word " * 500), WIDE, 1,
-     "[the earlier conversation is too long to be summarised]"),  # one request and many tools: nothing is left to read
+     "[earlier messages left out, not summarised]"),  # one request and many tools: nothing is left to read
     ("langchain.summarize:trigger_messages=1,keep_messages=1,writer=spied", APART, WIDE, 1, "SUMMARY OF user:now this|model:|result:"),
 ]  # fmt: skip
 """A spec, the history, the window, which message of the prompt is looked at, and how its text begins."""

@@ -104,9 +104,9 @@ def _lacks_sentences(own: OwnText) -> str:
 
 def _admits_a_gap(own: RewrittenResult) -> bool:
     """True if a text says that something is left out, and not only equal or empty parts."""
-    if not own.says_omission or claims_repetition(own) or not _NOTHING_NEW.search(own.text):
+    others = [line for line in own.new_lines if not _NOTHING_NEW.search(line)]
+    if not own.says_omission or claims_repetition(own) or len(others) == len(own.new_lines):
         return own.says_omission
-    others = (line for line in own.text.split("\n") if not _NOTHING_NEW.search(line))
     return own.session.says_omission(own.result.index, "\n".join(others))
 
 

@@ -14,7 +14,7 @@ from ...text.omissions import says_omission
 from ...text.worked_out import worked_out
 from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult
-from ..row_counts import NEAR, counts_of, row_counts
+from ..row_counts import NEAR, counts_of, line_counts, row_counts
 from .unsupported import is_about_itself
 
 _NUMBER = re.compile(
@@ -71,11 +71,12 @@ class StatedNumbers:
         return has_one_digit or value in known or known.issuperset(parts)
 
     def _counts_own(self, value: str) -> bool:
-        """True if a number counts another text of the strategy about the same result, which this one
-        may replace."""
-        texts = self._evidence.messages.messages
-        others = (texts[at].text for at in self._evidence.own_by_step.get(self._own.step, ()))
-        return value.isdigit() and any(int(value[:18]) in counts_of(text) for text in others)
+        """True if a number counts another text about the same result, of the strategy or recorded,
+        which this one may replace."""
+        step, evidence = self._own.step, self._evidence
+        numbers = *evidence.own_by_step.get(step, ()), evidence.index.seen.get(step or 0, 0)
+        texts = (evidence.messages.messages[number].text for number in numbers)
+        return value.isdigit() and any(int(value[:18]) in counts_of(text) for text in texts)
 
     def _counts(self, value: str, sentence: str) -> bool:
         """True if a number counts something of a summary."""
@@ -136,7 +137,7 @@ def _is_too_small(own: RewrittenResult, written: str, after: str) -> bool:
         return False
     for gap in own.gaps or ():
         size = len(gap.missing) - NOTICE_CHARS
-        size = size if counted["chars"] else gap.missing.count("\n") - NEAR
+        size = size if counted["chars"] else line_counts(gap.missing)[1] - NEAR
         if written + counted[0] in gap.words:
             return max(map(float, _numbers_of([gap.words])), default=size) < size
     return False

@@ -11,7 +11,7 @@ from ...text.instructions import is_consent, quantifiers, sentences_of
 from ...text.small_words import WORD, is_notice, is_small
 from ..failures import FAILURE, SUCCESS
 from ..own_text import OwnText
-from .speakers import SPEAKERS, speaker_of
+from ..speakers import SPEAKERS, speaker_of
 from .support import (
     FEWEST_WORDS,
     TAG,
@@ -41,7 +41,7 @@ class Summary:
 
     def unsupported(self) -> Iterator[str]:
         """Yield the sentences that nothing supports."""
-        for whole in self._own.text.split("\n"):
+        for whole in self._own.without_results(self._before).split("\n"):
             line = _CUT_ESCAPE.sub("", whole)
             if self._is_supported(line):
                 continue

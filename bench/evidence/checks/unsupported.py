@@ -131,7 +131,7 @@ def _new_words(own: RewrittenResult, text: str) -> frozenset[str]:
     if not new:
         return frozenset()
     outcome = FAILURE if own.failed else _SUCCEEDED
-    cut = set(_CUT_WORD.findall(text.casefold()))
+    cut = set(_CUT_WORD.findall("\n".join(lines_shown(text)).casefold()))
     return frozenset(
         word
         for word in new

@@ -40,7 +40,7 @@ class LangchainSummarize(Summary):
     trigger_fraction: Share | None = None
     keep_messages: Count = 20
     trim_tokens: Count | None = 4000
-    unread = "[the earlier conversation is too long to be summarised]"
+    unread = "[earlier messages left out, not summarised]"
 
     def divided(self, window: Window) -> Parts | None:
         """The system messages, what the writer reads, and the last messages."""
