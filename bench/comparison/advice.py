@@ -118,7 +118,7 @@ def advised(compared: Compared, *, rates: Rates | None = None, portfolio: bool =
         deciding=economies[0],
         assumed=assumed and economies[0] != "tokens",
         gains=verdict_of(rules[TODAY]) != "invalid",
-        better={} if answers == "savings" else gains_of(runs, answers, rules),
+        better={} if answers == "savings" else gains_of(runs, answers, rules, specs),
         prices={economy: prices_of(runs, names, economy) for economy in economies},
     )
     ranked = [_ranked_strategy(question, name, specs.get(name, ""), rules[name]) for name in rules]

@@ -9,19 +9,20 @@ from msgspec.structs import replace
 from ..model.advice import TODAY, RuleResult
 from ..model.scores import Finding, Rule
 from .certainty import FEWEST, certain, corrected_for_tries, mean_gain
-from .rules import ROUNDING, asked_by, merit
+from .rules import ROUNDING, TABLE, asked_by, merit, slots_in_spec
 from .totals import Runs
 
 
 def gains_of(
-    runs: Runs, about: Rule, results: Mapping[str, Sequence[RuleResult]]
+    runs: Runs, about: Rule, results: Mapping[str, Sequence[RuleResult]], specs: Mapping[str, str]
 ) -> dict[str, RuleResult]:
     """The result of the rule *better* for each strategy with the figure of a rule: the lower end of
     the interval of its gain on today's.
 
     Strategies with today's figure on every task are left out: they can only be cheaper. If today's
     is not measured, nothing can be better than it; the finding then compares with the worst
-    strategy, and the worst with the best.
+    strategy, and the worst with the best. One that fills a slot in which nothing could be measured
+    is not better.
     """
     figures = {
         name: figure
@@ -45,7 +46,12 @@ def gains_of(
     }
     found = {name: mean_gain(values) for name, values in differing.items()}
     corrected = corrected_for_tries({name: (gains[name], found[name].p) for name in found})
-    better: dict[str, RuleResult] = {}
+    slots = {asked.slot for asked in TABLE if asked.rule == about}
+    better = {
+        name: _UNMEASURED
+        for name in results.keys() - figures.keys() - {TODAY}
+        if slots & slots_in_spec(specs.get(name, "")).keys()
+    }
     for name in differing if is_known else figures:
         is_certain = certain(corrected.get(name, 1.0), len(gains[name]))
         better[name] = RuleResult(
@@ -58,7 +64,7 @@ def gains_of(
     if is_known:
         return better
     certainly = {name for name in differing if certain(corrected[name], len(gains[name]))}
-    for name, result in better.items():
+    for name in figures:
         text = f"whether `{name}` is better than today is unknown: {_UNKNOWN}"
         if name in certainly:
             text += f"; it is certainly better than `{worst}`"
@@ -66,8 +72,13 @@ def gains_of(
             text += f"; it is certainly worse than `{best}`"
         elif name in differing:
             text += f"; it is not certainly better than `{worst}`"
-        better[name] = replace(result, findings=(Finding(None, text),))
+        better[name] = replace(better[name], findings=(Finding(None, text),))
     return better
 
 
+_UNMEASURED = RuleResult(
+    rule="better",
+    passed=False,
+    findings=(Finding(None, "nothing that it fills could be measured"),),
+)
 _UNKNOWN = "the recordings lack today's figure (record it to find out)"

@@ -272,6 +272,8 @@ def test_stores_evaluators_and_routers_are_answered_in_their_own_terms() -> None
     assert first_refused(ranked(answered({"cut": csv, "whole": STORES["whole"]}, loss_numbers(0.4)), "cut")) == "stored"
     texts = {"loss.leaf_recall.stored": Number(None, 0.0), "loss.fact_recall.stored": Number(0.4, 20)}
     assert first_refused(ranked(answered(STORES, texts), "cut")) == "stored"
+    unmeasured = ranked(answered(STORES, {}), "cut")
+    assert (unmeasured.verdict, unmeasured.reason) == ("not certain", "nothing that it fills could be measured")
 
 
 @pytest.mark.parametrize(
