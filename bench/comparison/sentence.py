@@ -111,9 +111,11 @@ def _savings(advice: Advice, assumed: bool, asks: str) -> tuple[str, str]:
 
 
 def _certainly(advice: Advice, best: Ranked) -> str:
-    """A sentence on what is certain of the gain of the advised strategy."""
+    """A sentence on what is certain of the gain of the advised strategy, if a gain was asked."""
     if best.rules[-1].rule == "better":
         return f" It is certainly better than what runs today on {sample(advice)}."
+    if best.rules[-1].rule != "cheaper":
+        return " What runs today is not valid."
     price = best.price(advice.basis)
     ends = [percent(1 - end) for end in reversed((price and price.interval) or ())]
     size = f"{' to '.join(dict.fromkeys(ends))} (95% interval) " if ends else ""

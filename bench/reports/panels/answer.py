@@ -205,7 +205,10 @@ def _certainty_figure(reading: Reading, item: Ranked) -> Figure:
             note = f"95% interval of the saving {reading.interval(price)}; {note}"
     elif item.strategy == reading.advice.advised:
         certain = "saves something" if saves else "is better"
-        line, tone = f"certain that it {certain}{cheaper}", "good"
+        today = reading.by_name.get(TODAY)
+        is_asked = today is None or today.verdict != "invalid"
+        gain = f"certain that it {certain}" if is_asked else "what runs today is not valid"
+        line, tone = f"{gain}{cheaper}", "good"
     elif item.verdict == "not certain":
         is_compared = any(rule.rule == "better" and rule.findings for rule in item.rules)
         line = item.reason if is_compared else f"not certain: {item.reason}{cheaper}"
