@@ -291,8 +291,6 @@ def names_of(ids: Sequence[str], task_of: Mapping[str, str]) -> dict[str, str]:
     for run in sorted(task_of, key=lambda run: (len(run), run)):  # #2 comes before #10
         if "#" not in names[run]:
             continue
-        if names[run].startswith("#"):  # the line alone
-            names[run] = run.rpartition("/")[2]
         if task_of[run] and not task_of[run].startswith(_NO_NAME):
             tasks.setdefault(task_of[run], []).append(run)
     for task, same in tasks.items():
@@ -304,7 +302,8 @@ def names_of(ids: Sequence[str], task_of: Mapping[str, str]) -> dict[str, str]:
 
 
 def short_names(ids: Sequence[str]) -> dict[str, str]:
-    """A short name for each id: the folders of its path by which it differs from every other one.
+    """A short name for each id: the folders of its path by which it differs from every other one; a
+    line of a file is not called by its number alone.
 
     >>> short_names(["tau/a/1.json", "tau/b/1.json"])
     {'tau/a/1.json': 'a', 'tau/b/1.json': 'b'}
@@ -312,8 +311,8 @@ def short_names(ids: Sequence[str]) -> dict[str, str]:
     dict_values(['walls/model-1', 'walls/model-2', 'doors/model-1'])
     >>> short_names(["replay__walls-17__c-2.00__install-1", "replay__doors-4__c-2.00__install-1"]).values()
     dict_values(['walls-17', 'doors-4'])
-    >>> short_names(["tau/a/1.json"])
-    {'tau/a/1.json': '1.json'}
+    >>> short_names(["tau/a/1.json"]), short_names(["tau/a.jsonl#0", "tau/a.jsonl#1"]).values()
+    ({'tau/a/1.json': '1.json'}, dict_values(['a.jsonl#0', 'a.jsonl#1']))
     """
     if len(ids) < 2:
         return {name: name.rpartition("/")[2] or name for name in ids}
@@ -325,4 +324,7 @@ def short_names(ids: Sequence[str]) -> dict[str, str]:
         shorter = ["/".join(part[at] for at in places if at < len(part)) for part in parts]
         if left_out is None or (all(shorter) and len(set(shorter)) == len(set(ids))):
             kept, names = places, [_BEFORE_PART.sub("", name).lstrip("_") for name in shorter]
-    return dict(zip(ids, names, strict=True))
+    return {
+        name: name.rpartition("/")[2] if short.startswith("#") else short
+        for name, short in zip(ids, names, strict=True)
+    }
