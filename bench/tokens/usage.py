@@ -96,19 +96,14 @@ def calibration_of(
         turn.index: _reasoning(turn, count) for turn in trace.model_turns if turn.reasoning_resent
     }
     sent = [prompt for prompt in sent_prompts(trace, count) if prompt.reported > 0]
-    plain = Calibration(base, {step: size for step, size in flagged.items() if size})
     if len(sent) < 2:
-        return plain
+        return Calibration(base, {step: size for step, size in flagged.items() if size})
     best = _best_fit(sent, assumed, said_so=bool(flagged))
     plain_error = _error(sent, "", Counting())
     if best.error >= plain_error:
-        return plain._replace(error=plain_error)
+        return Calibration(base, error=plain_error)
     counting = msgspec.structs.replace(
-        base,
-        prompt_tokens=best.counting.prompt_tokens,
-        message_tokens=best.counting.message_tokens,
-        factor=best.counting.factor,
-        calibrated=True,
+        best.counting, cache_used=use.used, cache_share=use.share, calibrated=True
     )
     sizes = {turn.index: best.size(turn, count) for turn in trace.model_turns}
     return Calibration(

@@ -41,6 +41,9 @@ def test_nothing_is_calibrated_without_usage() -> None:
     for is_resent in (False, True):
         turn = ModelTurn(index=0, content="On.", reasoning="I think.", reasoning_resent=is_resent)
         assert bool(calibration(trace(turn)).reasoning_tokens) is is_resent
+    said = [ModelTurn(index=n, content="On.", reasoning="I think.", reasoning_resent=True, usage=Usage(prompt_tokens=size))
+            for n, size in enumerate((3, 8, 13))]  # fmt: skip
+    assert calibration(trace(*said)).reasoning_tokens == {}  # the provider counted none
 
 
 @pytest.mark.parametrize(("turns", "message_tokens"), [(4, 3.0), (5, 9.0)])
