@@ -47,16 +47,16 @@ def difference(before: float | None, after: float | None, unit: str) -> str:
 def unseen(size: str, share: float | None) -> str:
     """A clause that says which losses a number of tasks is too small to show; "" for no share.
 
-    >>> unseen("12 tasks", 0.25), unseen("1 task", 0.95)
-    ('a problem in fewer than 1 of 4 tasks may not show in 12 tasks', '1 task says nothing about others')
+    >>> unseen("12 tasks", 0.221), unseen("1 task", 0.95), unseen("3 tasks", 0.632)
+    ('a problem in fewer than 1 of 4 tasks may not show in 12 tasks', '1 task says nothing about others', '3 tasks say little about others')
     """
     if not share:
         return ""
-    if size.startswith("1 "):
-        return f"{size} says nothing about others"
-    one_in = max(2, round(1 / share))
-    unit = size.partition(" ")[2]
-    return f"a problem in fewer than 1 of {count(one_in)} {unit} may not show in {size}"
+    number, _, unit = size.partition(" ")
+    one_in = math.floor(1 / share)  # down: 12 tasks miss a problem in 1 of 5 too often
+    if one_in > 1:
+        return f"a problem in fewer than 1 of {count(one_in)} {unit} may not show in {size}"
+    return f"{size} {'says nothing' if number == '1' else 'say little'} about others"
 
 
 def sentence_case(text: str) -> str:
