@@ -102,7 +102,7 @@ def run(
     from ..reports import format_of, pieces
     from ..run.cache import user_cache
     from ..run.comparing import Base
-    from ..run.measured_runs import Running
+    from ..run.measured_runs import RunOptions
     from ..run.verbs import run_scenarios
 
     forms = {path: format_of(path) for path in outputs}
@@ -121,8 +121,8 @@ def run(
         _workers(engine, jobs or os.cpu_count() or 1) as workers,
         progress_line() as progress,
     ):
-        running = Running(workers, progress, user_cache(warn), details=details)
-        comparisons = run_scenarios(plans, running, empty, against)
+        options = RunOptions(workers, progress, user_cache(warn), details=details)
+        comparisons = run_scenarios(plans, options, empty, against)
     baselines = _baselines(plans, comparisons) if accept else {}
     reports = {path: _as_bytes(pieces(comparisons, form)) for path, form in forms.items()}
     text = screen(comparisons, verbose=verbose)

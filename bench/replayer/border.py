@@ -17,7 +17,7 @@ from ..strategies import NewHistory, Written
 from ..strategies.offloading import offload
 from ..strategies.user_code.functions import Route
 from .ledger import Ledger
-from .serving import Answered, Count, HistoryAnswer, by_parts
+from .serving import Answered, CountTokens, HistoryAnswer, by_parts
 from .shared import ANSWER, Edit, Shared
 
 _TYPES: dict[str, Any] = {
@@ -33,7 +33,7 @@ _TYPES: dict[str, Any] = {
 class Ask(Protocol):
     """The answer of `serving.Plugins` to a request, in a child process or in this one."""
 
-    def __call__(self, request: bytes, /, *, count: Count) -> bytes: ...
+    def __call__(self, request: bytes, /, *, count: CountTokens) -> bytes: ...
 
 
 class Border:

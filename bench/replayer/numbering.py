@@ -9,7 +9,7 @@ from typing import Any
 from ..model import Message, compact_json
 from ..model.base import grouped
 
-Count = Callable[[Message | str], int]
+CountTokens = Callable[[Message | str], int]
 
 
 class Numbers:
@@ -20,7 +20,7 @@ class Numbers:
     """
 
     def __init__(
-        self, count: Count, recorded: Sequence[Message] = (), tokens: Sequence[int] = ()
+        self, count: CountTokens, recorded: Sequence[Message] = (), tokens: Sequence[int] = ()
     ) -> None:
         self.written: list[Message] = []
         self._count, self._recorded = count, recorded

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..plugins.child import Link
     from ..strategies.user_code.loaded import LoadedStrategies
 
-Count = Callable[[bytes], int]
+CountTokens = Callable[[bytes], int]
 """The tokens of something, as the process that measures counts them."""
 
 
@@ -70,7 +70,7 @@ class Plugins:
         self._counts: dict[Any, int] = {}
         self._out = Answered()
 
-    def answer(self, request: bytes, count: Count) -> bytes:
+    def answer(self, request: bytes, count: CountTokens) -> bytes:
         """The answer to a request, as JSON.
 
         A request is the slot and the place of a plug-in, the number of its instance (each has a
@@ -99,7 +99,7 @@ class Plugins:
         """Charge a model call to the request that is being answered."""
         self._out.charged.append((read, written, model))
 
-    def _tokens(self, count: Count, item: Message | str) -> int:
+    def _tokens(self, count: CountTokens, item: Message | str) -> int:
         """The tokens of a text or a message; each is counted once."""
         if item not in self._counts:
             known = self._shared.reference(item) if isinstance(item, Message) else item

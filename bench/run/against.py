@@ -20,7 +20,7 @@ from ..strategies import Strategy
 from ..strategies.user_code.sandboxed import Place, stop
 from ..traces.paths import given_files
 from .comparing import hidden_from_code, strategies_given
-from .measured_runs import Running
+from .measured_runs import RunOptions
 from .scenario import Scenario, is_scenario, read_scenario
 
 _BASELINE = ".baseline.json"
@@ -63,7 +63,7 @@ class ScenarioAtRevision:
 
 
 @contextlib.contextmanager
-def scenario_at(plan: Scenario, revision: str, running: Running) -> Iterator[ScenarioAtRevision]:
+def scenario_at(plan: Scenario, revision: str, options: RunOptions) -> Iterator[ScenarioAtRevision]:
     """A context with a scenario as it was at a revision, ready to run.
 
     Raises BenchError for a revision that this clone does not have, NewScenarioError for one without
@@ -93,7 +93,7 @@ def scenario_at(plan: Scenario, revision: str, running: Running) -> Iterator[Sce
         then = read_scenario(earlier)
         moved = msgspec.structs.replace(then, **{name: getattr(plan, name) for name in _OF_NOW})
         place = Place(then.base, top, files, hidden_from_code(moved.traces, moved.base))
-        given = strategies_given(moved.strategies, place, running, tolerant=True)
+        given = strategies_given(moved.strategies, place, options, tolerant=True)
         try:
             broken = (item for item in given if item.broken)
             missing = [f"{item.name} at {sha[:9]}: {item.broken}" for item in broken]

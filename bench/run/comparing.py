@@ -33,7 +33,7 @@ from ..traces import Loaded, TraceSource
 from ..traces.paths import recorded_files
 from ..version import VERSION
 from .cache import cache_path
-from .measured_runs import MeasuredRuns, Running
+from .measured_runs import MeasuredRuns, RunOptions
 from .measuring import Measuring
 from .scenario import Scenario
 
@@ -41,14 +41,14 @@ _MOST_DETAILED_RUNS = 4
 
 
 def strategies_given(
-    given: Any, place: Place, running: Running, *, tolerant: bool = False
+    given: Any, place: Place, options: RunOptions, *, tolerant: bool = False
 ) -> list[Strategy]:
     """The strategies in a user's argument, one for each setting of a sweep.
 
     Raises SpecError as `load_strategies` does, and for a sweep of more than 100 settings.
     """
     settings = [setting for one in declarations(given) for setting in at_settings(one)]
-    return load_strategies(settings, place, debug=running.debug, tolerant=tolerant)
+    return load_strategies(settings, place, debug=options.debug, tolerant=tolerant)
 
 
 def hidden_from_code(paths: Iterable[str], base: Path) -> tuple[str, ...]:
@@ -94,7 +94,7 @@ def compare_runs(
     strategies: Sequence[Strategy],
     traces: Iterable[Trace],
     source: Loaded | TraceSource,
-    running: Running,
+    options: RunOptions,
     base: Base,
 ) -> Compared:
     """The comparison that a scenario asks for. `source` knows the skipped files when all traces
@@ -107,8 +107,8 @@ def compare_runs(
     )
     rules = rules_of(plan.gates, families, "" if plan.path is None else str(plan.path))
     everyone = with_references(strategies)
-    measuring = Measuring(everyone, plan.model, running.cache)
-    measured_runs = MeasuredRuns(measuring, running)
+    measuring = Measuring(everyone, plan.model, options.cache)
+    measured_runs = MeasuredRuns(measuring, options)
     measured = sorted(measured_runs.of(traces), key=lambda run: run.id)
     if not measured:
         raise BenchError("no recordings to replay — name at least one")
@@ -143,7 +143,7 @@ def compare_runs(
         required=base.required,
         accepting=base.accepting,
     )
-    details = tuple(_details(result, measured_runs)) if running.details else ()
+    details = tuple(_details(result, measured_runs)) if options.details else ()
     return msgspec.structs.replace(result, details=details)
 
 

@@ -31,7 +31,7 @@ _REPLAYED_TWICE = 3
 
 
 @dataclass(frozen=True)
-class Running:
+class RunOptions:
     """Settings that do not change results: the workers, the cache, the progress callback.
 
     Without `details` no prompts are prepared for a report to show.
@@ -69,8 +69,8 @@ class MeasuredRuns:
     is room, so that a report can show their prompts.
     """
 
-    def __init__(self, measuring: Measuring, running: Running) -> None:
-        self._measuring, self._running = measuring, running
+    def __init__(self, measuring: Measuring, options: RunOptions) -> None:
+        self._measuring, self._options = measuring, options
         self._waiting: dict[str, _Task] = {}
         self._in_memory: dict[str, _Task] = {}
         self._missed: dict[str, dict[str, float]] = {}  # turns, by run in memory and strategy
@@ -80,14 +80,14 @@ class MeasuredRuns:
         for strategy in self._measuring.strategies:
             if strategy.sandbox is not None:  # before workers are forked, which share its children
                 strategy.sandbox.start()
-        measured = self._running.workers.results(_work, self._measuring, self._tasks(recordings))
+        measured = self._options.workers.results(_work, self._measuring, self._tasks(recordings))
         for done, (run, index) in enumerate(measured, 1):
             self._keep_in_memory(run, index)
-            if self._running.progress:
-                self._running.progress(done, None)
+            if self._options.progress:
+                self._options.progress(done, None)
             yield run
-        if self._running.cache is not None:
-            self._running.cache.trim()
+        if self._options.cache is not None:
+            self._options.cache.trim()
 
     def _tasks(self, recordings: Iterable[Trace]) -> Iterator[_Task]:
         """Yield each recording as a task."""
@@ -97,7 +97,7 @@ class MeasuredRuns:
             if trace.id in ids:
                 raise BenchError(f"two recordings are called {trace.id!r} — give each its own id")
             ids.add(trace.id)
-            if self._running.workers.count > 1 and self._running.cache is None:
+            if self._options.workers.count > 1 and self._options.cache is None:
                 # A vocabulary that is read here is read in no worker.
                 TokenCounter(encoding_for(trace.model or self._measuring.model)[0])
             self._waiting[trace.id] = _Task(trace, again > 0)
@@ -109,7 +109,7 @@ class MeasuredRuns:
         strategy."""
         task = replace(self._waiting.pop(run.id), index=index)
         size = task.size + sum(other.size for other in self._in_memory.values())
-        if not self._running.details or size > _ROOM_CHARS:
+        if not self._options.details or size > _ROOM_CHARS:
             return
         numbers = {score.strategy: score.numbers.get(MISSED) for score in run.scores}
         missed = {name: (number and number.value) or 0.0 for name, number in numbers.items()}
@@ -127,7 +127,7 @@ class MeasuredRuns:
         """Yield the details of some strategies on runs that are in memory."""
         tasks = [replace(self._in_memory[run], again=False) for run in runs]
         work = functools.partial(_details, strategies=strategies)
-        by_run = dict(self._running.workers.results(work, self._measuring, tasks))
+        by_run = dict(self._options.workers.results(work, self._measuring, tasks))
         for run in runs:
             yield from by_run[run]
 

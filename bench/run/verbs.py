@@ -23,7 +23,7 @@ from .against import NewScenarioError, ScenarioAtRevision, orphaned, scenario_at
 from .cache import Cache
 from .comparing import Base, compare_runs, hidden_from_code, strategies_given
 from .executors import Workers, shared_workers
-from .measured_runs import Progress, Running
+from .measured_runs import Progress, RunOptions
 from .scenario import Scenario, Traces, read_scenario, source_of, traces_given, with_probes
 
 Strategies = str | Callable[..., Any] | Iterable[Any] | Mapping[str, Any]
@@ -61,16 +61,16 @@ def compare(
     scores = None if against is None else read_scores(Path(against), title)
     PRINTED.clear()  # each comparison of a long session shows what its code prints
     with shared_workers(jobs) as workers:
-        running = Running(workers, progress, cache, debug, details)
+        options = RunOptions(workers, progress, cache, debug, details)
         each, source = traces_given(traces, base)
         here = (base or Path()).resolve()
         place = Place(here, hidden=hidden_from_code(source.paths, here))
-        given = strategies_given(PORTFOLIO if strategies is None else strategies, place, running)
+        given = strategies_given(PORTFOLIO if strategies is None else strategies, place, options)
         if not given:
             raise BenchError(
                 "no strategies to compare — name at least one, keep_all for the references alone"
             )
-        return compare_runs(plan, given, each, source, running, Base(scores, str(against or "")))
+        return compare_runs(plan, given, each, source, options, Base(scores, str(against or "")))
 
 
 def render(comparisons: Compared | Sequence[Compared], path: Path | str) -> Path:
@@ -105,14 +105,14 @@ def run_scenario(
     """
     plan = scenario if isinstance(scenario, Scenario) else read_scenario(Path(scenario))
     with shared_workers(jobs) as workers:
-        running = Running(workers, progress, cache, details=details)
+        options = RunOptions(workers, progress, cache, details=details)
         empty = Base(required=require_baseline, accepting=accepting)
-        (result,) = run_scenarios([plan], running, empty, against)
+        (result,) = run_scenarios([plan], options, empty, against)
     return result
 
 
 def run_scenarios(
-    plans: Sequence[Scenario], running: Running, empty: Base, against: str | None = None
+    plans: Sequence[Scenario], options: RunOptions, empty: Base, against: str | None = None
 ) -> list[Compared]:
     """The comparison of each scenario, as of `run_scenario`; `empty` has the settings of baselines.
 
@@ -120,26 +120,26 @@ def run_scenarios(
     could change them.
     """
     if empty.required:
-        running = dataclasses.replace(running, cache=None)
+        options = dataclasses.replace(options, cache=None)
     bases = []
     for plan in plans:
         with named_in_errors(str(plan.path or "")):
-            bases.append(_base(plan, against, running, empty))
+            bases.append(_base(plan, against, options, empty))
     results = []
     for plan, (base, then) in zip(plans, bases, strict=True):
         with named_in_errors(str(plan.path or "")):
-            results.append(_judged(plan, running, base, then))
+            results.append(_judged(plan, options, base, then))
     return results
 
 
 def _judged(
-    plan: Scenario, running: Running, base: Base, then: ScenarioAtRevision | None
+    plan: Scenario, options: RunOptions, base: Base, then: ScenarioAtRevision | None
 ) -> Compared:
     """The comparison of a scenario with its base, and a result on each part that is missing."""
     place = Place(plan.base.resolve(), hidden=hidden_from_code(plan.traces, plan.base))
-    given = strategies_given(plan.strategies, place, running)
+    given = strategies_given(plan.strategies, place, options)
     notes = [*filter(None, [base.note]), *(then.notes(given) if then else ())]
-    result = _ran(plan, given, running, base)
+    result = _ran(plan, given, options, base)
     outcome: Literal["fail", "skipped"] = "fail" if base.required else "skipped"
     more = [
         GateResult(rule=JUDGE, strategy="", outcome=outcome, reason=clause)
@@ -151,7 +151,7 @@ def _judged(
 
 
 def _base(
-    plan: Scenario, against: str | None, running: Running, empty: Base
+    plan: Scenario, against: str | None, options: RunOptions, empty: Base
 ) -> tuple[Base, ScenarioAtRevision | None]:
     """The values to compare with: those of the baseline, of a file, or of a replayed revision."""
     if against is None:
@@ -162,11 +162,11 @@ def _base(
     if against.endswith(".json") and Path(against).is_file():
         return empty._replace(scores=read_scores(Path(against), plan.title), name=against), None
     try:
-        with scenario_at(plan, against, running) as then:
-            quietly = dataclasses.replace(running, details=False)
+        with scenario_at(plan, against, options) as then:
+            quietly = dataclasses.replace(options, details=False)
             result = _ran(then.plan, then.given, quietly, Base(), then.new_files)
     except NewScenarioError as new:
-        base, _ = _base(plan, None, running, empty)
+        base, _ = _base(plan, None, options, empty)
         note = f"{new}, so it is judged with its own baseline"
         return base._replace(missing=[*base.missing, *new.missing], note=note), None
     scores = score_file_of(result, metric_infos())
@@ -177,7 +177,7 @@ def _base(
 def _ran(
     plan: Scenario,
     given: Sequence[Strategy],
-    running: Running,
+    options: RunOptions,
     base: Base,
     left_out: Container[Path] = (),
 ) -> Compared:
@@ -187,7 +187,7 @@ def _ran(
     """
     source = source_of(plan)
     traces = (trace for trace in source if source.file not in left_out)
-    return compare_runs(plan, given, with_probes(plan, traces), source, running, base)
+    return compare_runs(plan, given, with_probes(plan, traces), source, options, base)
 
 
 def _baseline_of(plan: Scenario, accepting: bool) -> ScoreFile | None:

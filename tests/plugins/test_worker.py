@@ -223,7 +223,9 @@ def test_a_forged_answer_is_refused(what, replayed):
 
 
 def test_code_that_describes_itself_as_nothing_is_still_user_code(tmp_path):
-    code = "import bench.strategies.user_code.loaded as loaded\nloaded._description = lambda one: loaded.Loaded()\n"
+    code = (
+        "import bench.strategies.user_code.loaded as loaded\nloaded._description = lambda one: loaded.Description()\n"
+    )
     (tmp_path / "mine.py").write_text(code + "def f(given): return 'x'\n")
     (mine,) = load_strategies([declaration(f'mine=summarizer="{tmp_path}/mine.py":f')])
     mine.sandbox.child.stop()

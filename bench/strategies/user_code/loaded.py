@@ -59,7 +59,7 @@ class Place:
             os.chdir(here)
 
 
-class Loaded(msgspec.Struct, frozen=True):
+class Description(msgspec.Struct, frozen=True):
     """The description of a strategy in a child: by slot the name of each plug-in and the attributes
     that a replay asks for; or the error.
 
@@ -106,14 +106,14 @@ def _imported_files() -> tuple[str, ...]:
     return tuple(sorted(os.path.realpath(file) for file in files if not is_installed(file)))
 
 
-def _description(one: Strategy | BaseException) -> Loaded:
+def _description(one: Strategy | BaseException) -> Description:
     """The description of a strategy, or of the error of loading it."""
     if isinstance(one, BenchError):
-        return Loaded(error=one_line(one), ended=isinstance(one, EndedError))
+        return Description(error=one_line(one), ended=isinstance(one, EndedError))
     if not isinstance(one, Strategy):
         raise one
     plugins = {
         slot: [(plugin.name, plugin.declared) for plugin in each]
         for slot, each in one.plugins.items()
     }
-    return Loaded(plugins)
+    return Description(plugins)

@@ -21,8 +21,9 @@ from ...plugins.registry import Plugin, user_code
 from ...plugins.worker import Child, Limits, NoAnswer
 from .. import Sandbox, Strategy, build_strategy
 from ..declaring import Declaration, kind_of
-from .loaded import Loaded, LoadedStrategies, Place as Place, described
+from .loaded import Description, LoadedStrategies, Place as Place, described
 
+_Described = tuple[tuple[str, ...], tuple[Description, ...]]
 _NO_FILE = "<dynamic-code>"  # as cloudpickle names every file
 _EACH_REPLAY = ("bench.replayer.serving",)
 """Modules to import once in a child, instead of in each fork."""
@@ -104,7 +105,7 @@ def _in_child(given: Sequence[Declaration], place: Place, tolerant: bool) -> lis
     return strategies
 
 
-def _descriptions_from(child: Child, number: int) -> tuple[tuple[str, ...], tuple[Loaded, ...]]:
+def _descriptions_from(child: Child, number: int) -> _Described:
     """The files that a child has imported, and its descriptions of `number` strategies.
 
     Raises NoAnswer.
@@ -112,7 +113,7 @@ def _descriptions_from(child: Child, number: int) -> tuple[tuple[str, ...], tupl
     with child.session(described) as session:
         body = session.ask()
     with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
-        files, loaded = msgspec.json.decode(body, type=tuple[tuple[str, ...], tuple[Loaded, ...]])
+        files, loaded = msgspec.json.decode(body, type=_Described)
         if len(loaded) == number:
             return files, loaded
     raise NoAnswer("it left its process unable to answer")
