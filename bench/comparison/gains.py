@@ -65,13 +65,13 @@ def gains_of(
         return better
     certainly = {name for name in differing if certain(corrected[name], len(gains[name]))}
     for name in figures:
-        text = f"whether `{name}` is better than today is unknown: {_UNKNOWN}"
+        text = "not compared with today, whose figure is not recorded"
         if name in certainly:
-            text += f"; it is certainly better than `{worst}`"
+            text += f"; certainly better than `{worst}`"
         elif name == worst and best in certainly:
-            text += f"; it is certainly worse than `{best}`"
+            text += f"; certainly worse than `{best}`"
         elif name in differing:
-            text += f"; it is not certainly better than `{worst}`"
+            text += f"; not certainly better than `{worst}`"
         better[name] = replace(better[name], findings=(Finding(None, text),))
     return better
 
@@ -81,4 +81,3 @@ _UNMEASURED = RuleResult(
     passed=False,
     findings=(Finding(None, "nothing that it fills could be measured"),),
 )
-_UNKNOWN = "the recordings lack today's figure (record it to find out)"

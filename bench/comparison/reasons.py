@@ -21,6 +21,12 @@ FIGURES = {
 }
 """The words for the figures of rules on shares, and what a share is of."""
 
+_NONE = {
+    "needed.missed_turn_rate": "no turn misses anything",
+    "routing.unreset_states": "leaves no state uncleared",
+}
+"""The words for a figure of 0 where that is best."""
+
 
 def rule_failed(result: RuleResult, *, quoting: bool = True, is_one_of_many: bool = False) -> str:
     """The reason of a refusal in a few words; if `quoting`, with the first text that failed. One of
@@ -66,11 +72,12 @@ def figure_in_words(result: RuleResult) -> str:
     >>> figure_in_words(RuleResult(rule="stored", passed=True, value=0.5, metric="probes.recall"))
     'answers 50% of the questions'
     >>> figure_in_words(RuleResult(rule="routed", passed=True, value=0, metric="routing.unreset_states"))
-    'leaves the state uncleared after none of the replies'
+    'leaves no state uncleared'
     """
     words, _ = _figure(result)
-    is_none = result.value == 0 and asked_by(result).better == "lower"
-    return words.format("none" if is_none else percent(result.value))
+    if result.value == 0 and result.metric in _NONE:
+        return _NONE[result.metric]
+    return words.format(percent(result.value))
 
 
 def basis_in_words(result: RuleResult, advice: Advice) -> str:

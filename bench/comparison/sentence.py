@@ -29,6 +29,7 @@ from .rules import asked_by, merit
 from .wording import change, less_or_more, pricing_of, sample
 
 _KEEP, _KEEP_FOR_NOW = "Keep what runs today", "Keep what runs today for now"
+_RECORD = "Record today's figure before you change anything."
 _ECONOMY = {"cached": " with the provider's cache", "uncached": " without a cache"}
 _ASSUMED = " with a cache as the provider documents it"
 LOSES = {"invalid": "is invalid", "unfaithful": "is unfaithful", "loses too much": "loses too much"}
@@ -63,7 +64,7 @@ def with_sentence(
     return replace(advice, sentence=sentence, subject=subject)
 
 
-def _is_unknown_today(item: Ranked) -> bool:
+def is_unknown_today(item: Ranked) -> bool:
     """True if a strategy can only be compared with others, since today's figure is not known."""
     return any(rule.rule == "better" and rule.findings for rule in item.rules)
 
@@ -160,8 +161,10 @@ def _missed(item: Ranked) -> str:
         return "; nothing that a turn used would be missing"
     words = f"; {percent(item.missed_turns)} of turns would have missed something they used"
     needed = next((rule for rule in item.rules if rule.rule == "needed"), None)
-    if needed and needed.interval:
-        words += f" ({interval_in_words(needed)})"
+    if needed and needed.limit is not None:
+        high = needed.interval[1] if needed.interval else 0.0
+        more = f"{interval_in_words(needed)}{', so perhaps more' if high > needed.limit else ''}"
+        words += f" ({'; '.join(filter(None, [limit_in_words(needed), more]))})"
     far = next((rule for rule in item.rules if rule.rule == "far"), None)
     if far and item.far_recall not in (None, 1):
         words += f", and {figure_in_words(far)} ({limit_in_words(far)})"
@@ -281,7 +284,7 @@ def _of_quality(
     best, result = figures[0]
     runs, ratio, name = sample(advice), best.cached and best.cached.ratio, best.strategy
     last = next((rule for rule in best.rules if not rule.passed), best.rules[-1])
-    is_known, same = not _is_unknown_today(best), result.value == result.limit
+    is_known, same = not is_unknown_today(best), result.value == result.limit
     today = f"today {'the same' if same else percent(result.limit)}" if is_known else ""
     if not is_known and len(figures) > 1:
         other, worst = figures[-1]
@@ -306,7 +309,8 @@ def _of_quality(
         asks_for = f"asks for {percent(limit)}"
         if asked_by(result).better == "lower":
             asks_for = f"allows {percent(limit) if limit else 'none'}"
-        start = f"{yes}: `{name}` {words}, and the gate {asks_for}"
-        return name, f"{start}. {best.reason[:1].upper()}{best.reason[1:]}."
-    why = f", but {best.reason}{on}" if is_known else f"; {best.reason}"
-    return name, f"{_KEEP_FOR_NOW}: `{name}` {words}{why}."
+        doubt = "; on other runs it may miss that" if low < limit < high else ""
+        start = f"{yes}: `{name}` {words}, and the gate {asks_for}{doubt}"
+        return name, f"{start}. {best.reason[:1].upper()}{best.reason[1:]}. {_RECORD}"
+    why = f", but {best.reason}{on}." if is_known else f"; {best.reason}. {_RECORD}"
+    return name, f"{_KEEP_FOR_NOW}: `{name}` {words}{why}"

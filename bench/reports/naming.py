@@ -73,7 +73,7 @@ class Field:
     def has_room(self, name: Name, taken: Iterable[Box]) -> bool:
         """True if a label overlaps nothing, and lies in the field or only a little beside it."""
         box = self.beside(name)
-        within = box.right <= self.width and box.bottom <= self.height + 22
+        within = box.right <= self.width and box.bottom <= self.height + 8
         return box.left >= -4 and box.top >= 0 and within and not any(map(box.overlaps, taken))
 
 

@@ -43,10 +43,7 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
     ships = [readings[at] for at in groups.get("Ship", ())]
     shipped = _shipped(ships)
     best = {it: better for same in shipped if (better := _best(same)) for it in same}
-    advised = Counter[str]()
-    for same in shipped:
-        name = best.get(next(iter(same)))
-        advised[name or " or ".join(same)] += len(same) if name else 1
+    advised = Counter(f"`{one.advice.advised}`" for one in ships)
     names = [f"{it} ({many} times)" if many > 1 else it for it, many in advised.items()]
 
     alone = ", each on its own" if len(names) > 1 else ""
@@ -65,7 +62,7 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
         rest = f" {head.text}{rest}"
         head = Span(not_passed(failed, gates), "bad", strong=True)
     elif gates:
-        rest += f" All {counted(gates, 'gate')} pass."
+        rest += f" All {counted(gates, 'gate')} pass: each question has the answer that it expects."
 
     rows: list[Cells] = []
     for name, places in groups.items():
@@ -73,10 +70,13 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
         for at in places:
             own, short = f"`{readings[at].advice.advised}`", reports[at].short
             if own in best and best[own] != own:
-                short += f". On the same recordings {best[own]} saves more and misses less"
+                short += (
+                    f". {best[own]}, in another question, saves more and misses less on these runs"
+                )
             question = Cell((Span(reports[at].title, href=f"#s{at + 1}"),), short)
             rows.append((question, *_key_figures(readings[at]), readings[at].sample))
-    heads = ["question and answer", "cost of a run", "missed turns", "measured on"]
+    limit = next(filter(None, (one.limit("needed", " ({})") for one in readings)), "")
+    heads = ["question and answer", "cost of a run", f"missed turns{limit}", "measured on"]
     in_tokens = [IN_TOKENS] if any(one.counts_tokens for one in readings) else []
     fewest = min(ships or readings, key=lambda one: one.advice.tasks)
     rare = unseen(fewest.sample, fewest.advice.cannot_rule_out)

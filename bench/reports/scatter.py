@@ -11,8 +11,10 @@ from ..model.advice import REFUSED, TODAY, Ranked
 from .blocks import CODE, Drawing
 from .charts import Axis, Plot, Point, spaced, ticks
 from .naming import FIELDS, ON_PHONES, names
-from .numbers import count, counted, dollars, listed, percent, sentence_case
+from .numbers import count, dollars, listed, percent, sentence_case
 from .reading import Reading
+
+_MOST_UNNAMED = 5
 
 MISSED_TURNS = "turns that would have missed something"
 """The name of the measure on the vertical axis."""
@@ -48,11 +50,21 @@ def scatter(reading: Reading) -> Drawing | None:
     others = f" Below {percent(limit)}, {listed([*reasons.values()])}." if reasons else ""
     inactive = sum("inactive" in item.marks for item in reading.ranked)
     rest = f" Not drawn: {count(inactive)} that changed nothing." if inactive else ""
-    if covered := len(points) - len({(round(point.x), round(point.y)) for point in points}):
-        rest += f" {counted(covered, 'mark lies', 'marks lie')} under others."
+    if unnamed := _unnamed(plot, points):
+        rest += f" Without a name: {listed(unnamed)}."
     note = f"Further left is cheaper, lower is safer. {_COLOURS}{others}{rest}"
     measure = "Tokens" if reading.counts_tokens else "Price"
     return Drawing(plot, f"{measure} against missed turns", note)
+
+
+def _unnamed(plot: Plot, points: tuple[Point, ...]) -> list[str]:
+    """The strategies whose marks have no name of their own on wide pages, a few by name."""
+    texts = ", ".join(name.text for name in plot.names if name.wide).split(", ")
+    shown = {text.partition(":")[0] for text in texts}
+    names = [f"`{point.name}`" for point in points if point.name not in shown]
+    if len(names) > _MOST_UNNAMED:
+        names[_MOST_UNNAMED - 1 :] = [f"{count(len(names) - _MOST_UNNAMED + 1)} more"]
+    return names
 
 
 def _point(reading: Reading, name: str, x: float, y: float) -> Point:

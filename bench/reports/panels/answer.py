@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ...comparison.reasons import interval_in_words, rule_failed
 from ...comparison.rules import asked_by, slots_in_spec
+from ...comparison.sentence import is_unknown_today
 from ...comparison.wording import less_or_more, means
 from ...model.advice import REFUSED, TODAY, Price, Ranked
 from ...model.errors import SpecError
@@ -111,7 +112,7 @@ def _gives(slot: str, code: str) -> str:
 # ---------------------------------------------------------------- figures
 
 
-_SEEN = "what the model would have seen, not if tasks succeed"
+_UNSEEN = "not measured: whether tasks succeed"
 
 
 def _savings(reading: Reading) -> Iterator[Figure]:
@@ -119,7 +120,7 @@ def _savings(reading: Reading) -> Iterator[Figure]:
     saves and misses; certainty), and on the cheapest rejected one."""
     item = reading.subject or (reading.tried or reading.ranked)[0]
     if item.verdict in REFUSED:
-        yield from _rejected_figure(reading, item, f"Why `{item.strategy}` is rejected", _SEEN)
+        yield from _rejected_figure(reading, item, f"Why `{item.strategy}` is rejected")
     yield _price_figure(reading, item)
     if item.missed_turns is not None and item.verdict not in REFUSED:
         yield _missed_figure(reading, item)
@@ -129,34 +130,31 @@ def _savings(reading: Reading) -> Iterator[Figure]:
         yield from _rejected_figure(reading, reading.rejected, name)
 
 
-def _rejected_figure(
-    reading: Reading, item: Ranked, name: str, limits: str = ""
-) -> Iterator[Figure]:
-    """Yield the value of the first rule that refuses a strategy, and what it would have saved; for
-    a share with the `limits` of what replay can show."""
+def _rejected_figure(reading: Reading, item: Ranked, name: str) -> Iterator[Figure]:
+    """Yield the value of the first rule that refuses a strategy, and its interval; for another one
+    than the subject what it would have saved."""
     failed = next((rule for rule in item.rules if not rule.passed), None)
     if failed is None:
         return
     price, is_count = reading.price(item), asked_by(failed).noun
     value = count(failed.value) if is_count else percent(failed.value)
     why = rule_failed(failed, quoting=False).removeprefix(f"{value} ")
-    if price and price.ratio:
-        doubt = "" if price.certain or not price.saves else " (not certain)"
-        why += f"; it would have cost {less_or_more(price)}{doubt}"
-    notes = [interval_in_words(failed), limits] if limits and failed.metric else []
-    yield Figure(name, value, "bad", why, "; ".join(filter(None, notes)))
+    if item is not reading.subject and price and price.ratio:
+        perhaps = "" if price.certain or not price.saves else "perhaps "
+        why += f"; it would {perhaps}have cost {less_or_more(price)}"
+    yield Figure(name, value, "bad", why, interval_in_words(failed) if failed.metric else "")
 
 
 def _price_figure(reading: Reading, item: Ranked) -> Figure:
-    """The change of price under a strategy; today's price if it is rejected or changes nothing."""
+    """The change of price under a strategy; today's price if it changes nothing."""
     pricing, price, today = reading.pricing, reading.price(item), reading.today
-    if item.verdict in REFUSED or "inactive" in item.marks or price is None or not price.ratio:
+    if "inactive" in item.marks or price is None or not price.ratio:
         name = "Tokens today" if reading.counts_tokens else "Price today"
         line = ", ".join(filter(None, [pricing.unit, pricing.economy]))
         return Figure(name, pricing.money(today or price), "", line)
     start = f"{pricing.money(today)} → " if today else ""
     note = f"95% interval {reading.interval(price)}" if price.interval else ""
-    tone = TONE_OF[reading.mark(item.strategy)]
+    tone: Tone = "" if item.verdict in REFUSED else TONE_OF[reading.mark(item.strategy)]
     line = f"{start}{pricing.in_words(price)}"
     return Figure(f"Change with `{item.strategy}`", change(price.ratio), tone, line, note)
 
@@ -171,7 +169,7 @@ def _missed_figure(reading: Reading, item: Ranked) -> Figure:
         line += f"; old facts kept: {percent(far)}{reading.limit('far', ' ({})')}"
     tone: Tone = "good" if item.strategy == reading.advice.advised else ""
     name = f"Missed turns with `{reading.title(item.strategy)}`"
-    return Figure(name, percent(known), tone, line, "; ".join([*_doubts(reading, item), _SEEN]))
+    return Figure(name, percent(known), tone, line, "; ".join(_doubts(reading, item)))
 
 
 def _doubts(reading: Reading, item: Ranked) -> Iterator[str]:
@@ -186,8 +184,8 @@ def _doubts(reading: Reading, item: Ranked) -> Iterator[str]:
 
 
 def _certainty_figure(reading: Reading, item: Ranked) -> Figure:
-    """The number of runs (or tasks) behind the answer, if they make its gain certain, and which
-    losses so few cannot show."""
+    """The number of runs (or tasks) behind the answer, if they make its gain certain, and what
+    they cannot show."""
     asked = {rule.rule for rule in item.rules}
     saves = reading.advice.basis != "quality" or "cheaper" in asked
     line, tone = f"no {'saving' if saves else 'gain'} to be certain of", TONE_OF["other"]
@@ -202,7 +200,6 @@ def _certainty_figure(reading: Reading, item: Ranked) -> Figure:
         price = reading.price(item)
         if saves and price and price.saves and price.interval:
             line += f"; its saving is {'' if price.certain else 'not '}certain"
-            note = f"95% interval of the saving {reading.interval(price)}; {note}"
     elif item.strategy == reading.advice.advised:
         certain = "saves something" if saves else "is better"
         today = reading.by_name.get(TODAY)
@@ -210,12 +207,17 @@ def _certainty_figure(reading: Reading, item: Ranked) -> Figure:
         gain = f"certain that it {certain}" if is_asked else "what runs today is not valid"
         line, tone = f"{gain}{cheaper}", "good"
     elif item.verdict == "not certain":
-        is_compared = any(rule.rule == "better" and rule.findings for rule in item.rules)
-        line = item.reason if is_compared else f"not certain: {item.reason}{cheaper}"
+        is_alone = is_unknown_today(item)
+        line = item.reason if is_alone else f"not certain: {item.reason}{cheaper}"
         if "not checked" in item.marks and (price := reading.price(item)) and price.certain:
             line = f"certain that it saves something{cheaper}; but {item.reason}"
-    line = line if reading.size == reading.sample else f"{reading.size}; {line}"
-    return Figure("Measured on", reading.sample, tone, line, note)
+    needed = next((rule for rule in item.rules if rule.rule == "needed" and rule.of), None)
+    turns = counted(needed.of or 0, "turn") if needed else ""
+    size = "" if reading.size == reading.sample else reading.size
+    line = "; ".join(filter(None, [", ".join(filter(None, [size, turns])), line]))
+    return Figure(
+        "Measured on", reading.sample, tone, line, f"{note}; {_UNSEEN}".removeprefix("; ")
+    )
 
 
 def _cheaper_in(reading: Reading, item: Ranked) -> str:
@@ -340,7 +342,8 @@ def _strategies(
         about = "what runs today" if mark == "today" else reading.spec(item.strategy)
         name = Cell(reading.title(item.strategy), about, mark=mark)
         tone = TONE_OF[mark]
-        words = "also acceptable" if mark == "acceptable" else item.verdict
+        words: str = "also acceptable" if mark == "acceptable" else item.verdict
+        words = "not compared" if words == "not certain" and is_unknown_today(item) else words
         verdict = Cell((Span(words, tone, strong=mark != "acceptable"),), item.reason)
         rows.append([name, *cells(item), verdict])
     note = ""
@@ -361,10 +364,12 @@ def _notes(reading: Reading) -> Iterator[str]:
         if "assumed" in shares:
             yield "Cache shares are assumed from the provider's rules, since these recordings hold no usage."
         elif "recorded" in shares:
-            yield "Today's cache share is as recorded; a strategy that changes earlier text pays for it again."
+            yield (
+                "Prices count the provider's cache as recorded; text after a change is billed in full."
+            )
     yield f"Percentages are {means(reading.advice)}."
     if is_shaped:
-        yield f"{MISSED_TURN}{reading.limit('needed', '; {} may be missed')}."
+        yield f"{MISSED_TURN}{reading.limit('needed', '; on average {} may be missed')}."
     named = (item for item in reading.ranked if has_column or "old facts" in item.reason)
     if any(item.far_recall is not None for item in named):
         yield f"Old facts are from six or more turns back{reading.limit('far', '; {} must be kept')}."

@@ -34,7 +34,7 @@ from ..gates import (
     worst_run,
 )
 from ..numbers import count, counted, difference, listed, quantity, unseen
-from ..reading import Reading
+from ..reading import MISSED_TURN, REPLAY_LIMIT, Reading
 
 _MOVES, _GATES, _RUNS = 20, 30, 10
 _SIGNS: dict[str, Span] = {
@@ -108,11 +108,14 @@ def _measured_on(reading: Reading) -> str:
     """A sentence on the runs behind the gates, whether the baseline has them too, and what they
     cannot show."""
     size, new = f"Measured on {reading.size}", reading.compared.new_runs
+    rest = f" {REPLAY_LIMIT}"
+    if any(gate.rule.metric.startswith("needed.") for gate in reading.failed_gates):
+        rest = f" {MISSED_TURN}.{rest}"
     rare = unseen(reading.sample, reading.advice.cannot_rule_out) or "other tasks may differ"
     if not reading.compared.against:
-        return f"{size}; {rare}."
+        return f"{size}; {rare}.{rest}"
     lacks = f", without the {counted(new, 'run')} that the baseline lacks" if new else ""
-    return f"{size}: differences are exact for these recordings{lacks}; {rare}."
+    return f"{size}: differences are exact for these recordings{lacks}; {rare}.{rest}"
 
 
 def _gate_row(reading: Reading, gate: GateResult) -> Cells:
