@@ -271,6 +271,8 @@ def _of_quality(
         for result in [result for result in item.rules if result.rule == answers][:1]
         if result.value is not None and item.strategy != TODAY
     ]
+    if not figures and advice.advised:
+        return advice.advised, f"Ship `{advice.advised}`: what runs today is not valid."
     if not figures:
         return "", "Nothing that these strategies fill could be measured."
     figures.sort(

@@ -185,6 +185,8 @@ def test_a_valid_strategy_is_advised_without_a_saving_if_the_one_in_use_is_inval
     advice = advice_for(runs)
     assert (advice.advised, ranked(advice, "recorded").verdict) == ("mine", "invalid")
     assert advice.sentence.endswith(" What runs today is not valid.")  # and not "It certainly saves something"
+    advice = advice_for(runs, specs={"mine": "mine=store=full"})
+    assert (advice.advised, advice.sentence) == ("mine", "Ship `mine`: what runs today is not valid.")
 
 
 def test_without_prices_strategies_are_compared_by_tokens() -> None:
