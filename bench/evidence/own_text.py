@@ -16,8 +16,8 @@ from ..text.escapes import unescape
 from ..text.excerpts import NOTICE_CHARS, Gap, folded, folded_once, gaps_of, shared
 from ..text.fields import FieldTable
 from ..text.line_notes import without_number
+from ..text.speakers import speaker_of
 from .notices import Notices
-from .speakers import speaker_of
 
 if TYPE_CHECKING:
     from .session import TraceSession

@@ -34,8 +34,8 @@ def says_omission(kept: str, untruncated: str) -> str:
     """The words with which a text says that it leaves out parts of another one; `""` without any.
 
     Words that the untruncated text has in the same line do not count. A total larger than the
-    number of shown rows is such a notice, too, if it is new or, in data, the number of rows of a
-    list of the untruncated text.
+    number of shown rows is such a notice, too, if it is new; in data it must be the number of rows
+    of a list of the untruncated text, if that is data.
 
     >>> says_omission("abc [2 lines left out]", "abc\\nd\\ne"), says_omission("a...", "abcdef")
     ('left out', '...')
@@ -43,8 +43,10 @@ def says_omission(kept: str, untruncated: str) -> str:
     ('', '')
     >>> says_omission("9 rows, all shown", "abc"), says_omission("not all rows are shown", "abc")
     ('', 'shown')
-    >>> says_omission('{"total": 9, "rows": [1]}', "[1, 2, 3]"), says_omission('{"total": 1, "wall": "W1"}', "")
-    ('total": 9', '')
+    >>> says_omission('{"total": 3, "rows": [1]}', "[1, 2, 3]"), says_omission('{"total": 1, "wall": "W1"}', "")
+    ('total": 3', '')
+    >>> says_omission('{"total_price": 30, "rows": [1]}', '{"rows": [10, 20]}')
+    ''
     >>> [says_omission('{"total": 3, "rows": [1]}', text) for text in ('{"total": 3, "rows": [1, 2, 3]}', '{"total": 3, "rows": [1, 2]}')]
     ['total": 3', '']
     >>> [says_omission("total: 9 of A", text) for text in ("total: 9 of A, B", "A, B")]
@@ -61,10 +63,12 @@ def says_omission(kept: str, untruncated: str) -> str:
         return ""
     shown, stated = _lengths(kept), _totals(untruncated)
     if shown is None:
-        rows, counted = sum(bool(line.strip()) for line in lines), frozenset[int]()
+        rows, counted = sum(bool(line.strip()) for line in lines), None
     else:
-        rows, counted = max(shown, default=1), _lengths(untruncated) or frozenset()
-    new = (total for total in totals if total not in stated or total in counted)
+        rows, counted = max(shown, default=1), _lengths(untruncated)
+    new = (
+        total for total in totals if (total not in stated if counted is None else total in counted)
+    )
     return next((totals[total] for total in new if total > rows), "")
 
 

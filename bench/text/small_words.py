@@ -8,6 +8,7 @@ from functools import lru_cache
 from .common_words import FUNCTION_WORDS
 from .instructions import is_notice_word, is_unit, quantifiers
 from .omissions import omission_in, says_omission
+from .speakers import NAMES
 
 WORD = re.compile(r"[^\W\d_]{2,}")
 
@@ -31,10 +32,14 @@ def is_all_small(text: str) -> bool:
 
 
 def is_notice(sentence: str) -> bool:
-    """True if a sentence only says that something is left out."""
+    """True if a sentence only says that something is left out, perhaps of whose words.
+
+    >>> is_notice("[2 answers of the assistant left out]"), is_notice("2 flights left out")
+    (True, False)
+    """
     quantified = quantifiers(sentence)
     return all(
-        is_small(word) or is_unit(word) or word in quantified
+        is_small(word) or is_unit(word) or word in quantified or word in NAMES
         for word in WORD.findall(sentence.casefold())
     ) and bool(says_omission(sentence, ""))
 

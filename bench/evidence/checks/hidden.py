@@ -13,18 +13,22 @@ from ...model.scores import Check, Finding
 from ...text.exit_codes import exit_codes
 from ...text.instructions import keeps_words, sentences_of
 from ...text.line_losses import left_out, lost_indentation
-from ...text.omissions import says_omission
+from ...text.omissions import omission_in, says_omission
 from ...text.quantities import kind_of
+from ...text.small_words import WORD
 from ...text.wording import quoted
 from ..failures import FAILURE, SUCCESS
 from ..lost import gaps_between_results
 from ..of_replay import ReplayEvidence
-from ..own_text import OwnText, RewrittenResult
+from ..own_text import OwnText, RewrittenResult, lines_shown
 from ..repeated import claims_repetition
 from .findings import check_of
 
 _NOTHING_NEW = re.compile(r"\b(?:duplicates?|empty|identical|null|repeated|same)\b", re.IGNORECASE)
 """The words by which a notice says that what is left out tells nothing new."""
+
+_FLAG = re.compile(r"\b(?:true|false)\b", re.IGNORECASE)
+"""Matches the value by which a notice may say what all fields that are left out have."""
 
 _IN_SILENCE = "left out without a notice such as [12 lines left out]"
 
@@ -43,7 +47,7 @@ def hidden(evidence: ReplayEvidence) -> Check:
     history hides a failed result if only that is dropped.
 
     A text that lacks a fact, a field, a line or indentation of its result, and does not say that it
-    leaves out anything but equal or empty parts, is not checked: no reader could know what is
+    leaves out anything but equal, empty or named parts, is not checked: no reader could know what is
     missing, or it is written in an unknown way. So is a system message without some of its
     sentences, and a history that lacks results in several places.
 
@@ -103,22 +107,44 @@ def _lacks_sentences(own: OwnText) -> str:
 
 
 def _admits_a_gap(own: RewrittenResult) -> bool:
-    """True if a text says that something is left out, and not only equal or empty parts."""
-    others = [line for line in own.new_lines if not _NOTHING_NEW.search(line)]
-    if not own.says_omission or claims_repetition(own) or len(others) == len(own.new_lines):
+    """True if a text says that something is left out, and not only equal, empty or named parts."""
+    if not own.says_omission or claims_repetition(own):
         return own.says_omission
-    return own.session.says_omission(own.result.index, "\n".join(others))
+    notices = _notices(own)
+    return not notices or not all(_says_which(own, line) for line in notices)
+
+
+def _notices(own: RewrittenResult) -> list[str]:
+    """The lines of a text that say that something is left out."""
+    lines = lines_shown(own.added, keys=True)
+    return [line for line in lines if omission_in(line, own.result.text)]
+
+
+def _says_which(own: RewrittenResult, notice: str) -> bool:
+    """True if a notice says that only equal, empty or false parts are left out; records with a false
+    field are not such parts.
+    """
+    if _NOTHING_NEW.search(notice):
+        return True
+    names_key = any(map(own.table.has_key, WORD.findall(notice)))
+    return _FLAG.search(notice) is not None and not names_key
 
 
 def _missing_in_silence(own: RewrittenResult) -> str:
     messages, step = own.session.messages, own.result.index
     kept = messages.facts_in(own.number)
     lost = next((fact for fact in own.session.facts.of(own.result) if fact not in kept), "")
-    if not lost and messages.contents.field_counts.get(step):
+    named = " ".join(line for line in _notices(own) if _says_which(own, line)).casefold().split()
+    if not lost and (named or messages.contents.field_counts.get(step)):
         pairs = {at: (key, text) for key, text, at in own.table.fields.pairs()}
         shown = {pairs[at] for at in messages.fields_of(own.number, step)}  # of equal ones one
         gone = (pair for pair in pairs.values() if pair not in shown)
-        lost = next((": ".join(pair) for pair in gone if kind_of(pair[1]) != "nothing"), "")
+        untold = (
+            ": ".join(pair)
+            for pair in gone
+            if kind_of(pair[1]) != "nothing" and pair[1].casefold() not in named
+        )
+        lost = next(untold, "")
     text, original = map(messages.texts.plain, (own.text, own.result.text))
     lost = lost or left_out(text, original)
     if lost:

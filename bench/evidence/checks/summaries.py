@@ -9,9 +9,9 @@ from ...text.escapes import unescape
 from ...text.facts import flat
 from ...text.instructions import is_consent, quantifiers, sentences_of
 from ...text.small_words import WORD, is_notice, is_small
+from ...text.speakers import NAMES, speaker_of
 from ..failures import FAILURE, SUCCESS
 from ..own_text import OwnText
-from ..speakers import SPEAKERS, speaker_of
 from .support import (
     FEWEST_WORDS,
     TAG,
@@ -27,8 +27,6 @@ _LABEL = re.compile(r"[^:\]\n{\"]{1,60}[:\]]\W{0,2}? (?=\S)")
 
 _MARK = re.compile(r"\[?(?:…|\.{3,})\]?")
 """Matches a mark of omission."""
-
-_NAMES = frozenset(name for names in SPEAKERS.values() for name in names)
 
 _CUT_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?$")
 
@@ -100,7 +98,7 @@ def _claims_nothing(heading: str) -> bool:
 def _is_of_run(own: OwnText, label: str) -> bool:
     """True if a label only names a speaker or a function."""
     return all(
-        is_small(word) or word in _NAMES or word in own.session.functions
+        is_small(word) or word in NAMES or word in own.session.functions
         for word in flat(label).split()
     )
 
@@ -109,7 +107,7 @@ def _core_of(sentence: str) -> str:
     """A sentence without insignificant words at both ends."""
     words = flat(sentence).split()
     states = [
-        bool(WORD.search(word)) and not is_small(word) and word not in _NAMES for word in words
+        bool(WORD.search(word)) and not is_small(word) and word not in NAMES for word in words
     ]
     if not any(states):
         return ""

@@ -122,7 +122,8 @@ def _new_words(own: RewrittenResult, text: str) -> frozenset[str]:
         for word in {*own.session.messages.texts.flat(text).split()} - known
         if not any(map(str.isdigit, word))
         for part in WORD.findall(word)
-        if part not in known and part not in _OF_ALL and not is_small(part) and not is_unit(part)
+        if known.isdisjoint((part, part.removesuffix("s"))) and part not in _OF_ALL
+        if not is_small(part) and not is_unit(part)
     }
     if "null" in known:
         new -= {"none", "nil"}

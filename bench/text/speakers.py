@@ -12,9 +12,12 @@ SPEAKERS = {
 }
 """The names for each role in texts."""
 
+NAMES = frozenset(name for names in SPEAKERS.values() for name in names)
+"""All of these names."""
+
 _QUOTE = re.compile(
     r"\W*(?:the )?(?P<speaker>"
-    + "|".join(name for names in SPEAKERS.values() for name in names)
+    + "|".join(sorted(NAMES))
     + r")(?: said| says| wrote| asked| replied)?\W{0,3}:\s*(?P<words>(?:\S.*)?)",
     re.IGNORECASE,
 )
