@@ -101,9 +101,9 @@ class Runs:
     def worst(self, strategy: str, metric: str, *, lowest: bool) -> str:
         """The run where a number is worst; "" where no run has one."""
         values = {
-            run.id: number.value if lowest else -number.value
+            run.id: value if lowest else -value
             for run in self.all
-            if (number := self.number(run, strategy, metric)) and number.value is not None
+            if (value := value_of(self.number(run, strategy, metric))) is not None
         }
         return min(values, key=lambda run: (values[run], run), default="")
 
