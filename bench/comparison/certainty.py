@@ -185,9 +185,7 @@ def lowest_rate(hits: int, of: int) -> float:
     (0.0, 0.00256, 0.0553)
     """
     hits = min(hits, of)
-    return (
-        0.0 if hits <= 0 else _root(lambda rate: _binomial_tail(hits, of, rate) - _RISK, 0.0, 1.0)
-    )
+    return 0.0 if hits <= 0 else _root(lambda rate: _binomial_tail(hits, of, rate) - _RISK, 1.0)
 
 
 def _binomial_tail(hits: int, of: int, rate: float) -> float:
@@ -231,11 +229,12 @@ def t_quantile(share: float, freedom: int) -> float:
     >>> [round(t_quantile(0.975, freedom), 4) for freedom in (1, 5, 11, 1000)]
     [12.7062, 2.5706, 2.201, 1.9623]
     """
-    return _root(lambda t: t_distribution(t, freedom) - share, 0.0, 1e6)
+    return _root(lambda t: t_distribution(t, freedom) - share, 1e6)
 
 
-def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    """The zero of an increasing function between two values, by bisection."""
+def _root(function: Callable[[float], float], high: float) -> float:
+    """The zero of an increasing function between 0 and a value, by bisection."""
+    low = 0.0
     for _ in range(200):
         middle = (low + high) / 2
         if middle in (low, high):
