@@ -59,6 +59,7 @@ class FieldTable:
         counts = Counter(chain.from_iterable({*record.pairs} for record in self._records))
         return {pair for pair, count in counts.items() if count > 1}
 
+    @memo
     def _own_identity(self, number: int) -> set[str]:
         """The values that identify a record, without those of the records around it and without
         names of keys.
@@ -175,6 +176,18 @@ class FieldTable:
         """The numbers of the records that an identity identifies."""
         return listed(self.records_of_identity.get(identity))
 
+    def is_meant(self, record: int, identities: frozenset[str]) -> bool:
+        """False for a record that none of some identities names, but those of the records around
+        it, if they name another one beside it.
+        """
+        around, own = self._records[record].around, self._own_identity(record)
+        if not around or not own or not own.isdisjoint(identities):
+            return True
+        others = identities.difference(*map(self._own_identity, around))
+        beside = (self._records[at] for item in others for at in self.records_named(item))
+        keys = self._records[record].keys
+        return not any(other.around == around and other.keys == keys for other in beside)
+
     def has_container(self, key: str) -> bool:
         """True if the value has a mapping or list under a key."""
         return plain_key(key) in self.containers
@@ -226,17 +239,23 @@ class FieldTable:
 
     def best_records(self, pairs: Collection[Pair], around: frozenset[str]) -> list[int]:
         """The numbers of the records that agree with most of some pairs. If the pairs identify
-        records, only these count; among equals those with most of the values `around`.
+        records, only these count: those that most of the values `around`, then most of the
+        identities name.
+
+        >>> rows = [{"sku": "A-1", "qty": 12}, {"sku": "A-2", "qty": 15}]
+        >>> table = FieldTable({"id": "W9", "items": rows})
+        >>> table.best_records([("sku", "A-1"), ("qty", "15")], frozenset({"w9"}))
+        [1]
         """
         distinct = {(plain_key(key), plain_value(text)) for key, text in pairs}
         texts = around.union(text.casefold() for _, text in pairs)
         identities = texts & self.records_of_identity.keys()
-        named = {number for item in identities for number in self.records_named(item)}
-        within = Counter(
-            number for item in identities & around for number in self.records_named(item)
+        naming, within = (
+            Counter(number for item in some for number in self.records_named(item))
+            for some in (identities, identities & around)
         )
-        most = max(within.values(), default=0)
-        named = {number for number in named if within[number] == most}
+        most_named = max(((within[number], naming[number]) for number in naming), default=None)
+        named = {number for number in naming if (within[number], naming[number]) == most_named}
         agreeing = Counter(
             {number: len(distinct & self._pairs_compared(number)) for number in named}
         )

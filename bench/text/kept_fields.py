@@ -54,8 +54,10 @@ class SameFact:
         """Yield the fields of the records that some identities name; a value does not name its own
         record."""
         for identity in identities:
-            items = fields_of_records(self.fields, self._table.records_named(identity))
-            yield from (item for item in items if item.text.casefold() != identity)
+            for item in fields_of_records(self.fields, self._table.records_named(identity)):
+                is_other = item.text.casefold() != identity
+                if is_other and self._table.is_meant(item.record, identities):
+                    yield item
         yield from (item for item in self.alone if self._table.identity(item.record) >= identities)
 
 
@@ -69,6 +71,11 @@ class KeptFields:
     [True, True, False, False]
     >>> [sorted(KeptFields(table).kept_in(reading)) for reading in readings]
     [[2], [0, 2], [], []]
+    >>> rows = [{"sku": "A-1", "qty": 120}, {"sku": "A-2", "qty": 150}]
+    >>> table = FieldTable({"id": "W9", "items": rows})
+    >>> texts = ('{"id": "W9", "items": [{"sku": "A-1", "qty": %d}]}' % qty for qty in (120, 150))
+    >>> [KeptFields(table).keeps(TextReading(text, table.names), "150") for text in texts]
+    [False, False]
     """
 
     def __init__(self, table: FieldTable) -> None:

@@ -6,7 +6,8 @@ import re
 
 TYPES = frozenset(
     re.findall(
-        r"\w+", "any array bool boolean date float int integer list number object str string text"
+        r"\w+",
+        "any array bool boolean date float int integer list num number object str string text",
     )
 )
 """The words for the type of a value."""
