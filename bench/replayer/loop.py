@@ -30,6 +30,7 @@ from ..model.replay import Call, Replay, StepOutcome
 from ..strategies import Execution, Strategy, untruncated_record
 from ..strategies.histories import with_text
 from ..strategies.offloading import offloaded_to
+from ..strategies.slots import is_written_alike
 from .judging import Judges
 from .ledger import Broken, Ledger, in_slot
 from .recording import Recording
@@ -188,7 +189,7 @@ class Loop:
         untruncated = self._recording.full_message(step)
         if summary is not None:
             text = as_text(summary)
-        elif self._store is not None and record.value != step.value:
+        elif self._store is not None and not is_written_alike(record.value, step.value):
             text = as_text(record.value)
         else:
             seen = self._recording.seen_message(step)

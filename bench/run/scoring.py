@@ -11,6 +11,7 @@ from ..model import Failure, Trace
 from ..model.index import TraceIndex
 from ..model.scores import Check, Finding, Number, RunFacts, Score
 from ..strategies import Strategy
+from ..strategies.slots import is_written_alike
 from ..tokens.caching import rule_of
 from .cache import prompts_digest
 
@@ -59,7 +60,9 @@ def _acted(evidence: CheckedReplay, recorded_prompts: str) -> bool:
     if replay.decisions or prompts_digest(replay) != recorded_prompts:
         return True
     return any(
-        outcome.record.value != result.value or outcome.evaluation or outcome.reply
+        not is_written_alike(outcome.record.value, result.value)
+        or outcome.evaluation
+        or outcome.reply
         for outcome, result in zip(replay.results, evidence.trace.results, strict=True)
     )
 

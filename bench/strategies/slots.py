@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..model import ContextEdit, ContextReset, Message, Record, Reply as Reply, ToolResult
+from ..model import ContextEdit, ContextReset, Message, Record, Reply as Reply, ToolResult, as_text
 from ..text.decode import NothingParsed, parse_json
 
 if TYPE_CHECKING:
@@ -76,6 +76,15 @@ def untruncated_record(result: ToolResult) -> Record:
         arguments=result.arguments,
         t=result.t,
     )
+
+
+def is_written_alike(value: Any, other: Any) -> bool:
+    """True if two values have the same text: not 1 and true, nor keys in another order.
+
+    >>> is_written_alike({"a": 1}, {"a": 1}), is_written_alike({"a": 1}, {"a": True})
+    (True, False)
+    """
+    return value is other or as_text(value) == as_text(other)
 
 
 def json_value(text: str) -> Any:
