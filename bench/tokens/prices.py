@@ -89,9 +89,11 @@ def _price_at(price: Any, prompt_tokens: int) -> float:
 
 
 @functools.cache
-def _find(model: str) -> tuple[Any, Any] | None:
+def _find(model: str | None) -> tuple[Any, Any] | None:
     """The provider and the model in genai-prices for a name such as `openai/gpt-4o`; None if
     unknown."""
+    if not model:
+        return None
     from genai_prices.data_snapshot import get_snapshot
 
     prefix, _, name = model.rpartition("/")
@@ -109,7 +111,7 @@ def _find(model: str) -> tuple[Any, Any] | None:
 def unit_prices(model: str | None, recorded_at_s: float | None = None) -> UnitPrices | None:
     """The prices of a model at a time (seconds since the epoch); None if no prices are
     listed."""
-    known = _find(model) if model else None
+    known = _find(model)
     if known is None:
         return None
     provider, info = known
@@ -135,20 +137,14 @@ def models() -> tuple[str, ...]:
 
 def window_tokens(model: str | None) -> int | None:
     """The context window of a model in tokens; None if it is not known."""
-    known = _find(model) if model else None
-    if known is None:
-        return None
-    _, info = known
-    return int(info.context_window) if info.context_window else None
+    _, info = _find(model) or (None, None)
+    return int(info.context_window) if info and info.context_window else None
 
 
 def provider_of(model: str | None) -> str | None:
     """The id of a model's provider, for the rules of its prompt cache; None if it is not known."""
-    known = _find(model) if model else None
-    if known is None:
-        return None
-    provider, _ = known
-    return str(provider.id)
+    provider, _ = _find(model) or (None, None)
+    return str(provider.id) if provider else None
 
 
 def prices_date() -> str:
