@@ -15,6 +15,7 @@ from ..model.errors import SpecError
 from ..model.metric import MetricInfo
 from ..plugins.spec import RawValue, Spec, parse_spec, parse_value
 from .baseline import ScoreFile, stale
+from .gate_rules import judged_strategies
 from .rules import slots_in_spec
 from .totals import Runs, value_of
 
@@ -77,14 +78,15 @@ def moves(against: Against) -> tuple[Move, ...]:
 def replaced(against: Against) -> Iterator[str]:
     """Yield a clause on each strategy that had gates in the baseline and is gone or runs other
     code."""
-    base = against.base
+    compared, base = against.compared, against.base
+    rules = base.rules if base else ()
+    judged = {name for rule in rules for name in judged_strategies(rule, compared)}
     for name, then in sorted(base.specs.items()) if base else ():
-        if base and any(fnmatchcase(name, rule.strategy) for rule in base.rules):
-            now = against.compared.specs.get(name)
-            if now is None:
-                yield f"strategy {name}, which was judged, is gone"
-            elif _code(then) != _code(now):
-                yield f"strategy {name}, which was judged, was {then} and is {now}"
+        now = compared.specs.get(name)
+        if now is None and any(fnmatchcase(name, rule.strategy) for rule in rules):
+            yield f"strategy {name}, which was judged, is gone"
+        elif now is not None and name in judged and _code(then) != _code(now):
+            yield f"strategy {name}, which was judged, was {then} and is {now}"
 
 
 def _code(spec: str) -> dict[str, object]:

@@ -194,6 +194,9 @@ def test_gates_of_the_baseline_are_judged_if_no_baseline_is_required(way: str) -
 def test_changed_code_of_a_strategy_is_noted_if_no_baseline_is_required() -> None:
     _, results = judged_gates(WAYS["the strategy runs other code"]())
     assert [item.outcome for item in results if item.rule == JUDGE] == ["skipped"]
+    all_of_it = {"rules": rules({**RECALL, "strategy": "*"}), "references": ("recorded", "keep_all")}
+    then, now = (with_rules(*GOOD.runs, specs={"keep_all": f"store={code}"}, **all_of_it) for code in ("a", "b"))
+    assert judged_gates(now, score_file_of(then), required=True)[0] == 0  # `*` judges no reference
 
 
 def test_a_run_that_is_missing_decides_nothing() -> None:
