@@ -38,9 +38,8 @@ def score_file_of(compared: Compared, metrics: Iterable[str] | None = None) -> S
     It has the declared strategies, and the references that have a gate.
     """
     wanted = {rule.metric for rule in compared.rules} if metrics is None else {*metrics}
-    names = {*compared.strategies}.union(
-        *(judged_strategies(rule, compared) for rule in compared.rules)
-    )
+    judged = (judged_strategies(rule, compared) for rule in compared.rules)
+    names = {*compared.strategies}.union(*judged)
 
     def stored(score: Score) -> Score:
         numbers = {name: score.numbers[name] for name in sorted(wanted & score.numbers.keys())}

@@ -23,9 +23,8 @@ def score_of(evidence: CheckedReplay, recorded_prompts: str) -> Score:
     prompts."""
     replay = evidence.replay
     unstable = replay.unstable_at
-    findings = (
-        () if unstable is None else (Finding(unstable, "two replays gave different answers"),)
-    )
+    why = "two replays gave different answers"
+    findings = () if unstable is None else (Finding(unstable, why),)
     ran = Check(hits=len(findings), of=1, findings=findings)
     texts = evidence.own_texts if evidence.wording else []
     added = {line.strip() for own in texts for line in own.new_lines}
