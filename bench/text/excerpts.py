@@ -44,6 +44,9 @@ _TYPED = str.maketrans(
 _LOOSE = *'{}[],"', '":', "':"
 """Signs next to which a blank is insignificant."""
 
+_BREAK = re.compile(r"\n(?:(?<=[{\[]\n)|(?=[}\],])|(?<=,\n)(?=[\"'{\[\d-]|true|false|null))")
+"""Matches a line break between the signs of data."""
+
 
 class Gap(NamedTuple):
     """A place where a text has words of its own, or leaves out a part of the other text."""
@@ -214,17 +217,19 @@ def _ways(shown: str, full: str) -> Iterator[tuple[str, str, bool]]:
 
 
 def folded(text: str) -> str:
-    """A text with runs of blanks or line breaks reduced to one, none next to the signs of JSON, and
+    """A text with runs of blanks or line breaks reduced to one, none between the signs of data, and
     typographic signs replaced.
+
+    >>> folded('{\\n  "a": [1,\\n  2]\\n}'), folded("[1 line left out]\\nDelete it.")
+    ('{"a":[1,2]}', '[1 line left out]\\nDelete it.')
     """
     text = without_colours(text)
     if not text.isascii():
         text = normalize("NFC", text).translate(_TYPED)
     lines = (" ".join(line.split()) for line in text.split("\n"))
-    text = "\n".join(filter(None, lines))
+    text = _BREAK.sub("", "\n".join(filter(None, lines)))
     for sign in filter(text.__contains__, _LOOSE):
-        for blank in " \n":
-            text = text.replace(blank + sign, sign).replace(sign + blank, sign)
+        text = text.replace(f" {sign}", sign).replace(f"{sign} ", sign)
     return text
 
 

@@ -27,15 +27,20 @@ _DENIED = re.compile(r"\w*[\"']?\s*[:=]\s*[\"']?(?:false|no|none|null|0)\b", re.
 _ALL_SHOWN = re.compile(r"(?<!not )(?<!of )\ball\b(?! but)[^.;]{0,40}$", re.IGNORECASE)
 """Matches the words before "shown" in a statement that nothing is left out."""
 
-_TOTAL = re.compile(r"(?:total|count)\w*[\"']?\s*[:=]\s*(\d{1,9})\b", re.IGNORECASE)
+_TOTAL = re.compile(
+    r"(?<![a-z])(?:total|count)(?:_?(?:count|entries|items|lines|matches|number|records|results|rows))?"
+    r"[\"']?\s*[:=]\s*(\d{1,9})\b",
+    re.IGNORECASE,
+)
+"""Matches a total of rows, but not one of prices or an account."""
 
 
 def says_omission(kept: str, untruncated: str) -> str:
     """The words with which a text says that it leaves out parts of another one; `""` without any.
 
     Words that the untruncated text has in the same line do not count. A total larger than the
-    number of shown rows is such a notice, too, if it is new; in data it must be the number of rows
-    of a list of the untruncated text, if that is data.
+    number of shown rows is such a notice, too, if it is new or, in data, the number of rows of a
+    list of the untruncated text.
 
     >>> says_omission("abc [2 lines left out]", "abc\\nd\\ne"), says_omission("a...", "abcdef")
     ('left out', '...')
@@ -43,9 +48,9 @@ def says_omission(kept: str, untruncated: str) -> str:
     ('', '')
     >>> says_omission("9 rows, all shown", "abc"), says_omission("not all rows are shown", "abc")
     ('', 'shown')
-    >>> says_omission('{"total": 3, "rows": [1]}', "[1, 2, 3]"), says_omission('{"total": 1, "wall": "W1"}', "")
-    ('total": 3', '')
-    >>> says_omission('{"total_price": 30, "rows": [1]}', '{"rows": [10, 20]}')
+    >>> says_omission('{"total": 9, "rows": [1]}', "[1, 2, 3]"), says_omission('{"total": 1, "wall": "W1"}', "")
+    ('total": 9', '')
+    >>> says_omission('{"total_price": 9, "account": 7, "rows": [1]}', "[1, 2, 3]")
     ''
     >>> [says_omission('{"total": 3, "rows": [1]}', text) for text in ('{"total": 3, "rows": [1, 2, 3]}', '{"total": 3, "rows": [1, 2]}')]
     ['total": 3', '']
@@ -63,12 +68,10 @@ def says_omission(kept: str, untruncated: str) -> str:
         return ""
     shown, stated = _lengths(kept), _totals(untruncated)
     if shown is None:
-        rows, counted = sum(bool(line.strip()) for line in lines), None
+        rows, counted = sum(bool(line.strip()) for line in lines), frozenset[int]()
     else:
-        rows, counted = max(shown, default=1), _lengths(untruncated)
-    new = (
-        total for total in totals if (total not in stated if counted is None else total in counted)
-    )
+        rows, counted = max(shown, default=1), _lengths(untruncated) or frozenset()
+    new = (total for total in totals if total not in stated or total in counted)
     return next((totals[total] for total in new if total > rows), "")
 
 

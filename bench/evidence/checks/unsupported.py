@@ -31,6 +31,9 @@ _CUT_WORD = re.compile(r"([^\W\d_]+)[^\w\n]{0,3}(?:…|\.{3}|[\[(<⟨]|\n|$)")
 _NO_OTHERS = re.compile(r"\bonly\b|\b(\d+) of (?:the )?\1\b", re.IGNORECASE)
 """Matches a statement that there is nothing else."""
 
+_OBJECT = re.compile(r"^\W*\w+(?= (?:all|an|her|him|his|it|the|their|them|this|to|your)\b)")
+"""Matches a verb at the beginning, such as call or record, before its object."""
+
 _OF_ALL = frozenset({"all", "both", "each", "every"})
 """The words that state nothing without a word for what they count."""
 
@@ -93,7 +96,8 @@ def is_about_itself(own: RewrittenResult, sentence: str) -> bool:
     claim."""
     if own.failed and not (own.shows_line or own.handles):
         return is_all_small(sentence)
-    names_parts = any(map(is_unit, WORD.findall(sentence.casefold())))
+    words = WORD.findall(_OBJECT.sub(" ", sentence.casefold(), count=1))
+    names_parts = any(map(is_unit, words))
     if not names_parts and not omission_in(sentence, own.result.text):
         return False
     claims = SUCCESS.search, FAILURE.search, is_consent
