@@ -75,8 +75,11 @@ class Frames:
     def _read(self, size: int, until: float) -> bytes:
         """The next bytes from the process, at most until a time."""
         while len(self._received) < size:
-            if time.monotonic() > until:
+            left = until - time.monotonic()
+            if left <= 0:
                 raise TimeoutError
+            if left < math.inf:
+                self._pipe.settimeout(left)
             piece = self._pipe.recv(_PIECE)
             if not piece:
                 raise EOFError

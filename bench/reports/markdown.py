@@ -64,12 +64,12 @@ def prose(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """A text as code; it may contain backticks, and may be used in a table.
+    """A text as code; it may contain backticks.
 
     >>> code("a`b|c")
-    '``a`b\\\\|c``'
+    '``a`b|c``'
     """
-    flat = " ".join(visible(text).split()).replace("|", "\\|")
+    flat = " ".join(visible(text).split())
     fence = "`" * max([1, *(len(run) + 1 for run in re.findall("`+", flat))])
     pad = " " if flat.startswith("`") or flat.endswith("`") else ""
     return f"{fence}{pad}{flat or ' '}{pad}{fence}"
@@ -125,7 +125,12 @@ def _table(table: Table) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines) + caption
 
 
+_BAR = re.compile(r"(?<!\\)\|")
+"""Matches a bar in code, where nothing is escaped."""
+
+
 def _cell(cell: Cell) -> str:
     sign = f"{DOTS[cell.mark]} " if cell.mark else ""
     note = f"<br>{prose(cell.note)}" if cell.note else ""
-    return f"{sign}{_rich(cell.text)}{note}".strip() or " "
+    text = f"{sign}{_rich(cell.text)}{note}".strip() or " "
+    return _BAR.sub(r"\\|", text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ..comparison.rules import finite
 from ..comparison.sentence import LOSES
@@ -41,8 +41,7 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
     gates = sum(len(one.judged_gates) for one in readings)
     failed = [gate for one in readings for gate in one.failed_gates]
     ships = [readings[at] for at in groups.get("Ship", ())]
-    shipped = _shipped(ships)
-    best = {it: better for same in shipped if (better := _best(same)) for it in same}
+    better = _better(readings, groups.get("Ship", ()))
     advised = Counter(f"`{one.advice.advised}`" for one in ships)
     names = [f"{it} ({many} times)" if many > 1 else it for it, many in advised.items()]
 
@@ -50,7 +49,7 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
     asked = counted(len(readings), "question")
     ship = f"Ship in {count(len(ships))} of {asked}{alone}: {listed(names)}."
     head = Span(ship if ships else "Nothing to ship.", "good" if ships else "", strong=True)
-    misses = [figures[1] for same in shipped for figures in same.values()]
+    misses = [_figures(one)[1] for one in ships]
     lost = f" They miss something in at most {percent(max(misses))} of turns." if misses else ""
     kept = [
         f" {it} in {counted(len(groups[it]), 'question')}{_verdicts(readings, groups[it])}."
@@ -68,10 +67,10 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
     for name, places in groups.items():
         rows.append(f"{name}: {count(len(places))}")
         for at in places:
-            own, short = f"`{readings[at].advice.advised}`", reports[at].short
-            if own in best and best[own] != own:
+            short = reports[at].short
+            if instead := better.get(at):
                 short += (
-                    f". {best[own]}, in another question, saves more and misses less on these runs"
+                    f". {instead}, in another question, saves more and misses less on these runs"
                 )
             question = Cell((Span(reports[at].title, href=f"#s{at + 1}"),), short)
             rows.append((question, *_key_figures(readings[at]), readings[at].sample))
@@ -91,24 +90,25 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
     return Report(title, about, head.text + rest, (Section("answer", "Answer", "Answer", blocks),))
 
 
-def _shipped(ships: Sequence[Reading]) -> list[dict[str, tuple[float, float]]]:
-    """The strategies to ship for each set of recordings: their prices and missed turns."""
-    together: dict[frozenset[str], dict[str, tuple[float, float]]] = {}
-    for one in ships:
-        item = one.by_name[one.advice.advised or ""]
-        price, recordings = one.price(item), frozenset(it.facts.sha256 for it in one.runs)
-        figures = finite(price.ratio if price else None), item.missed_turns or 0.0
-        together.setdefault(recordings, {})[f"`{item.strategy}`"] = figures
-    return [*together.values()]
+def _figures(ship: Reading) -> tuple[float, float]:
+    """The price of the strategy to ship, against today's, and the share of turns that it misses."""
+    item = ship.by_name[ship.advice.advised or ""]
+    price = ship.price(item)
+    return finite(price.ratio if price else None), item.missed_turns or 0.0
 
 
-def _best(same: Mapping[str, tuple[float, float]]) -> str:
-    """The strategy that saves more and misses less than all others to ship on the same recordings;
-    "" without one."""
-    best, *others = sorted(same, key=same.__getitem__)
-    if any(own >= its for name in others for own, its in zip(same[best], same[name], strict=True)):
-        return ""
-    return best if others else ""
+def _better(readings: Sequence[Reading], ships: Sequence[int]) -> dict[int, str]:
+    """For the place of a question to ship in the strategy of another one that saves more and misses
+    less than all others on the same recordings."""
+    figures = {at: _figures(readings[at]) for at in ships}
+    hashes = {at: frozenset(run.facts.sha256 for run in readings[at].runs) for at in ships}
+    better: dict[int, str] = {}
+    for same in grouped((hashes[at], at) for at in ships).values():
+        best, *others = sorted(same, key=figures.__getitem__)
+        price, missed = figures[best]
+        if all(price < figures[at][0] and missed < figures[at][1] for at in others):
+            better |= dict.fromkeys(others, f"`{readings[best].advice.advised}`")
+    return better
 
 
 def _verdicts(readings: Sequence[Reading], places: Sequence[int]) -> str:
