@@ -132,11 +132,12 @@ class TraceContents:
     def in_place(self, text: str, step: int) -> str:
         """A text decoded as far as possible, with its step's result in place of the same data."""
         result, proof = self.results[step], None
-        text = written_out(self.decoded(text, step)[0], result.text)
-        text = with_runs(text, result.text)
+        decoded = self.decoded(text, step)[0]
+        text = with_runs(written_out(decoded, result.text), result.text)
         with suppress(RecursionError):  # nested too deeply
             ways = self._scalars(step) if len(text) <= LONG_CHARS else ()
-            proof = next(filter(None, (scalars.proof(text) for scalars in ways)), None)
+            proofs = (it.proof(one) for one in dict.fromkeys((decoded, text)) for it in ways)
+            proof = next(filter(None, proofs), None)
         is_all = proof or (2 * len(text) > len(result.text) and self._is_all(text, step))
         if not is_all or lost_indentation(*map(self._texts.plain, (text, result.text))):
             return text
