@@ -65,7 +65,7 @@ def gains_of(
         return better
     certainly = {name for name in differing if certain(corrected[name], len(gains[name]))}
     for name in figures:
-        text = "not compared with today, whose figure is not recorded"
+        text = "today's figure is not recorded to compare with"
         if name in certainly:
             text += f"; certainly better than `{worst}`"
         elif name == worst and best in certainly:

@@ -29,7 +29,7 @@ from .rules import asked_by, merit
 from .wording import change, less_or_more, pricing_of, sample
 
 _KEEP, _KEEP_FOR_NOW = "Keep what runs today", "Keep what runs today for now"
-_RECORD = "Record today's figure before you change anything."
+_RECORD = "Record it before you change anything."
 _ECONOMY = {"cached": " with the provider's cache", "uncached": " without a cache"}
 _ASSUMED = " with a cache as the provider documents it"
 LOSES = {"invalid": "is invalid", "unfaithful": "is unfaithful", "loses too much": "loses too much"}

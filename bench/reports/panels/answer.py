@@ -139,10 +139,12 @@ def _rejected_figure(reading: Reading, item: Ranked, name: str) -> Iterator[Figu
     price, is_count = reading.price(item), asked_by(failed).noun
     value = count(failed.value) if is_count else percent(failed.value)
     why = rule_failed(failed, quoting=False).removeprefix(f"{value} ")
+    note = interval_in_words(failed) if failed.metric else ""
     if item is not reading.subject and price and price.ratio:
         perhaps = "" if price.certain or not price.saves else "perhaps "
-        why += f"; it would {perhaps}have cost {less_or_more(price)}"
-    yield Figure(name, value, "bad", why, interval_in_words(failed) if failed.metric else "")
+        why += f" ({note})" if note else ""
+        why, note = f"{why}; it would {perhaps}have cost {less_or_more(price)}", ""
+    yield Figure(name, value, "bad", why, note)
 
 
 def _price_figure(reading: Reading, item: Ranked) -> Figure:
