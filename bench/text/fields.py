@@ -239,25 +239,31 @@ class FieldTable:
 
     def best_records(self, pairs: Collection[Pair], around: frozenset[str]) -> list[int]:
         """The numbers of the records that agree with most of some pairs. If the pairs identify
-        records, only these count: those that most of the values `around`, then most of the
-        identities name.
+        records, only these count: those that most of the values `around` name, then those with
+        most of the identities.
 
         >>> rows = [{"sku": "A-1", "qty": 12}, {"sku": "A-2", "qty": 15}]
         >>> table = FieldTable({"id": "W9", "items": rows})
         >>> table.best_records([("sku", "A-1"), ("qty", "15")], frozenset({"w9"}))
         [1]
         """
-        distinct = {(plain_key(key), plain_value(text)) for key, text in pairs}
-        texts = around.union(text.casefold() for _, text in pairs)
+        distinct = {(plain_key(key), plain_value(text)): text.casefold() for key, text in pairs}
+        texts = around.union(distinct.values())
         identities = texts & self.records_of_identity.keys()
-        naming, within = (
-            Counter(number for item in some for number in self.records_named(item))
-            for some in (identities, identities & around)
+        named = {number for item in identities for number in self.records_named(item)}
+        within = Counter(
+            number for item in identities & around for number in self.records_named(item)
         )
-        most_named = max(((within[number], naming[number]) for number in naming), default=None)
-        named = {number for number in naming if (within[number], naming[number]) == most_named}
+        itself = Counter(
+            number
+            for pair, text in distinct.items()
+            if text in identities
+            for number in self._records_of_pair.get(pair, ())
+        )
+        most_named = max(((within[number], itself[number]) for number in named), default=None)
+        named = {number for number in named if (within[number], itself[number]) == most_named}
         agreeing = Counter(
-            {number: len(distinct & self._pairs_compared(number)) for number in named}
+            {number: len(distinct.keys() & self._pairs_compared(number)) for number in named}
         )
         for pair in distinct if not named else ():
             agreeing.update(self._records_of_pair.get(pair, ()))
