@@ -10,7 +10,7 @@ from contextlib import suppress
 from itertools import chain
 from typing import Any, NamedTuple
 
-from ..model import as_text, nested
+from ..model import as_text, grouped, nested
 from ..model.scores import Finding
 from ..text.dates import moment_of
 from ..text.decode import NothingParsed, parse_json
@@ -28,6 +28,9 @@ _EMPTY_SIGNS = frozenset("-–—")
 
 _MORE = re.compile(r"(?:[,;]\s|\s\().*[A-Za-z].*", re.DOTALL)
 _FEWEST_PAIRS = 3
+_MOST_LISTS, _MOST_FITTING = 1000, 200
+"""The most lists, and the most records, with which one is compared."""
+
 _WORDS = re.compile(r"[\w:.@#-]*\w")
 _WORD, _LETTERS = re.compile(r"[^\W\d_]{3}"), re.compile(r"[^\W\d_]+")
 _CODE = re.compile(r"(?=\w*\d)(?=[\d_]*[^\W\d_])\w{6,}")
@@ -72,12 +75,14 @@ def _are_compared(own: RewrittenResult, text: str, pieces: list[str]) -> bool:
         return False
     if own.shows_all:
         return True
-    if _is_reordered(text, messages.contents.value(own.result.index)):
+    value = messages.contents.value(own.result.index)
+    if _is_reordered(text, value):
         return False
-    recorded = {key for key, _ in _lists_in(own.result.text)}
-    lists = ((key, values) for key, values in _lists_in(text) if key not in recorded)
-    if not all(_is_in_order(table, key, values) for key, values in lists):
-        return False
+    recorded = grouped(_lists_of(value))
+    for key, values in _lists_in(text):
+        full = recorded.get(key)
+        if not (_is_part(table, values, full) if full else _is_in_order(table, key, values)):
+            return False
     records = (record for reading in readings for record in reading.records)
     compared = sum(table.has_key(key) for record in records for key, _ in record.pairs)
     return 2 * compared >= len(messages.fields_in(own.result.index, text))
@@ -106,16 +111,41 @@ def _orders_in(value: Any) -> list[tuple[str, ...]]:
     return [tuple(json.dumps(item, sort_keys=True) for item in items) for items in lists]
 
 
-def _lists_in(text: str) -> Iterator[tuple[str, list[str]]]:
+def _lists_in(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the lists of scalars in data, each with its key."""
     with suppress(NothingParsed):
-        for node in nested(parse_json(text)):
-            for key, item in node.items() if isinstance(node, dict) else ():
-                if isinstance(item, list) and not any(isinstance(i, dict | list) for i in item):
-                    yield key, [as_text(value) for value in item]
+        yield from _lists_of(parse_json(text))
 
 
-def _is_in_order(table: FieldTable, key: str, values: list[str]) -> bool:
+def _lists_of(value: Any, under: str = "") -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the lists of scalars in a value, each with the key that leads to it.
+
+    >>> [*_lists_of({"m": [[1, 2], [3]], "rows": [{"tags": ["a"]}]})]
+    [('m', ('1', '2')), ('m', ('3',)), ('tags', ('a',))]
+    """
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _lists_of(item, key)
+    elif isinstance(value, list) and any(isinstance(item, dict | list) for item in value):
+        for item in value:
+            yield from _lists_of(item, under)
+    elif isinstance(value, list):
+        yield under, tuple(map(as_text, value))
+
+
+def _is_part(table: FieldTable, values: Sequence[str], lists: Sequence[Sequence[str]]) -> bool:
+    """True if the values of a list, except words that the result does not have, are in one of some
+    lists, in its order."""
+    if values in lists[:_MOST_LISTS]:
+        return True
+    known = [value for value in values if table.says_value(value)]
+    rests = map(iter, lists[:_MOST_LISTS])
+    return any(
+        all(any(same_value(value, other) for other in rest) for value in known) for rest in rests
+    )
+
+
+def _is_in_order(table: FieldTable, key: str, values: Sequence[str]) -> bool:
     """False for a list with values of a column in another order than the rows, or without equal
     ones, so that nobody can tell which row each belongs to."""
     column = [item.text for item in table.fields if plain_key(item.key) == plain_key(key)]
@@ -163,7 +193,7 @@ class _Piece:
         """Compare the fields of a record with those of the records that agree with it most."""
         table, pairs = self._table, record.pairs
         known = [(key, text) for key, text in pairs if table.has_key(key)]
-        best = table.best_records(known, record.around) if known else []
+        best = self._fitting(known, table.best_records(known, record.around)) if known else []
         for key, text in pairs if known else ():
             sign = text.strip()
             is_sign = len(sign) == 1 and not sign.isalnum() and sign not in _EMPTY_SIGNS
@@ -176,6 +206,26 @@ class _Piece:
                 self._compare_unknown(key, text, known, pairs, best)
             else:
                 self._compare_known(key, text, self._expected(key, text, pairs, best))
+
+    def _fitting(self, pairs: Sequence[Pair], best: list[int]) -> list[int]:
+        """Those of the best records that have all of some pairs. If each has all of their keys but
+        none all pairs, the first one.
+        """
+        table = self._table
+        keys = {plain_key(key) for key, _ in pairs}
+        if not 1 < len(best) <= _MOST_FITTING or not all(
+            map(keys.issubset, map(table.keys_of, best))
+        ):
+            return best
+        fitting = [
+            number
+            for number in best
+            if all(
+                any(same_value(text, it) for it in table.values([number], key))
+                for key, text in pairs
+            )
+        ]
+        return fitting or best[:1]
 
     def _compare_unknown(
         self, key: str, text: str, known: list[Pair], pairs: Sequence[Pair], best: Sequence[int]

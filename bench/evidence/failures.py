@@ -23,8 +23,26 @@ SUCCESS = re.compile(
 )
 """Words that claim a success."""
 
+_DENIED_BEFORE = re.compile(
+    r"(?:\b(?:no|not|never|without(?: any)?|0|zero)|n['’]t) $", re.IGNORECASE
+)
+_DENIED_AFTER = re.compile(r"[\"']?\s*[:=]\s*[\"']?(?:false|no|none|null|0)\b", re.IGNORECASE)
 _BRIEF_CHARS = 400
 """The most characters of a text that counts as a failure by its words alone."""
+
+
+def reports_failure(text: str) -> bool:
+    """True if a text has a word for a failure that it does not deny.
+
+    >>> texts = "it failed", "success: no failure", "did not fail", "errors: none", "no such file"
+    >>> [reports_failure(text) for text in texts]
+    [True, False, False, False, True]
+    """
+    return any(
+        not _DENIED_BEFORE.search(text[max(0, match.start() - 16) : match.start()])
+        and not _DENIED_AFTER.match(text, match.end())
+        for match in FAILURE.finditer(text)
+    )
 
 
 def failed(result: ToolResult) -> bool:

@@ -97,18 +97,17 @@ class Future:
 
 
 def _record_line(table: FieldTable, record: int, items: Iterable[Field]) -> str:
-    """One record as JSON: some fields, and the shortest value that identifies it unless one of
-    these does; a list if a key has several values.
+    """One record as JSON: some fields, and the shortest value that identifies it, under its key in
+    a mapping of rows, unless one of these does; a list if a key has several values.
     """
-    own, items = table.identity(record), list(items)
+    own, items, key = table.identity(record), list(items), ""
     pairs = [(item.key, item.text) for item in items]
     if all(item.text.casefold() not in own or table.is_shared(item) for item in items):
         named = [pair for pair in table.pairs(record) if pair[1].casefold() in own]
         others = sorted({*named}.difference(pairs), key=lambda pair: (len("".join(pair)), pair))
-        pairs = [*others[:1], *pairs]
+        pairs, key = [*others[:1], *pairs], table.row_key(record)
     by_key: dict[str, list[str]] = {}
-    for key, text in dict.fromkeys(pairs):
-        by_key.setdefault(key, []).append(text)
-    return compact_json(
-        {key: texts[0] if len(texts) == 1 else texts for key, texts in by_key.items()}
-    )
+    for name, text in dict.fromkeys(pairs):
+        by_key.setdefault(name, []).append(text)
+    row = {name: texts[0] if len(texts) == 1 else texts for name, texts in by_key.items()}
+    return compact_json({key: row} if key else row)

@@ -22,7 +22,7 @@ _NOTICE_CHARS = 300
 
 def repeated(own: RewrittenResult) -> Iterator[Finding]:
     """Yield a false claim of a repetition."""
-    if claims_repetition(own) and not own.shows_line and not _has_an_equal(own):
+    if claims_repetition(own) and not _has_an_equal(own):
         yield Finding(own.step, own.text.strip(), own.result.text)
 
 
@@ -32,7 +32,7 @@ def claims_repetition(own: RewrittenResult) -> bool:
     """
     is_short = len(own.text) <= _NOTICE_CHARS
     claims = is_short and bool(SAME.search(own.text)) and not _BUT.search(own.text)
-    return claims and not SAME.search(own.result.text)
+    return claims and not SAME.search(own.result.text) and not own.shows_line
 
 
 def _has_an_equal(own: RewrittenResult) -> bool:

@@ -64,9 +64,28 @@ class FieldTable:
         """The values that identify a record, without those of the records around it and without
         names of keys.
         """
-        shared, pairs = self._shared_pairs, self._records[number].pairs
-        identifying = [pair for pair in pairs if identifies(pair, alone=pair not in shared)]
-        return {text.casefold() for _, text in identifying} - self._plain_keys
+        shared, record = self._shared_pairs, self._records[number]
+        identifying = [pair for pair in record.pairs if identifies(pair, alone=pair not in shared)]
+        texts = {text.casefold() for _, text in identifying} - self._plain_keys
+        return texts | {record.name.casefold()} if number in self._rows_by_key else texts
+
+    @cached_property
+    def _rows_by_key(self) -> frozenset[int]:
+        """The numbers of the records in mappings of rows, each under a key of its own."""
+        alike = grouped(
+            ((record.around, record.keys), number) for number, record in enumerate(self._records)
+        ).values()
+        names = ({self._records[number].name for number in rows} for rows in alike)
+        mappings = (rows for rows, own in zip(alike, names, strict=True) if len(own) == len(rows))
+        return frozenset(number for rows in mappings if len(rows) > 1 for number in rows)
+
+    def row_key(self, record: int) -> str:
+        """The key of the row in a mapping of rows that a record is, or is inside; "" outside of
+        one.
+        """
+        numbers = record, *reversed(self._records[record].around)
+        rows = (number for number in numbers if number in self._rows_by_key)
+        return next((self._records[number].name for number in rows), "")
 
     @memo
     def identity(self, record: int) -> set[str]:
@@ -135,6 +154,10 @@ class FieldTable:
         """The keys and values of a record and of the records around it."""
         around = self._records[record].around
         return [pair for number in (record, *around) for pair in self._records[number].pairs]
+
+    def keys_of(self, record: int) -> frozenset[str]:
+        """The keys of a record in the form for comparison, without the records around it."""
+        return frozenset(map(plain_key, self._records[record].keys))
 
     def texts_of(self, record: int) -> tuple[str, ...]:
         """The values of a record, without the records around it."""

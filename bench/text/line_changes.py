@@ -45,6 +45,8 @@ class ResultLines:
     ['wall W1 is 12.5 mm thick and not painted', '', 'check stock PASSED in 3 s']
     >>> [lines.altered(f"wall W1 is 12.5 mm thick and {words}") for words in ("painted", "painted not", "not pai")]
     ['wall W1 is 12.5 mm thick and not painted', 'wall W1 is 12.5 mm thick and not painted', '']
+    >>> [ResultLines(["A-1: 12", "A-2: 15"]).altered(text) for text in ("A-1: 15", "A-1: 13", "A-3: 15")]
+    ['A-1: 12', '', '']
     >>> genes = ResultLines(["gene SG0077 has p 9.970981e-07 here"])
     >>> [genes.altered(f"gene SG0077 has p {number} here") for number in ("1.0e-06", "3.0e-06")]
     ['', 'gene SG0077 has p 9.970981e-07 here']
@@ -71,6 +73,25 @@ class ResultLines:
         pieces = dict.fromkeys(piece for line in self._known for piece in _pieces(line))
         with_words = ((piece, _words(piece)) for piece in pieces)
         return [(piece, words) for piece, words in with_words if not _is_short(words)]
+
+    @cached_property
+    def _of_short(self) -> dict[str, list[tuple[str, str]]]:
+        """The short lines by their words before the last, each with its last word."""
+        with_words = ((line, _words(line)) for line in self._known if len(line) <= _LONG_CHARS)
+        short = ((line, words) for line, words in with_words if len(words) > 1 and _is_short(words))
+        return grouped((" ".join(words[:-1]), (line, words[-1])) for line, words in short)
+
+    @cached_property
+    def _last_words(self) -> frozenset[str]:
+        """The last words of the short lines."""
+        return frozenset(last for lines in self._of_short.values() for _, last in lines)
+
+    def _with_other_value(self, words: Sequence[str]) -> str:
+        """The only short line that begins as some words do, if the last one is that of another
+        line; "" without one."""
+        own = self._of_short.get(" ".join(words[:-1]), [])
+        is_other = len(own) == 1 and words[-1] in self._last_words
+        return own[0][0] if is_other and not same_value(words[-1], own[0][1]) else ""
 
     @cached_property
     def _by_word(self) -> dict[str, list[int]]:
@@ -108,8 +129,10 @@ class ResultLines:
         words = _words(line)
         note = _NOTE.search(line)
         is_cut = omission_in(line, self._text) or (note and note[0] not in self._text)
-        if _is_short(words) or is_cut or len(words) > _MOST_TOKENS:
+        if is_cut or len(words) > _MOST_TOKENS:
             return ""
+        if _is_short(words):
+            return self._with_other_value(words)
         best: list[tuple[str, list[str]]] = []
         most = 0.0
         for original in map(self._lines.__getitem__, self._candidates(words)):

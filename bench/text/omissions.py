@@ -15,7 +15,8 @@ _WORDS = (
     r"|skipped|trimmed|cropped|excluded|discarded|collapsed|left out|cut (?:off|short|at|here)|(?<=\[)cut\b"
     r"|not (?:shown|displayed|included|listed)|show(?:n|ing)\b|(?P<part>\d+)(?:st|nd|rd|th)? of (?:the )?(?!(?P=part)\b)\d"
     r"|(?:first|last|top) \d+|\d+ (?:more|others|remaining|further|additional|hidden)\b"
-    r"|removed|cleared|dropped|masked|pruned|hidden|stored|saved|full (?:output|result|text|content)"
+    r"|removed|cleared|dropped|masked|pruned|hidden|stored|saved"
+    r"|full (?:output|result|text|content)(?::| (?:at|in|is|see)\b)"
     r"|(?:same|identical|unchanged|repeated) |(?<=[\[(<{⟨⟦+])\d[\d,.]*\s?(?:more |other |further )?(?:char|byte|word|token))"
 )
 _OMISSION = re.compile(_WORDS)
@@ -24,6 +25,13 @@ _FOLDED = {ord("_"): " ", **{ord(letter): letter.lower() for letter in string.as
 """A pattern that ignores case takes four times as long."""
 
 _DENIED = re.compile(r"\w*[\"']?\s*[:=]\s*[\"']?(?:false|no|none|null|0)\b", re.IGNORECASE)
+_DENIED_BEFORE = re.compile(
+    r"\b(?:nothing|not|never|none|without(?: any)?|no(?: \w+)?)"
+    r"(?: (?:was|were|is|are|has been|have been))? $",
+    re.IGNORECASE,
+)
+"""Matches the words before an omission that deny it."""
+
 _ALL_SHOWN = re.compile(r"(?<!not )(?<!of )\ball\b(?! but)[^.;]{0,40}$", re.IGNORECASE)
 """Matches the words before "shown" in a statement that nothing is left out."""
 
@@ -46,6 +54,8 @@ def says_omission(kept: str, untruncated: str) -> str:
     ('left out', '...')
     >>> says_omission('{"truncated": false}', "abc"), says_omission("it was truncated", "so\\nit was truncated")
     ('', '')
+    >>> [says_omission(f"a {text}", "abc") for text in ("[nothing left out]", "[no rows were cut off]", "[not shown: b]")]
+    ['', '', 'not shown']
     >>> says_omission("9 rows, all shown", "abc"), says_omission("not all rows are shown", "abc")
     ('', 'shown')
     >>> says_omission('{"total": 9, "rows": [1]}', "[1, 2, 3]"), says_omission('{"total": 1, "wall": "W1"}', "")
@@ -100,6 +110,8 @@ def omission_in(line: str, untruncated: str) -> str:
             continue
         if line.startswith("show", start) and _ALL_SHOWN.search(line[:start]):
             continue
+        if _DENIED_BEFORE.search(line[max(0, start - _DENIAL_CHARS) : start]):
+            continue
         if not (around in untruncated or in_json in untruncated or _DENIED.match(line, end)):
             return line[start:end]
     return ""
@@ -145,5 +157,6 @@ def _omissions(line: str) -> Iterator[tuple[int, int]]:
     return (match.span() for match in pattern.finditer(folded))
 
 
+_DENIAL_CHARS = 60
 _AROUND = 12
 """The characters on either side with which words are searched in the untruncated text."""

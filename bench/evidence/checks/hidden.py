@@ -17,7 +17,7 @@ from ...text.omissions import omission_in, says_omission
 from ...text.quantities import kind_of
 from ...text.small_words import WORD
 from ...text.wording import quoted
-from ..failures import FAILURE, SUCCESS
+from ..failures import FAILURE, SUCCESS, reports_failure
 from ..lost import gaps_between_results
 from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult, lines_shown
@@ -68,7 +68,8 @@ def hidden(evidence: ReplayEvidence) -> Check:
         is_placeholder = (
             _VARIES.sub("0", own.text) in of_success or own.says_omission or claims_repetition(own)
         )
-        claims = bool(SUCCESS.search(" ".join(own.new_lines)))
+        words = " ".join(own.new_lines) if own.gaps is None else own.added
+        claims = bool(SUCCESS.search(words))
         empty = not own.result.text.strip()  # it tells no failure itself
         if claims or (not empty and (own.shows_line or not is_placeholder)):
             findings.append(Finding(own.step, own.text, own.result.text))
@@ -176,7 +177,7 @@ def _tells(text: str, result: ToolResult) -> bool:
     """
     if any(exit_codes(text)) or (result.error and result.error[:80] in text):
         return True
-    if FAILURE.search(text):
+    if reports_failure(text):
         return True
     if FAILURE.search(result.text) or any(exit_codes(result.text)):
         return False
