@@ -208,10 +208,12 @@ class _Piece:
                 self._compare_known(key, text, self._expected(key, text, pairs, best))
 
     def _fitting(self, pairs: Sequence[Pair], best: list[int]) -> list[int]:
-        """Those of the best records that have all of some pairs. If each has all of their keys but
-        none all pairs, the first one.
+        """Those of the best records that have all of some pairs, except arguments of the call. If
+        each has all of their keys but none all pairs, the first one.
         """
-        table = self._table
+        table, arguments = self._table, self._own.result.arguments
+        called = arguments.items() if isinstance(arguments, dict) else ()
+        pairs = [pair for pair in pairs if pair not in called]
         keys = {plain_key(key) for key, _ in pairs}
         if not 1 < len(best) <= _MOST_FITTING or not all(
             map(keys.issubset, map(table.keys_of, best))

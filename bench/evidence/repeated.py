@@ -22,17 +22,20 @@ _NOTICE_CHARS = 300
 
 def repeated(own: RewrittenResult) -> Iterator[Finding]:
     """Yield a false claim of a repetition."""
-    if claims_repetition(own) and not _has_an_equal(own):
+    if claims_repetition(own) and not own.shows_line and not _has_an_equal(own):
         yield Finding(own.step, own.text.strip(), own.result.text)
 
 
 def claims_repetition(own: RewrittenResult) -> bool:
-    """True if a text says, in place of a result, that it is the same as another, and names no
-    difference.
+    """True if a text says, in place of all lines of a result, that it is the same as another, and
+    names no difference.
     """
+    known = own.session.lines_of(own.result.index)
+    if any(line in known for line in own.text.split("\n") if line.strip()):
+        return False
     is_short = len(own.text) <= _NOTICE_CHARS
     claims = is_short and bool(SAME.search(own.text)) and not _BUT.search(own.text)
-    return claims and not SAME.search(own.result.text) and not own.shows_line
+    return claims and not SAME.search(own.result.text)
 
 
 def _has_an_equal(own: RewrittenResult) -> bool:

@@ -76,19 +76,24 @@ class ResultLines:
 
     @cached_property
     def _of_short(self) -> dict[str, list[tuple[str, str]]]:
-        """The short lines by their words before the last, each with its last word."""
+        """The short lines with a number at the end by the words before it, each with the number."""
         with_words = ((line, _words(line)) for line in self._known if len(line) <= _LONG_CHARS)
-        short = ((line, words) for line, words in with_words if len(words) > 1 and _is_short(words))
+        short = (
+            (line, words)
+            for line, words in with_words
+            if len(words) > 1 and _is_short(words) and words[-1][0].isdigit()
+            if not words[0][0].isdigit()
+        )
         return grouped((" ".join(words[:-1]), (line, words[-1])) for line, words in short)
 
     @cached_property
     def _last_words(self) -> frozenset[str]:
-        """The last words of the short lines."""
+        """The numbers at the ends of short lines."""
         return frozenset(last for lines in self._of_short.values() for _, last in lines)
 
     def _with_other_value(self, words: Sequence[str]) -> str:
-        """The only short line that begins as some words do, if the last one is that of another
-        line; "" without one."""
+        """The only short line that begins as some words do, if the number at its end is that of
+        another line; "" without one."""
         own = self._of_short.get(" ".join(words[:-1]), [])
         is_other = len(own) == 1 and words[-1] in self._last_words
         return own[0][0] if is_other and not same_value(words[-1], own[0][1]) else ""

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
+from ..model import grouped
 from .line_notes import without_number
+from .omissions import omission_in
+
+_PLACE = re.compile(
+    r"\b(?:at the end|below|follow(?:s|ing)?|further|here|remaining|rest)\b", re.IGNORECASE
+)
+"""Matches the words by which a notice says where the gap is."""
 
 _COLON = re.compile(r":\s*\n")
 
@@ -21,6 +29,39 @@ def left_out(text: str, original: str) -> str:
     """
     shown, lines = (Counter(filter(None, map(str.strip, t.split("\n")))) for t in (text, original))
     return next(iter(lines - shown), "") if shown.keys() <= lines.keys() else ""
+
+
+def misplaced(text: str, original: str) -> str:
+    """The first notice of a text that puts a gap where no line of another text is missing, though
+    some are missing elsewhere without a notice; "" without one, or with other lines.
+
+    >>> notices = "a\\nd\\n[2 more lines follow]", "a\\n[2 lines left out here]\\nd", "a\\nd\\n[2 lines left out]"
+    >>> [misplaced(shown, "a\\nb\\nc\\nd") for shown in notices]
+    ['[2 more lines follow]', '', '']
+    """
+    lines = [*filter(None, map(str.strip, original.split("\n")))]
+    places = grouped((line, at) for at, line in enumerate(lines))
+    last, found, is_silent = -1, "", False
+    notices: list[str] = []
+    for line in (*filter(None, map(str.strip, text.split("\n"))), None):
+        if line and line not in places and omission_in(line, original):
+            notices.append(line)
+            continue
+        later = len(lines) if line is None else _next(places.get(line, []), last)
+        if later is None:
+            return ""
+        if later > last + 1:
+            is_silent = is_silent or not notices
+        else:
+            found = found or next(filter(_PLACE.search, notices), "")
+        last, notices = later, []
+    return found if is_silent else ""
+
+
+def _next(places: list[int], last: int) -> int | None:
+    """The first place after another one; None without one."""
+    at = bisect_right(places, last)
+    return places[at] if at < len(places) else None
 
 
 def lost_indentation(text: str, original: str) -> str:

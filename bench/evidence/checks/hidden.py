@@ -12,7 +12,7 @@ from ...model import SystemTurn, ToolResult, as_text, lines_of
 from ...model.scores import Check, Finding
 from ...text.exit_codes import exit_codes
 from ...text.instructions import keeps_words, sentences_of
-from ...text.line_losses import left_out, lost_indentation
+from ...text.line_losses import left_out, lost_indentation, misplaced
 from ...text.omissions import omission_in, says_omission
 from ...text.quantities import kind_of
 from ...text.small_words import WORD
@@ -90,9 +90,13 @@ def missing_in_silence(own: RewrittenResult) -> str:
     The metric `loss.silent_truncation` counts results instead: what another message of a prompt has
     is not lost there, and a message that is gone without a word is.
     """
-    if own.shows_all or own.is_encoded or own.handles or _admits_a_gap(own):
+    if own.shows_all or own.is_encoded or own.handles:
         return ""
-    return own.once("silent", lambda: _missing_in_silence(own))
+    if not _admits_a_gap(own):
+        return own.once("silent", lambda: _missing_in_silence(own))
+    texts = map(own.session.messages.texts.plain, (own.text, own.result.text))
+    notice = "" if own.gaps else own.once("misplaced", lambda: misplaced(*texts))
+    return f"{quoted(notice)} stands where nothing is left out" if notice else ""
 
 
 def _lacks_sentences(own: OwnText) -> str:
