@@ -49,7 +49,7 @@ def judge(against: Against, *, required: bool = False) -> tuple[GateResult, ...]
     outcome: Outcome = "fail" if required else "skipped"
     results += [_about(outcome, change) for change in changes]
     if results:
-        damaged = [f"{item.path}: {item.reason}" for item in compared.skipped if item.damaged]
+        damaged = [f"`{item.path}`: {item.reason}" for item in compared.skipped if item.damaged]
         results += [_about("undecided", reason) for reason in damaged]
     return tuple(results)
 

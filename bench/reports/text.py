@@ -9,7 +9,7 @@ from typing import Literal
 
 from ..model.compared import Compared
 from ..model.errors import visible
-from .blocks import DOTS, Block, Cell, Drawing, Figures, Fold, Prose, Report, Table, plain
+from .blocks import DOTS, Block, Cell, Drawing, Figures, Fold, Prose, Report, Role, Table, plain
 from .charts import Histogram
 from .numbers import counted
 
@@ -41,7 +41,8 @@ def terminal_text(
 ) -> str:
     """The output of `bench run`: the table, then the answer, which stays on the screen.
 
-    Several scenarios have one line each. `verbose` prints every section first.
+    Several scenarios have one line each, and what was not read one. `verbose` prints every section
+    first.
     """
     from . import reports
 
@@ -56,10 +57,11 @@ def terminal_text(
         lines.append("")
     elif not verbose:
         lines += short_lines(first, width)
+    said = [text for one in others or [first] for text in _of_role(one, "unread")]
+    for text in () if verbose else dict.fromkeys(said):
+        lines += [*_wrapped(text, width), ""]
     if failed == [True]:
-        blocks = (it for part in first.sections if part.anchor == "gates" for it in part.blocks)
-        steps = (it for it in blocks if isinstance(it, Prose) and it.role == "next")
-        lines += [line for step in steps for line in _wrapped(plain(step.text), width)]
+        lines += [line for text in _of_role(first, "next") for line in _wrapped(text, width)]
     style = "\x1b[1m{}\x1b[0m" if colour else "{}"
     return "\n".join([*lines, *map(style.format, _wrapped(first.verdict, width))]) + "\n"
 
@@ -78,6 +80,14 @@ def short_lines(report: Report, width: int) -> list[str]:
     blocks += sections.get("trust", ()) if "cost" in sections else ()
     title = f"{report.title} ({report.about})" if report.about else report.title
     return [*_wrapped(title, width), "", *_lines(blocks, width)]
+
+
+def _of_role(report: Report, role: Role) -> Iterator[str]:
+    """Yield the paragraphs of one role."""
+    for section in report.sections:
+        for block in section.blocks:
+            if isinstance(block, Prose) and block.role == role:
+                yield plain(block.text)
 
 
 def _lines(blocks: Iterable[Block], width: int) -> list[str]:

@@ -21,7 +21,8 @@ def sections(reading: Reading) -> Iterator[Section]:
     blocks: list[Block] = [Prose("Limits", "heading"), *map(Prose, limits)]
     blocks += [Prose("Read", "heading"), Prose(_read(reading))]
     if files := reading.compared.skipped:
-        blocks.append(Fold(f"{counted(len(files), 'file')} not read", (files_not_read(files),)))
+        blocks.append(Prose(_not_read(files), "unread"))
+        blocks.append(Fold("Files not read", (files_not_read(files),)))
     blocks += [Prose("Measured with", "heading"), Prose(_measured_with(reading))]
     if rules := _rules(reading):
         blocks += headed(rules)
@@ -31,7 +32,7 @@ def sections(reading: Reading) -> Iterator[Section]:
 
 def _read(reading: Reading) -> str:
     """The size of the data, and what of it was not read or is not known."""
-    facts, files = [run.facts for run in reading.runs], reading.compared.skipped
+    facts = [run.facts for run in reading.runs]
     if not facts:
         return "No recording."
     turns, results, cut, unknown = (
@@ -39,11 +40,6 @@ def _read(reading: Reading) -> str:
         for name in ("turns", "results", "cut", "cut_unknown")
     )
     left_out = [*not_understood(item.skipped for item in facts)]
-    if files:
-        damaged = sum(item.damaged for item in files)
-        some = f", {count(damaged)} of them damaged" if damaged else ""
-        verb = "was" if len(files) == 1 else "were"
-        left_out.append(f"{counted(len(files), 'file')} {verb} not read{some}.")
     if cut:
         known = f"the full text is recorded of {count(cut - unknown)}, and not of {count(unknown)}"
         if unknown in (0, cut):
@@ -52,7 +48,22 @@ def _read(reading: Reading) -> str:
     if unknown := sum(not item.prompts_known for item in facts):
         left_out.append(f"Of {counted(unknown, 'run')} the recorded prompts are not known.")
     size = f"{reading.size}, {counted(turns, 'model call')}, {counted(results, 'tool result')}."
-    return " ".join([size, *(left_out or ["Nothing was left out."])])
+    complete = [] if left_out or reading.compared.skipped else ["Nothing was left out."]
+    return " ".join([size, *left_out, *complete])
+
+
+def _not_read(files: Sequence[Skipped]) -> str:
+    """How many files were not read, and why the first was not, of damaged ones if there are some.
+
+    >>> _not_read([Skipped(path="a", reason="empty"), Skipped(path="b", reason="cut", damaged=True)])
+    '2 files were not read, 1 of them damaged: `b` (cut) and 1 more.'
+    """
+    first, *others = sorted(files, key=lambda item: not item.damaged)
+    damaged = sum(item.damaged for item in files)
+    some = f", {count(damaged)} of them damaged" if damaged and others else ""
+    verb, more = ("were", f" and {count(len(others))} more") if others else ("was", "")
+    head = f"{counted(len(files), 'file')} {verb} not read{some}"
+    return f"{head}: `{first.path}` ({first.reason}){more}."
 
 
 def not_understood(skipped: Iterable[Mapping[str, int]]) -> Iterator[str]:
