@@ -24,7 +24,8 @@ class PricedCall(NamedTuple):
     """One model call in tokens and dollars. `read` is None without a known cache rule, dollars are
     None without listed prices.
 
-    `reread` are the tokens of this prompt that the next call could read from the cache.
+    Of the `written` tokens `written_1h` are written for an hour. `reread` are the tokens of this
+    prompt that the next call could read from the cache.
     """
 
     step: int
@@ -32,6 +33,7 @@ class PricedCall(NamedTuple):
     answer_tokens: int
     read: int | None = None
     written: int = 0
+    written_1h: int = 0
     reread: int = 0
     usd: float | None = None
     uncached_usd: float | None = None
@@ -125,9 +127,12 @@ class Pricing:
         """Dollars of a call with and without the cache; None without listed prices."""
         if prices is None:
             return None, None
-        hour = round(written * self._hour_share)
-        usd = prices.cost_usd(size, read, written, answer, written_1h=hour)
+        usd = prices.cost_usd(size, read, written, answer, written_1h=self._for_hour(written))
         return usd, prices.cost_usd(size, 0, 0, answer)
+
+    def _for_hour(self, written: int) -> int:
+        """Of tokens written to the cache, those for an hour: the share that the recording wrote."""
+        return round(written * self._hour_share)
 
     def _rule(self, model: str | None) -> tuple[CacheRule | None, UnitPrices | None]:
         """The cache rule and the prices of a model; each is None if it is not known."""
@@ -160,7 +165,8 @@ class Pricing:
                 written = begins - read
             reread = int(rule.read(begins) * counting.cache_share) if counting.cache_used else 0
         usd = self._usd(prices, size, read or 0, written, answer)
-        return PricedCall(call.step, size, answer, read, written, reread, *usd)
+        hour = self._for_hour(written)
+        return PricedCall(call.step, size, answer, read, written, hour, reread, *usd)
 
     def _read(
         self,

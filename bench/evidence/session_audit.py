@@ -151,21 +151,23 @@ def _charges(
 ) -> Charges:
     """The charges of a call: by its reported usage, else as counted.
 
-    >>> call = PricedCall(step=1, prompt_tokens=12, answer_tokens=3)
+    >>> call = PricedCall(step=1, prompt_tokens=12, answer_tokens=3, written=5, written_1h=5)
     >>> usage = Usage(prompt_tokens=10, cached_prompt_tokens=6, cache_write_tokens=9)
-    >>> _charges(call, usage, None, cache_known=True).written_tokens
-    4
+    >>> both = [_charges(call, it, None, cache_known=True) for it in (usage, None)]
+    >>> [(charges.written_tokens, charges.written_1h_tokens) for charges in both]
+    [(4, 0), (5, 5)]
     """
-    prompt, read, written, hour = priced.prompt_tokens, priced.read or 0, priced.written, 0
+    prompt, read = priced.prompt_tokens, priced.read or 0
+    written, hour = priced.written, priced.written_1h
     if usage is not None and usage.prompt_tokens:
         prompt, reported = usage.prompt_tokens, usage.cached_prompt_tokens
         if reported is not None or cache_known:
             read = reported or 0
         if usage.cache_write_tokens is not None:
-            written = usage.cache_write_tokens
+            written, hour = usage.cache_write_tokens, usage.cache_write_1h_tokens or 0
         read = min(read, prompt)
         written = min(written, prompt - read)
-        hour = min(usage.cache_write_1h_tokens or 0, written)
+        hour = min(hour, written)
     answer, parts = priced.answer_tokens, tuple[float, ...]((0.0,) * 4)
     if prices is not None:
         parts = prices.parts(prompt, read, written, answer, hour)
