@@ -65,13 +65,13 @@ def gains_of(
         return better
     certainly = {name for name in differing if certain(corrected[name], len(gains[name]))}
     for name in figures:
-        text = "today's figure is not recorded to compare with"
+        text = "today is not recorded to compare with"
         if name in certainly:
-            text += f"; certainly better than `{worst}`"
+            text += f"; `{name}` is certainly better than `{worst}`"
         elif name == worst and best in certainly:
-            text += f"; certainly worse than `{best}`"
+            text += f"; `{name}` is certainly worse than `{best}`"
         elif name in differing:
-            text += f"; not certainly better than `{worst}`"
+            text += f"; `{name}` is not certainly better than `{worst}`"
         better[name] = replace(better[name], findings=(Finding(None, text),))
     return better
 

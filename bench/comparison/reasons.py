@@ -174,7 +174,7 @@ def reason_of(item: Ranked, advice: Advice) -> str:
         more = change(last.value).lstrip("+")
         costs = "as much" if more == "≈0%" else f"up to {more} more"
         return f"may cost {costs} on other {sample(advice, 2).partition(' ')[2]}"
-    return f"may lead by chance ({count(len(advice.ranked) - 1)} tried)"
+    return f"its lead on today may be chance ({count(len(advice.ranked) - 1)} tried)"
 
 
 def _beside(item: Ranked, advice: Advice) -> str:

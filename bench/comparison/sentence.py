@@ -29,7 +29,7 @@ from .rules import asked_by, merit
 from .wording import change, less_or_more, pricing_of, sample
 
 _KEEP, _KEEP_FOR_NOW = "Keep what runs today", "Keep what runs today for now"
-_RECORD = "Record it before you change anything."
+_RECORD = "Record what runs today before you change anything."
 _ECONOMY = {"cached": " with the provider's cache", "uncached": " without a cache"}
 _ASSUMED = " with a cache as the provider documents it"
 LOSES = {"invalid": "is invalid", "unfaithful": "is unfaithful", "loses too much": "loses too much"}
@@ -106,7 +106,7 @@ def _savings(advice: Advice, assumed: bool, asks: str) -> tuple[str, str]:
     price = best.price(advice.basis)
     if price is None or price.ratio is None:
         return best.strategy, f"Ship `{best.strategy}`: what runs today is not valid."
-    start = f"Ship `{best.strategy}`: a run {_cost(advice, best, assumed)}{_missed(best)}."
+    start = f"Ship `{best.strategy}`: a run {_cost(advice, best, assumed)}{_missed(advice, best)}."
     rest = f"{''.join(_others(advice, best))}{_other_economy(advice, [best])}"
     return best.strategy, f"{start}{_certainly(advice, best)}{rest}"
 
@@ -153,7 +153,7 @@ def _cost(advice: Advice, item: Ranked, assumed: bool) -> str:
     return f"costs {less_or_more(price)} ({pricing.money(price)} instead of {before}{economy})"
 
 
-def _missed(item: Ranked) -> str:
+def _missed(advice: Advice, item: Ranked) -> str:
     """The clause on missed turns and old facts kept; "" where they were not measured."""
     if item.missed_turns is None:
         return ""
@@ -162,9 +162,13 @@ def _missed(item: Ranked) -> str:
     words = f"; {percent(item.missed_turns)} of turns would have missed something they used"
     needed = next((rule for rule in item.rules if rule.rule == "needed"), None)
     if needed and needed.limit is not None:
-        high = needed.interval[1] if needed.interval else 0.0
-        more = f"{interval_in_words(needed)}{', so perhaps more' if high > needed.limit else ''}"
-        words += f" ({'; '.join(filter(None, [limit_in_words(needed), more]))})"
+        words += f" (limit {percent(needed.limit)}"
+        if needed.interval:
+            high = needed.interval[1]
+            others = sample(advice, 2).partition(" ")[2]
+            above = ", above it" if high > needed.limit else ""
+            words += f"; on other {others} perhaps up to {percent(high)}{above}"
+        words += ")"
     far = next((rule for rule in item.rules if rule.rule == "far"), None)
     if far and item.far_recall not in (None, 1):
         words += f", and {figure_in_words(far)} ({limit_in_words(far)})"
@@ -220,18 +224,25 @@ def _why_not(
         which = f"the cheapest, {name}," if item.strategy == advice.cheapest_rejected else name
         start = f"no cheaper strategy is acceptable; {which}" if more else name
         why = f"{LOSES[item.verdict]}: {rule_failed(failed)}"
-        rest = f"(on {sample(advice)}).{_other_economy(advice, acting)}"
+        rest = f"(on {sample(advice)}).{_refused(more)}{_other_economy(advice, acting)}"
         return f"{start} {cost}, but {why} {rest}"
     if failed is None:
-        why = f"The saving is certain, but {item.reason}"
+        why = f"the saving is certain, but {item.reason}"
     elif advice.tasks < FEWEST:
         why = item.reason
     elif assumed and price is not None and price.certain:
-        why = f"The cache is not recorded, and without it this is not certain on {sample(advice)}"
+        why = f"the cache is not recorded, and without it this is not certain on {sample(advice)}"
     else:
-        why = f"The saving is not certain on {sample(advice)}: {name} {item.reason}"
+        why = f"the saving is not certain on {sample(advice)}: {name} {item.reason}"
     rest = f"{''.join(_others(advice, item))}{_other_economy(advice, [item])}"
-    return f"{name} {cost}{_missed(item)}. {why}.{rest}"
+    return f"{why}. So far {name} {cost}{_missed(advice, item)}.{rest}"
+
+
+def _refused(others: Sequence[Ranked]) -> str:
+    """A second sentence on why another strategy is refused, if there is just one."""
+    if len(others) != 1 or others[0].verdict not in LOSES:
+        return ""
+    return f" `{others[0].strategy}` {LOSES[others[0].verdict]}: {others[0].reason}."
 
 
 def _other_economy(advice: Advice, items: Sequence[Ranked]) -> str:
@@ -288,9 +299,9 @@ def _of_quality(
     last = next((rule for rule in best.rules if not rule.passed), best.rules[-1])
     is_known, same = not is_unknown_today(best), result.value == result.limit
     today = f"today {'the same' if same else percent(result.limit)}" if is_known else ""
-    if not is_known and len(figures) > 1:
-        other, worst = figures[-1]
-        today = f"`{other.strategy}`: {percent(worst.value)}"
+    if not is_known:
+        others = (f"`{other.strategy}`: {percent(it.value)}" for other, it in figures[1:4])
+        today = "; ".join(others)
     basis = [basis_in_words(result, advice), interval_in_words(result), today]
     about = "; ".join(filter(None, basis))
     words = figure_in_words(result) + (f" ({about})" if about else "")

@@ -46,7 +46,7 @@ def cost_in_words(reading: Reading, strategy: str, move: Move | None = None) -> 
     now, today = (reading.value(name, metric) for name in (strategy, TODAY))
     others: list[tuple[tuple[str, str], str]] = []
     if now is not None and today:
-        others.append(((reading.stated(today, metric), change(now / today)), "today"))
+        others.append(((reading.stated(today, metric), change(now / today)), "as recorded"))
     if move is not None and move.before and move.after is not None:
         before = reading.stated(move.before, metric, reading.shared_runs)
         others.append(((before, change(move.after / move.before)), "in the baseline"))

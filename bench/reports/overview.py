@@ -50,7 +50,11 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
     ship = f"Ship in {count(len(ships))} of {asked}{alone}: {listed(names)}."
     head = Span(ship if ships else "Nothing to ship.", "good" if ships else "", strong=True)
     misses = [_figures(one)[1] for one in ships]
-    lost = f" They miss something in at most {percent(max(misses))} of turns." if misses else ""
+    limit = next(filter(None, (one.limit("needed", " ({})") for one in readings)), "")
+    most = max(misses, default=0.0)
+    some = f" On average up to {percent(most)} of turns miss something{limit}."
+    none = " Nothing that a turn used would be missing." if misses else ""
+    lost = some if most else none
     kept = [
         f" {it} in {counted(len(groups[it]), 'question')}{_verdicts(readings, groups[it])}."
         for it in _GROUPS[2:]
@@ -74,7 +78,6 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
                 )
             question = Cell((Span(reports[at].title, href=f"#s{at + 1}"),), short)
             rows.append((question, *_key_figures(readings[at]), readings[at].sample))
-    limit = next(filter(None, (one.limit("needed", " ({})") for one in readings)), "")
     heads = ["question and answer", "cost of a run", f"missed turns{limit}", "measured on"]
     in_tokens = [IN_TOKENS] if any(one.counts_tokens for one in readings) else []
     fewest = min(ships or readings, key=lambda one: one.advice.tasks)

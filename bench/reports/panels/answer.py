@@ -169,9 +169,11 @@ def _missed_figure(reading: Reading, item: Ranked) -> Figure:
     line = f"{basis}{turns}{reading.limit('needed', ' ({})')}"
     if far is not None:
         line += f"; old facts kept: {percent(far)}{reading.limit('far', ' ({})')}"
-    tone: Tone = "good" if item.strategy == reading.advice.advised else ""
+    doubts = [*_doubts(reading, item)]
+    is_safe = item.strategy == reading.advice.advised and "perhaps" not in "".join(doubts)
+    tone: Tone = "good" if is_safe else ""
     name = f"Missed turns with `{reading.title(item.strategy)}`"
-    return Figure(name, percent(known), tone, line, "; ".join(_doubts(reading, item)))
+    return Figure(name, percent(known), tone, line, "; ".join(doubts))
 
 
 def _doubts(reading: Reading, item: Ranked) -> Iterator[str]:
@@ -179,7 +181,7 @@ def _doubts(reading: Reading, item: Ranked) -> Iterator[str]:
     needed = next((rule for rule in item.rules if rule.rule == "needed"), None)
     if needed is None or needed.interval is None or needed.limit is None:
         return
-    above = f", perhaps above {percent(needed.limit)}" if needed.interval[1] > needed.limit else ""
+    above = ", perhaps above the limit" if needed.interval[1] > needed.limit else ""
     yield f"{interval_in_words(needed)}{above}"
     worst = reading.value_in(needed.worst_run, item.strategy, needed.metric)
     yield f"worst run: {reading.name(needed.worst_run)} ({percent(worst)})"
@@ -345,7 +347,8 @@ def _strategies(
         name = Cell(reading.title(item.strategy), about, mark=mark)
         tone = TONE_OF[mark]
         words: str = "also acceptable" if mark == "acceptable" else item.verdict
-        words = "not compared" if words == "not certain" and is_unknown_today(item) else words
+        is_alone = any(map(is_unknown_today, reading.ranked)) and mark in ("today", "other")
+        words = "not compared" if is_alone and words in ("keep", "not certain") else words
         verdict = Cell((Span(words, tone, strong=mark != "acceptable"),), item.reason)
         rows.append([name, *cells(item), verdict])
     note = ""
