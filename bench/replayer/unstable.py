@@ -27,7 +27,7 @@ def first_difference(replay: Replay, again: Replay, messages: int) -> int | None
     differing = [] if again.failure is None else [again.failure.step]
     for one, other in zip(_parts(replay, messages), _parts(again, messages), strict=True):
         for item, same in zip(one, other, strict=False):
-            if item != same and _masked(item) != _masked(same):
+            if item != same and _as_json(item) != _as_json(same):
                 step, *_ = item
                 differing.append(step)
     return min(differing, default=None)
@@ -47,7 +47,7 @@ def _parts(replay: Replay, messages: int) -> tuple[list[Any], ...]:
             item.step,
             shows(item.message),
             item.record.success,
-            item.stored,
+            _masked(item.stored),
             _masked(item.evaluation) == _masked(item.evaluation_untruncated),
             _masked(item.extraction) == _masked(item.extraction_untruncated),
         )
@@ -59,6 +59,11 @@ def _parts(replay: Replay, messages: int) -> tuple[list[Any], ...]:
     return calls, results, routes
 
 
+def _as_json(value: Any) -> str:
+    """A value as JSON, in which one NaN equals another."""
+    return compact_json(plain(value))
+
+
 def _masked(value: Any) -> str:
     """A value as JSON without times and random identifiers."""
-    return _STAMP.sub("~", compact_json(plain(value)))
+    return _STAMP.sub("~", _as_json(value))

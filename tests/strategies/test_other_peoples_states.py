@@ -51,23 +51,21 @@ def test_a_random_value_without_effect_is_not_unstable():
     def stamped(record):
         return {"success": True, "id": str(uuid.uuid4()), "timestamp": time.time(), "at": str(uuid.uuid4())}
 
-    assert (
-        replayed_or_failed(
-            conversation_of([result("abcdef", index=2)]), compose("stamped", {"evaluator": stamped})
-        ).unstable_at
-        is None
-    )
+    recorded = conversation_of([result("abcdef", index=2)])
+    assert replayed_or_failed(recorded, compose("stamped", {"evaluator": stamped})).unstable_at is None
 
 
 def test_a_random_strategy_is_reported_as_unstable():
     import random
+    import time
 
     given = iter(range(1000))
     functions = {
         "random": {"summarizer": lambda result: result.text[:2] + str(random.random())},
+        "clock": {"summarizer": lambda result: f"{time.time()}"},
         "steady": {"summarizer": lambda result: result.text[:2]},
         "counts": {"compactor": lambda messages: [*messages[:1], {"role": "user", "content": str(next(given))}]},
     }
     recorded = conversation_of([result("abcdef", index=2)])
     found = {name: replayed_or_failed(recorded, compose(name, slots)).unstable_at for name, slots in functions.items()}
-    assert found == {"random": 2, "steady": None, "counts": 3}
+    assert found == {"random": 2, "clock": 2, "steady": None, "counts": 3}
