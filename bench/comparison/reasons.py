@@ -28,6 +28,11 @@ _NONE = {
 """The words for a figure of 0 where that is best."""
 
 
+_TEXT_CHARS, _ERROR_CHARS = 60, 200
+"""The most characters to quote of a text, and of an error, whose reader has to know what to
+repair."""
+
+
 def rule_failed(result: RuleResult, *, quoting: bool = True, is_one_of_many: bool = False) -> str:
     """The reason of a refusal in a few words; if `quoting`, with the first text that failed. One of
     many begins with the name of its measure.
@@ -40,16 +45,21 @@ def rule_failed(result: RuleResult, *, quoting: bool = True, is_one_of_many: boo
     "leaves the state uncleared after 20% of the replies, above today's 0%"
     >>> rule_failed(RuleResult(rule="changed", passed=False, value=3, of=7))
     '3 values changed in 7 rewritten texts'
-    >>> rule_failed(RuleResult(rule="ran", passed=False, value=1))
-    '1 gate failed'
     >>> from bench.model.scores import Finding
+    >>> error = Finding(1, "its answer cannot be written as JSON: Object of type bytes is not JSON serializable")
+    >>> rule_failed(RuleResult(rule="ran", passed=False, value=1, findings=(error,)))[:80]
+    '1 run failed, such as "its answer cannot be written as JSON: Object of type byte'
     >>> rule_failed(RuleResult(rule="hidden", passed=False, value=2, findings=(Finding(4, "Success"),)))
     '2 errors hidden, shown as "Success"'
+    >>> rule_failed(RuleResult(rule="changed", passed=False, value=1, of=7, findings=(Finding(4, "", "no"),)))
+    '1 value changed in 7 rewritten texts, such as "no" → ""'
     """
     words, value, limit = asked_by(result), percent(result.value), percent(result.limit)
     texts = ((item.was, item.text.partition(" — ")[0]) for item in result.findings)
-    was, text = next((pair for pair in texts if pair[1].strip()), ("", ""))
-    example = f", {words.example.format(quoted(text), quoted(was))}" if text and quoting else ""
+    was, text = next((pair for pair in texts if "".join(pair).strip()), ("", ""))
+    most = _ERROR_CHARS if result.rule == "ran" else _TEXT_CHARS
+    quotes = quoted(text, most), quoted(was, most)
+    example = f", {words.example.format(*quotes)}" if (was or text) and quoting else ""
     if words.noun:
         return f"{_counted(result)} {words.refusal.format(count(result.of))}{example}"
     if words.refusal:

@@ -96,10 +96,10 @@ def beginning(text: str, most: int = 200) -> str:
     return f"{first.rpartition(' ')[0] or first}…"
 
 
-def quoted(text: str) -> str:
-    """A text in quotation marks, without the middle of a long one.
+def quoted(text: str, most: int = 60) -> str:
+    """A text in quotation marks, without the middle of one longer than `most`.
 
     >>> quoted("so  far")
     '"so far"'
     """
-    return f'"{shortened(text, 60)}"'
+    return f'"{shortened(text, most)}"'

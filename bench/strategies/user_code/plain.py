@@ -61,5 +61,5 @@ def _plain(value: Any) -> Any:
         return value.model_dump(mode="json")
     if callable(getattr(value, "tolist", None)):  # scalars and arrays of numpy
         return value.tolist()
-    what = f"it answered a {type(value).__name__}, and text or data is wanted"
+    what = f"its answer has the type {type(value).__name__}, and text or data is wanted"
     raise StrategyError(f"{what} — return what it holds")
