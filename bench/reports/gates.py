@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ..comparison.gate_rules import REGRESSION
 from ..model.advice import TODAY
 from ..model.base import grouped
 from ..model.compared import Compared, GateResult, Move
@@ -119,14 +120,26 @@ def of_baseline(reading: Reading, gate: GateResult) -> bool:
 
 def worst_run(reading: Reading, gate: GateResult) -> str:
     """The run that did most to fail a gate, with its value, and how many are worse than in the
-    baseline; "" for none."""
+    baseline; "" for none. For a gate on a change that is the run that changed most.
+
+    >>> from bench.model.compared import GateRule, RunMove, Signature
+    >>> gate = GateResult(rule=GateRule(metric="m", settings={"max_increase": 0}), strategy="a", outcome="fail", run="r")
+    >>> move = Move(strategy="a", metric="m", before=9, after=12, better=False, regressed_runs=1, runs=(RunMove("r", 1, 4),))
+    >>> signed = Signature(bench_version="1", facts_version="1", prices_date="")
+    >>> worst_run(Reading(Compared(title="", signature=signed, strategies=("a",), moves=(move,))), gate)
+    'worse in 1 of 0 runs; worst change: r (1 → 4)'
+    """
     if not gate.run:
         return ""
-    value = reading.value_in(gate.run, gate.strategy, gate.rule.metric)
-    there = "" if value is None else f" ({quantity(value, reading.unit(gate.rule.metric))})"
-    move = reading.move(gate.strategy, gate.rule.metric)
+    unit, move = reading.unit(gate.rule.metric), reading.move(gate.strategy, gate.rule.metric)
     shared = counted(reading.shared_runs, "run")
     worse = f"worse in {count(move.regressed_runs)} of {shared}; " if move else ""
+    moved = next((it for it in move.runs if it.run == gate.run), None) if move else None
+    if moved and {*REGRESSION} & gate.rule.settings.keys():
+        values = f"{quantity(moved.before, unit)} → {quantity(moved.after, unit)}"
+        return f"{worse}worst change: {reading.name(gate.run)} ({values})"
+    value = reading.value_in(gate.run, gate.strategy, gate.rule.metric)
+    there = "" if value is None else f" ({quantity(value, unit)})"
     return f"{worse}worst run: {reading.name(gate.run)}{there}"
 
 
