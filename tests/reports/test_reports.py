@@ -115,7 +115,9 @@ def test_the_page_of_several_scenarios_has_a_report_for_each() -> None:
 
 @pytest.mark.parametrize("size", SIZES)
 def test_the_first_line_is_the_same_everywhere(size: str) -> None:
-    compared = SIZES[size]()
+    compared = msgspec.structs.replace(SIZES[size](), skipped=(Skipped(path="a.jsonl", reason="cut"),))
+    shown = terminal_text([compared]) + rendered([compared], "markdown")
+    assert shown.count("1 file was not read: `a.jsonl` (cut).") == 2
     line = first_line(compared)
     if size != "hostile":
         assert terminal_text([compared]).split()[-len(line.split()) :] == line.split()
