@@ -29,7 +29,8 @@ def changed(evidence: CheckedReplay) -> Number:
 def invented(evidence: CheckedReplay) -> Number:
     """Texts of the strategy with a number, identifier, name or order that no earlier message has.
 
-    No prompts: nothing to measure.
+    A number or label beside a result may count anything: the strategy is *not checked* instead. No
+    prompts: nothing to measure.
 
     Source: https://arxiv.org/abs/2005.00661 (extrinsic hallucinations)
 
