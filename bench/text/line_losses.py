@@ -58,6 +58,36 @@ def misplaced(text: str, original: str) -> str:
     return found if is_silent else ""
 
 
+def out_of_order(text: str, original: str) -> str:
+    """The first line of a text that comes after a line which it stands before in another text, or
+    once too often; "" without one, for the lines in reverse, and for a text with other lines.
+
+    >>> texts = "a\\nc", "c\\nb\\na", "a\\nc\\nb", "a\\nc\\nb!"
+    >>> [out_of_order(text, "a\\nb\\nc") for text in texts]
+    ['', '', 'b', '']
+    """
+    lines = [*filter(None, map(str.strip, text.split("\n")))]
+    places = grouped(
+        (line.strip(), at) for at, line in enumerate(original.split("\n")) if line.strip()
+    )
+    own = [line for line in lines if line in places or not omission_in(line, original)]
+    if not places.keys() >= {*own}:
+        return ""
+    found = (_first_moved(some, places) for some in (own, own[::-1]))
+    return min(found, key=bool)
+
+
+def _first_moved(lines: list[str], places: dict[str, list[int]]) -> str:
+    """The first line without a place behind those of the lines before it; "" without one."""
+    last = -1
+    for line in lines:
+        at = _next(places[line], last)
+        if at is None:
+            return line
+        last = at
+    return ""
+
+
 def _next(places: list[int], last: int) -> int | None:
     """The first place after another one; None without one."""
     at = bisect_right(places, last)

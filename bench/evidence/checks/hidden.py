@@ -12,7 +12,7 @@ from ...model import SystemTurn, ToolResult, as_text, lines_of
 from ...model.scores import Check, Finding
 from ...text.exit_codes import exit_codes
 from ...text.instructions import keeps_words, sentences_of
-from ...text.line_losses import left_out, lost_indentation, misplaced
+from ...text.line_losses import left_out, lost_indentation, misplaced, out_of_order
 from ...text.omissions import omission_in, says_omission
 from ...text.quantities import kind_of
 from ...text.small_words import WORD
@@ -92,11 +92,23 @@ def missing_in_silence(own: RewrittenResult) -> str:
     """
     if own.shows_all or own.is_encoded or own.handles:
         return ""
+    if (
+        not own.table.fields
+        and own.gaps is None
+        and (line := own.once("order", lambda: _moved(own)))
+    ):
+        return f"{quoted(line)} stands in another place"
     if not _admits_a_gap(own):
         return own.once("silent", lambda: _missing_in_silence(own))
     texts = map(own.session.messages.texts.plain, (own.text, own.result.text))
     notice = "" if own.gaps else own.once("misplaced", lambda: misplaced(*texts))
     return f"{quoted(notice)} stands where nothing is left out" if notice else ""
+
+
+def _moved(own: RewrittenResult) -> str:
+    """The first line of a text with nothing but lines of its result that stands elsewhere."""
+    plain = own.session.messages.texts.plain
+    return out_of_order(plain(own.text), plain(own.result.text))
 
 
 def _lacks_sentences(own: OwnText) -> str:
