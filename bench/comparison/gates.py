@@ -15,8 +15,9 @@ from msgspec.structs import replace
 from ..model.advice import TODAY
 from ..model.compared import Compared, GateResult
 from ..model.metric import MetricInfo
-from ..model.scores import Number
+from ..model.scores import Number, Rule
 from ..model.signature import GateRule
+from ..text.wording import counted
 from .against import Against, replaced
 from .baseline import COUNTED, stale
 from .gate_rules import LIMITS, in_words, is_as_strict, is_beyond_limit, judged_strategies, limit_of
@@ -95,7 +96,28 @@ def _result(gate: _Gate) -> GateResult:
     if (obstacle := next(_obstacles(gate), None)) is not None:
         return obstacle
     results = list(_by_value(gate, gate.against.compared.metrics[gate.rule.metric]))
-    return next((result for result in results if result.outcome != "pass"), results[0])
+    result = next((result for result in results if result.outcome != "pass"), results[0])
+    words = _unchecked(gate) if result.outcome == "pass" else ""
+    return replace(result, outcome="undecided", reason=words) if words else result
+
+
+def _unchecked(gate: _Gate) -> str:
+    """The reason against a gate on faithful texts that holds only as far as they were checked; ""
+    for any other."""
+    rule = _CHECKS.get(gate.rule.metric)
+    scores = (gate.against.all.score(run, gate.strategy) for run in gate.against.all.all)
+    checks = [check for score in scores if score and rule and (check := score.checks.get(rule))]
+    many = sum(check.unchecked for check in checks)
+    first = next((check.unchecked_text for check in checks if check.unchecked), "")
+    return f"{counted(many, 'text')} could not be checked: {first}" if many else ""
+
+
+_CHECKS: dict[str, Rule] = {
+    "faithful.changed": "changed",
+    "faithful.invented": "invented",
+    "faithful.hidden_errors": "hidden",
+}
+"""The rules whose findings metrics count."""
 
 
 def _obstacles(gate: _Gate) -> Iterator[GateResult]:

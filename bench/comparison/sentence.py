@@ -240,9 +240,11 @@ def _why_not(
 
 def _refused(others: Sequence[Ranked]) -> str:
     """A second sentence on why another strategy is refused, if there is just one."""
-    if len(others) != 1 or others[0].verdict not in LOSES:
+    failed = next((rule for item in others for rule in item.rules if not rule.passed), None)
+    if len(others) != 1 or others[0].verdict not in LOSES or failed is None:
         return ""
-    return f" `{others[0].strategy}` {LOSES[others[0].verdict]}: {others[0].reason}."
+    name, loses = others[0].strategy, LOSES[others[0].verdict]
+    return f" `{name}` {loses}: {rule_failed(failed, quoting=False)}."
 
 
 def _other_economy(advice: Advice, items: Sequence[Ranked]) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ..comparison.reasons import FIGURES, figure_in_words
 from ..comparison.rules import GAINS
-from ..comparison.sentence import LOSES
+from ..comparison.sentence import LOSES, is_unknown_today
 from ..comparison.wording import less_or_more
 from ..model.advice import TODAY
 from ..model.compared import Compared
@@ -112,7 +112,9 @@ def _about(reading: Reading) -> str:
     kinds[0] = f"recordings in {kinds[0]} format" if formats else ""
     data = ", ".join(filter(None, kinds))
     others = sum(name != TODAY for name in compared.strategies)
-    against = f"{counted(others, 'strategy', 'strategies')} against what runs today"
+    is_known = not any(map(is_unknown_today, reading.ranked))
+    against = " against what runs today" if is_known else "; what runs today is not recorded"
+    against = f"{counted(others, 'strategy', 'strategies')}{against}"
     baseline = f"baseline {reading.against}" if reading.against else ""
     return " · ".join(filter(None, [data, reading.size, against if others else "", baseline]))
 

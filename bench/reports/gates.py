@@ -46,11 +46,11 @@ def cost_in_words(reading: Reading, strategy: str, move: Move | None = None) -> 
     metric = reading.price_metric
     now, today = (reading.value(name, metric) for name in (strategy, TODAY))
     others: list[tuple[tuple[str, str], str]] = []
-    if now is not None and today:
-        others.append(((reading.stated(today, metric), change(now / today)), "as recorded"))
     if move is not None and move.before and move.after is not None:
         before = reading.stated(move.before, metric, reading.shared_runs)
         others.append(((before, change(move.after / move.before)), "in the baseline"))
+    if now is not None and today:
+        others.append(((reading.stated(today, metric), change(now / today)), "as recorded"))
     against = [
         f"{cost} {' and '.join(where)} ({moved})"
         for (cost, moved), where in grouped(others).items()

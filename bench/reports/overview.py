@@ -42,7 +42,10 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
     failed = [gate for one in readings for gate in one.failed_gates]
     ships = [readings[at] for at in groups.get("Ship", ())]
     better = _better(readings, groups.get("Ship", ()))
-    advised = Counter(f"`{one.advice.advised}`" for one in ships)
+    advised = Counter(
+        f"`{readings[at].advice.advised}`" + (f" (better: {better[at]})" if at in better else "")
+        for at in groups.get("Ship", ())
+    )
     names = [f"{it} ({many} times)" if many > 1 else it for it, many in advised.items()]
 
     alone = ", each on its own" if len(names) > 1 else ""
@@ -52,7 +55,7 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Repo
     misses = [_figures(one)[1] for one in ships]
     limit = next(filter(None, (one.limit("needed", " ({})") for one in readings)), "")
     most = max(misses, default=0.0)
-    some = f" On average up to {percent(most)} of turns miss something{limit}."
+    some = f" The worst of them misses {percent(most)} of turns on average{limit}."
     none = " Nothing that a turn used would be missing." if misses else ""
     lost = some if most else none
     kept = [

@@ -19,7 +19,7 @@ from bench.comparison.gates import JUDGE, exit_code, judge
 from bench.model.compared import Compared, GateResult, Skipped
 from bench.model.errors import ResultsError, ScenarioError
 from bench.model.outcome import Failure
-from bench.model.scores import Number
+from bench.model.scores import Check, Number
 
 RECALL = {"metric": "needed.recall", "strategy": "mine", "max_drop": 0.01}
 GROWTH = {"metric": "cost.prompt_tokens", "strategy": "mine", "max_increase": "10%"}
@@ -67,6 +67,15 @@ def test_unchanged_values_pass() -> None:
     for now, then in ((GOOD, GOOD), (copied, copied), (GOOD, copied), (copied, GOOD), (matched, matched)):
         code, results = judged_gates(now, score_file_of(then), required=True)
         assert (code, {item.outcome for item in results}) == (0, {"pass"})
+
+
+def test_a_limit_on_changed_values_decides_nothing_where_texts_could_not_be_checked() -> None:
+    unread = mine_and_recorded("d", checks={"changed": Check(of=3, unchecked=1, unchecked_text="x")})
+    now = with_rules(*GOOD.runs, unread, rules=rules({"metric": "faithful.changed", "max": 0}))
+    assert next((item.outcome, item.reason) for item in judged_gates(now)[1]) == (
+        "undecided",
+        "1 text could not be checked: x",
+    )
 
 
 def test_a_regression_fails_with_both_values_over_the_same_runs() -> None:

@@ -321,7 +321,7 @@ def _measures_table(reading: Reading, metric: str) -> Table:
         value = quantity(reading.value(item.strategy, metric), reading.unit(metric))
         mark, price = reading.mark(item.strategy), reading.price(item)
         missed = percent(item.missed_turns) if is_shaped and item.missed_turns is not None else "–"
-        basis = re.sub(r"^mean.+, |^.+ of (?=.+)", "of ", reading.basis(item.strategy, metric))
+        basis = re.sub(r"^.+ of (?=.+)", "of ", reading.basis(item.strategy, metric))
         cost = _price_cell(reading, price if is_shaped else None, mark, "")
         return [Cell(value, basis), cost, Cell(missed)]
 
