@@ -58,7 +58,8 @@ def with_sentence(
     )
     about = next((item for item in ranked if item.strategy == asks), None)
     start = re.split(r"[:;,]", re.sub(r"^(Keep what runs today|Yes).*?: ", "", sentence))[0]
-    if about and f"`{asks}`" not in start:
+    is_answered = subject == asks and about is not None and about.verdict == "not certain"
+    if about and not is_answered and f"`{asks}`" not in start:
         no = subject == asks and about.verdict in LOSES
         sentence = f"{'No.' if no else _answer(about, answers)} {sentence}"
     return replace(advice, sentence=sentence, subject=subject)
