@@ -85,7 +85,7 @@ def hidden(evidence: ReplayEvidence) -> Check:
 
 def missing_in_silence(own: RewrittenResult) -> str:
     """The first fact, field, line or indentation of a result that its text lacks without a notice,
-    in words; "" without one.
+    or shows elsewhere, or the first notice where nothing is missing, in words; "" without one.
 
     The metric `loss.silent_truncation` counts results instead: what another message of a prompt has
     is not lost there, and a message that is gone without a word is.
