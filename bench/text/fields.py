@@ -71,13 +71,15 @@ class FieldTable:
 
     @cached_property
     def _rows_by_key(self) -> frozenset[int]:
-        """The numbers of the records in mappings of rows, each under a key of its own."""
+        """The numbers of the records in mappings of rows, each under a key that leads to no other
+        record."""
+        counts = Counter(record.name for record in self._records)
         alike = grouped(
-            ((record.around, record.keys), number) for number, record in enumerate(self._records)
-        ).values()
-        names = ({self._records[number].name for number in rows} for rows in alike)
-        mappings = (rows for rows, own in zip(alike, names, strict=True) if len(own) == len(rows))
-        return frozenset(number for rows in mappings if len(rows) > 1 for number in rows)
+            ((record.around, record.keys), number)
+            for number, record in enumerate(self._records)
+            if counts[record.name] == 1
+        )
+        return frozenset(number for rows in alike.values() if len(rows) > 1 for number in rows)
 
     def row_key(self, record: int) -> str:
         """The key of the row in a mapping of rows that a record is, or is inside; "" outside of
