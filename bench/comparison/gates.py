@@ -112,12 +112,8 @@ def _unchecked(gate: _Gate) -> str:
     return f"{counted(many, 'text')} could not be checked: {first}" if many else ""
 
 
-_CHECKS: dict[str, Rule] = {
-    "faithful.changed": "changed",
-    "faithful.invented": "invented",
-    "faithful.hidden_errors": "hidden",
-}
-"""The rules whose findings metrics count."""
+_CHECKS: dict[str, Rule] = {"faithful.changed": "changed", "faithful.invented": "invented"}
+"""The rules whose findings metrics count; what *hidden* does not check is no failure."""
 
 
 def _obstacles(gate: _Gate) -> Iterator[GateResult]:
