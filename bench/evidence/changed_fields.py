@@ -7,7 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from ..model import as_text, grouped, nested
@@ -29,7 +29,7 @@ _EMPTY_SIGNS = frozenset("-–—")
 _MORE = re.compile(r"(?:[,;]\s|\s\().*[A-Za-z].*", re.DOTALL)
 _FEWEST_PAIRS = 3
 _MOST_LISTS, _MOST_FITTING = 1000, 200
-"""The most lists, and the most records, with which one is compared."""
+"""The most lists, and the most records, with which one is compared in full."""
 
 _WORDS = re.compile(r"[\w:.@#-]*\w")
 _WORD, _LETTERS = re.compile(r"[^\W\d_]{3}"), re.compile(r"[^\W\d_]+")
@@ -78,7 +78,7 @@ def _are_compared(own: RewrittenResult, text: str, pieces: list[str]) -> bool:
     value = messages.contents.value(own.result.index)
     if _is_reordered(text, value):
         return False
-    recorded = grouped(_lists_of(value))
+    recorded = {key: dict.fromkeys(lists) for key, lists in grouped(_lists_of(value)).items()}
     for key, values in _lists_in(text):
         full = recorded.get(key)
         if not (_is_part(table, values, full) if full else _is_in_order(table, key, values)):
@@ -117,29 +117,32 @@ def _lists_in(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
         yield from _lists_of(parse_json(text))
 
 
-def _lists_of(value: Any, under: str = "") -> Iterator[tuple[str, tuple[str, ...]]]:
+def _lists_of(value: Any) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the lists of scalars in a value, each with the key that leads to it.
 
     >>> [*_lists_of({"m": [[1, 2], [3]], "rows": [{"tags": ["a"]}]})]
     [('m', ('1', '2')), ('m', ('3',)), ('tags', ('a',))]
     """
-    if isinstance(value, dict):
-        for key, item in value.items():
-            yield from _lists_of(item, key)
-    elif isinstance(value, list) and any(isinstance(item, dict | list) for item in value):
-        for item in value:
-            yield from _lists_of(item, under)
-    elif isinstance(value, list):
-        yield under, tuple(map(as_text, value))
+    waiting = [("", value)]
+    while waiting:
+        key, node = waiting.pop()
+        inner: list[tuple[str, Any]] = []
+        if isinstance(node, dict):
+            inner = [*node.items()]
+        elif isinstance(node, list) and any(isinstance(item, dict | list) for item in node):
+            inner = [(key, item) for item in node]
+        elif isinstance(node, list):
+            yield key, tuple(map(as_text, node))
+        waiting.extend(reversed(inner))
 
 
-def _is_part(table: FieldTable, values: Sequence[str], lists: Sequence[Sequence[str]]) -> bool:
+def _is_part(table: FieldTable, values: Sequence[str], lists: Collection[Sequence[str]]) -> bool:
     """True if the values of a list, except words that the result does not have, are in one of some
-    lists, in its order."""
-    if values in lists[:_MOST_LISTS]:
+    lists, in its order. Of many lists the first ones are searched."""
+    if values in lists:
         return True
     known = [value for value in values if table.says_value(value)]
-    rests = map(iter, lists[:_MOST_LISTS])
+    rests = map(iter, islice(lists, _MOST_LISTS))
     return any(
         all(any(same_value(value, other) for other in rest) for value in known) for rest in rests
     )
