@@ -98,15 +98,14 @@ class Mask(Compactor):
 
     mode = "per_call"
     _instead: dict[Message, Message] = state(dict)  # the replacement of each message
-    placeholder = "[tool result cleared]"
 
     @abstractmethod
     def old(self, window: Window) -> Sequence[Message]:
         """The results to mask; none where all are shown."""
 
+    @abstractmethod
     def text(self, message: Message) -> str:
         """The text that replaces a result."""
-        return self.placeholder
 
     def compact(self, window: Window) -> list[Message] | None:
         old, instead = self.old(window), self._instead
@@ -137,26 +136,16 @@ class Summarising(Compactor):
 class Summary(Summarising):
     """The engine of summaries: one replaces the old messages between the head and the end from
     `divided`.
-
-    If there are no old messages to read, the text `unread` takes its place.
     """
-
-    unread = ""
 
     @abstractmethod
     def divided(self, window: Window) -> Parts | None:
         """The parts of the history, or None for no change."""
-
-    def message(self, text: str) -> Message:
-        """The message with a summary, by default of the user."""
-        return summary_message(text)
 
     def compact(self, window: Window) -> NewHistory | None:
         parts = self.divided(window)
         if parts is None:
             return None
         before, old, after = parts
-        if not old:
-            return NewHistory([*before, self.message(self.unread), *after])
         written = self.write(old)
-        return NewHistory([*before, self.message(written.text), *after], written=(written,))
+        return NewHistory([*before, summary_message(written.text), *after], written=(written,))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -72,24 +72,6 @@ def with_text(message: Message, text: str) -> Message:
     return msgspec.structs.replace(message, text=text)
 
 
-def without_inputs(message: Message, cleared: Collection[str | None]) -> Message:
-    """A message with empty arguments in the calls with these ids, except for calls in its text."""
-    if not any(call.id in cleared for call in message.tool_calls):
-        return message
-    calls = (
-        msgspec.structs.replace(call, arguments={})
-        if call.id in cleared and not call.in_text
-        else call
-        for call in message.tool_calls
-    )
-    return msgspec.structs.replace(message, tool_calls=tuple(calls))
-
-
 def summary_message(text: str) -> Message:
     """A user message with a summary of older messages."""
     return Message(role="user", kind="made", text=text)
-
-
-def assistant_message(text: str) -> Message:
-    """An assistant message written by the strategy."""
-    return Message(role="assistant", kind="made", text=text)

@@ -12,6 +12,3 @@ Turns = Annotated[int, msgspec.Meta(ge=1, le=10**12)]
 
 Share = Annotated[float, msgspec.Meta(gt=0, le=1)]
 """A setting that is a fraction: above 0, up to 1."""
-
-Factor = Annotated[float, msgspec.Meta(gt=0, le=100)]
-"""A setting that a limit is multiplied by."""

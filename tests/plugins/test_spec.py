@@ -144,7 +144,7 @@ def test_routers_with_settings_may_be_in_a_list(tmp_path):
         ("m=store=full+store=full", "given twice"),
         ("m=store=[full,full]", "takes one spec, got 2"),
         ("m=store=ful", "did you mean full?"),
-        ("m=compactor=langchain.sumarize", "did you mean langchain.summarize"),
+        ("m=compactor=openhands.sumarize", "did you mean openhands.summarize"),
         ("m=store=truncate:limt=3", "did you mean limit?"),
         ("m=store=truncate:limit=many", "limit=many"),
         ("m=summarizer=untruncated:limit=3", "it takes none"),

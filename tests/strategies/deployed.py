@@ -50,33 +50,6 @@ def first_five(raw: Mapping[str, Any]) -> Any:
     )
 
 
-def revision(raw: Mapping[str, Any], shows: str) -> Any:
-    """A later revision of 000: `count`, `headers` or `result` beside the number of rows or lines."""
-    data, lines = _raw(raw)
-    try:
-        rows = json.loads(data) if isinstance(data, str) and data else None
-    except json.JSONDecodeError:
-        rows = None
-    if isinstance(rows, list):
-        named = shows != "count" and rows and isinstance(rows[0], dict)
-        return {
-            "type": "table",
-            "row_count": len(rows),
-            **({"headers": list(rows[0]), "preview": rows[:2]} if named else {}),
-        }
-    marks = ("✅ Code executed", "❌ Code execution") if shows == "result" else MARKS
-    left = [line for line in lines if not line.startswith(marks)]
-    if not left:
-        status = next((line for line in lines if line.startswith(MARKS)), None)
-        message = None if status is None else status.partition("|")[0].replace("✅", "").replace("❌", "").strip()
-        return None if status is None else {"type": "default", "message": message}
-    own = [line.replace("SUMMARY:", "").strip() for line in left if line.strip().startswith("SUMMARY:")]
-    more: dict[str, Any] = {"summary_text": " ".join(own)} if own else {"preview": left[:2]}
-    if shows == "result" and not own:
-        more = {"preview": [line for line in left if line.startswith(MARKS)][:1] or left[:1]}
-    return {"type": "console", "line_count": len(left), **({} if shows == "count" else more)}
-
-
 def stored(function: str, value: Any, success: bool) -> dict[str, Any]:
     """The record that the store of 004 keeps: `result_type`, `result`, `result_summary`, `result_metadata`."""
     if success and function in STRUCTURED:

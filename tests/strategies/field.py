@@ -2,35 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import pytest
 from hypothesis import strategies as st
 
 from bench.model import Message, ToolCall
-from bench.plugins import registry
-from bench.plugins.registry import build, entries, register
+from bench.plugins.registry import build
 from bench.replayer.numbering import Numbers
 from bench.replayer.threads import Thread
 from bench.strategies import NewHistory, Window
 from bench.strategies.user_code.functions import SlotFunction
 from bench.tokens.counting import TokenCounter
-
-
-def spied(messages: Sequence[Message]) -> str:
-    """A summary that says what its writer read."""
-    return "SUMMARY OF " + "|".join(f"{message.kind}:{message.text}" for message in messages)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def spied_writer() -> Iterator[None]:
-    """The writer `spied`, gone when the tests of the file that imports this end."""
-    entries("writer")
-    register("writer", "spied")(spied)
-    yield
-    del registry._entries["writer"]["spied"]
-
 
 TEXTS = st.one_of(
     st.sampled_from(["", "ok", "a\nb\nc", "one line that is a little longer than the others\n"]),
@@ -116,60 +99,9 @@ def prompts(spec: str, messages: Sequence[Message], max_tokens: int = 128_000) -
     return found
 
 
-def contents(messages: Sequence[Message]) -> list[tuple[Any, ...]]:
-    """Messages by what they say: kind, text, call id, and calls with their arguments."""
-    return [
-        (m.kind, m.text, m.call_id, tuple((call.id, call.name, repr(call.arguments)) for call in m.tool_calls))
-        for m in messages
-    ]
-
-
-def original(messages: Sequence[Message]) -> list[Any]:
-    """Messages as langchain has them; text written by a strategy is a user's."""
-    from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
-
-    found: list[Any] = []
-    for number, message in enumerate(messages):
-        shared: dict[str, Any] = {"content": message.text, "id": str(number)}
-        if message.kind == "system":
-            found.append(SystemMessage(**shared))
-        elif message.kind == "model":
-            made = [{"name": c.name, "args": c.arguments, "id": c.id, "type": "tool_call"} for c in message.tool_calls]
-            found.append(AIMessage(**shared, tool_calls=made))
-        elif message.kind == "result":
-            found.append(ToolMessage(**shared, tool_call_id=message.call_id))
-        else:
-            found.append(HumanMessage(**shared))
-    return found
-
-
-def of_original(messages: Sequence[Any]) -> list[tuple[Any, ...]]:
-    """langchain's messages by what they say, as `said` gives ours."""
-    kinds = {"human": "user", "ai": "model", "tool": "result", "system": "system"}
-    return [
-        (
-            kinds[m.type],
-            m.content,
-            getattr(m, "tool_call_id", None),
-            tuple((call["id"], call["name"], repr(call["args"])) for call in getattr(m, "tool_calls", ())),
-        )
-        for m in messages
-    ]
-
-
 def user(text: str, step: int) -> Message:
     """A request."""
     return Message(role="user", kind="user", text=text, step=step)
-
-
-def model_message(text: str, step: int, *calls: ToolCall) -> Message:
-    """An answer of the model, with its calls."""
-    return Message(role="assistant", kind="model", text=text, step=step, tool_calls=calls)
-
-
-def talk(turns: int, text: str = "x" * 40) -> list[Message]:
-    """Requests and answers in turn."""
-    return [(user if n % 2 == 0 else model_message)(f"{n}: {text}", n) for n in range(2 * turns)]
 
 
 def session(
@@ -180,7 +112,8 @@ def session(
     for turn in range(turns):
         given = [{"file_path": path or f"f{turn}.py"} if calls == 1 else {"n": n} for n in range(calls)]
         made = [ToolCall(id=f"{ids}{turn}_{n}", name=name, arguments=given[n]) for n in range(calls)]
-        messages.append(model_message("", len(messages), *made))
+        step = len(messages)
+        messages.append(Message(role="assistant", kind="model", text="", step=step, tool_calls=tuple(made)))
         for call in made:
             messages.append(
                 Message(role="tool", kind="result", text=f"{turn}: {text}", step=len(messages), call_id=call.id)

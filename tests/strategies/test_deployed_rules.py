@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import deployed
-import pytest
 from handmade import SMALL, result
 
 from bench.model import Record, ToolResult
@@ -109,17 +108,9 @@ def is_plain(given: ToolResult) -> bool:
     return all(str(item.get("data", "[]")) in map(json.dumps, ROWS) or item.get("type") != "table" for item in items)
 
 
-RULES = [
-    ("table_console:noise=markers", deployed.first_five),
-    ("headers_preview", lambda raw: deployed.revision(raw, "headers")),
-    ("first_result_line", lambda raw: deployed.revision(raw, "result")),
-]
-
-
-@pytest.mark.parametrize(("name", "oracle"), RULES, ids=[name for name, _ in RULES])
-def test_the_documented_summarizers_equal_the_deployed_ones(name: str, oracle: Callable[[Any], Any]) -> None:
-    summarize, plain_ones = build("summarizer", name).start()[1], list(filter(is_plain, raw_results()))
-    pairs = [(shaped(summarize(one)), oracle(raw_mapping(one))) for one in plain_ones]
+def test_the_documented_summarizer_equals_the_deployed_one() -> None:
+    summarize = build("summarizer", "table_console:noise=markers").start()[1]
+    pairs = [(shaped(summarize(one)), deployed.first_five(raw_mapping(one))) for one in filter(is_plain, raw_results())]
     assert agreement(pairs) == (len(pairs), len(pairs))
     assert len(pairs) > 100
 

@@ -3,37 +3,21 @@
 from __future__ import annotations
 
 import pytest
-from field import answer, model_message, prompts, session, shape, spied_writer, talk, user, window_of  # noqa: F401
+from field import answer, prompts, session, shape, window_of
 
 from bench.model import Message, ToolResult
 from bench.plugins.registry import build
 
 WIDE = 128_000
-OFTEN = [*session(3), user("now this", 20), *session(2)[2:]]
-REQUESTS = [user("a" * 40, 0), user("b" * 40, 1), user("c" * 40, 2), model_message("x", 3)]
-TALK = [*talk(10), user("and now?", 99)]
-MIXED = [*session(2), *session(2, name="read", ids="r")[2:], *session(1, ids="d")[2:]]
-SIX = [*session(6), user("on", 50)]
 HANDMADE = [
-    ("codex keeps the user's messages and a summary", "codex:threshold=0.01,writer=spied", OFTEN, 1000, "0-1 8 user"),
-    ("codex cuts the oldest that does not fit", "codex:threshold=0.01,user_tokens=15", REQUESTS, 100, "1~ 2 user"),
-    ("codex, all calls", "codex:max_tokens=200", session(12), WIDE, "0-1 user"),
     ("openhands stays within 80 events", "openhands.summarize", session(40)[:80], WIDE, "0-79"),
     ("openhands keeps head, summary and half", "openhands.summarize", session(40), WIDE, "0-3 user 48-81"),
     ("openhands counts parallel calls", "openhands.summarize", session(14, calls=3), WIDE, "0-5 user 38-57"),
     ("swe-agent keeps task and last", "swe_agent.last_n:n=3", session(8, "a\nb\nc"), WIDE, "0-2 3~ 4 5~ 6 7~ 8 9~ 10 11~ 12-17"),
     ("agent framework: calls become lines", "agent_framework.tool_result", session(3, "x" * 5000), WIDE, "0-1 assistant*2 6-7"),
-    ("gemini: one request is not compressed", "gemini.compress:max_tokens=100", session(20), WIDE, "0-41"),
-    ("gemini compresses up to a user message", "gemini.compress:max_tokens=100", TALK, WIDE, "user assistant 16-20"),
     ("anthropic keeps three", "clear_tool_uses:trigger=1", session(6), WIDE, "0-2 3~ 4 5~ 6 7~ 8-13"),
     ("anthropic clears all", "clear_tool_uses:trigger=1,keep=0", session(6), WIDE, "0-2 3~ 4 5~ 6 7~ 8 9~ 10 11~ 12 13~"),
     ("anthropic below its trigger", "clear_tool_uses", session(6), WIDE, "0-13"),
-    ("anthropic by tool uses", "clear_tool_uses:trigger_tool_uses=6", session(6), WIDE, "0-13"),
-    ("anthropic above tool uses", "clear_tool_uses:trigger_tool_uses=5", session(6), WIDE, "0-2 3~ 4 5~ 6 7~ 8-13"),
-    ("anthropic excludes tools", "clear_tool_uses:trigger=1,keep=2,exclude_tools=[read]", MIXED, WIDE, "0-2 3~ 4-11"),
-    ("anthropic clears inputs", "clear_tool_uses:trigger=1,clear_tool_inputs=true", session(5), WIDE, "0-1 2~ 3~ 4~ 5~ 6-11"),
-    ("langchain never summarises without a trigger", "langchain.summarize", session(99), 1000, "0-199"),
-    ("langchain keeps a result with its call", "langchain.summarize:trigger_messages=13,keep_messages=3", session(6), WIDE, "0 user 10-13"),
 ]  # fmt: skip
 """Case, spec, history, window, and the messages left: places in the history, `~` for a changed message, the role of a new one."""
 
@@ -43,15 +27,8 @@ def test_a_policy_leaves_the_messages_found_by_hand(spec: str, history: list[Mes
     assert shape(answer(spec, history, window), history) == left
 
 
-APART = [*session(4, "word " * 500), user("now this", 50), *session(5, "word " * 500, ids="d")[2:]]
 WORDS = [
-    ("codex:writer=spied,threshold=0.01", OFTEN, 1000, 3, "SUMMARY OF system:You help.|user:go|model:|result:0: word"),
-    ('codex:threshold=0.01,writer="extractive:max_chars=0"', OFTEN, 100, -1, "(no summary)"),
-    ("codex:threshold=0.01,user_tokens=15", [user("b" * 40, 1), user("c" * 40, 2)], 100, 0, "b" * 10 + "…5 tokens truncated…" + "b" * 10),
     ("agent_framework.tool_result", session(3, "x" * 5000), WIDE, 2, "[Tool results: bash: 0: xxx"),
-    ("langchain.summarize:trigger_messages=1,keep_messages=1,writer=spied", session(9, "word " * 500), WIDE, 1,
-     "[earlier messages left out, not summarised]"),  # one request and many tools: nothing is left to read
-    ("langchain.summarize:trigger_messages=1,keep_messages=1,writer=spied", APART, WIDE, 1, "SUMMARY OF user:now this|model:|result:"),
 ]  # fmt: skip
 """A spec, the history, the window, which message of the prompt is looked at, and how its text begins."""
 
@@ -94,7 +71,6 @@ REPLACED = ("[tool result cleared]", "[tool result left out", "Old environment")
 SEQUENCES = [
     ("clear_tool_uses:trigger=1,keep=1", session(6), [0, 0, 1, 2, 3, 4, 5]),
     ("mask_observations:keep_last=1,every=3", session(6), [0, 0, 1, 1, 1, 4, 4]),
-    ("swe_agent.last_n:n=2,polling=4", session(14), [0, 0, 0, 1, 1, 1, 1, 5, 5, 5, 5, 9, 9, 9, 9]),
 ]  # fmt: skip
 """A spec, a session, and how many results are replaced in each prompt."""
 
@@ -106,11 +82,6 @@ def test_the_number_of_replaced_results_per_call_equals_that_by_hand(
     assert [sum(m.text.startswith(REPLACED) for m in prompt) for prompt in prompts(spec, history)] == replaced
 
 
-def test_an_earlier_summary_is_not_a_user_message() -> None:
-    codex = prompts("codex:max_tokens=200", session(12))[-1]
-    assert [message.kind for message in codex].count("made") == 1
-
-
 # ---------------------------------------------------------------- outputs
 
 LONG = "a" * 5000 + "b" * 10 + "c" * 5000
@@ -118,12 +89,10 @@ CUT = f"<output_head>\n{LONG[:5000]}\n</output_head>\n<elided_chars>\n10 charact
 CUT += f"<output_tail>\n{LONG[-5000:]}\n</output_tail>"
 MANY = "\n".join(f"row {n} " + "x" * 2000 for n in range(50))
 OUTPUTS = [
-    ("codex.output:limit=10,factor=1", "0123456789", "0123456789"),
-    ("codex.output:limit=10,factor=1", "0123456789A", "01234…1 chars truncated…6789A"),
     ("codex.output:limit=10", "0123456789AB", "0123456789AB"),
-    ("codex.output:limit=2,factor=1,unit=tokens", "0123456789AB", "0123…1 tokens truncated…89AB"),
-    ("codex.output:limit=5,factor=1", "é" * 5, "é…3 chars truncated…é"),
-    ("codex.output:limit=0,factor=1", "abc", "…3 chars truncated…"),
+    ("codex.output:limit=10", "0123456789ABC", "012345…1 chars truncated…789ABC"),
+    ("codex.output:limit=5", "é" * 5, "é…3 chars truncated…é"),
+    ("codex.output:limit=0", "abc", "…3 chars truncated…"),
     ("codex.output", "", ""),
     ("mini_swe_agent.output", "x" * 9999, "x" * 9999),
     ("mini_swe_agent.output", LONG, CUT),

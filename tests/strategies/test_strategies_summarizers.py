@@ -80,13 +80,6 @@ def test_noise_markers_loses_answers_like_the_first_deployed_version() -> None:
         build("summarizer", "table_console:noise=all")
 
 
-# ---------------------------------------------------------------- later revisions
-
-
-def test_headers_preview_shows_the_given_number_of_rows() -> None:
-    assert value_of("headers_preview:preview=1", script("", rows(3)))["preview"] == [{"n": 0}]
-
-
 def test_count_only_has_the_conditions_of_table_console() -> None:
     assert value_of("count_only", script(log(9), rows(50))) == {"type": "table", "row_count": 50}
     assert value_of("count_only", script(log(12), rows(5))) == {"type": "console", "line_count": 12}

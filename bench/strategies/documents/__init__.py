@@ -12,7 +12,6 @@ from .. import json_value, parsed_value
 Noise = Literal["status", "markers"]
 """The console lines that are left out: those about the execution, or all with a mark."""
 
-MARKS = ("✅", "❌")
 _NOISE = {
     "status": re.compile(
         r"\s*(?:✅\ufe0f?\s*Code executed|❌\ufe0f?\s*Code execution)", re.IGNORECASE
@@ -23,18 +22,15 @@ _NOISE = {
 
 @dataclass(frozen=True)
 class ScriptOutput:
-    """A raw script result: its console lines, its items, and the console text."""
+    """A raw script result: its console lines and its items."""
 
     lines: tuple[str, ...]
     items: tuple[Any, ...] = ()
-    console: str = ""
 
     def without(self, noise: Noise) -> tuple[str, ...]:
         """The console lines without noise."""
         is_noise = _NOISE[noise].match
-        return tuple(
-            line for line in self.lines if not (line.lstrip().startswith(MARKS) and is_noise(line))
-        )
+        return tuple(line for line in self.lines if not is_noise(line))
 
     @property
     def tables(self) -> list[Any]:
@@ -62,14 +58,14 @@ def script_output(result: ToolResult) -> ScriptOutput:
         not isinstance(value, dict)
         or not {"output", "structured_output", "structuredOutput"} & value.keys()
     ):
-        return ScriptOutput(tuple(lines_of(result.text)), (), result.text)
+        return ScriptOutput(tuple(lines_of(result.text)))
     output = value.get("output")
     console = "" if output is None else as_text(output)
     items = value.get("structured_output") or value.get("structuredOutput") or []
     items = json_value(items) if isinstance(items, str) else items
     if not isinstance(items, list):
         items = [items] if items else []
-    return ScriptOutput(tuple(lines_of(console)), tuple(items), console)
+    return ScriptOutput(tuple(lines_of(console)), tuple(items))
 
 
 def rows_of(data: Any) -> list[Any] | None:

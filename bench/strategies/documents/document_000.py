@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from ...model import ToolResult, as_text
@@ -10,10 +10,9 @@ from ...model.outcome import OUTPUT, PARAMETERS, SELECTED, SUMMARY, TASK_STATE
 from ...plugins.registry import register
 from .. import Execution, Reply
 from ..settings import Count
-from . import MARKS, Noise, ScriptOutput, rows_of, script_output
+from . import Noise, ScriptOutput, rows_of, script_output
 
 Value = dict[str, Any] | None
-STATUS = ("✅ Code executed", "❌ Code execution")
 
 
 @register("summarizer", "table_console")
@@ -44,85 +43,6 @@ def table_console(
     message = f"{len(lines)} console lines; first {max_lines} shown."
     console = {"line_count": len(lines), "truncated_lines": list(lines[:max_lines])}
     return {"type": "console", "message": message, "console": console}
-
-
-# ---------------------------------------------------------------- two later revisions
-
-
-@register("summarizer", "first_result_line")
-def first_result_line(result: ToolResult) -> Value:
-    """The first line of a console log that states a result, and the number of lines.
-
-    That is the first line that starts with ✅ or ❌, else the first line. Lines that begin with
-    `SUMMARY:` are shown instead, where there are any. If there are only status lines, the first is
-    shown, up to a `|`. A result with a table is shown as `headers_preview` shows it, and an empty
-    one has no summary.
-
-    Source: 000 Step 3, the latest revision by the same owners
-
-    >>> log = {"output": "looking for level 2\\n✅ Wall created.\\n✅ Code executed successfully | 12:03"}
-    >>> first_result_line(ToolResult(index=0, call_id="a", function="f", data=log))
-    {'type': 'console', 'line_count': 2, 'preview': ['✅ Wall created.']}
-    """
-
-    def first_marked(lines: list[str]) -> Sequence[str]:
-        return [line for line in lines if line.startswith(MARKS)][:1] or lines[:1]
-
-    return _by_revision(result, STATUS, 2, first_marked)
-
-
-@register("summarizer", "headers_preview")
-def headers_preview(result: ToolResult, *, preview: Count = 2) -> Value:
-    """A table's size, column names and first rows; else the summary that a log names.
-
-    Lines that start with ✅ or ❌ are left out and not counted; a log with only such lines is shown
-    as the first of them, up to a `|`. Only the first table item is looked at; data other than a
-    list is not a table. A short result is summarised too.
-
-    Source: 000 Step 3, a later revision by the same owners
-
-    >>> table = {"structured_output": [{"type": "table", "data": '[{"a": 1}, {"a": 2}, {"a": 3}]'}]}
-    >>> headers_preview(ToolResult(index=0, call_id="a", function="f", data=table))
-    {'type': 'table', 'row_count': 3, 'headers': ['a'], 'preview': [{'a': 1}, {'a': 2}]}
-    """
-    return _by_revision(result, MARKS, preview, lambda lines: lines[:preview])
-
-
-def _by_revision(
-    result: ToolResult,
-    noise: tuple[str, ...],
-    preview: int,
-    select: Callable[[list[str]], Sequence[str]],
-) -> Value:
-    """The summary by a later revision: from the first table, else from the console lines.
-
-    Lines that start with `noise` are left out; `select` chooses among the others.
-    """
-    output = script_output(result)
-    data = next(iter(output.tables), None)
-    rows = rows_of(data) if data else None
-    if rows is not None:
-        named = rows and isinstance(rows[0], dict)
-        more = {"headers": list(rows[0]), "preview": rows[:preview]} if named else {}
-        return {"type": "table", "row_count": len(rows), **more}
-    console = output.console.strip()
-    lines = console.split("\n") if console else []
-    results = [line for line in lines if not line.startswith(noise)]
-    if results:
-        return {"type": "console", "line_count": len(results), **_preview(results, select)}
-    status = next((line for line in lines if line.startswith(MARKS)), None)
-    if status is None:
-        return None
-    message = status.partition("|")[0].replace("✅", "").replace("❌", "").strip()
-    return {"type": "default", "message": message}
-
-
-def _preview(lines: list[str], select: Callable[[list[str]], Sequence[str]]) -> dict[str, Any]:
-    """The log's own `SUMMARY:` lines, else the selected lines."""
-    named = [line for line in lines if line.strip().startswith("SUMMARY:")]
-    if not named:
-        return {"preview": list(select(lines))}
-    return {"summary_text": " ".join(line.replace("SUMMARY:", "").strip() for line in named)}
 
 
 # ---------------------------------------------------------------- the agent's reply

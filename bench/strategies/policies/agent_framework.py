@@ -8,7 +8,7 @@ from ...model import Message
 from ...plugins.registry import register
 from .. import Window
 from ..engines import Compactor
-from ..histories import assistant_message, older
+from ..histories import older
 from ..settings import Count
 
 _LONGEST_LINE = 4096
@@ -31,10 +31,14 @@ class AgentFrameworkToolResult(Compactor):
 
     def compact(self, window: Window) -> list[Message] | None:
         groups = older(calls_of(window.messages), self.keep_last_tool_call_groups)
-        lines = {group[0]: assistant_message(results_line(group)) for group in groups}
+        lines = {group[0]: _written(results_line(group)) for group in groups}
         gone = {message for group in groups for message in group[1:]}
         shown = [lines.get(message, message) for message in window.messages if message not in gone]
         return shown if lines else None
+
+
+def _written(text: str) -> Message:
+    return Message(role="assistant", kind="made", text=text)
 
 
 def results_line(group: Sequence[Message]) -> str:
@@ -53,21 +57,13 @@ def results_line(group: Sequence[Message]) -> str:
 
 
 def calls_of(messages: Sequence[Message]) -> list[list[Message]]:
-    """The calls of a history, each with its results.
-
-    A result whose call is not known joins the calls or results just before it.
-    """
-    groups: list[list[Message]] = []
-    by_call: dict[str, list[Message]] = {}
-    before: list[Message] | None = None  # the group of the calls or results just before
+    """The calls of a history, each with its results."""
+    groups: dict[Message, list[Message]] = {}
+    by_call: dict[str | None, list[Message]] = {}
     for message in messages:
-        is_result = message.kind == "result"
-        group = by_call.get(message.call_id or "", before) if is_result else None
-        before = group
-        if is_result or message.tool_calls:
-            if group is None:
-                before = group = []
-                groups.append(group)
-            group.append(message)
-            by_call.update({call.id: group for call in message.tool_calls})
-    return groups
+        if message.tool_calls:
+            groups[message] = [message]
+            by_call |= {call.id: groups[message] for call in message.tool_calls}
+        elif message.kind == "result" and message.call_id in by_call:
+            by_call[message.call_id].append(message)
+    return list(groups.values())

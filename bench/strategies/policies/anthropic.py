@@ -8,7 +8,7 @@ from ...model import Message
 from ...plugins.registry import register
 from .. import Window
 from ..engines import Mask, state
-from ..histories import older, without_inputs
+from ..histories import older
 from ..settings import Count
 
 
@@ -16,9 +16,7 @@ from ..settings import Count
 class ClearToolUses(Mask):
     """The last `keep` tool results; above `trigger` prompt tokens the older ones are cleared.
 
-    With `trigger_tool_uses` the number of tool uses counts instead.
-    Results of `exclude_tools` stay and do not count towards `keep`. Where clearing would free fewer
-    than `clear_at_least` tokens, nothing is cleared.
+    Where clearing would free fewer than `clear_at_least` tokens, nothing is cleared.
 
     Source: Anthropic API, "Context editing", clear_tool_uses_20250919
     (https://platform.claude.com/docs/en/build-with-claude/context-editing)
@@ -28,36 +26,20 @@ class ClearToolUses(Mask):
     """
 
     trigger: Count = 100_000
-    trigger_tool_uses: Count | None = None
     keep: Count = 3
     clear_at_least: Count = 0
-    exclude_tools: tuple[str, ...] = ()
-    clear_tool_inputs: bool = False
-    placeholder: str = "[tool result cleared]"
-    _names: dict[str | None, str] = state(dict)  # of the tools, by call
-    _uses: int = state(int)
-    _results: list[Message] = state(list)  # but of excluded tools
+    _results: list[Message] = state(list)
 
     def old(self, window: Window) -> Sequence[Message]:
-        for message in window.added:
-            self._names.update((call.id, call.name) for call in message.tool_calls)
-            if message.kind == "result":
-                self._uses += 1
-                if self._names.get(message.call_id) not in self.exclude_tools:
-                    self._results.append(message)
-        uses = self.trigger_tool_uses
-        if (window.tokens <= self.trigger) if uses is None else (self._uses <= uses):
-            return []
-        return older(self._results, self.keep)
+        self._results += (message for message in window.added if message.kind == "result")
+        return older(self._results, self.keep) if window.tokens > self.trigger else []
+
+    def text(self, message: Message) -> str:
+        return "[tool result cleared]"
 
     def compact(self, window: Window) -> list[Message] | None:
         cleared = super().compact(window)
-        if cleared is None:
-            return None
-        if self.clear_tool_inputs:
-            ids = {message.call_id for message in self._instead}
-            cleared = [without_inputs(message, ids) for message in cleared]
-        if not self.clear_at_least:
+        if cleared is None or not self.clear_at_least:
             return cleared
         pairs = zip(window.messages, cleared, strict=True)
         freed = sum(window.count(old) - window.count(new) for old, new in pairs if new is not old)

@@ -10,7 +10,7 @@ from ...model import Message, ToolResult
 from ...plugins.registry import register
 from .. import Window, parsed_value
 from ..engines import Mask
-from ..settings import Count, Turns
+from ..settings import Count
 
 
 @register("compactor", "swe_agent.last_n")
@@ -18,8 +18,7 @@ class SweAgentLastN(Mask):
     """The first observation and the last `n`; each one between is shown as its number of lines.
 
     An observation is a tool result; the first is the task, which SWE-agent counts as one (the first
-    user message here, else the first result). With `polling` above 1 the boundary moves only when
-    that many more observations have come, so the cached prefix stays valid in between.
+    user message here, else the first result).
 
     Source: SWE-agent 1.1, sweagent/agent/history_processors.py (LastNObservations)
 
@@ -28,12 +27,11 @@ class SweAgentLastN(Mask):
     """
 
     n: Count = 5
-    polling: Turns = 1
 
     def old(self, window: Window) -> Sequence[Message]:
         task = next((message for message in window.messages if message.kind == "user"), None)
         seen = [m for m in window.messages if m is task or m.kind == "result"]
-        return seen[1 : max(0, len(seen) // self.polling * self.polling - self.n)]
+        return seen[1 : max(0, len(seen) - self.n)]
 
     def text(self, message: Message) -> str:
         return f"Old environment output: ({len(message.text.splitlines())} lines omitted)"
