@@ -289,7 +289,7 @@ def _advice(
         cheapest_rejected=_cheapest_rejected(ordered, deciding),
         ranked=ordered,
     )
-    return with_sentence(advice, answers, question.assumed, compared.asks, compared.gates)
+    return with_sentence(advice, answers, question.assumed, compared.asks)
 
 
 def _cheapest_rejected(ordered: tuple[Ranked, ...], deciding: Economy) -> str | None:

@@ -112,7 +112,7 @@ def interval_of_share(shares: Sequence[float]) -> tuple[float, float] | None:
     return max(gain.low, 0.0), min(2 * gain.mean - gain.low, 1.0)
 
 
-def corrected_for_tries(tries: Mapping[str, tuple[tuple[float, ...], float]]) -> dict[str, float]:
+def corrected_for_tries(tries: Mapping[Key, tuple[tuple[float, ...], float]]) -> dict[Key, float]:
     """The p-value of each strategy, corrected over all: its values by task tell it from others.
 
     Strategies with the same values on every task are one try.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-
-from msgspec.structs import replace
+from itertools import combinations
 
 from ..model.advice import TODAY, RuleResult
 from ..model.scores import Finding, Rule
+from ..text.wording import listed
 from .certainty import FEWEST, certain, corrected_for_tries, mean_gain
 from .rules import ROUNDING, TABLE, asked_by, merit, slots_in_spec
 from .totals import Runs
@@ -20,9 +20,8 @@ def gains_of(
     the interval of its gain on today's.
 
     Strategies with today's figure on every task are left out: they can only be cheaper. If today's
-    is not measured, nothing can be better than it; the finding then compares with the worst
-    strategy, and the worst with the best. One that fills a slot in which nothing could be measured
-    is not better.
+    is not measured, nothing can be better than it; the finding then compares with the best strategy
+    (`_against_best`). One that fills a slot in which nothing could be measured is not better.
     """
     figures = {
         name: figure
@@ -31,14 +30,7 @@ def gains_of(
         if name != TODAY
     }
     is_known = any(runs.means(TODAY, figure.metric) for figure in figures.values())
-    ordered = sorted(figures, key=lambda name: (merit([figures[name]], about), name))
-    worst, best = (ordered[0], ordered[-1]) if ordered else ("", "")
-    gains: dict[str, tuple[float, ...]] = {}
-    for name, figure in figures.items():
-        sign = -1 if asked_by(figure).better == "lower" else 1
-        base = runs.means(TODAY if is_known else worst, figure.metric)
-        own = runs.means(name, figure.metric)
-        gains[name] = tuple(sign * (own[task] - base[task]) for task in own if task in base)
+    gains = {name: _gains(runs, figure, name, TODAY) for name, figure in figures.items()}
     differing = {
         name: values
         for name, values in gains.items()
@@ -52,30 +44,65 @@ def gains_of(
         for name in results.keys() - figures.keys() - {TODAY}
         if slots & slots_in_spec(specs.get(name, "")).keys()
     }
-    for name in differing if is_known else figures:
+    for name in differing:
         is_certain = certain(corrected.get(name, 1.0), len(gains[name]))
         better[name] = RuleResult(
             rule="better",
             metric=figures[name].metric,
-            passed=is_certain and is_known,
-            value=found[name].low if name in found and len(gains[name]) >= FEWEST else None,
+            passed=is_certain,
+            value=found[name].low if len(gains[name]) >= FEWEST else None,
             limit=0.0,
         )
-    if is_known:
-        return better
-    certainly = {name for name in differing if certain(corrected[name], len(gains[name]))}
-    for name in figures:
-        text = "today is not recorded to compare with"
-        if name in certainly:
-            text += f"; `{name}` is certainly better than `{worst}`"
-        elif name == worst and best in certainly:
-            text += f"; `{name}` is certainly worse than `{best}`"
-        elif name in differing:
-            text += f"; `{name}` is not certainly better than `{worst}`"
-        better[name] = replace(better[name], findings=(Finding(None, text),))
-    return better
+    return better if is_known else better | _against_best(runs, about, figures)
 
 
+def _against_best(
+    runs: Runs, about: Rule, figures: Mapping[str, RuleResult]
+) -> dict[str, RuleResult]:
+    """The result of the rule *better* for each strategy if today's figure is not known: none passes,
+    and the finding says if the best one is certainly better. All pairs are tries, since the best
+    was chosen among them."""
+    ordered = sorted(figures, key=lambda name: (-merit([figures[name]], about), name))
+    found: dict[tuple[str, str], tuple[tuple[float, ...], float]] = {}
+    for one, other in combinations(ordered, 2):
+        gains = _gains(runs, figures[one], one, other)
+        if max(map(abs, gains), default=0) > ROUNDING:
+            found[one, other] = gains, mean_gain(gains).p
+    corrected = corrected_for_tries(found)
+    words: dict[str, str] = {}
+    sides: dict[bool, list[str]] = {True: [], False: []}
+    for (one, other), (gains, _) in found.items():
+        if one == ordered[0]:
+            is_certain = certain(corrected[one, other], len(gains))
+            sides[is_certain].append(f"`{other}`")
+            words[other] = f"{'' if is_certain else 'not '}certainly worse than `{one}`"
+            than = [
+                f"{'' if side else 'not '}certainly better than {listed(names, 3)}"
+                for side, names in sides.items()
+                if names
+            ]
+            words[one] = " and ".join(than)
+    texts = {name: f"{_UNKNOWN}; `{name}` is {text}" for name, text in words.items()}
+    return {
+        name: RuleResult(
+            rule="better",
+            metric=figures[name].metric,
+            passed=False,
+            limit=0.0,
+            findings=(Finding(None, texts.get(name, _UNKNOWN)),),
+        )
+        for name in ordered
+    }
+
+
+def _gains(runs: Runs, figure: RuleResult, name: str, other: str) -> tuple[float, ...]:
+    """How much better a strategy is than another one, task by task."""
+    sign = -1 if asked_by(figure).better == "lower" else 1
+    own, base = (runs.means(one, figure.metric) for one in (name, other))
+    return tuple(sign * (own[task] - base[task]) for task in own if task in base)
+
+
+_UNKNOWN = "today is not recorded to compare with"
 _UNMEASURED = RuleResult(
     rule="better",
     passed=False,

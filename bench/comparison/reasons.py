@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from ..model.advice import Advice, Ranked, RuleResult
 from ..text.wording import count, counted, percent, quoted
 from .certainty import EQUAL, FEWEST
 from .rules import GAINS, asked_by
-from .wording import change, less_or_more, sample
+from .wording import costs, sample
 
 FIGURES = {
     "needed.missed_turn_rate": ("{} of turns miss something", "turns"),
@@ -14,15 +16,19 @@ FIGURES = {
     "loss.leaf_recall.stored": ("keeps {} of the fields in the store", "results"),
     "loss.fact_recall.stored": ("keeps {} of the facts in the store", "results"),
     "probes.recall": ("answers {} of the questions", "questions"),
-    "findings.agreement": ("leaves {} of the evaluator's judgements unchanged", "results"),
+    "findings.agreement": ("changes {} of the evaluator's judgements", "results"),
     "routing.accuracy": ("takes the expected route in {} of the decisions", "decisions"),
     "routing.selection_top1": ("finds the right script first for {} of the requests", "requests"),
     "routing.unreset_states": ("leaves the state uncleared after {} of the replies", "replies"),
 }
 """The words for the figures of rules on shares, and what a share is of."""
 
+_CHANGES = "findings.agreement"
+"""The metric whose complement is stated: the share that changes."""
+
 _NONE = {
     "needed.missed_turn_rate": "no turn misses anything",
+    "findings.agreement": "changes no judgement of the evaluator",
     "routing.unreset_states": "leaves no state uncleared",
 }
 """The words for a figure of 0 where that is best."""
@@ -33,28 +39,27 @@ _TEXT_CHARS, _ERROR_CHARS = 60, 200
 repair."""
 
 
-def rule_failed(result: RuleResult, *, quoting: bool = True, is_one_of_many: bool = False) -> str:
-    """The reason of a refusal in a few words; if `quoting`, with the first text that failed. One of
-    many begins with the name of its measure.
+def rule_failed(result: RuleResult, *, quoting: bool = True) -> str:
+    """The reason of a refusal in a few words; if `quoting`, with the first text that failed. The
+    interval of a share is named if it has the limit in it.
 
     >>> rule_failed(RuleResult(rule="needed", passed=False, value=0.0503, limit=0.05, metric="needed.missed_turn_rate"))
     '5.030% of turns miss something, above 5%'
     >>> rule_failed(RuleResult(rule="stored", passed=False, value=0.249, limit=1, metric="probes.recall"))
     "answers 24.9% of the questions, below today's 100%"
-    >>> rule_failed(RuleResult(rule="routed", passed=False, value=.2, limit=0, metric="routing.unreset_states"))
-    "leaves the state uncleared after 20% of the replies, above today's 0%"
-    >>> rule_failed(RuleResult(rule="changed", passed=False, value=3, of=7))
-    '3 values changed in 7 rewritten texts'
+    >>> rule_failed(RuleResult(rule="judged", passed=False, value=.8, limit=1, metric="findings.agreement"))
+    "changes 20% of the evaluator's judgements, today none"
+    >>> rule_failed(RuleResult(rule="far", passed=False, value=.88, limit=.9, metric="needed.recall.far", interval=(.8, .96)))
+    '88% of old facts are kept, below 90%, though its 95% interval reaches 96%'
     >>> from bench.model.scores import Finding
     >>> error = Finding(1, "its answer cannot be written as JSON: Object of type bytes is not JSON serializable")
     >>> rule_failed(RuleResult(rule="ran", passed=False, value=1, findings=(error,)))[:80]
     '1 run failed, such as "its answer cannot be written as JSON: Object of type byte'
-    >>> rule_failed(RuleResult(rule="hidden", passed=False, value=2, findings=(Finding(4, "Success"),)))
-    '2 errors hidden, shown as "Success"'
     >>> rule_failed(RuleResult(rule="changed", passed=False, value=1, of=7, findings=(Finding(4, "", "no"),)))
     '1 value changed in 7 rewritten texts, such as "no" → ""'
     """
-    words, value, limit = asked_by(result), percent(result.value), percent(result.limit)
+    words, result = asked_by(result), as_shown(result)
+    value, limit = percent(result.value), percent(result.limit)
     texts = ((item.was, item.text.partition(" — ")[0]) for item in result.findings)
     was, text = next((pair for pair in texts if "".join(pair).strip()), ("", ""))
     most = _ERROR_CHARS if result.rule == "ran" else _TEXT_CHARS
@@ -65,15 +70,35 @@ def rule_failed(result: RuleResult, *, quoting: bool = True, is_one_of_many: boo
     if words.refusal:
         return f"{value} {words.refusal}{example}"
     if result.value is None:
-        why = "; ".join(item.text for item in result.findings) or "not measured"
-        return f"{words.measure}: {why}"
+        why = "; ".join(item.text for item in result.findings) or "no reason is known"
+        return f"{words.measure.partition(',')[0]} not measured ({why})"
     if value == limit:  # as far as it was rounded
         value = f"{result.value:.3%}"
-    name = words.measure.partition(",")[0]
-    shown = f"{name}: {value}" if is_one_of_many else _figure(result)[0].format(value)
     beyond = "above" if (result.value or 0) > (result.limit or 0) else "below"
-    todays = "today's " if words.slot else ""
-    return f"{shown}, {beyond} {todays}{limit}"
+    todays = "today's " if words.slot and result.limit else ""
+    against = f"{beyond} {todays}{limit}"
+    if result.metric == _CHANGES and not result.limit:
+        against = "today none"
+    low, high = result.interval or (0.0, 0.0)
+    if low < (result.limit or 0.0) < high:
+        against += (
+            f", though its 95% interval reaches {percent(low if beyond == 'above' else high)}"
+        )
+    return f"{_figure(result)[0].format(value)}, {against}"
+
+
+def as_shown(result: RuleResult) -> RuleResult:
+    """The result of a rule as it is stated: of judgements what changes, which is the loss."""
+    if result.metric != _CHANGES:
+        return result
+    low, high = result.interval or (0.0, 0.0)
+    return replace(
+        result,
+        value=None if result.value is None else 1 - result.value,
+        limit=1 - (result.limit or 0.0),
+        interval=(1 - high, 1 - low) if result.interval else None,
+        hits=(result.of or 0.0) - (result.hits or 0.0),
+    )
 
 
 def figure_in_words(result: RuleResult) -> str:
@@ -84,7 +109,7 @@ def figure_in_words(result: RuleResult) -> str:
     >>> figure_in_words(RuleResult(rule="routed", passed=True, value=0, metric="routing.unreset_states"))
     'leaves no state uncleared'
     """
-    words, _ = _figure(result)
+    words, result = _figure(result)[0], as_shown(result)
     if result.value == 0 and result.metric in _NONE:
         return _NONE[result.metric]
     return words.format(percent(result.value))
@@ -92,13 +117,7 @@ def figure_in_words(result: RuleResult) -> str:
 
 def basis_in_words(result: RuleResult, advice: Advice) -> str:
     """The number of decisions (or results, requests) behind a share in all runs; with the
-    number that is right, where that is the same share as the mean over tasks.
-
-    >>> advice = Advice(advised=None, sentence="", basis="quality", tasks=2, runs=2)
-    >>> result = RuleResult(rule="routed", passed=True, value=0.5, hits=7, of=12, metric="routing.accuracy")
-    >>> basis_in_words(result, advice)
-    'mean over 2 runs, 12 decisions'
-    """
+    number that is right, where that is the same share as the mean over tasks."""
     words, noun = _figure(result)
     hits, many = result.hits or 0.0, result.of or 0.0
     is_pooled = many and percent(hits / many) == percent(result.value)
@@ -107,12 +126,34 @@ def basis_in_words(result: RuleResult, advice: Advice) -> str:
     return f"mean over {sample(advice)}, {count(many)} {noun}"
 
 
-def interval_in_words(result: RuleResult) -> str:
-    """The 95 % interval of a share in words, "" without one.
+def others(advice: Advice) -> str:
+    """What was not measured: "other tasks"."""
+    return f"other {sample(advice, 2).partition(' ')[2]}"
 
-    >>> interval_in_words(RuleResult(rule="needed", passed=True, value=0.046, interval=(0.013, 0.079)))
-    '95% interval 1.3% to 7.9%'
-    """
+
+def doubt_in_words(result: RuleResult, advice: Advice) -> str:
+    """What a share may be at worst: "on other tasks perhaps up to 2%"."""
+    if result.interval is None:
+        return f"on {others(advice)} not known"
+    (low, high), limit = result.interval, result.limit or 0.0
+    if asked_by(result).better == "lower":
+        words = f"up to {percent(high)}{', above the limit' if high > limit else ''}"
+    else:
+        words = f"down to {percent(low)}{', below the limit' if low < limit else ''}"
+    return f"on {others(advice)} perhaps {words}"
+
+
+def limited(result: RuleResult | None, advice: Advice) -> str:
+    """The limit of a share and what it may be at worst, in brackets."""
+    if result is None or result.limit is None:
+        return ""
+    is_best = result.value == (0 if asked_by(result).better == "lower" else 1)
+    doubt = "" if is_best else f"; {doubt_in_words(result, advice)}"
+    return f" (limit {percent(result.limit)}{doubt})"
+
+
+def interval_in_words(result: RuleResult) -> str:
+    """The 95 % interval of a share in words, "" without one."""
     if result.interval is None:
         return ""
     low, high = result.interval
@@ -138,15 +179,15 @@ def limit_in_words(result: RuleResult) -> str:
     >>> limit_in_words(RuleResult(rule="far", passed=True, limit=0.9)), limit_in_words(RuleResult(rule="valid", passed=True, limit=0))
     ('at least 90%', '0')
     """
-    asked = asked_by(result)
+    asked, limit = asked_by(result), as_shown(result).limit
     if asked.noun:
         return count(result.limit)
     if not asked.metrics:
         return percent(result.limit)
-    is_least = asked.better == "higher"
+    is_least = asked.better == "higher" and result.metric != _CHANGES
     if is_least and not result.limit:
         return "no limit"  # today's value is not known
-    return f"at {'least' if is_least else 'most'} {percent(result.limit)}"
+    return f"at {'least' if is_least else 'most'} {percent(limit)}"
 
 
 def reason_of(item: Ranked, advice: Advice) -> str:
@@ -157,16 +198,15 @@ def reason_of(item: Ranked, advice: Advice) -> str:
     if failed and failed[0].rule == "ran" and failed[0].findings:
         return rule_failed(failed[0])  # the others are of the runs that did not fail
     if refusals := [rule for rule in failed if rule.rule not in GAINS]:
-        is_many = len(refusals) > 1
-        return "; ".join(rule_failed(rule, is_one_of_many=is_many) for rule in refusals)
+        return "; ".join(map(rule_failed, refusals))
     if not failed:
         words = f" ({item.unchecked_text})" if item.unchecked_text else ""
         unchecked = f"some texts could not be checked, so what they lose is unknown{words}"
         return unchecked if "not checked" in item.marks else _beside(item, advice)
     last, price = failed[0], item.price(advice.basis)
     if last.rule == "cheaper" and price is not None and price.ratio is not None and not price.saves:
-        costs = f"costs {less_or_more(price)}"
-        return f"is no better than today, and {costs}" if advice.basis == "quality" else costs
+        no_gain = "is no better than today, and " if advice.basis == "quality" else ""
+        return no_gain + costs(price)
     if last.findings:
         return last.findings[0].text
     if advice.tasks < FEWEST:
@@ -174,17 +214,18 @@ def reason_of(item: Ranked, advice: Advice) -> str:
             advice.tasks == 1,
             sample(advice, FEWEST - advice.tasks).replace(" ", " more "),
         )
-        return f"{sample(advice)} {'is' if is_one else 'are'} too few; record {more}"
+        return f"{sample(advice)} {'is' if is_one else 'are'} too few; record at least {more}"
     if last.value is None:
         few = f"measured on fewer than {sample(advice, FEWEST)}"
         return few if last.rule == "better" else "not priced"
     if last.rule == "better" and last.value <= 0:
         return "may be no better than today"
     if last.rule == "cheaper" and last.value > 1:
-        more = change(last.value).lstrip("+")
-        costs = "as much" if more == "≈0%" else f"up to {more} more"
-        return f"may cost {costs} on other {sample(advice, 2).partition(' ')[2]}"
-    return f"its lead on today may be chance ({count(len(advice.ranked) - 1)} tried)"
+        most = costs(replace(price, ratio=last.value), "") if price else "cost more"
+        return f"may {most.replace(' ', ' up to ', '%' in most)} on {others(advice)}"
+    many = len(advice.ranked) - 1
+    alone = f", as {count(many)} were tried; its interval does not count that" if many > 1 else ""
+    return f"its lead on today may be chance{alone}"
 
 
 def _beside(item: Ranked, advice: Advice) -> str:

@@ -77,7 +77,7 @@ TABLE: tuple[DecisionRule, ...] = (
     ),
     DecisionRule("stored", _LOSS, "questions answered", metrics=("probes.recall",), slot="store"),
     DecisionRule(
-        "judged", _LOSS, "evaluations that stay the same", metrics=("findings.agreement",), slot="evaluator"
+        "judged", _LOSS, "judgements that change", metrics=("findings.agreement",), slot="evaluator"
     ),
     DecisionRule(
         "routed", _LOSS, "right scripts found first", slot="routers",

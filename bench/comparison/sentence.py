@@ -12,52 +12,43 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from ..model.advice import TODAY, Advice, Ranked, RuleResult
-from ..model.compared import Answers, GateResult
+from ..model.compared import Answers
 from ..model.scores import Rule
-from ..text.wording import listed, percent
+from ..text.wording import count, listed, percent
 from .certainty import FEWEST
-from .gate_rules import LIMITS
 from .reasons import (
+    as_shown,
     basis_in_words,
     figure_in_words,
     interval_in_words,
-    limit_in_words,
+    limited,
     reason_of,
     rule_failed,
 )
-from .rules import asked_by, merit
-from .wording import change, less_or_more, pricing_of, sample
+from .rules import asked_by, merit, slots_in_spec
+from .wording import change, costs, pricing_of, sample
 
 _KEEP, _KEEP_FOR_NOW = "Keep what runs today", "Keep what runs today for now"
-_RECORD = "Record what runs today before you change anything."
+_RECORD = f"{_KEEP_FOR_NOW}, and record it to compare with"
 _ECONOMY = {"cached": " with the provider's cache", "uncached": " without a cache"}
 _ASSUMED = " with a cache as the provider documents it"
 LOSES = {"invalid": "is invalid", "unfaithful": "is unfaithful", "loses too much": "loses too much"}
 
 
-def with_sentence(
-    advice: Advice,
-    answers: Answers,
-    assumed: bool,
-    asks: str = "",
-    gates: Sequence[GateResult] = (),
-) -> Advice:
+def with_sentence(advice: Advice, answers: Answers, assumed: bool, asks: str = "") -> Advice:
     """The advice with its sentence and the strategy that it is about, and the reason of each
     verdict.
 
     `assumed` is True if the shares of the provider's cache are not recorded. If the question is
-    about a strategy (`asks`) that the sentence does not begin with, its answer comes first. Where
-    today's figure is not known, the scenario's gates say what is enough.
+    about a strategy (`asks`) that the sentence does not begin with, its answer comes first.
     """
     ranked = tuple(replace(item, reason=reason_of(item, advice)) for item in advice.ranked)
     advice = replace(advice, ranked=ranked)
     subject, sentence = (
-        _savings(advice, assumed, asks)
-        if answers == "savings"
-        else _of_quality(advice, answers, asks, gates)
+        _savings(advice, assumed, asks) if answers == "savings" else _of_quality(advice, answers)
     )
     about = next((item for item in ranked if item.strategy == asks), None)
-    start = re.split(r"[:;,]", re.sub(r"^(Keep what runs today|Yes).*?: ", "", sentence))[0]
+    start = re.split(r"[:;,]", re.sub(r"^Keep what runs today.*?: ", "", sentence))[0]
     is_answered = subject == asks and about is not None and about.verdict == "not certain"
     if about and not is_answered and f"`{asks}`" not in start:
         no = subject == asks and about.verdict in LOSES
@@ -68,6 +59,19 @@ def with_sentence(
 def is_unknown_today(item: Ranked) -> bool:
     """True if a strategy can only be compared with others, since today's figure is not known."""
     return any(rule.rule == "better" and rule.findings for rule in item.rules)
+
+
+def has_unknown_price(item: Ranked, advice: Advice) -> bool:
+    """True if a strategy changes earlier messages, which caches make dearer, and nothing is priced."""
+    return advice.basis == "tokens" and "compactor" in slots_in_spec(item.spec)
+
+
+def todays_in_words(item: Ranked, result: RuleResult) -> str:
+    """Today's figure, beside that of a store, evaluator or router; "" where it is not known."""
+    if is_unknown_today(item):
+        return ""
+    same = result.value == result.limit
+    return f"today {'the same' if same else percent(as_shown(result).limit)}"
 
 
 def _answer(item: Ranked, answers: Answers) -> str:
@@ -81,16 +85,10 @@ def _answer(item: Ranked, answers: Answers) -> str:
     if item.verdict == "no saving":
         return f"No: {name} {item.reason}."
     if item.verdict == "not certain":
-        gain = "better" if failed and failed.rule == "better" else "cheaper"
-        return f"Not certain: {name} may be {gain}."
+        gain = "be better" if failed and failed.rule == "better" else "save something"
+        return f"Not certain: {name} may {gain}."
     rest = f", but {item.reason}" if item.reason else ""
     return f"Yes: {name} is within all limits{rest}."
-
-
-def _is_within(gate: GateResult, item: Ranked, figure: RuleResult) -> bool:
-    """True if a gate sets a limit on the figure of a strategy, which is within it."""
-    is_of = gate.strategy == item.strategy and gate.rule.metric == figure.metric
-    return is_of and gate.outcome == "pass" and bool({*LIMITS} & gate.rule.settings.keys())
 
 
 # ---------------------------------------------------------------- savings
@@ -114,14 +112,17 @@ def _savings(advice: Advice, assumed: bool, asks: str) -> tuple[str, str]:
 
 def _certainly(advice: Advice, best: Ranked) -> str:
     """A sentence on what is certain of the gain of the advised strategy, if a gain was asked."""
+    many = len(advice.ranked) - 1
+    among = f", even among the {count(many)} tried" if many > 1 else ""
     if best.rules[-1].rule == "better":
-        return f" It is certainly better than what runs today on {sample(advice)}."
+        return f" It is certainly better than what runs today on {sample(advice)}{among}."
     if best.rules[-1].rule != "cheaper":
         return " What runs today is not valid."
     price = best.price(advice.basis)
     ends = [percent(1 - end) for end in reversed((price and price.interval) or ())]
     size = f"{' to '.join(dict.fromkeys(ends))} (95% interval) " if ends else ""
-    return f" It certainly saves something: {size}on {sample(advice)}."
+    what = "tokens" if price and price.unit == "tokens" else "something"
+    return f" It certainly saves {what}{among}: {size}on {sample(advice)}."
 
 
 def _others(advice: Advice, best: Ranked) -> Iterator[str]:
@@ -136,7 +137,8 @@ def _others(advice: Advice, best: Ranked) -> Iterator[str]:
     least, cost = min(prices, key=prices.__getitem__, default=best), change(prices.get(best))
     if change(prices.get(least)) != cost:
         reason, _, _ = least.reason.partition(" (")  # the table quotes what could not be checked
-        yield f" `{least.strategy}` costs still less ({change(prices[least])}), but {reason}."
+        still = "uses still fewer tokens" if advice.basis == "tokens" else "costs still less"
+        yield f" `{least.strategy}` {still} ({change(prices[least])}), but {reason}."
     safe = [item for item in prices if item.missed_turns == 0 and item.verdict == best.verdict]
     if safe and best.missed_turns:
         item = min(safe, key=prices.__getitem__)
@@ -151,7 +153,7 @@ def _cost(advice: Advice, item: Ranked, assumed: bool) -> str:
         return f"costs less{economy}"
     today = next((one for one in advice.ranked if one.strategy == TODAY), None)
     before = pricing.in_words(today.price(advice.basis) if today else None)
-    return f"costs {less_or_more(price)} ({pricing.money(price)} instead of {before}{economy})"
+    return f"{costs(price)} ({pricing.money(price)} instead of {before}{economy})"
 
 
 def _missed(advice: Advice, item: Ranked) -> str:
@@ -161,18 +163,10 @@ def _missed(advice: Advice, item: Ranked) -> str:
     if not item.missed_turns:
         return "; nothing that a turn used would be missing"
     words = f"; {percent(item.missed_turns)} of turns would have missed something they used"
-    needed = next((rule for rule in item.rules if rule.rule == "needed"), None)
-    if needed and needed.limit is not None:
-        words += f" (limit {percent(needed.limit)}"
-        if needed.interval:
-            high = needed.interval[1]
-            others = sample(advice, 2).partition(" ")[2]
-            above = ", above it" if high > needed.limit else ""
-            words += f"; on other {others} perhaps up to {percent(high)}{above}"
-        words += ")"
-    far = next((rule for rule in item.rules if rule.rule == "far"), None)
-    if far and item.far_recall not in (None, 1):
-        words += f", and {figure_in_words(far)} ({limit_in_words(far)})"
+    results = {rule.rule: rule for rule in item.rules}
+    words += limited(results.get("needed"), advice)
+    if (far := results.get("far")) and item.far_recall not in (None, 1):
+        words += f", and {figure_in_words(far)}{limited(far, advice)}"
     return words
 
 
@@ -190,24 +184,21 @@ def _keep(advice: Advice, assumed: bool, asks: str) -> tuple[str, str]:
     if cheaper:
         return cheaper[0].strategy, _why_not(advice, cheaper, acting, assumed)
     if not acting:
-        if len(others) > 3:
-            return "", f"none of {len(others)} strategies changed anything."
         names = listed([f"`{item.strategy}`" for item in others])
         return "", f"{names} changed nothing." if others else "nothing was tried."
     first, *more = acting
     failed = next((rule for rule in first.rules if not rule.passed), None)
-    refused = ""
     if not more and first.verdict in LOSES and failed:
-        refused = f"`{first.strategy}` {LOSES[first.verdict]}: {rule_failed(failed)}"
+        why = f"{LOSES[first.verdict]}: {rule_failed(failed)}"
+        return first.strategy, f"`{first.strategy}` {why}."
     if all(item.verdict == "invalid" for item in acting):
-        return first.strategy, f"{refused or 'no strategy that changed anything is valid'}."
-    costs = "no strategy costs less"
+        return first.strategy, "no strategy that changed anything is valid."
+    dearer = f"no strategy {'uses fewer tokens' if advice.basis == 'tokens' else 'costs less'}"
     if not more and (price := prices.get(first.strategy)) and price.ratio is not None:
-        start = f"{refused}, and" if refused else f"`{first.strategy}`"
-        costs = f"{start} costs {less_or_more(price)}"
+        dearer = f"`{first.strategy}` {costs(price)}"
     economy = _ECONOMY.get(advice.basis, "")
     rest = f"on {sample(advice)}.{_other_economy(advice, acting)}"
-    return first.strategy, f"{costs}{economy}, {rest}"
+    return first.strategy, f"{dearer}{economy}, {rest}"
 
 
 def _why_not(
@@ -225,8 +216,8 @@ def _why_not(
         which = f"the cheapest, {name}," if item.strategy == advice.cheapest_rejected else name
         start = f"no cheaper strategy is acceptable; {which}" if more else name
         why = f"{LOSES[item.verdict]}: {rule_failed(failed)}"
-        rest = f"(on {sample(advice)}).{_refused(more)}{_other_economy(advice, acting)}"
-        return f"{start} {cost}, but {why} {rest}"
+        rest = f"{_refused(advice, item, acting)}{_other_economy(advice, acting)}"
+        return f"{start} {cost}, but {why} (on {sample(advice)}).{rest}"
     if failed is None:
         why = f"the saving is certain, but {item.reason}"
     elif advice.tasks < FEWEST:
@@ -239,13 +230,22 @@ def _why_not(
     return f"{why}. So far {name} {cost}{_missed(advice, item)}.{rest}"
 
 
-def _refused(others: Sequence[Ranked]) -> str:
-    """A second sentence on why another strategy is refused, if there is just one."""
-    failed = next((rule for item in others for rule in item.rules if not rule.passed), None)
-    if len(others) != 1 or others[0].verdict not in LOSES or failed is None:
+def _refused(advice: Advice, first: Ranked, acting: Sequence[Ranked]) -> str:
+    """A second sentence on why the only other strategy is refused; of several that save, on the one
+    that misses least, unless the first does."""
+    others = [item for item in acting if item is not first]
+    if is_many := len(others) > 1:
+        saving = [it for it in acting if (price := it.price(advice.basis)) and price.saves]
+        losing = [item for item in saving if item.verdict == "loses too much"]
+        others = sorted(losing, key=lambda item: item.missed_turns or 0)[:1]
+    item = next((it for it in others if it is not first and it.verdict in LOSES), None)
+    failed = next((rule for rule in item.rules if not rule.passed), None) if item else None
+    if item is None or failed is None:
         return ""
-    name, loses = others[0].strategy, LOSES[others[0].verdict]
-    return f" `{name}` {loses}: {rule_failed(failed, quoting=False)}."
+    name = f"The one that misses least, `{item.strategy}`," if is_many else f"`{item.strategy}`"
+    price = item.price(advice.basis)
+    but = f" {costs(price)}, but" if price and price.ratio else ""
+    return f" {name}{but} {LOSES[item.verdict]}: {rule_failed(failed, quoting=False)}."
 
 
 def _other_economy(advice: Advice, items: Sequence[Ranked]) -> str:
@@ -263,21 +263,24 @@ def _other_economy(advice: Advice, items: Sequence[Ranked]) -> str:
         default=None,
     )
     here = item.price(advice.basis) if item else None
+    if item and has_unknown_price(item, advice) and item.verdict not in LOSES:
+        return (
+            f" With the provider's cache `{item.strategy}` may cost more, as it changes earlier"
+            " messages: that price is unknown, since some runs name no priced model (`--model` sets one)."
+        )
     if item is None or here is None or prices[item.strategy].saves == here.saves:
         return ""
     price = prices[item.strategy]
-    costs = "may cost" if price.saves and not price.certain else "costs"
+    cost = f"may {costs(price, '')}" if price.saves and not price.certain else costs(price)
     but = f", but {LOSES[item.verdict]}" if item.verdict in LOSES else ""
     economy = _ECONOMY[other].strip().capitalize()
-    return f" {economy} `{item.strategy}` {costs} {less_or_more(price)}{but}."
+    return f" {economy} `{item.strategy}` {cost}{but}."
 
 
 # ---------------------------------------------------------------- stores, evaluators, routers
 
 
-def _of_quality(
-    advice: Advice, answers: Rule, asks: str, gates: Sequence[GateResult]
-) -> tuple[str, str]:
+def _of_quality(advice: Advice, answers: Rule) -> tuple[str, str]:
     """The best store, evaluator or router, and the sentence on it and its gain."""
     figures = [
         (item, result)
@@ -300,12 +303,11 @@ def _of_quality(
     best, result = figures[0]
     runs, ratio, name = sample(advice), best.cached and best.cached.ratio, best.strategy
     last = next((rule for rule in best.rules if not rule.passed), best.rules[-1])
-    is_known, same = not is_unknown_today(best), result.value == result.limit
-    today = f"today {'the same' if same else percent(result.limit)}" if is_known else ""
-    if not is_known:
-        others = (f"`{other.strategy}`: {percent(it.value)}" for other, it in figures[1:4])
-        today = "; ".join(others)
-    basis = [basis_in_words(result, advice), interval_in_words(result), today]
+    is_known, shown = not is_unknown_today(best), as_shown(result)
+    today = todays_in_words(best, result) or "; ".join(
+        f"`{other.strategy}`: {percent(as_shown(it).value)}" for other, it in figures[1:4]
+    )
+    basis = [basis_in_words(shown, advice), interval_in_words(shown), today]
     about = "; ".join(filter(None, basis))
     words = figure_in_words(result) + (f" ({about})" if about else "")
     on = "" if runs in about + best.reason else f" (on {runs})"
@@ -318,15 +320,7 @@ def _of_quality(
     if best.verdict != "not certain":
         why = "which is worse" if last is result else f"but {best.reason}"
         return name, f"{_KEEP}: `{name}` {words}, {why}{on}."
-    gate = next((it for it in gates if _is_within(it, best, result)), None)
-    if gate and name == asks and not is_known:
-        (low, high), limit = result.interval or (0.0, 0.0), gate.limit or 0.0
-        yes = "Yes, on these runs" if low < limit < high else "Yes"
-        asks_for = f"asks for {percent(limit)}"
-        if asked_by(result).better == "lower":
-            asks_for = f"allows {percent(limit) if limit else 'none'}"
-        doubt = "; on other runs it may miss that" if low < limit < high else ""
-        start = f"{yes}: `{name}` {words}, and the gate {asks_for}{doubt}"
-        return name, f"{start}. {best.reason[:1].upper()}{best.reason[1:]}. {_RECORD}"
-    why = f", but {best.reason}{on}." if is_known else f"; {best.reason}. {_RECORD}"
-    return name, f"{_KEEP_FOR_NOW}: `{name}` {words}{why}"
+    if is_known:
+        return name, f"{_KEEP_FOR_NOW}: `{name}` {words}, but {best.reason}{on}."
+    certainty = best.reason.partition("; ")[2]
+    return name, f"{_RECORD}: `{name}` {words}.{f' {certainty}.' if certainty else ''}"

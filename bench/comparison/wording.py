@@ -25,17 +25,23 @@ def change(ratio: float | None) -> str:
     return f"{'+' if ratio > 1 else MINUS}{text}"
 
 
-def less_or_more(price: Price) -> str:
-    """The change of a price against today in words.
+def costs(price: Price, ending: str = "s") -> str:
+    """The change of a price against today in words, with the `ending` of the verb. Tokens are not
+    called a cost: the provider's cache may make fewer of them dearer.
 
-    >>> less_or_more(Price(unit="usd", per_run=1, ratio=0.64)), less_or_more(Price(unit="usd", per_run=1, ratio=1.03))
-    ('36% less', '3% more')
+    >>> costs(Price(unit="usd", per_run=1, ratio=0.64)), costs(Price(unit="usd", per_run=1, ratio=1.03), "")
+    ('costs 36% less', 'cost 3% more')
+    >>> costs(Price(unit="tokens", per_run=1, ratio=0.64)), costs(Price(unit="tokens", per_run=1, ratio=1))
+    ('uses 36% fewer tokens', 'uses as many tokens')
     """
+    tokens = price.unit == "tokens"
+    verb = f"use{ending}" if tokens else f"cost{ending}"
     if price.saves:
-        return f"{percent(1 - (price.ratio or 0))} less"
-    return (
-        f"{percent(price.ratio - 1)} more" if price.ratio and price.ratio > 1 + NOISE else "as much"
-    )
+        less = "fewer tokens" if tokens else "less"
+        return f"{verb} {percent(1 - (price.ratio or 0))} {less}"
+    if price.ratio and price.ratio > 1 + NOISE:
+        return f"{verb} {percent(price.ratio - 1)} more{' tokens' if tokens else ''}"
+    return f"{verb} {'as many tokens' if tokens else 'as much'}"
 
 
 _CHEAP = 0.1

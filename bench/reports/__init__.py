@@ -11,25 +11,22 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-from ..comparison.reasons import FIGURES, figure_in_words
+from ..comparison.reasons import FIGURES, doubt_in_words, figure_in_words
 from ..comparison.rules import GAINS
-from ..comparison.sentence import LOSES, is_unknown_today
-from ..comparison.wording import less_or_more
+from ..comparison.sentence import LOSES, has_unknown_price, is_unknown_today, todays_in_words
+from ..comparison.wording import costs
 from ..model.advice import TODAY
 from ..model.compared import Compared
 from ..model.errors import BenchError
 from .blocks import Report
 from .gates import failed_sentence
-from .numbers import change, count, counted, listed, percent
+from .numbers import change, count, counted, listed
 from .overview import overview
 from .panels import answer, changes, judgements, losses, numbers, trust
 from .reading import VERDICT, Reading
 
 FORMATS = {".html": "html", ".htm": "html", ".md": "markdown", ".json": "json", ".csv": "csv"}
 """The format of a file, by its ending."""
-
-_DOUBTS = {**LOSES, "not certain": "that is not certain"}
-"""The words for the verdicts of strategies that are cheaper and yet not advised."""
 
 _VALUES = ("json", "csv")  # formats of values, which have no panels
 
@@ -81,24 +78,28 @@ def _short(reading: Reading) -> str:
     is_advised = item.strategy == reading.advice.advised
     figures = []
     if reading.compared.answers != "savings":
-        known = [rule for rule in item.rules if rule.metric in FIGURES and rule.value is not None]
-        asked = [rule for rule in known if rule.rule == reading.compared.answers][:1]
-        todays = [f"today {percent(reading.value(TODAY, rule.metric))}" for rule in asked]
-        figures = [*map(figure_in_words, asked), *todays]
+        rules = [rule for rule in item.rules if rule.rule == reading.compared.answers]
+        asked = [rule for rule in rules if rule.metric in FIGURES and rule.value is not None][:1]
+        todays = [todays_in_words(item, rule) for rule in asked]
+        figures = [*map(figure_in_words, asked), *filter(None, todays)]
     elif is_advised:
-        figures = [change(price.ratio)] if price else []
-        if price and price.interval:
-            figures = [f"{change(price.ratio)} [{reading.interval(price)}]"]
-        if item.missed_turns:
-            figures.append(f"{percent(item.missed_turns)} of turns miss something")
+        interval = f" [{reading.interval(price)}]" if price and price.interval else ""
+        figures = [f"{change(price.ratio)}{interval}"] if price else []
+        needed = next((rule for rule in item.rules if rule.rule == "needed"), None)
+        if needed and item.missed_turns:
+            figures += [figure_in_words(needed), doubt_in_words(needed, reading.advice)]
+        if has_unknown_price(item, reading.advice):
+            figures.append("price with the provider's cache unknown")
     else:
-        figures = [f"would cost {less_or_more(price)}"] if price else []
-        figures += [f"but {_DOUBTS[item.verdict]}"] if item.verdict in _DOUBTS else []
+        figures = [f"would {costs(price, '')}"] if price else []
+        doubts = {**LOSES, "not certain": "that is not certain"}
+        figures += [f"but {doubts[item.verdict]}"] if item.verdict in doubts else []
     if not is_advised:  # the answer before the verdict may be about it
         is_named = f"`{item.strategy}`" in sentence[: verdict.start()]
         return head if is_named else f"{head}: `{item.strategy}` {', '.join(figures)}".rstrip()
     if item.rules and item.rules[-1].rule in GAINS:
-        figures.insert(0, f"certainly {item.rules[-1].rule}")
+        is_fewer = reading.counts_tokens and item.rules[-1].rule == "cheaper"
+        figures.insert(0, f"certainly {'fewer tokens' if is_fewer else item.rules[-1].rule}")
     return f"{head} ({', '.join(figures)})" if figures else head
 
 
@@ -122,7 +123,7 @@ def _about(reading: Reading) -> str:
 def reports(comparisons: Sequence[Compared]) -> tuple[Report, ...]:
     """The report of one comparison; for several, an overview and then a report for each."""
     each = tuple(map(report, comparisons))
-    return each if len(each) == 1 else (overview(comparisons, each), *each)
+    return each if len(each) == 1 else overview(comparisons, each)
 
 
 def format_of(path: Path, among: Collection[str] = FORMATS.values()) -> str:

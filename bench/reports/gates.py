@@ -120,15 +120,7 @@ def of_baseline(reading: Reading, gate: GateResult) -> bool:
 
 def worst_run(reading: Reading, gate: GateResult) -> str:
     """The run that did most to fail a gate, with its value, and how many are worse than in the
-    baseline; "" for none. For a gate on a change that is the run that changed most.
-
-    >>> from bench.model.compared import GateRule, RunMove, Signature
-    >>> gate = GateResult(rule=GateRule(metric="m", settings={"max_increase": 0}), strategy="a", outcome="fail", run="r")
-    >>> move = Move(strategy="a", metric="m", before=9, after=12, better=False, regressed_runs=1, runs=(RunMove("r", 1, 4),))
-    >>> signed = Signature(bench_version="1", facts_version="1", prices_date="")
-    >>> worst_run(Reading(Compared(title="", signature=signed, strategies=("a",), moves=(move,))), gate)
-    'worse in 1 of 0 runs; worst change: r (1 → 4)'
-    """
+    baseline; "" for none. For a gate on a change that is the run that changed most."""
     if not gate.run:
         return ""
     unit, move = reading.unit(gate.rule.metric), reading.move(gate.strategy, gate.rule.metric)

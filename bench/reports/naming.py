@@ -135,14 +135,12 @@ def _ways(group: Sequence[Point], field: Field) -> Iterator[Name]:
 
 def _texts(group: Sequence[Point], most: int) -> list[str]:
     """The texts to try for a group: the names of those that the page names, each in at most `most`
-    letters, with how many others there are (not beside the one to ship); the names alone; the first
-    name alone."""
+    letters; the first one; its name alone."""
     named = [it.name if len(it.name) <= most else f"{it.name[: most - 1]}…" for it in group]
     first = f"{named[0]}: {group[0].verdict}" if group[0].verdict else named[0]
-    key = [first, *(name for name, it in zip(named[1:], group[1:], strict=True) if it.is_named)]
-    is_alone = group[0].mark == "advised" or len(group) == len(key)
-    others = [] if is_alone else [f"{len(group) - len(key)} more"]
-    return [", ".join(texts) for texts in ([*key, *others], key, [first], named[:1])]
+    more = zip(named[1:], group[1:], strict=True)
+    key = [first, *(f"{it}: {one.verdict}".rstrip(": ") for it, one in more if one.is_named)]
+    return [", ".join(texts) for texts in (key, [first], named[:1])]
 
 
 def width_of(text: str) -> float:

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
-from ..comparison.rules import finite
-from ..comparison.sentence import LOSES
-from ..model.advice import REFUSED
+from ..comparison.reasons import as_shown, limited
+from ..comparison.rules import GAINS, asked_by, finite
+from ..comparison.sentence import is_unknown_today
+from ..model.advice import Ranked
 from ..model.base import grouped
 from ..model.compared import Compared
-from .blocks import Cell, Cells, Prose, Report, Section, Span, Tone, muted, table
+from .blocks import Cell, Cells, Prose, Report, Section, Span, muted, table
 from .gates import not_passed
-from .numbers import change, count, counted, listed, percent, sentence_case, unseen
+from .numbers import change, count, counted, listed, percent, unseen
 from .reading import IN_TOKENS, MISSED_TURN, REPLAY_LIMIT, Reading
 
-_GROUPS = ("Gates failed", "Ship", "Not certain yet", "Keep what runs today")
+_NOT_CERTAIN, _NOT_COMPARED = "Not certain yet", "Not compared with today"
+_GROUPS = "Gates failed", "Ship", _NOT_CERTAIN, _NOT_COMPARED, "Keep what runs today"
 """The groups of scenarios in order."""
-_NOTES = (
-    "Each question is answered on its own runs; strategies were not tried together.",
-    f"In brackets are 95% intervals. {MISSED_TURN}.",
-)
 
 
 def _group(reading: Reading) -> str:
@@ -29,71 +28,89 @@ def _group(reading: Reading) -> str:
         return "Gates failed"
     if reading.advice.advised:
         return "Ship"
-    unsure = reading.subject is not None and reading.subject.verdict == "not certain"
-    return "Not certain yet" if unsure else "Keep what runs today"
+    if reading.subject is None or reading.subject.verdict != "not certain":
+        return "Keep what runs today"
+    return _NOT_COMPARED if is_unknown_today(reading.subject) else _NOT_CERTAIN
 
 
-def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> Report:
-    """The first screen of several comparisons; each row leads to its report below."""
+def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> tuple[Report, ...]:
+    """The first screen of several comparisons, and their reports, to which its rows lead."""
     readings = [Reading(compared) for compared in comparisons]
     of_group = grouped((_group(reading), at) for at, reading in enumerate(readings))
     groups = {name: of_group[name] for name in _GROUPS if name in of_group}
     gates = sum(len(one.judged_gates) for one in readings)
     failed = [gate for one in readings for gate in one.failed_gates]
-    ships = [readings[at] for at in groups.get("Ship", ())]
     better = _better(readings, groups.get("Ship", ()))
-    advised = Counter(
-        f"`{readings[at].advice.advised}`" + (f" (better: {better[at]})" if at in better else "")
-        for at in groups.get("Ship", ())
-    )
+    ships = [readings[better.get(at, at)] for at in groups.get("Ship", ())]
+    advised = Counter(f"`{one.advice.advised}`" for one in ships)
     names = [f"{it} ({many} times)" if many > 1 else it for it, many in advised.items()]
 
     alone = ", each on its own" if len(names) > 1 else ""
     asked = counted(len(readings), "question")
     ship = f"Ship in {count(len(ships))} of {asked}{alone}: {listed(names)}."
     head = Span(ship if ships else "Nothing to ship.", "good" if ships else "", strong=True)
-    misses = [_figures(one)[1] for one in ships]
-    limit = next(filter(None, (one.limit("needed", " ({})") for one in readings)), "")
-    most = max(misses, default=0.0)
-    some = f" The worst of them misses {percent(most)} of turns on average{limit}."
-    none = " Nothing that a turn used would be missing." if misses else ""
-    lost = some if most else none
-    kept = [
-        f" {it} in {counted(len(groups[it]), 'question')}{_verdicts(readings, groups[it])}."
-        for it in _GROUPS[2:]
-        if it in groups
-    ]
-    rest = "".join([lost, *kept])
+    rest = _worst(ships) if ships else ""
+    for name in _GROUPS[2:]:
+        rest += f" {name} in {counted(len(groups[name]), 'question')}." if name in groups else ""
     if failed:
         rest = f" {head.text}{rest}"
         head = Span(not_passed(failed, gates), "bad", strong=True)
     elif gates:
         rest += f" All {counted(gates, 'gate')} pass: each question has the answer that it expects."
 
+    each = tuple(
+        replace(one, short=_instead(readings[at], reports, at, better[at])) if at in better else one
+        for at, one in enumerate(reports)
+    )
     rows: list[Cells] = []
     for name, places in groups.items():
         rows.append(f"{name}: {count(len(places))}")
         for at in places:
-            short = reports[at].short
-            if instead := better.get(at):
-                short += (
-                    f". {instead}, in another question, saves more and misses less on these runs"
-                )
-            question = Cell((Span(reports[at].title, href=f"#s{at + 1}"),), short)
-            rows.append((question, *_key_figures(readings[at]), readings[at].sample))
-    heads = ["question and answer", "cost of a run", f"missed turns{limit}", "measured on"]
-    in_tokens = [IN_TOKENS] if any(one.counts_tokens for one in readings) else []
+            best = better.get(at, at)
+            question = Cell((Span(each[at].title, href=f"#s{at + 1}"),), each[at].short)
+            rows.append((question, *_key_figures(readings[best]), readings[at].sample))
+    cost = "tokens of a run" if all(one.counts_tokens for one in readings) else "cost of a run"
+    heads = ["question and answer", cost, "loss or quality", "measured on"]
     fewest = min(ships or readings, key=lambda one: one.advice.tasks)
     rare = unseen(fewest.sample, fewest.advice.cannot_rule_out)
+    has_intervals = any("[" in one.short for one in each)
+    notes = (
+        "Each question is answered on its own runs; strategies were not tried together.",
+        "In brackets are 95% intervals." if has_intervals else "",
+        f"{MISSED_TURN}.",
+        f"In the smallest question, {rare}." if rare else "",
+        IN_TOKENS if any(one.counts_tokens for one in readings) else "",
+        REPLAY_LIMIT,
+    )
     blocks = (
         Prose((head, rest), "lead"),
-        muted(" ".join((*_NOTES, f"{sentence_case(rare)}.", *in_tokens, REPLAY_LIMIT))),
+        muted(" ".join(filter(None, notes))),
         table("Questions and answers", heads, rows),
     )
     runs = counted(sum(len(one.runs) for one in readings), "run")
     title = f"{count(len(readings))} questions about what an agent remembers"
     about = " · ".join([runs, counted(len(readings), "scenario"), counted(gates, "gate")])
-    return Report(title, about, head.text + rest, (Section("answer", "Answer", "Answer", blocks),))
+    sections = (Section("answer", "Answer", "Answer", blocks),)
+    return Report(title, about, head.text + rest, sections), *each
+
+
+def _worst(ships: Sequence[Reading]) -> str:
+    """A sentence on the missed turns of the strategy to ship that misses most."""
+    one = max(ships, key=lambda one: _figures(one)[1])
+    item = one.by_name[one.advice.advised or ""]
+    if not item.missed_turns:
+        return " Nothing that a turn used would be missing."
+    needed = next((rule for rule in item.rules if rule.rule == "needed"), None)
+    words = f"misses {percent(item.missed_turns)} of turns on average{limited(needed, one.advice)}"
+    return f" The worst of them, `{item.strategy}`, {words}."
+
+
+def _instead(reading: Reading, reports: Sequence[Report], at: int, best: int) -> str:
+    """The answer of a question (`at`) whose strategy to ship is worse than that of another one."""
+    before, _, _ = reports[at].short.partition("Ship `")
+    _, _, after = reports[best].short.partition("Ship `")
+    own = f"`{reading.advice.advised}` is within all limits, but saves less and misses more"
+    return f"{before}{own} than the answer to another question on these runs. Ship `{after}"
 
 
 def _figures(ship: Reading) -> tuple[float, float]:
@@ -103,45 +120,43 @@ def _figures(ship: Reading) -> tuple[float, float]:
     return finite(price.ratio if price else None), item.missed_turns or 0.0
 
 
-def _better(readings: Sequence[Reading], ships: Sequence[int]) -> dict[int, str]:
-    """For the place of a question to ship in the strategy of another one that saves more and misses
-    less than all others on the same recordings."""
+def _better(readings: Sequence[Reading], ships: Sequence[int]) -> dict[int, int]:
+    """For the place of a question to ship in that of another one whose strategy saves more and
+    misses less than all others on the same recordings."""
     figures = {at: _figures(readings[at]) for at in ships}
     hashes = {at: frozenset(run.facts.sha256 for run in readings[at].runs) for at in ships}
-    better: dict[int, str] = {}
+    better: dict[int, int] = {}
     for same in grouped((hashes[at], at) for at in ships).values():
         best, *others = sorted(same, key=figures.__getitem__)
         price, missed = figures[best]
         if all(price < figures[at][0] and missed < figures[at][1] for at in others):
-            better |= dict.fromkeys(others, f"`{readings[best].advice.advised}`")
+            better |= dict.fromkeys(others, best)
     return better
 
 
-def _verdicts(readings: Sequence[Reading], places: Sequence[int]) -> str:
-    """How often the strategy that a question is about is refused, by verdict; "" for never."""
-    items = [readings[at].by_name.get(readings[at].compared.asks) for at in places]
-    refused = Counter(item.verdict for item in items if item and item.verdict in REFUSED)
-    words = [f"{LOSES[name]} in {count(many)}" for name, many in refused.items()]
-    if not words:
-        return ""
-    rest = len(places) - refused.total()
-    others = f"; nothing is better in {count(rest)}" if rest else ""
-    return f" (the strategy asked about {listed(words)}{others})"
-
-
 def _key_figures(reading: Reading) -> tuple[Cell, Cell]:
-    """The change of price and the missed turns of the strategy to ship; if none is, the price stays
-    as today's, and the misses are those of the strategy that the answer is about."""
+    """The change of price under the strategy to ship and its loss or quality; if none is, the price
+    stays as today's, and the other is of the strategy that the answer is about."""
     advised, pricing = reading.by_name.get(reading.advice.advised or ""), reading.pricing
     item = advised or reading.by_name.get(reading.compared.asks) or reading.subject
-    missed = Cell("–")
-    if item and (advised or reading.shapes_prompts(item)):
-        misses_too_much = any(it.rule == "needed" and not it.passed for it in item.rules)
-        tone: Tone = "bad" if misses_too_much else ""
-        name = "" if advised else f"`{item.strategy}`"
-        missed = Cell((Span(percent(item.missed_turns), tone),), name)
+    decided = _decided(reading, item) if item else Cell("–")
     price = reading.price(advised)
     if advised is None or price is None:
-        return Cell("not priced" if advised else "unchanged"), missed
+        return Cell("not priced" if advised else "unchanged"), decided
     moved = f"{pricing.money(reading.today)} → {pricing.in_words(price).removesuffix(' a run')}"
-    return Cell((Span(change(price.ratio), "good"),), moved), missed
+    return Cell((Span(change(price.ratio), "good"),), moved), decided
+
+
+def _decided(reading: Reading, item: Ranked) -> Cell:
+    """The figure by which a strategy is judged, with its name: the first that refuses it, or else
+    that of the question."""
+    about = "needed" if reading.compared.answers == "savings" else reading.compared.answers
+    failed = [rule for rule in item.rules if not rule.passed and rule.rule not in GAINS]
+    asked = [rule for rule in item.rules if rule.rule == about and rule.value is not None]
+    result = next(iter((*failed, *asked)), None)
+    if result is None:
+        return Cell("–")
+    measure, shown = asked_by(result).measure.partition(",")[0], as_shown(result)
+    value = count(shown.value) if asked_by(result).noun else percent(shown.value)
+    name = "" if item.strategy == reading.advice.advised else f" (`{item.strategy}`)"
+    return Cell((Span(value, "bad" if failed else ""),), f"{measure}{name}")

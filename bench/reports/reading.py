@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..comparison.prices import METRICS
-from ..comparison.reasons import basis_in_words, limit_in_words
+from ..comparison.reasons import basis_in_words
 from ..comparison.rules import TABLE
 from ..comparison.totals import Runs, value_of
 from ..comparison.wording import Pricing, pricing_of, sample
-from ..model.advice import REFUSED, TODAY, Advice, Price, Ranked, RuleResult
+from ..model.advice import REFUSED, TODAY, Advice, Price, Ranked
 from ..model.compared import Compared, GateResult, Move
 from ..model.metric import MetricInfo
 from ..model.scores import MeasuredRun, Rule
@@ -23,10 +23,10 @@ _INACTIVE = 3  # of more strategies that changed nothing a line names them
 _NO_NAME = "asks "  # a task without a name is the digest of its question
 _LONGEST = 40  # letters of a task
 _BEFORE_PART = re.compile(r"/?(?=#|__)")
-VERDICT = re.compile(r"(Ship .+?|Keep what runs today(?: for now)?)[.:](?=\s|$)", re.DOTALL)
+VERDICT = re.compile(r"(Ship .+?|Keep what runs today[^.:]*)[.:](?=\s|$)", re.DOTALL)
 """Matches the verdict in the sentence of an advice."""
 
-IN_TOKENS = "Costs are in tokens: some runs name no model with a known price (`--model` sets one)."
+IN_TOKENS = "Where runs name no model with a known price (`--model` sets one), tokens are compared, not prices."
 """The reason to count tokens and not money."""
 REPLAY_LIMIT = (
     "Actions stay as recorded: this measures what the model would have seen, not if tasks succeed."
@@ -68,11 +68,6 @@ class Reading:
     def subject(self) -> Ranked | None:
         """The strategy that the sentence is about; None for none."""
         return self.by_name.get(self.advice.subject)
-
-    @cached_property
-    def rejected(self) -> Ranked | None:
-        """The cheapest strategy that a rule refuses; None if no cheaper one is refused."""
-        return self.by_name.get(self.advice.cheapest_rejected or "")
 
     @cached_property
     def inactive(self) -> tuple[str, ...]:
@@ -161,7 +156,7 @@ class Reading:
         runs, tasks = self.advice.runs, self.advice.tasks
         copies = len(self.compared.runs) - len(self.runs)
         of_tasks = f" of {counted(tasks, 'different task')}" if 0 < tasks < runs else ""
-        others = f" and {counted(copies, 'copy', 'copies')}" if copies else ""
+        others = f" ({counted(copies, 'copy', 'copies')} left out)" if copies else ""
         return f"{counted(runs, 'run')}{of_tasks}{others}"
 
     @property
@@ -169,15 +164,11 @@ class Reading:
         """The number of tasks in words, or of runs if each run is its own task."""
         return sample(self.advice)
 
-    def result(self, rule: Rule) -> RuleResult | None:
-        """A result of a rule with its limit, which all strategies share; None without one."""
+    def limit(self, rule: Rule) -> float | None:
+        """The limit of a rule, which all strategies share; None without one."""
         results = (result for item in self.ranked for result in item.rules)
-        return next((it for it in results if it.rule == rule and it.limit is not None), None)
-
-    def limit(self, rule: Rule, words: str) -> str:
-        """The limit of a rule on a share ("at most 5%"), in words; "" without one."""
-        result = self.result(rule)
-        return words.format(limit_in_words(result)) if result else ""
+        limits = (it.limit for it in results if it.rule == rule)
+        return next((limit for limit in limits if limit is not None), None)
 
     def value(self, strategy: str, metric: str) -> float | None:
         """The value of one number over all runs; None if it was not measured."""

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import math
-import re
 
-from ..comparison.reasons import rule_failed
-from ..comparison.sentence import LOSES
 from ..model.advice import REFUSED, TODAY, Ranked
 from .blocks import CODE, Drawing
 from .charts import Axis, Plot, Point, spaced, ticks
@@ -14,7 +11,7 @@ from .naming import FIELDS, ON_PHONES, names
 from .numbers import count, dollars, listed, percent, sentence_case
 from .reading import Reading
 
-_MOST_UNNAMED = 5
+_NEAR = 0.2  # of the limit: a mark that close to it has a name
 
 MISSED_TURNS = "turns that would have missed something"
 """The name of the measure on the vertical axis."""
@@ -31,8 +28,7 @@ def scatter(reading: Reading) -> Drawing | None:
     }
     if len(places) < 2:
         return None
-    needed, (prices, shares) = reading.result("needed"), zip(*places.values(), strict=True)
-    limit = needed.limit if needed else None
+    limit, (prices, shares) = reading.limit("needed"), zip(*places.values(), strict=True)
     room = (max(prices) - min(prices)) * 0.09 or abs(prices[0]) * 0.1 or 1.0
     across = Axis(min(prices) - 1.5 * room, max(prices) + room)
     down = Axis(max(max(shares) * 1.08, (limit or 0.0) * 1.3, 0.01), 0.0)
@@ -41,30 +37,20 @@ def scatter(reading: Reading) -> Drawing | None:
         for name, (price, missed) in places.items()
     )
     plot = _plot(reading, points, across, down, limit)
-    reasons = {
-        failed.rule: f"`{item.strategy}` {LOSES[item.verdict]} ({rule_failed(failed, quoting=False)})"
-        for item in reading.ranked
-        for failed in [rule for rule in item.rules if not rule.passed][:1]
-        if item.strategy in places and _other_refusal(item)
-    }  # an example for each rule
-    others = f" Below {percent(limit)}, {listed([*reasons.values()])}." if reasons else ""
     inactive = sum("inactive" in item.marks for item in reading.ranked)
     rest = f" Not drawn: {count(inactive)} that changed nothing." if inactive else ""
     if unnamed := _unnamed(plot, points):
-        rest += f" Without a name: {listed(unnamed)}."
-    note = f"Further left is cheaper, lower is safer. {_COLOURS}{others}{rest}"
-    measure = "Tokens" if reading.counts_tokens else "Price"
+        rest += f" Without a name: {listed(unnamed, 9)}."
+    measure, left = ("Tokens", "fewer") if reading.counts_tokens else ("Price", "cheaper")
+    note = f"Further left is {left}, lower is safer. {_COLOURS}{rest}"
     return Drawing(plot, f"{measure} against missed turns", note)
 
 
 def _unnamed(plot: Plot, points: tuple[Point, ...]) -> list[str]:
-    """The strategies whose marks have no name of their own on wide pages, a few by name."""
+    """The strategies whose marks have no name of their own on wide pages."""
     texts = ", ".join(name.text for name in plot.names if name.wide).split(", ")
     shown = {text.partition(":")[0] for text in texts}
-    names = [f"`{point.name}`" for point in points if point.name not in shown]
-    if len(names) > _MOST_UNNAMED:
-        names[_MOST_UNNAMED - 1 :] = [f"{count(len(names) - _MOST_UNNAMED + 1)} more"]
-    return names
+    return [f"`{point.name}`" for point in points if point.name not in shown]
 
 
 def _point(reading: Reading, name: str, x: float, y: float) -> Point:
@@ -73,9 +59,10 @@ def _point(reading: Reading, name: str, x: float, y: float) -> Point:
     price = reading.pricing.money(reading.price(item))
     about = f"{title}: {price}, {percent(item.missed_turns)} missed"
     names = TODAY, reading.advice.cheapest_rejected, *CODE.findall(reading.advice.sentence)
-    mark = reading.mark(name)
-    verdict = "ship" if mark == "advised" else _other_refusal(item)
-    return Point(x, y, mark, about, title, verdict, is_named=name in names)
+    mark, refusal = reading.mark(name), _other_refusal(item)
+    share, limit = item.missed_turns or 0.0, reading.limit("needed") or 0.0
+    is_named = bool(refusal) or name in names or abs(share - limit) < _NEAR * limit
+    return Point(x, y, mark, about, title, "ship" if mark == "advised" else refusal, is_named)
 
 
 def _other_refusal(item: Ranked) -> str:
@@ -107,13 +94,9 @@ def _plot(
 
 
 def _costs(reading: Reading, across: Axis) -> tuple[tuple[float, str], ...]:
-    """The labels of the price axis that fit in the plot; without digits that are 0 in all of
-    them."""
+    """The labels of the price axis that fit in the plot."""
     words = count if reading.counts_tokens else dollars
     costs = [(across.at(cost), words(cost)) for cost in ticks(across.first, across.last, 4)]
-    for digits, zeros in ((2, 2), (3, 1)):
-        if all(re.search(rf"\.\d{{{digits - zeros}}}0{{{zeros}}}$", text) for _, text in costs):
-            costs = [(x, text[:-zeros].removesuffix(".")) for x, text in costs]
     wide = ON_PHONES.width
     fitting = [(x, text) for x, text in costs if x + 450 * len(text) / wide < 107]
     return spaced(fitting, wide)

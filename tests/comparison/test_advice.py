@@ -284,9 +284,9 @@ def test_stores_evaluators_and_routers_are_answered_in_their_own_terms() -> None
     [
         (0.5, [0.8, 0.9, 0.7, 0.8, 0.9, 0.7], "ship", "Ship `mine`: it takes the expected route in 80% of the "
          "decisions (96 of 120; 95% interval 70.6% to 89.4%; today 50%). It is certainly better than what runs today on 6 runs."),
-        (0.5, [0.8, 0.9, 0.7, 0.8, 0.9], "not certain", "5 runs are too few; record 1 more run."),
+        (0.5, [0.8, 0.9, 0.7, 0.8, 0.9], "not certain", "5 runs are too few; record at least 1 more run."),
         (0.5, [0.1, 0.9, 0.2, 0.9, 0.6, 0.9], "not certain", "but may be no better than today"),
-        (None, [0.8] * 6, "not certain", "(96 of 120); today is not recorded"),
+        (None, [0.8] * 6, "not certain", "and record it to compare with: `mine` takes the expected route in 80% of the decisions (96 of 120)."),
     ],
 )  # fmt: skip
 def test_a_route_must_be_better_than_todays_by_more_than_chance(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from ...comparison.reasons import interval_in_words, rule_failed
+from ...comparison.reasons import as_shown, figure_in_words, interval_in_words, limited, rule_failed
 from ...comparison.rules import asked_by, slots_in_spec
 from ...comparison.sentence import is_unknown_today
-from ...comparison.wording import less_or_more, means
+from ...comparison.wording import means
 from ...model.advice import REFUSED, TODAY, Price, Ranked
 from ...model.errors import SpecError
 from ...plugins.registry import entries
@@ -30,7 +30,7 @@ from ..blocks import (
 )
 from ..charts import Axis, Mark, Range
 from ..numbers import change, count, counted, listed, percent, quantity, sentence_case, unseen
-from ..reading import MISSED_TURN, RATE, REPLAY_LIMIT, VERDICT, Reading
+from ..reading import IN_TOKENS, MISSED_TURN, RATE, REPLAY_LIMIT, VERDICT, Reading
 from ..scatter import scatter
 
 _USES = {
@@ -43,7 +43,6 @@ _USES = {
 }
 """What an agent does with the code in each slot."""
 _PLAIN = (int, float, str)  # the types of the settings whose values are in a text
-_FIRST_CLAUSE = re.compile(r".+?[.:;?](?=\s|$)", re.DOTALL)
 
 
 def sections(reading: Reading) -> Iterator[Section]:
@@ -69,14 +68,13 @@ def _blocks(reading: Reading) -> Iterator[Block]:
 
 
 def _answer(sentence: str) -> Text:
-    """The sentence of the advice with its verdict in bold, or else its first clause."""
-    clause = VERDICT.search(sentence) or _FIRST_CLAUSE.match(sentence)
+    """The sentence of the advice with its verdict in bold."""
+    clause = VERDICT.search(sentence)
     if clause is None:
         return (Span(sentence, strong=True),)
     tone: Tone = "good" if clause[0].startswith("Ship") else ""
     start, end = clause.span()
-    rest = (sentence[:start], Span(clause[0], tone, strong=True), sentence[end:])
-    return tuple(part for part in rest if part)
+    return sentence[:start], Span(clause[0], tone, strong=True), sentence[end:]
 
 
 def _use(reading: Reading) -> str:
@@ -116,35 +114,26 @@ _UNSEEN = "not measured: whether tasks succeed"
 
 
 def _savings(reading: Reading) -> Iterator[Figure]:
-    """Yield the figures on the strategy that the sentence is about (why it is rejected, or what it
-    saves and misses; certainty), and on the cheapest rejected one."""
+    """Yield the figures on the strategy that the sentence is about: why it is rejected, or what it
+    saves and misses; certainty."""
     item = reading.subject or (reading.tried or reading.ranked)[0]
     if item.verdict in REFUSED:
-        yield from _rejected_figure(reading, item, f"Why `{item.strategy}` is rejected")
+        yield from _rejected_figure(item)
     yield _price_figure(reading, item)
     if item.missed_turns is not None and item.verdict not in REFUSED:
         yield _missed_figure(reading, item)
     yield _certainty_figure(reading, item)
-    if reading.rejected not in (None, item):
-        name = f"Cheapest rejected: `{reading.rejected.strategy}`"
-        yield from _rejected_figure(reading, reading.rejected, name)
 
 
-def _rejected_figure(reading: Reading, item: Ranked, name: str) -> Iterator[Figure]:
-    """Yield the value of the first rule that refuses a strategy, and its interval; for another one
-    than the subject what it would have saved."""
-    failed = next((rule for rule in item.rules if not rule.passed), None)
+def _rejected_figure(item: Ranked) -> Iterator[Figure]:
+    """Yield the value of the first rule that refuses a strategy, and its interval."""
+    failed = next((as_shown(rule) for rule in item.rules if not rule.passed), None)
     if failed is None:
         return
-    price, is_count = reading.price(item), asked_by(failed).noun
-    value = count(failed.value) if is_count else percent(failed.value)
-    why = rule_failed(failed, quoting=False).removeprefix(f"{value} ")
+    value = count(failed.value) if asked_by(failed).noun else percent(failed.value)
+    why = rule_failed(failed, quoting=False).partition(", though")[0].removeprefix(f"{value} ")
     note = interval_in_words(failed) if failed.metric else ""
-    if item is not reading.subject and price and price.ratio:
-        perhaps = "" if price.certain or not price.saves else "perhaps "
-        why += f" ({note})" if note else ""
-        why, note = f"{why}; it would {perhaps}have cost {less_or_more(price)}", ""
-    yield Figure(name, value, "bad", why, note)
+    yield Figure(f"Why `{item.strategy}` is rejected", value, "bad", why, note)
 
 
 def _price_figure(reading: Reading, item: Ranked) -> Figure:
@@ -162,59 +151,37 @@ def _price_figure(reading: Reading, item: Ranked) -> Figure:
 
 
 def _missed_figure(reading: Reading, item: Ranked) -> Figure:
-    """The missed turns of a strategy and the old facts that it keeps, with the limits."""
-    known, far = item.missed_turns, item.far_recall
+    """The missed turns of a strategy and the old facts that it keeps, with the limits and what they
+    may be on other tasks; the worst run."""
+    results, advice = {rule.rule: rule for rule in item.rules}, reading.advice
+    needed, far = results.get("needed"), results.get("far")
     basis = reading.basis(item.strategy, RATE)
-    turns = "" if "turns" in basis else " turns"
-    line = f"{basis}{turns}{reading.limit('needed', ' ({})')}"
-    if far is not None:
-        line += f"; old facts kept: {percent(far)}{reading.limit('far', ' ({})')}"
-    doubts = [*_doubts(reading, item)]
-    is_safe = item.strategy == reading.advice.advised and "perhaps" not in "".join(doubts)
-    tone: Tone = "good" if is_safe else ""
+    line = f"{basis}{'' if 'turns' in basis else ' turns'}{limited(needed, advice)}"
+    if far and item.far_recall is not None:
+        line += f"; {figure_in_words(far)}{limited(far, advice)}"
+    note = ""
+    if needed and needed.value and needed.interval:
+        worst = reading.value_in(needed.worst_run, item.strategy, needed.metric) or 0.0
+        mean = "; the limit is for the mean" if worst > (needed.limit or 0.0) else ""
+        note = f"worst run: {reading.name(needed.worst_run)} ({percent(worst)}{mean})"
+    is_safe = item.strategy == advice.advised and "the limit" not in line
     name = f"Missed turns with `{reading.title(item.strategy)}`"
-    return Figure(name, percent(known), tone, line, "; ".join(doubts))
-
-
-def _doubts(reading: Reading, item: Ranked) -> Iterator[str]:
-    """Yield the interval of the missed turns and their share in the worst run, where known."""
-    needed = next((rule for rule in item.rules if rule.rule == "needed"), None)
-    if needed is None or needed.interval is None or needed.limit is None:
-        return
-    above = ", perhaps above the limit" if needed.interval[1] > needed.limit else ""
-    yield f"{interval_in_words(needed)}{above}"
-    worst = reading.value_in(needed.worst_run, item.strategy, needed.metric)
-    yield f"worst run: {reading.name(needed.worst_run)} ({percent(worst)})"
+    return Figure(name, percent(item.missed_turns), "good" if is_safe else "", line, note)
 
 
 def _certainty_figure(reading: Reading, item: Ranked) -> Figure:
-    """The number of runs (or tasks) behind the answer, if they make its gain certain, and what
-    they cannot show."""
-    asked = {rule.rule for rule in item.rules}
-    saves = reading.advice.basis != "quality" or "cheaper" in asked
-    line, tone = f"no {'saving' if saves else 'gain'} to be certain of", TONE_OF["other"]
+    """The number of runs (or tasks) behind the answer, if a refusal is certain, and what they
+    cannot show."""
     note = unseen(reading.sample, reading.advice.cannot_rule_out)
-    cheaper = f"; cheaper in {_cheaper_in(reading, item)}" if saves else ""
+    line, tone = "", TONE_OF["advised" if item.strategy == reading.advice.advised else "other"]
     if item.verdict in REFUSED:
         failed = next((rule for rule in item.rules if not rule.passed), None)
         low, high = (failed and failed.interval) or (0.0, 0.0)
         is_sure = failed is None or failed.limit is None or not low < failed.limit < high
         doubt = " for sure" if is_sure else ", but may be within the limit on others"
         line = f"`{item.strategy}` is rejected{doubt}"
-        price = reading.price(item)
-        if saves and price and price.saves and price.interval:
-            line += f"; its saving is {'' if price.certain else 'not '}certain"
-    elif item.strategy == reading.advice.advised:
-        certain = "saves something" if saves else "is better"
-        today = reading.by_name.get(TODAY)
-        is_asked = today is None or today.verdict != "invalid"
-        gain = f"certain that it {certain}" if is_asked else "what runs today is not valid"
-        line, tone = f"{gain}{cheaper}", "good"
-    elif item.verdict == "not certain":
-        is_alone = is_unknown_today(item)
-        line = item.reason if is_alone else f"not certain: {item.reason}{cheaper}"
-        if "not checked" in item.marks and (price := reading.price(item)) and price.certain:
-            line = f"certain that it saves something{cheaper}; but {item.reason}"
+    elif is_unknown_today(item):
+        line = item.reason
     needed = next((rule for rule in item.rules if rule.rule == "needed" and rule.of), None)
     turns = counted(needed.of or 0, "turn") if needed else ""
     size = "" if reading.size == reading.sample else reading.size
@@ -224,42 +191,21 @@ def _certainty_figure(reading: Reading, item: Ranked) -> Figure:
     )
 
 
-def _cheaper_in(reading: Reading, item: Ranked) -> str:
-    """The runs in which a strategy costs less than what runs today, as much, and more: "9 of 12
-    runs, the same in 1, dearer in 2"."""
-    metric = reading.price_metric
-    both = [[reading.at(run, it, metric) for it in (item.strategy, TODAY)] for run in reading.runs]
-    known = [(now, today) for now, today in both if now is not None and today is not None]
-    signs = [(now > today) - (now < today) for now, today in known]
-    rest = [("the same", signs.count(0)), ("dearer", signs.count(1))]
-    others = "".join(f", {words} in {count(many)}" for words, many in rest if many)
-    return f"{count(signs.count(-1))} of {counted(len(signs), 'run')}{others}"
-
-
 def _measures(
-    reading: Reading, metric: str, measured: Sequence[tuple[str, float]]
+    reading: Reading, metric: str, found: Sequence[tuple[str, float]]
 ) -> Iterator[Figure]:
-    """The figures about stores, evaluators or routers: best, worst, the saving, runs."""
-    line, unit, values = sentence_case(reading.label(metric)), reading.unit(metric), dict(measured)
-    today = f"; today {quantity(values.get(TODAY), unit)}"
-    is_kept = unit == "share" and reading.compared.metrics[metric].better == "higher"
-    tried = [name for name, _ in measured if name != TODAY]
-    best, worst = tried[0], tried[-1]
-    if values[worst] != values[best]:
-        titles = {best: f"Best: `{best}`", worst: f"Worst: `{worst}`"}
-    else:
-        names = listed([f"`{name}`" for name in tried])
-        titles = {best: f"{names}{', equal' if len(tried) > 1 else ''}"}
-    for name, title in titles.items():
-        tone, basis = TONE_OF[reading.mark(name)], reading.basis(name, metric)
-        others = (
-            f"; not so for the other {percent(1 - values[name])}"
-            if is_kept and values[name] < 1
-            else ""
-        )
-        figure = next((it for it in reading.by_name[name].rules if it.metric == metric), None)
-        basis = "; ".join(filter(None, [basis, interval_in_words(figure) if figure else ""]))
-        yield Figure(title, quantity(values[name], unit), tone, line + others + today, basis)
+    """The figures about stores, evaluators or routers: the best, its saving, runs."""
+    line, unit, values = sentence_case(reading.label(metric)), reading.unit(metric), dict(found)
+    best = next(name for name, _ in found if name != TODAY)
+    equal = [f"`{name}`" for name, it in found if name != TODAY and it == values[best]]
+    figure = next((it for it in reading.by_name[best].rules if it.metric == metric), None)
+    interval = interval_in_words(figure) if figure else ""
+    basis = "; ".join(filter(None, [reading.basis(best, metric), interval]))
+    line += f"; today {quantity(values.get(TODAY), unit)}"
+    tone = TONE_OF[reading.mark(best)]
+    yield Figure(
+        f"Best on these runs: {listed(equal)}", quantity(values[best], unit), tone, line, basis
+    )
     item = reading.by_name[best]
     if reading.shapes_prompts(item):
         yield _price_figure(reading, item)
@@ -278,7 +224,7 @@ def _prices_and_losses(reading: Reading) -> Table:
     scale = Axis(min(-0.02, *ends), max(0.02, *ends)) if ends else None
     heads: list[str | tuple[str, str]] = [
         (reading.price_axis, "tokens" if reading.counts_tokens else "price"),
-        "95% interval (across the dotted line: perhaps no saving)",
+        "95% interval of each alone (dotted line: today)",
         ("with cache", "cache") if uncached else ("without cache", "no cache"),
         ("missed turns", "missed"),
         ("old facts kept", "old facts"),
@@ -345,11 +291,13 @@ def _strategies(
         mark = reading.mark(item.strategy)
         about = "what runs today" if mark == "today" else reading.spec(item.strategy)
         name = Cell(reading.title(item.strategy), about, mark=mark)
-        tone = TONE_OF[mark]
         words: str = "also acceptable" if mark == "acceptable" else item.verdict
+        if mark == "today" and words == "keep" and reading.advice.advised:
+            words = "in use"
         is_alone = any(map(is_unknown_today, reading.ranked)) and mark in ("today", "other")
         words = "not compared" if is_alone and words in ("keep", "not certain") else words
-        verdict = Cell((Span(words, tone, strong=mark != "acceptable"),), item.reason)
+        is_quiet = words in ("also acceptable", "in use")
+        verdict = Cell((Span(words, TONE_OF[mark], strong=not is_quiet),), item.reason)
         rows.append([name, *cells(item), verdict])
     note = ""
     if names := reading.inactive:
@@ -374,9 +322,15 @@ def _notes(reading: Reading) -> Iterator[str]:
             )
     yield f"Percentages are {means(reading.advice)}."
     if is_shaped:
-        yield f"{MISSED_TURN}{reading.limit('needed', '; on average {} may be missed')}."
+        most = reading.limit("needed")
+        end = "" if most is None else f"; on average at most {percent(most)} may be missed"
+        yield f"{MISSED_TURN}{end}."
     named = (item for item in reading.ranked if has_column or "old facts" in item.reason)
     if any(item.far_recall is not None for item in named):
-        yield f"Old facts are from six or more turns back{reading.limit('far', '; {} must be kept')}."
+        least = reading.limit("far")
+        end = "" if least is None else f"; on average at least {percent(least)} must be kept"
+        yield f"An old fact is one that a turn used and that was last shown six or more turns before{end}."
+    if reading.counts_tokens and is_shaped and "`--model`" not in reading.advice.sentence:
+        yield IN_TOKENS
     if not has_column:
         yield REPLAY_LIMIT

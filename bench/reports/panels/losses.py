@@ -56,14 +56,14 @@ def _heat(reading: Reading) -> Iterator[Block]:
     most = [*first, *(name for name in losing if name not in first)][:_STRATEGIES]
     shown = [name for name in names if name in most]
     sums = [count(sum(bool(values[name]) for values in missed.values())) for name in shown]
-    rows: list[Cells] = [("runs that miss any", *sums, count(len(missed)))]
+    rows: list[Cells] = [("runs that miss any", *sums, counted(len(missed), "run"))]
     for run in sorted(reading.runs, key=lambda run: -sum(missed[run.id][it] or 0 for it in shown)):
         if any(missed[run.id].values()):
             turns = run.facts.turns
             cells = [_heat_cell(missed[run.id][name], turns) for name in shown]
-            rows.append((reading.name(run.id), *cells, count(turns)))
+            rows.append((reading.name(run.id), *cells, counted(turns, "turn")))
     note = "Stronger colours: above 15% and above 35% of the turns of the run."
-    title, heads = "Turns that would have missed something", ["run", *shown, "turns"]
+    title, heads = "Turns that would have missed something", ["run", *shown, "of"]
     yield from headed(table(title, heads, rows, look="grid", most=_RUNS + 1, noun="run", note=note))
 
 

@@ -10,14 +10,14 @@ from ...comparison.rules import TABLE, asked_by
 from ...model.compared import Skipped
 from ..blocks import Block, Cell, Cells, Fold, Prose, Section, Table, code, headed, table
 from ..numbers import count, counted, listed, percent, sentence_case
-from ..reading import IN_TOKENS, REPLAY_LIMIT, Reading
+from ..reading import REPLAY_LIMIT, Reading
 
 _FILES, _TEXTS = 10, 12
 
 
 def sections(reading: Reading) -> Iterator[Section]:
     """A section on the limits, the data that was read, and the versions."""
-    limits = [REPLAY_LIMIT, *reading.compared.notes] + [IN_TOKENS] * reading.counts_tokens
+    limits = [REPLAY_LIMIT, *reading.compared.notes]
     blocks: list[Block] = [Prose("Limits", "heading"), *map(Prose, limits)]
     blocks += [Prose("Read", "heading"), Prose(_read(reading))]
     if files := reading.compared.skipped:
@@ -53,11 +53,7 @@ def _read(reading: Reading) -> str:
 
 
 def _not_read(files: Sequence[Skipped]) -> str:
-    """How many files were not read, and why the first was not, of damaged ones if there are some.
-
-    >>> _not_read([Skipped(path="a", reason="empty"), Skipped(path="b", reason="cut", damaged=True)])
-    '2 files were not read, 1 of them damaged: `b` (cut) and 1 more.'
-    """
+    """How many files were not read, and why the first was not, of damaged ones if there are some."""
     first, *others = sorted(files, key=lambda item: not item.damaged)
     damaged = sum(item.damaged for item in files)
     some = f", {count(damaged)} of them damaged" if damaged and others else ""
