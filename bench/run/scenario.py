@@ -169,7 +169,7 @@ def source_of(plan: Scenario) -> TraceSource:
     repository."""
     if plan.path is not None and not plan.outside:
         require_inside(plan.traces, plan.base)
-    return TraceSource(plan.traces, plan.base, still=True)
+    return TraceSource(plan.traces, plan.base)
 
 
 def with_probes(plan: Scenario, traces: Iterable[Trace]) -> Iterator[Trace]:

@@ -15,7 +15,7 @@ from ..model.errors import BenchError, SpecError, TraceError, debugged, defect
 from ..plugins.registry import build, entries
 from .documents import Document
 from .markers import with_marked_cuts
-from .paths import GivenPath, InputFile, case_id, earlier_copies, given_files
+from .paths import GivenPath, InputFile, case_id, given_files
 from .reader import Confidence, NoReader, PartOf, Reader
 
 Paths = str | Path | Sequence[str | Path]
@@ -63,13 +63,12 @@ class TraceSource:
     `skipped` (file and reason) and `damaged` (the files among these that cannot be read) grow
     during the iteration and are complete at its end; each iteration starts again. Errors are those
     of `load`, raised when met; for a missing file or an unknown format before anything is read.
-    With `still` a file that changes before it is read is an error. `file` is the file of the last
-    trace.
+    `file` is the file of the last trace.
     """
 
-    def __init__(self, paths: Paths, base: Path | None = None, *, still: bool = False) -> None:
+    def __init__(self, paths: Paths, base: Path | None = None) -> None:
         several = [paths] if isinstance(paths, str | Path) else paths
-        self.paths, self.base, self.still = tuple(map(str, several)), base or Path(), still
+        self.paths, self.base = tuple(map(str, several)), base or Path()
         self.skipped: list[tuple[str, str]] = []
         self.damaged: list[str] = []
         self.file = Path()
@@ -85,23 +84,15 @@ class TraceSource:
             if given.format is not None:
                 _ = readers[given.format]  # an unknown one is an error before anything is read
         files = [file for given in everything for file in given.files]
-        states = {file.path: _state(file.path) for file in files} if self.still else {}
-        known, copies, begun = _Known(), earlier_copies(files), set[str]()
+        known, begun = _Known(), set[str]()
         for given in everything:
-            skipped, traces = len(self.skipped), len(known.outlines)
+            skipped, traces = len(self.skipped), len(known.ids)
             new = [f for f in given.files if realpath(f.path) not in begun]  # each file once
             begun.update(realpath(f.path) for f in new)
             folders = grouped((file.path.parent, file.path) for file in given.files)
             for file in new:
-                if file.path in copies:
-                    reason = f"holds the beginning of {copies[file.path]}, which is read"
-                    self.skipped.append((file.name, reason))
-                    continue
                 # those of a folder know their neighbours
                 document = Document(*file, () if given.named else folders[file.path.parent])
-                if file.path in states and _state(file.path) != states[file.path]:
-                    what = "was changed by what was measured before it"
-                    raise document.fail(f"{what} — look at what the strategies write")
                 for read in self._read(document, given, readers, alone=len(files) == 1):
                     trace, reason = known.named(read, file, document.sha256)
                     if not reason:
@@ -109,10 +100,9 @@ class TraceSource:
                         yield trace
                     elif (file.name, reason) not in self.skipped[-1:]:
                         self.skipped.append((file.name, reason))
-            nothing = len(known.outlines) == traces and not any(f.path in copies for f in new)
-            if nothing and new and not given.named:
+            if len(known.ids) == traces and new and not given.named:
                 raise TraceError(_no_recordings(given, self.skipped[skipped:]))
-        if self.paths and not len(known.outlines):
+        if self.paths and not known.ids:
             raise TraceError(": ".join(self.skipped[0]))
 
     def _read(
@@ -205,45 +195,29 @@ class _Known:
 
     def __init__(self) -> None:
         self._first: dict[tuple[str, str], InputFile] = {}
-        self.outlines: dict[str, int] = {}
+        self.ids: set[str] = set()
 
     def named(self, trace: Trace, file: InputFile, sha256: str) -> tuple[Trace, str]:
         """A trace with an id of its own, and the reason to leave it out (`""`: none)."""
-        session, outline, own = trace.meta.get("session_id"), _outline(trace), trace.id
+        session, own = trace.meta.get("session_id"), trace.id
         # Before the bytes: it says more. Two formats may record one session.
         if isinstance(session, str) and (other := self._other("session", session, file)):
             return trace, f"holds session {session!r}, which {other} has given already"
         if other := self._other("bytes", sha256, file):
             return trace, f"has the same bytes as {other}, which is already read"
-        if own in self.outlines and (other := self._other("id", own, file)):
-            if self.outlines[own] == outline:
-                return trace, f"holds run {own!r}, which {other} has given already"
+        if own in self.ids and self._other("id", own, file):
             own = file.name if own == case_id(file.below) else f"{file.name}:{own}"
             trace = msgspec.structs.replace(trace, id=own)
-        if own in self.outlines:
+        if own in self.ids:
             what = f"run id {own[:200]!r} is taken twice: by {self._first['id', own].name}"
             raise TraceError(f"{what} and by {file.name} — give each its own id, or leave one out")
-        self._first["id", own], self.outlines[own] = file, outline
+        self._first["id", own] = file
+        self.ids.add(own)
         return trace, ""
 
     def _other(self, kind: str, value: str, file: InputFile) -> str:
         first = self._first.setdefault((kind, value), file)
         return "" if first.path == file.path else first.name
-
-
-def _outline(trace: Trace) -> int:
-    """A hash that two recordings of one run share: of the kinds and the sizes of its steps."""
-    texts = (getattr(step, "content", "") or getattr(step, "seen", "") for step in trace.steps)
-    sizes = [len(str(text or "")) for text in texts]
-    return hash(tuple(zip(map(type, trace.steps), sizes, strict=True)))
-
-
-def _state(path: Path) -> tuple[int, ...]:
-    try:
-        about = path.stat()
-    except OSError:
-        return ()
-    return about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns
 
 
 @contextmanager

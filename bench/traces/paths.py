@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import glob
-import itertools
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -13,13 +12,11 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from ..files.limits import limit, raised
-from ..model import grouped
 from ..model.errors import TraceError, nearest
 from ..plugins.registry import entries
 from .documents import Document
 
 _ENDINGS = (".gz", ".jsonl", ".ndjson", ".json", ".traj", ".eval", ".yaml", ".yml")
-_BEGINNING, _MOST_COPIES = 1024, 20
 _BY_PATH = re.compile(r"([^:]+\.py:\w+):(.+)", re.DOTALL)
 
 
@@ -69,38 +66,6 @@ def recorded_files(texts: Iterable[str], base: Path) -> Iterator[Path]:
             for file in () if around else given.files:
                 if given.named or file.path.suffix in _ENDINGS:
                     yield file.path
-
-
-def earlier_copies(files: Iterable[InputFile]) -> dict[Path, str]:
-    """The files whose bytes are the beginning of a longer one, with the name of the longest: logs
-    only grow, so each is a copy from earlier. Many files that begin the same are no copies."""
-    copies: dict[Path, str] = {}
-    begun = grouped((_beginning(file.path), file) for file in dict.fromkeys(files))
-    for beginning, group in begun.items():
-        if beginning is None or len(group) > _MOST_COPIES:
-            continue
-        shortest = sorted(group, key=lambda file: os.path.getsize(file.path))
-        for file, longer in itertools.combinations(shortest, 2):
-            if _is_longer(longer.path, file.path):
-                copies[file.path] = longer.name
-    return copies
-
-
-def _beginning(path: Path) -> bytes | None:
-    """The first bytes of a regular file; None of a shorter one, and where it cannot be read."""
-    with contextlib.suppress(OSError):
-        if path.is_file() and os.path.getsize(path) > _BEGINNING:
-            with path.open("rb") as opened:
-                return opened.read(_BEGINNING)
-    return None
-
-
-def _is_longer(longer: Path, path: Path) -> bool:
-    """True if a file begins with all bytes of another one, and goes on."""
-    with contextlib.suppress(OSError), longer.open("rb") as whole, path.open("rb") as part:
-        chunks = iter(lambda: part.read(1_000_000), b"")
-        return all(whole.read(len(chunk)) == chunk for chunk in chunks) and bool(whole.read(1))
-    return False
 
 
 def case_id(path: str) -> str:

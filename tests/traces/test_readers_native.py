@@ -51,12 +51,11 @@ def test_a_missing_zstd_library_gives_a_one_line_error(tmp_path: Path, monkeypat
         list(Inspect().read(log))
 
 
-def test_files_of_earlier_versions_are_read_and_unknown_members_counted(tmp_path: Path) -> None:
-    parts = b'[{"type":"text","text":"go"},{"type":"image","media_type":"image/png"}]'
-    step = b'{"kind":"user","index":0,"content":' + parts + b',"duration_s":0.5,"mood":"good","place":""}\n'
+def test_unknown_members_are_counted(tmp_path: Path) -> None:
+    step = b'{"kind":"user","index":0,"content":"go","mood":"good","place":""}\n'
     trace = read_bytes(tmp_path, HEADER.replace(b"}\n", b',"outcome":{"success":true}}\n') + step)
-    assert trace.left_out == {"'mood' of a native trace": 1}
-    assert trace.steps == (UserTurn(index=0, content="go", non_text=1),)
+    assert trace.left_out == {"'mood' of a native trace": 1, "'outcome' of a native trace": 1}
+    assert trace.steps == (UserTurn(index=0, content="go"),)
 
 
 def test_rare_values_are_written_and_read_unchanged(tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ def test_copies_and_forks_of_a_session_are_charged_once(tmp_path: Path) -> None:
     whole = LINES["claude_code"].read_bytes()
     (tmp_path / "z.jsonl").write_bytes(whole)
     alone = audit([tmp_path]).sessions[0].charges
-    (tmp_path / "a.jsonl").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "zz.jsonl").write_bytes(whole[: len(whole) // 2])
     (copied,) = audit([tmp_path]).sessions
     assert (copied.id, copied.charges) == ("z", alone)
     (tmp_path / "fork.jsonl").write_bytes(whole.replace(b"cafe", b"0000"))

@@ -17,7 +17,7 @@ from ...model import SCHEMA_VERSION, AnyStep, Trace
 from ...model.errors import one_line
 from .. import Document, Traces, register
 from ..lines import KEY, Header, encode_trace as encode_trace, trace_of
-from ..values import Unread, as_dict, dicts
+from ..values import Unread, as_dict
 from . import Format
 
 _PLACE = re.compile(r" - at `(?:key in )?(\$.*?)`$")
@@ -54,8 +54,6 @@ class Native(Format):
             yield run.trace()
 
 
-_RETIRED = {"outcome", "agent", "options", "finish_reason", "duration_s"}
-"""Members that earlier versions wrote, and that nothing ever read."""
 _HEADER = set(Header.__struct_fields__)
 _STEPS = {
     kind.__struct_config__.tag: {"kind", *kind.__struct_fields__} for kind in get_args(AnyStep)
@@ -101,10 +99,8 @@ class _Run:
 
     def _typed(self, number: int, value: Any, kind: Any, members: Set[str] | None) -> Any:
         if members is not None and not value.keys() <= members:
-            self.unread.extra_keys(value, members | _RETIRED, "a native trace")
+            self.unread.extra_keys(value, members, "a native trace")
             value = {key: value[key] for key in value if key in members}
-        if isinstance(as_dict(value).get("content"), list):
-            value = value | _content_of(value["content"])
         try:
             return msgspec.convert(value, kind, str_keys=True)
         except msgspec.ValidationError as error:
@@ -115,16 +111,6 @@ class _Run:
         except UnicodeEncodeError:
             what = "a lone surrogate (\\ud800–\\udfff) stands where a number or a name belongs"
             raise self.document.fail(what, line=number) from None
-
-
-def _content_of(listed: list[Any]) -> dict[str, Any]:
-    """The text and the number of other parts of a list, as earlier versions wrote it."""
-    parts = dicts(listed)
-    if parts != listed:
-        return {}
-    texts = [part for part in parts if part.get("type") == "text"]
-    joined = "\n".join(str(part.get("text")) for part in texts)
-    return {"content": joined, "non_text": len(parts) - len(texts)}
 
 
 def write_trace(trace: Trace, path: str | Path) -> None:
