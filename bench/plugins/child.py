@@ -1,7 +1,7 @@
-"""The child's side of the process boundary, in four kinds of processes, each below the one before.
+"""The child's side of the process boundary, in three kinds of processes, each below the one before.
 
 The warden runs no user code: it waits, and ends all processes below it. The importer imports the
-user code, and forks a lane for each process that measures. A lane forks a process for each session.
+user code, and forks a process for each session.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def main(number: int, size: int) -> NoReturn:
     """Run the warden: start the process that imports the code, and end all below it when that ends.
 
     `number` is the file descriptor of the control socket to the process that measures, `size` the
-    bytes that it sends before the sockets of lanes. The warden ends with the same exit code or
+    bytes that it sends before the sockets of sessions. The warden ends with the same exit code or
     signal as the process below it.
     """
     control = socket(fileno=number)
@@ -118,10 +118,10 @@ def _awaited(number: int, control: socket) -> int | None:
                 return None
 
 
-def _end_below() -> None:
-    """End every process below this one."""
+def _end_below(but: Set[int] = frozenset()) -> None:
+    """End every process below this one, but some."""
     until = time.monotonic() + 2.0
-    while (numbers := _children()) and time.monotonic() < until:
+    while (numbers := _children() - but) and time.monotonic() < until:
         for number in numbers:
             with contextlib.suppress(OSError):
                 kill(number, SIGKILL)
@@ -147,13 +147,13 @@ def _remove(folder: str) -> None:
             subprocess.run(command, stderr=subprocess.DEVNULL, check=False)
 
 
-def _children() -> list[int]:
+def _children() -> set[int]:
     """The ids of the child processes, including orphans of ended children. Empty outside Linux."""
-    numbers: list[int] = []
+    numbers: set[int] = set()
     with contextlib.suppress(OSError):
         for task in os.listdir("/proc/self/task"):
             with open(f"/proc/self/task/{task}/children", "rb") as file:
-                numbers += map(int, file.read().split())
+                numbers.update(map(int, file.read().split()))
     return numbers
 
 
@@ -161,39 +161,29 @@ def _children() -> list[int]:
 
 
 def _import(control: socket, limits: Limits, prepare: bytes) -> NoReturn:
-    """Import the code, then fork a lane for each socket that comes in, until the control closes."""
+    """Import the code, then fork a process for each session, until the control closes."""
     _begin()
+    _prctl(_SUBREAPER, 1)
     _confine(limits.hidden)
     control.send(CODE.pack(0))
     ready = _prepared(prepare, limits)
+    own = _children()  # which the code started as it was imported
     while True:
-        lane = _next(control)
-        if fork() == 0:
-            control.close()
-            _serve(lane, ready, limits)
-        lane.close()
-
-
-def _serve(lane: socket, ready: Any, limits: Limits) -> NoReturn:
-    """Fork a process for each session of a lane, until that closes."""
-    _begin()
-    _prctl(_SUBREAPER, 1)
-    _confine(())  # from other lanes
-    while True:
-        pipe = _next(lane)
+        pipe = _next(control)
         number = fork()
         if number == 0:
             _begin()
-            lane.close()
+            control.close()
+            _confine(())  # from the importer
             _answer(pipe, ready, limits)
         pipe.close()
-        code = _awaited(number, lane)
+        code = _awaited(number, control)
         with contextlib.suppress(OSError):
             killpg(number, SIGKILL)
-        _end_below()
+        _end_below(own)
         if code is None:
             _exit(0)
-        lane.send(CODE.pack(code))
+        control.send(CODE.pack(code))
 
 
 def _begin() -> None:

@@ -4,7 +4,6 @@ The child is a fresh interpreter that imports the code once; each session runs i
 session is asked for one thing after another, so it cannot see later ones. Its answers are bytes,
 which are never unpickled. Limited are the time of each answer and the memory.
 All processes that a session started are ended before the next one begins, and when the child stops.
-Processes forked from the one that started a child share it; each has a lane, sessions of its own.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ class Child:
     returns.
 
     It starts before the first session, and again after it died. `prepare` and its arguments can be
-    pickled. A forked process gets a child of its own, but a copy unpickled there uses the same one.
+    pickled. A forked process, and a copy, has a child of its own.
     `modules` are the bench's modules to import before any limit applies. With `other_hashes` its
     sets are in another order than PYTHONHASHSEED sets.
     """
@@ -71,14 +70,11 @@ class Child:
         self._given = prepare, modules, limits or Limits(), other_hashes
         self._lock = threading.RLock()
         self._process: _Process | None = None
-        self._lane: _Lane | None = None
-        self._ends: list[Callable[[], object]] = []
-        self._key = os.urandom(16)
+        self._end: Callable[[], object] = lambda: None
         self._late: Counter[bytes] = Counter()  # sessions in a row, by their work
-        _CHILDREN[self._key] = self
 
     def __reduce__(self) -> Any:
-        return _copied, (self._key, self._given)
+        return Child, self._given
 
     @contextlib.contextmanager
     def session(self, work: Work) -> Iterator[Session | GivenUp]:
@@ -101,37 +97,19 @@ class Child:
                 elif session.has_answered:
                     self._late.pop(sent, None)
 
-    def start(self) -> _Lane:
-        """The sessions of this process in the child, which starts now if there is none; it is not
-        awaited."""
+    def start(self) -> _Process:
+        """The child of this process, which starts now if there is none; it is not awaited."""
         with self._lock:
-            if self._lane is None or not self._lane.is_ready():
-                if self._lane or self._process is None or _is_closed(self._process.control):
-                    self.stop()
-                    self._process = _Process(*self._given)
-                    self._ends.append(weakref.finalize(self, self._process.end))
-                self._lane = _Lane(self._process)
-                self._ends.append(weakref.finalize(self, self._lane.end))
-            return self._lane
+            if self._process is None or not self._process.is_ready():
+                self.stop()
+                self._process = _Process(*self._given)
+                self._end = weakref.finalize(self, self._process.end)
+            return self._process
 
     def stop(self) -> None:
-        """End the child and all that it started; of a child that another process started only the
-        sessions of this one."""
-        while self._ends:
-            self._ends.pop()()
-        self._process = self._lane = None
-
-
-_CHILDREN: weakref.WeakValueDictionary[bytes, Child] = weakref.WeakValueDictionary()
-"""The children of this process and, in a forked one, of those above it, by key."""
-
-
-def _copied(key: bytes, given: tuple[Any, ...]) -> Child:
-    """A copy of the child with a key, which uses the same process where this one knows it."""
-    copy, known = Child(*given), _CHILDREN.get(key)
-    if known is not None:
-        copy._process = known._process
-    return copy
+        """End the child and all that it started."""
+        self._end()
+        self._process = None
 
 
 def _is_closed(control: socket.socket) -> bool:
@@ -142,7 +120,7 @@ def _is_closed(control: socket.socket) -> bool:
 
 
 class _Process:
-    """A child process that runs."""
+    """A child process that runs, and its sessions."""
 
     def __init__(
         self,
@@ -156,6 +134,8 @@ class _Process:
             what = "code that is not part of the bench needs a system that can fork"
             raise SpecError(f"{what} — run it on Linux, macOS or WSL")
         self.limits, self.owner = limits, os.getpid()
+        self._last: Session | None = None
+        self._next: Session | None = None
         self.control, theirs = socket.socketpair()
         given = modules, limits, pickle.dumps(prepare, pickle.HIGHEST_PROTOCOL)
         request = pickle.dumps(given, pickle.HIGHEST_PROTOCOL)
@@ -177,46 +157,6 @@ class _Process:
         with contextlib.suppress(OSError):  # one that died is noticed by the session
             self.control.sendall(request)
 
-    def await_start(self) -> None:
-        """Wait until the child is about to import the code."""
-        self.control.settimeout(_START_S)
-        with contextlib.suppress(OSError):
-            self.control.recv(1, socket.MSG_PEEK)  # left there for the processes that are forked
-
-    def exit_code(self, seconds: float) -> int | None:
-        """The exit code of the child; None where it does not end in time, or where another process
-        started it."""
-        if self.owner == os.getpid():
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                return self._process.wait(seconds)
-        return None
-
-    def end(self) -> None:
-        """End the child and all processes that it started; in a fork of the owner only close the
-        socket."""
-        if os.getpid() == self.owner:
-            with contextlib.suppress(OSError):
-                # Also where a fork of this process has the socket too.
-                self.control.shutdown(socket.SHUT_RDWR)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(_CLEANS_S)
-            with contextlib.suppress(OSError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
-            self._printing.join(1.0)
-        self.control.close()
-
-
-class _Lane:
-    """The sessions of one process in a child."""
-
-    def __init__(self, process: _Process) -> None:
-        self.limits, self.owner, self._process = process.limits, os.getpid(), process
-        self.control, theirs = socket.socketpair()
-        _send(process.control, theirs)
-        self._last: Session | None = None
-        self._next: Session | None = None
-
     def is_ready(self) -> bool:
         """True if this very process uses it, its last session has ended, and the child goes on."""
         if self.owner != os.getpid():
@@ -227,11 +167,17 @@ class _Lane:
     def session(self) -> Session:
         """A new session. The process of the next one starts when it ends, not when it is needed."""
         if self._next is None:
-            self._process.await_start()
+            self._await_start()
             self._next = Session(self)
         session = self._last = self._next
         self._next = Session(self)
         return session
+
+    def _await_start(self) -> None:
+        """Wait until the child is about to import the code."""
+        self.control.settimeout(_START_S)
+        with contextlib.suppress(OSError):
+            self.control.recv(CODE.size)
 
     def exit_code(self, seconds: float) -> int | None:
         """The exit code of a session's process as the child reports it, else the exit code of the
@@ -246,22 +192,28 @@ class _Lane:
             return None
         except OSError:  # it died before it read all that was sent
             data = b""
-        return int(CODE.unpack(data)[0]) if data else self._process.exit_code(seconds)
+        if data:
+            return int(CODE.unpack(data)[0])
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return self._process.wait(seconds)
+        return None
 
     def end(self) -> None:
-        """End all processes of the sessions, soon; in a fork of the owner only close the sockets."""
-        with contextlib.suppress(OSError):
-            if os.getpid() == self.owner:  # also where a fork of this process has the socket too
+        """End the child and all processes that it started; in a fork of the owner only close the
+        sockets."""
+        if os.getpid() == self.owner:
+            with contextlib.suppress(OSError):
+                # Also where a fork of this process has the socket too.
                 self.control.shutdown(socket.SHUT_RDWR)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(_CLEANS_S)
+            with contextlib.suppress(OSError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+            self._printing.join(1.0)
         self.control.close()
         if self._next is not None:
             self._next.pipe.close()
-
-
-def _send(control: socket.socket, theirs: socket.socket) -> None:
-    """Give a socket away."""
-    with theirs, contextlib.suppress(OSError):  # the child died: nobody has the other end
-        socket.send_fds(control, [b"\0"], [theirs.fileno()])
 
 
 def _environment(other_hashes: bool) -> dict[str, str]:
@@ -278,14 +230,15 @@ def _environment(other_hashes: bool) -> dict[str, str]:
 class Session:
     """One session's process of user code, from its first request to its last."""
 
-    def __init__(self, lane: _Lane) -> None:
+    def __init__(self, process: _Process) -> None:
         self.pipe, theirs = socket.socketpair()
-        self.pipe.settimeout(lane.limits.call_s)
+        self.pipe.settimeout(process.limits.call_s)
         self._frames = Frames(self.pipe)
-        self._lane, self._limits = lane, lane.limits
-        self._room = lane.limits.answer_bytes
+        self._process, self._limits = process, process.limits
+        self._room = process.limits.answer_bytes
         self.is_late = self.has_answered = False
-        _send(lane.control, theirs)
+        with theirs, contextlib.suppress(OSError):  # the child died: nobody has the other end
+            socket.send_fds(process.control, [b"\0"], [theirs.fileno()])
 
     def ask(self, request: bytes = b"", count: Callable[[bytes], int] | None = None) -> bytes:
         """The answer to a request, within the limits.
@@ -314,7 +267,7 @@ class Session:
     @functools.cached_property
     def exit_code(self) -> int | None:
         """The exit code of its process, awaited; None where that does not end by itself."""
-        return None if self.is_late else self._lane.exit_code(_ENDS_S)
+        return None if self.is_late else self._process.exit_code(_ENDS_S)
 
     def _received(self, until: float) -> tuple[bytes, bytes]:
         """The next message of the process. Raises NoAnswer for a late, a too long or a missing

@@ -77,9 +77,6 @@ class MeasuredRuns:
 
     def of(self, recordings: Iterable[Trace]) -> Iterator[MeasuredRun]:
         """Yield every run as it is done. Raises BenchError for two recordings of one name."""
-        for strategy in self._measuring.strategies:
-            if strategy.sandbox is not None:  # before workers are forked, which share its children
-                strategy.sandbox.start()
         measured = self._options.workers.results(_work, self._measuring, self._tasks(recordings))
         for done, (run, index) in enumerate(measured, 1):
             self._keep_in_memory(run, index)
@@ -138,6 +135,9 @@ class MeasuredRuns:
 @rare_collection()
 def _work(measuring: Measuring, task: _Task) -> tuple[MeasuredRun, TraceIndex | None]:
     """A measured run, and its index if no cache stores it."""
+    for strategy in measuring.strategies:
+        if strategy.sandbox is not None:
+            strategy.sandbox.start()
     session = task.session(measuring)
     return session.measured(), session.index if measuring.cache is None else None
 
