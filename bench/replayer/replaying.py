@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 
 import msgspec
 
@@ -68,17 +67,14 @@ class Replayer:
         tokens = recording.index.tokens
         ledger = Ledger(Numbers(recording.counter.of, recording.messages, tokens))
 
-        def replay(start: Start, finish: Callable[[], None] = lambda: None) -> Replay:
-            return Loop(strategy, recording, ledger, start).replay(before, finish)
-
-        def over(border: Border) -> Replay:
-            return replay(border.start, border.finish)
+        def replay(start: Start) -> Replay:
+            return Loop(strategy, recording, ledger, start).replay(before)
 
         if strategy.sandbox is not None:
             box = strategy.sandbox
             child, number = box.another if again else box.child, box.number
             with child.session(functools.partial(answer_call, number)) as session:
-                return over(Border(session.ask, ledger))
+                return replay(Border(session.ask, ledger).start)
         if strategy.has_user_code:
-            return over(Border(Plugins(strategy).answer, ledger))
+            return replay(Border(Plugins(strategy).answer, ledger).start)
         return replay(lambda slot, place: SlotFunction(strategy.plugins[slot][place]))
