@@ -9,6 +9,7 @@ import contextlib
 import io
 import json
 import os
+import select
 import shlex
 import shutil
 import subprocess
@@ -24,6 +25,7 @@ MAX_LINE_BYTES = 64 * 1024 * 1024
 """The longest answer that is read."""
 
 _LAST_BYTES, _LAST_CHARS = 2000, 300
+_ENDS_MS = 5000
 
 
 class Program:
@@ -70,12 +72,30 @@ class Program:
             raise StrategyError(self._no_answer(process, answer))
         return self._answer_in(answer)
 
-    def _require_silence(self, process: subprocess.Popen[bytes]) -> None:
-        """Raise StrategyError for output that no request asked for."""
+    def finish(self) -> None:
+        """End the requests. Raises StrategyError if the program then says more.
+
+        So an answer too many is found however late it comes: each later answer is one too old.
+        """
+        if self._process is not None:
+            assert self._process.stdin
+            with contextlib.suppress(OSError):  # it no longer reads
+                self._process.stdin.close()
+            self._require_silence(self._process, _ENDS_MS)
+
+    def _require_silence(self, process: subprocess.Popen[bytes], wait_ms: int = 0) -> None:
+        """Raise StrategyError for output that no request asked for.
+
+        Until the output ends it is awaited for `wait_ms` milliseconds.
+        """
         output = process.stdout
         assert isinstance(output, io.BufferedReader)
+        events = select.poll()
+        events.register(output, select.POLLIN)
         os.set_blocking(output.fileno(), False)
         left = output.peek()
+        if not left and events.poll(wait_ms):
+            left = output.peek()
         os.set_blocking(output.fileno(), True)
         if left:
             start = one_line(left[:200].decode("utf-8", "replace"))

@@ -43,6 +43,7 @@ class Border:
         self._ask, self._ledger = ask, ledger
         self._shared = Shared()
         self._instances = itertools.count()
+        self._has_asked = False
 
     def start(self, slot: str, place: int) -> Callable[..., Any]:
         """A function from the values of a slot to the answer of a new instance of a plug-in.
@@ -50,6 +51,11 @@ class Border:
         It raises BenchError where there is no answer, or one that cannot be read.
         """
         return functools.partial(self._call, slot, place, next(self._instances))
+
+    def finish(self) -> None:
+        """End the replay. Raises BenchError for a program that answered more than it was asked."""
+        if self._has_asked:
+            self._ask(b"", count=self._count)
 
     def _call(self, slot: str, place: int, instance: int, *given: Any) -> Any:
         """The answer of one instance."""
@@ -60,6 +66,7 @@ class Border:
             instance,
             [by_parts(item, str(at), part, len) for at, item in enumerate(given)],
         )
+        self._has_asked = True
         body = self._ask(pickle.dumps(request, pickle.HIGHEST_PROTOCOL), count=self._count)
         answer: Answered = _read(json.loads, body, Answered)
         if too_deep([answer.value, answer.offloaded]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 
 import msgspec
 
@@ -67,14 +68,17 @@ class Replayer:
         tokens = recording.index.tokens
         ledger = Ledger(Numbers(recording.counter.of, recording.messages, tokens))
 
-        def replay(start: Start) -> Replay:
-            return Loop(strategy, recording, ledger, start).replay(before)
+        def replay(start: Start, finish: Callable[[], None] = lambda: None) -> Replay:
+            return Loop(strategy, recording, ledger, start).replay(before, finish)
+
+        def over(border: Border) -> Replay:
+            return replay(border.start, border.finish)
 
         if strategy.sandbox is not None:
             box = strategy.sandbox
             child, number = box.another if again else box.child, box.number
             with child.session(functools.partial(answer_call, number)) as session:
-                return replay(Border(session.ask, ledger).start)
+                return over(Border(session.ask, ledger))
         if strategy.has_user_code:
-            return replay(Border(Plugins(strategy).answer, ledger).start)
+            return over(Border(Plugins(strategy).answer, ledger))
         return replay(lambda slot, place: SlotFunction(strategy.plugins[slot][place]))

@@ -74,8 +74,12 @@ class Plugins:
         """The answer to a request, as JSON.
 
         A request is the slot and the place of a plug-in, the number of its instance (each has a
-        state of its own), and the arguments.
+        state of its own), and the arguments. An empty request ends the replay.
         """
+        if not request:
+            for function in self._started.values():
+                function.finish()
+            return b""
         slot, place, instance, given = pickle.loads(request)
         if instance not in self._started:
             self._started[instance] = SlotFunction(self._strategy.plugins[slot][place])

@@ -134,6 +134,7 @@ BROKEN = {
     "print('{}', flush=True); continue": ("answered '{}', expected a line",),
     "print(json.dumps({'error': 'no table here'}), flush=True); continue": ("reports: no table here",),
     "print('{\"answer\": 1}')": ("which no request asked for",),
+    "calls == 2 and print('{\"answer\": 1}')": ("strategy at step", "which no request asked for"),
     "sys.exit(3)": ("ended with exit code 3 before it answered",),
     "raise ValueError('bad row 7')": ("ended with exit code 1 before it answered: ValueError: bad row 7",),
     "os.kill(os.getpid(), 9)": ("ended with signal 9",),

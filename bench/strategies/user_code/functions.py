@@ -50,6 +50,11 @@ class SlotFunction:
             answer = plain_data(answer)
         return _READ[kind](answer, given[0])
 
+    def finish(self) -> None:
+        """End a program that was called, as `Program.finish` does; nothing for any other plug-in."""
+        if self._plugin.spec.target == COMMAND:
+            self._started[0].finish()
+
 
 # ---------------------------------------------------------------- functions
 
