@@ -75,9 +75,9 @@ def _against_best(
         if one == ordered[0]:
             is_certain = certain(corrected[one, other], len(gains))
             sides[is_certain].append(f"`{other}`")
-            words[other] = f"{'' if is_certain else 'not '}certainly worse than `{one}`"
+            words[other] = f"{'certainly' if is_certain else 'perhaps no'} worse than `{one}`"
             than = [
-                f"{'' if side else 'not '}certainly better than {listed(names, 3)}"
+                f"{'certainly' if side else 'perhaps no'} better than {listed(names, 3)}"
                 for side, names in sides.items()
                 if names
             ]

@@ -113,7 +113,7 @@ def _savings(advice: Advice, assumed: bool, asks: str) -> tuple[str, str]:
 def _certainly(advice: Advice, best: Ranked) -> str:
     """A sentence on what is certain of the gain of the advised strategy, if a gain was asked."""
     many = len(advice.ranked) - 1
-    among = f", even among the {count(many)} tried" if many > 1 else ""
+    among = f", even as one of {count(many)} tried" if many > 1 else ""
     if best.rules[-1].rule == "better":
         return f" It is certainly better than what runs today on {sample(advice)}{among}."
     if best.rules[-1].rule != "cheaper":
@@ -213,8 +213,9 @@ def _why_not(
     price, cost = item.price(advice.basis), _cost(advice, item, assumed)
     failed = next((rule for rule in item.rules if not rule.passed), None)
     if item.verdict in LOSES and failed:
-        which = f"the cheapest, {name}," if item.strategy == advice.cheapest_rejected else name
-        start = f"no cheaper strategy is acceptable; {which}" if more else name
+        most = item.strategy == advice.cheapest_rejected
+        which = f"the one that saves most, {name}," if most else name
+        start = f"no strategy that saves is acceptable; {which}" if more else name
         why = f"{LOSES[item.verdict]}: {rule_failed(failed)}"
         rest = f"{_refused(advice, item, acting)}{_other_economy(advice, acting)}"
         return f"{start} {cost}, but {why} (on {sample(advice)}).{rest}"
@@ -305,7 +306,7 @@ def _of_quality(advice: Advice, answers: Rule) -> tuple[str, str]:
     last = next((rule for rule in best.rules if not rule.passed), best.rules[-1])
     is_known, shown = not is_unknown_today(best), as_shown(result)
     today = todays_in_words(best, result) or "; ".join(
-        f"`{other.strategy}`: {percent(as_shown(it).value)}" for other, it in figures[1:4]
+        f"{percent(as_shown(it).value)} with `{other.strategy}`" for other, it in figures[1:4]
     )
     basis = [basis_in_words(shown, advice), interval_in_words(shown), today]
     about = "; ".join(filter(None, basis))

@@ -69,8 +69,9 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> tupl
             best = better.get(at, at)
             question = Cell((Span(each[at].title, href=f"#s{at + 1}"),), each[at].short)
             rows.append((question, *_key_figures(readings[best]), readings[at].sample))
-    cost = "tokens of a run" if all(one.counts_tokens for one in readings) else "cost of a run"
-    heads = ["question and answer", cost, "loss or quality", "measured on"]
+    units = sorted({"tokens" if one.counts_tokens else "price" for one in readings})
+    heads = ["question and answer", f"{' or '.join(units)} of a run"]
+    heads += ["loss or quality", "measured on"]
     fewest = min(ships or readings, key=lambda one: one.advice.tasks)
     rare = unseen(fewest.sample, fewest.advice.cannot_rule_out)
     has_intervals = any("[" in one.short for one in each)
@@ -158,5 +159,5 @@ def _decided(reading: Reading, item: Ranked) -> Cell:
         return Cell("–")
     measure, shown = asked_by(result).measure.partition(",")[0], as_shown(result)
     value = count(shown.value) if asked_by(result).noun else percent(shown.value)
-    name = "" if item.strategy == reading.advice.advised else f" (`{item.strategy}`)"
+    name = "" if item.strategy == reading.advice.advised else f" with `{item.strategy}`"
     return Cell((Span(value, "bad" if failed else ""),), f"{measure}{name}")

@@ -180,8 +180,6 @@ def _certainty_figure(reading: Reading, item: Ranked) -> Figure:
         is_sure = failed is None or failed.limit is None or not low < failed.limit < high
         doubt = " for sure" if is_sure else ", but may be within the limit on others"
         line = f"`{item.strategy}` is rejected{doubt}"
-    elif is_unknown_today(item):
-        line = item.reason
     needed = next((rule for rule in item.rules if rule.rule == "needed" and rule.of), None)
     turns = counted(needed.of or 0, "turn") if needed else ""
     size = "" if reading.size == reading.sample else reading.size
