@@ -18,7 +18,7 @@ from ..strategies.offloading import offload
 from ..strategies.user_code.functions import Route
 from .ledger import Ledger
 from .serving import Answered, CountTokens, HistoryAnswer, by_parts
-from .shared import ANSWER, Edit, Shared
+from .shared import Shared
 
 _TYPES: dict[str, Any] = {
     "store": Record,
@@ -59,13 +59,8 @@ class Border:
 
     def _call(self, slot: str, place: int, instance: int, *given: Any) -> Any:
         """The answer of one instance."""
-        part = functools.partial(self._shared.change, instance)
-        request = (
-            slot,
-            place,
-            instance,
-            [by_parts(item, str(at), part, len) for at, item in enumerate(given)],
-        )
+        sent = [by_parts(item, self._shared.sent, len) for item in given]
+        request = slot, place, instance, sent
         self._has_asked = True
         body = self._ask(pickle.dumps(request, pickle.HIGHEST_PROTOCOL), count=self._count)
         answer: Answered = _read(json.loads, body, Answered)
@@ -77,7 +72,7 @@ class Border:
         for read, written, model in answer.charged:
             self._ledger.charge(read, written, model)
         value = _read(lambda data: data, answer.value, _TYPES.get(slot, Any))
-        return self._new_history(instance, value) if isinstance(value, HistoryAnswer) else value
+        return self._new_history(value) if isinstance(value, HistoryAnswer) else value
 
     def _count(self, body: bytes) -> int:
         """The tokens of a text, or of a message or its number."""
@@ -85,10 +80,9 @@ class Border:
         counted = item if isinstance(item, str) else self._shared.message(item)
         return self._ledger.numbers.count(counted)
 
-    def _new_history(self, instance: int, answer: HistoryAnswer) -> NewHistory:
+    def _new_history(self, answer: HistoryAnswer) -> NewHistory:
         """A compactor's answer with the messages of this side."""
-        changed = Edit(answer.keep, answer.messages, has_messages=True)
-        messages = self._shared.changed(instance, ANSWER, changed)
+        messages = [*map(self._shared.message, answer.messages)]
         written = [
             Written([*map(self._shared.message, read)], text) for read, text in answer.written
         ]

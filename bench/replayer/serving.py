@@ -17,7 +17,7 @@ from ..strategies.offloading import offloaded_to
 from ..strategies.user_code.functions import SlotFunction
 from ..strategies.user_code.plain import encoded, plain_data
 from .cassettes import go_offline, require_answered
-from .shared import ANSWER, Shared
+from .shared import Shared
 
 if TYPE_CHECKING:
     from ..plugins.child import Link
@@ -27,26 +27,21 @@ CountTokens = Callable[[bytes], int]
 """The tokens of something, as the process that measures counts them."""
 
 
-def by_parts(
-    argument: Any, name: str, change: Callable[[str, Any], Any], count: Callable[[Any], int]
-) -> Any:
-    """An argument with `change(name, part)` for each part: the lists of a window, the values of a
-    router's state; any other argument is one part, called `name`."""
+def by_parts(argument: Any, change: Callable[[Any], Any], count: Callable[[Any], int]) -> Any:
+    """An argument with `change(part)` for each part that may have messages: the lists of a window,
+    the values of a router's state."""
     if isinstance(argument, Window):
-        messages, added = change("messages", argument.messages), change("added", argument.added)
+        messages, added = change(argument.messages), change(argument.added)
         return replace(argument, messages=messages, added=added, count=count)
     if type(argument) is dict:
-        return {key: change(key, value) for key, value in argument.items()}
-    return change(name, argument)
+        return {key: change(value) for key, value in argument.items()}
+    return argument
 
 
 class HistoryAnswer(msgspec.Struct):
-    """A compactor's answer: the first `keep` messages of the answer before, then `messages`.
+    """A compactor's answer; `written` are the messages that each summary was written from, and its
+    text."""
 
-    `written` are the messages that each summary was written from, and its text.
-    """
-
-    keep: Amount
     messages: list[int | Message]
     written: list[tuple[list[int | Message], str]]
     parts: dict[str, int]
@@ -84,15 +79,14 @@ class Plugins:
         if instance not in self._started:
             self._started[instance] = SlotFunction(self._strategy.plugins[slot][place])
         out = self._out = Answered()
-        part = functools.partial(self._shared.changed, instance)
         tokens = functools.partial(self._tokens, count)
-        arguments = [by_parts(item, str(at), part, tokens) for at, item in enumerate(given)]
+        arguments = [by_parts(item, self._shared.received, tokens) for item in given]
         try:
             with offloaded_to(lambda name, value: out.offloaded.append((name, plain_data(value)))):
                 value = self._started[instance](*arguments)
         finally:
             require_answered()
-        out.value = self._history(instance, value) if isinstance(value, NewHistory) else value
+        out.value = self._history(value) if isinstance(value, NewHistory) else value
         return encoded(out)
 
     def charge(self, read: int, written: int, model: str | None) -> None:
@@ -106,13 +100,12 @@ class Plugins:
             self._counts[item] = count(encoded(known))
         return self._counts[item]
 
-    def _history(self, instance: int, answer: NewHistory) -> HistoryAnswer:
+    def _history(self, answer: NewHistory) -> HistoryAnswer:
         """A compactor's answer as data."""
         reference = self._shared.reference
-        keep, tail = self._shared.tail(instance, ANSWER, [*answer.messages])
-        messages = [*map(reference, tail)]
+        messages = [*map(reference, answer.messages)]
         written = [([*map(reference, each.read)], each.text) for each in answer.written]
-        return HistoryAnswer(keep, messages, written, dict(answer.parts))
+        return HistoryAnswer(messages, written, dict(answer.parts))
 
 
 def answer_call(number: int, link: Link, ready: LoadedStrategies, request: bytes) -> bytes:

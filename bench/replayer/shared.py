@@ -1,45 +1,32 @@
-"""What the two sides of the border have in common, so that nothing is sent twice."""
+"""The messages that the two sides of the border have in common, so that none is sent twice."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..model import Message
 from ..model.errors import StrategyError
-from ..model.messages import shared_length
-
-ANSWER = "answer"
-"""The name of a compactor's answer among the parts."""
-
-_SAME: Any = ...
 
 
-class Edit(NamedTuple):
-    """A list as a change of what it was before: its first `keep` items, then `tail`.
+class References(NamedTuple):
+    """A list of messages as it is sent: each as its number, or itself the first time."""
 
-    Messages in it are references.
-    """
-
-    keep: int
-    tail: Sequence[Any]
-    has_messages: bool
+    items: list[int | Message]
 
 
 class Shared:
-    """The messages that both sides of a replay have, numbered in the order of their crossing, and
-    the parts of arguments and answers as they were at the call before.
+    """The messages that both sides of a replay have, numbered in the order of their crossing.
 
     >>> here, there = Shared(), Shared()
-    >>> lists = [1, 2], [1, 2, 3]
-    >>> [there.changed(0, "messages", here.change(0, "messages", each)) for each in lists]
-    [[1, 2], [1, 2, 3]]
+    >>> message = Message(role="user", text="go", kind="user")
+    >>> first, again = here.sent([message]), here.sent([message])
+    >>> again.items, there.received(first) == there.received(again)
+    ([0], True)
     """
 
     def __init__(self) -> None:
         self._messages: list[Message] = []
         self._numbers: dict[Message, int] = {}
-        self._parts: dict[tuple[int, str], Any] = {}
 
     def reference(self, message: Message) -> int | Message:
         """The number of a message that both sides have; else the message, which they have from here
@@ -63,32 +50,12 @@ class Shared:
         self._messages.append(message)
         return message
 
-    def change(self, instance: int, name: str, part: Any) -> Any:
-        """A part to send: as a change of the one before with its name, if it is a list or the
-        same."""
-        if self._parts.get((instance, name), self) is part:
-            return _SAME
-        if not isinstance(part, list | tuple):
-            self._parts[instance, name] = part
-            return part
-        keep, tail = self.tail(instance, name, part)
-        has_messages = bool(tail) and isinstance(tail[0], Message)
-        return Edit(keep, [*map(self.reference, tail)] if has_messages else tail, has_messages)
+    def sent(self, part: Any) -> Any:
+        """A part of an argument to send: a list of messages as references, anything else as it
+        is."""
+        is_list = isinstance(part, list | tuple) and bool(part) and isinstance(part[0], Message)
+        return References([*map(self.reference, part)]) if is_list else part
 
-    def tail(self, instance: int, name: str, items: Sequence[Any]) -> tuple[int, Sequence[Any]]:
-        """The number of items at the start of a list that the one before has too, and the rest."""
-        before = self._parts.get((instance, name))
-        self._parts[instance, name] = items
-        keep = shared_length(before, items) if isinstance(before, list | tuple) else 0
-        return keep, items[keep:]
-
-    def changed(self, instance: int, name: str, sent: Any) -> Any:
-        """The part that was sent; a list is a new one, since the code may change what it gets."""
-        before = self._parts.get((instance, name), ())
-        if sent is _SAME:
-            return before
-        if isinstance(sent, Edit):
-            tail = map(self.message, sent.tail) if sent.has_messages else sent.tail
-            sent = [*before[: sent.keep], *tail]
-        self._parts[instance, name] = sent
-        return list(sent) if isinstance(sent, list) else sent
+    def received(self, sent: Any) -> Any:
+        """The part that was sent."""
+        return [*map(self.message, sent.items)] if isinstance(sent, References) else sent
