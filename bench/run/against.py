@@ -44,8 +44,7 @@ class ScenarioAtRevision:
     recordings of now that existed.
 
     `missing` is a clause on each part that the scenario no longer has, `new_files` are the
-    recordings added since, `imported` are the files of the repository at `top` that its code
-    imports.
+    recordings added since.
     """
 
     sha: str
@@ -53,13 +52,6 @@ class ScenarioAtRevision:
     given: Sequence[Strategy]
     missing: tuple[str, ...]
     new_files: frozenset[Path]
-    imported: frozenset[str]
-    top: Path
-
-    def notes(self, now: Sequence[Strategy]) -> Iterator[str]:
-        """Yield a line on the files that are no longer imported."""
-        if unused := sorted(self.imported - _imported_files(now, self.top)):
-            yield f"no longer imported: {', '.join(unused)}"
 
 
 @contextlib.contextmanager
@@ -105,8 +97,6 @@ def scenario_at(plan: Scenario, revision: str, options: RunOptions) -> Iterator[
                 given,
                 tuple(missing),
                 _new_recordings(then, plan),
-                frozenset(_imported_files(given, files)),
-                top,
             )
         finally:
             stop(given)

@@ -35,7 +35,6 @@ VARIABLE = "BENCH_CACHE"
 
 _PACKAGES = ("tiktoken", "genai-prices", "msgspec", "ahocorasick-rs", "bm25s", "jmespath")
 _SHOWS = {"reports", "cli", "starter", "__pycache__"}
-_CHECKSUM = 8  # bytes
 _SCHEMA = "CREATE TABLE IF NOT EXISTS value (key BLOB PRIMARY KEY, body BLOB) WITHOUT ROWID"
 
 
@@ -103,19 +102,16 @@ class Cache:
             key = key_of(*about)
             with self._open() as connection:
                 row = connection.execute("SELECT body FROM value WHERE key = ?", (key,)).fetchone()
-            stored = row[0] if row and isinstance(row[0], bytes) else b""
-            checksum, body = stored[:_CHECKSUM], stored[_CHECKSUM:]
-            if checksum == _checksum(key, body):
-                return msgspec.msgpack.decode(zlib.decompress(body), type=kind)
+            if row and isinstance(row[0], bytes):
+                return msgspec.msgpack.decode(zlib.decompress(row[0]), type=kind)
         return None
 
     def put(self, value: Any, *about: object) -> None:
         """Store a value; a failure (a full disk, odd texts) is ignored."""
         with contextlib.suppress(sqlite3.Error, OSError, UnicodeEncodeError, OverflowError):
             key, body = key_of(*about), zlib.compress(msgspec.msgpack.encode(value), 1)
-            row = key, _checksum(key, body) + body
             with self._open() as connection:
-                connection.execute("INSERT OR REPLACE INTO value VALUES (?, ?)", row)
+                connection.execute("INSERT OR REPLACE INTO value VALUES (?, ?)", (key, body))
 
     def trim(self) -> None:
         """Remove everything if the values exceed `limit("cache")`."""
@@ -176,11 +172,6 @@ def key_of(*about: object) -> bytes:
     return hashlib.sha256(
         compact_json([code_version(), *map(str, about)]).encode("utf-8", "replace")
     ).digest()
-
-
-def _checksum(key: bytes, body: bytes) -> bytes:
-    """A checksum of a value and its key: a damaged file may give a key the value of another."""
-    return hashlib.blake2b(body, key=key, digest_size=_CHECKSUM).digest()
 
 
 def replay_digest(replay: Replay) -> str:

@@ -19,7 +19,7 @@ from ..plugins.worker import PRINTED
 from ..strategies import Strategy
 from ..strategies.portfolio import PORTFOLIO
 from ..strategies.user_code.sandboxed import Place
-from .against import NewScenarioError, ScenarioAtRevision, orphaned, scenario_at
+from .against import NewScenarioError, orphaned, scenario_at
 from .cache import Cache
 from .comparing import Base, compare_runs, hidden_from_code, strategies_given
 from .executors import Workers, shared_workers
@@ -126,19 +126,16 @@ def run_scenarios(
         with named_in_errors(str(plan.path or "")):
             bases.append(_base(plan, against, options, empty))
     results = []
-    for plan, (base, then) in zip(plans, bases, strict=True):
+    for plan, base in zip(plans, bases, strict=True):
         with named_in_errors(str(plan.path or "")):
-            results.append(_judged(plan, options, base, then))
+            results.append(_judged(plan, options, base))
     return results
 
 
-def _judged(
-    plan: Scenario, options: RunOptions, base: Base, then: ScenarioAtRevision | None
-) -> Compared:
+def _judged(plan: Scenario, options: RunOptions, base: Base) -> Compared:
     """The comparison of a scenario with its base, and a result on each part that is missing."""
     place = Place(plan.base.resolve(), hidden=hidden_from_code(plan.traces, plan.base))
     given = strategies_given(plan.strategies, place, options)
-    notes = [*filter(None, [base.note]), *(then.notes(given) if then else ())]
     result = _ran(plan, given, options, base)
     outcome: Literal["fail", "skipped"] = "fail" if base.required else "skipped"
     more = [
@@ -146,32 +143,32 @@ def _judged(
         for clause in base.missing
     ]
     return msgspec.structs.replace(
-        result, gates=(*result.gates, *more), notes=(*result.notes, *notes)
+        result,
+        gates=(*result.gates, *more),
+        notes=(*result.notes, *filter(None, [base.note])),
     )
 
 
-def _base(
-    plan: Scenario, against: str | None, options: RunOptions, empty: Base
-) -> tuple[Base, ScenarioAtRevision | None]:
+def _base(plan: Scenario, against: str | None, options: RunOptions, empty: Base) -> Base:
     """The values to compare with: those of the baseline, of a file, or of a replayed revision."""
     if against is None:
         scores = _baseline_of(plan, empty.accepting)
         name = plan.baseline_path.as_posix() if scores and plan.baseline_path else ""
         missing = [*orphaned(plan)] if empty.required else []
-        return empty._replace(scores=scores, name=name, missing=missing), None
+        return empty._replace(scores=scores, name=name, missing=missing)
     if against.endswith(".json") and Path(against).is_file():
-        return empty._replace(scores=read_scores(Path(against), plan.title), name=against), None
+        return empty._replace(scores=read_scores(Path(against), plan.title), name=against)
     try:
         with scenario_at(plan, against, options) as then:
             quietly = dataclasses.replace(options, details=False)
             result = _ran(then.plan, then.given, quietly, Base(), then.new_files)
     except NewScenarioError as new:
-        base, _ = _base(plan, None, options, empty)
+        base = _base(plan, None, options, empty)
         note = f"{new}, so it is judged with its own baseline"
-        return base._replace(missing=[*base.missing, *new.missing], note=note), None
+        return base._replace(missing=[*base.missing, *new.missing], note=note)
     scores = score_file_of(result, metric_infos())
     name = f"{against} ({then.sha[:9]})"
-    return empty._replace(scores=scores, name=name, missing=then.missing), then
+    return empty._replace(scores=scores, name=name, missing=then.missing)
 
 
 def _ran(

@@ -86,9 +86,9 @@ def test_a_cached_replay_is_returned_unchanged(tmp_path_factory, values):
     again = pickle.loads(pickle.dumps(cache))
     assert {name: again.get(Any, "a", name) for name in values} == values
     assert again.get(Any, "a", "another name that nobody has") is None
-    with sqlite3.connect(cache.path) as damaged:  # each key has the value of one of them
-        damaged.execute("UPDATE value SET body = (SELECT max(body) FROM value)")
-    assert sum(again.get(Any, "a", name) is not None for name in values) <= 1
+    with sqlite3.connect(cache.path) as damaged:
+        damaged.execute("UPDATE value SET body = substr(body, 1, length(body) - 1)")
+    assert {again.get(Any, "a", name) for name in values} <= {None}
     cache.put("\ud800", "a", "no UTF-8")
     assert cache.get(Any, "a", "no UTF-8") is None
 

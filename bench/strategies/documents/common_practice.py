@@ -174,9 +174,7 @@ def csv_table(result: ToolResult) -> str:
 
 
 @register("store", "external")
-def external(
-    result: ToolResult, *, preview_chars: Count = 200, summary_limit: Count = 100
-) -> Record:
+def external(result: ToolResult, *, preview_chars: Count = 200) -> Record:
     """A handle and the first `preview_chars` characters of a value that is kept outside of the
     prompt.
 
@@ -197,6 +195,6 @@ def external(
         untruncated_record(result),
         value=f"[stored as {handle}: {len(text)} characters]{preview}",
         result_type="text",
-        summary=str(value)[:summary_limit] if value else "Success",
+        summary=str(value)[:100] if value else "Success",
         handle=handle,
     )

@@ -190,9 +190,7 @@ class SeparateCommands(SinceTrigger):
         entries = self._commands.entries
         if not entries:
             return ()
-        # The results have been counted as messages: above twice the limit the whole need not be.
-        results = (window.count(entry.result) for entry in entries) if self._full_fits else ()
-        if self._full_fits and sum(results) <= 2 * self.full_below:
+        if self._full_fits:
             history = _history(entry.text() for entry in entries)
             if window.count(history) <= self.full_below:
                 return (history,)

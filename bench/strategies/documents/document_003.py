@@ -262,25 +262,19 @@ class Semantic:
 
     def __init__(self, *, top: Annotated[int, msgspec.Meta(ge=1)] = 3) -> None:
         self.top = top
-        self._manifest: Any = None
-        self._scripts: tuple[Script, ...] = ()
-        self._index: Any = None
 
     def decide(self, state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         """The best script for the request, and the `top` best as detail."""
-        manifest = state.get("manifest")
-        if manifest is not self._manifest:
-            self._manifest = manifest
-            self._scripts, self._index = _manifest_index(compact_json(manifest))
+        scripts, index = _manifest_index(compact_json(state.get("manifest")))
         asked = list(dict.fromkeys(_pieces(request_of(state))))
-        if self._index is None or not asked:
+        if index is None or not asked:
             return selection([])
-        scores = self._index.get_scores(asked).tolist()
+        scores = index.get_scores(asked).tolist()
         ranked = sorted(
             (place for place, score in enumerate(scores) if score > 0),
             key=lambda place: -scores[place],
         )
-        return selection([self._scripts[place] for place in ranked[: self.top]])
+        return selection([scripts[place] for place in ranked[: self.top]])
 
 
 @lru_cache(maxsize=8)

@@ -21,6 +21,9 @@ ENRICHMENT = "perform_enrichment_analyses"
 METHODS = ("go", "kegg", "reactome", "gsea")
 """The enrichment methods, in the order in which they are counted."""
 
+TEXT_CHARS, SUMMARY_CHARS = 500, 100
+"""The most characters of a stored text, and of the summary of a record."""
+
 STRUCTURED = (ENRICHMENT, "dea_split_by_condition", "process_cells", "compare_cell_counts")
 CRITICAL = (
     "ImportError",
@@ -58,32 +61,25 @@ def brief(value: Any, limit: int) -> str:
 
 
 @register("store", "full")
-def full(result: ToolResult, *, summary_limit: Count = 100) -> Record:
+def full(result: ToolResult) -> Record:
     """The value itself, structure intact.
 
-    Its summary is the first `summary_limit` characters, "Success" for an empty result.
+    Its summary is the first 100 characters, "Success" for an empty result.
 
     Source: 004 Issue Analysis "Required Pattern"
 
     >>> full(ToolResult(index=0, call_id="a", function="f", data={"go": [1, 2]})).value
     {'go': [1, 2]}
     """
-    return _record(result, brief(result.value, summary_limit))
+    return _record(result, brief(result.value, SUMMARY_CHARS))
 
 
 @register("store", "by_function")
-def by_function(
-    result: ToolResult,
-    *,
-    structured: tuple[str, ...] = STRUCTURED,
-    visualization_prefix: str = "display_",
-    text_limit: Count = 500,
-    summary_limit: Count = 100,
-) -> Record:
-    """The value itself for `structured` functions and visualizations; anything else as cut text.
+def by_function(result: ToolResult) -> Record:
+    """The value itself for four structured functions and visualizations; anything else as cut text.
 
-    Text is cut at `text_limit` characters, summaries at `summary_limit`. Every record has a
-    summary, visualizations too, which the document forgets.
+    Text is cut at 500 characters, summaries at 100. Every record has a summary, visualizations too,
+    which the document forgets.
 
     Source: 004 §2.1, §2.2
 
@@ -93,22 +89,26 @@ def by_function(
     ('structured', 'Enrichment: GO: 12 terms, KEGG: 4 terms')
     """
     value = result.value
-    if result.success and result.function in structured:
-        summary = _summary(result.function, value, summary_limit) if value else "Success"
+    if result.success and result.function in STRUCTURED:
+        summary = _summary(result.function, value) if value else "Success"
         return _record(result, summary, result_type="structured")
-    if result.success and result.function.startswith(visualization_prefix):
+    if result.success and result.function.startswith("display_"):
         summary = f"Visualization generated: {result.function}"
         return _record(result, summary, result_type="visualization")
-    return _record(
-        result, brief(value, summary_limit), value=brief(value, text_limit), result_type="text"
-    )
+    return _as_text(result, TEXT_CHARS)
+
+
+def _as_text(result: ToolResult, limit: int) -> Record:
+    value = result.value
+    summary, kept = brief(value, SUMMARY_CHARS), brief(value, limit)
+    return _record(result, summary, value=kept, result_type="text")
 
 
 def _record(result: ToolResult, summary: str, **fields: Any) -> Record:
     return msgspec.structs.replace(untruncated_record(result), summary=summary, **fields)
 
 
-def _summary(function: str, value: Any, limit: int) -> str:
+def _summary(function: str, value: Any) -> str:
     """The summary line of a structured result."""
     if function == ENRICHMENT and isinstance(value, Mapping):
         counts = (
@@ -119,8 +119,11 @@ def _summary(function: str, value: Any, limit: int) -> str:
         return f"Enrichment: {', '.join(counts)}"
     if function == "process_cells":
         discovered = isinstance(value, str) and "discovered" in value.lower()
-        return f"Process cells: {'Discovery completed' if discovered else str(value)[:limit]}"
-    return "DEA: Analysis completed" if function == "dea_split_by_condition" else str(value)[:limit]
+        return (
+            f"Process cells: {'Discovery completed' if discovered else str(value)[:SUMMARY_CHARS]}"
+        )
+    is_dea = function == "dea_split_by_condition"
+    return "DEA: Analysis completed" if is_dea else str(value)[:SUMMARY_CHARS]
 
 
 def _significant(method: Any) -> Any:
@@ -128,7 +131,7 @@ def _significant(method: Any) -> Any:
 
 
 @register("summarizer", "truncate")
-def truncate(result: ToolResult, *, limit: Count = 500) -> str:
+def truncate(result: ToolResult, *, limit: Count = TEXT_CHARS) -> str:
     """The first `limit` characters of `str()` of the untruncated value; "Success" for an empty one.
 
     The text does not say that it was cut.
@@ -142,9 +145,7 @@ def truncate(result: ToolResult, *, limit: Count = 500) -> str:
 
 
 @register("store", "truncate")
-def truncate_stored(
-    result: ToolResult, *, limit: Count = 500, summary_limit: Count = 100
-) -> Record:
+def truncate_stored(result: ToolResult, *, limit: Count = TEXT_CHARS) -> Record:
     """The first `limit` characters of `str()` of the value; "Success" for an empty result.
 
     Structure is lost.
@@ -154,12 +155,7 @@ def truncate_stored(
     >>> truncate_stored(ToolResult(index=0, call_id="a", function="f", data={"go": [1, 2]}), limit=8).value
     "{'go': ["
     """
-    return _record(
-        result,
-        brief(result.value, summary_limit),
-        value=brief(result.value, limit),
-        result_type="text",
-    )
+    return _as_text(result, limit)
 
 
 # ---------------------------------------------------------------- what is concluded of a step
@@ -171,16 +167,13 @@ def step_v1(
     history: Sequence[Mapping[str, Any]],
     *,
     critical_errors: tuple[str, ...] = CRITICAL,
-    truncation_chars: Count = 500,
-    top_terms: Count = 3,
-    rich_above: Count = 100,
 ) -> dict[str, Any]:
     """The findings about one execution: a base record, its failure, or its quality and its content.
 
     `critical_failure` depends on the recorded error alone, so storage cannot change an abort. An
     error is critical where its text holds one of `critical_errors` anywhere, as the original
-    matches. A text of `truncation_chars` or more counts as probably truncated. Nothing executed
-    (None) gives the status `no_history`.
+    matches. A text of 500 characters or more counts as probably truncated. Nothing executed (None)
+    gives the status `no_history`.
 
     Source: 004 §5.1, §5.2, §5.3
 
@@ -199,10 +192,10 @@ def step_v1(
         "data_completeness": "full",
     }
     if not structured:
-        likely = len(_text(record.value)) >= truncation_chars and record.value is not None
+        likely = len(_text(record.value)) >= TEXT_CHARS and record.value is not None
         text = {"data_completeness": "limited" if likely else "full", "truncation_likely": likely}
         quality = {"data_quality": "legacy_text_parsing", **text}
-    return {**_base(record), **quality, **_by_function(record, structured, top_terms, rich_above)}
+    return {**_base(record), **quality, **_by_function(record, structured)}
 
 
 def _base(record: Record) -> dict[str, Any]:
@@ -229,16 +222,10 @@ def _failure(error: str, critical_errors: tuple[str, ...]) -> dict[str, Any]:
     return {"failure_evaluation": failure, "critical_failure": named is not None}
 
 
-def _by_function(
-    record: Record, structured: bool, top_terms: int, rich_above: int
-) -> dict[str, Any]:
+def _by_function(record: Record, structured: bool) -> dict[str, Any]:
     """The findings about the value, which depend on the function that returned it."""
     if record.function == ENRICHMENT:
-        return {
-            "enrichment_evaluation": _enrichment(
-                record.value if structured else None, top_terms, rich_above
-            )
-        }
+        return {"enrichment_evaluation": _enrichment(record.value if structured else None)}
     if record.function == "process_cells":
         return {"process_cells_evaluation": _process_cells(record.value)}
     if record.function == "dea_split_by_condition":
@@ -250,7 +237,7 @@ def _by_function(
     return {"function_evaluation": "generic_success"}
 
 
-def _enrichment(value: Any, top_terms: int, rich_above: int) -> dict[str, Any]:
+def _enrichment(value: Any) -> dict[str, Any]:
     """The findings about an enrichment analysis: its counts, and remarks on none or many."""
     if not isinstance(value, Mapping):
         return {"data_quality": "legacy_text_parsing"}
@@ -264,7 +251,7 @@ def _enrichment(value: Any, top_terms: int, rich_above: int) -> dict[str, Any]:
         "method_count": len(significant),
         "data_quality": "high_structured_access",
         "top_pathways": {
-            name.upper(): _list(methods[name].get("top_terms"))[:top_terms] for name in significant
+            name.upper(): _list(methods[name].get("top_terms"))[:3] for name in significant
         },
     }
     if total == 0:
@@ -272,7 +259,7 @@ def _enrichment(value: Any, top_terms: int, rich_above: int) -> dict[str, Any]:
             "No significant pathways found in any method",
             "Consider adjusting parameters or trying different approaches",
         ]
-    elif total > rich_above:
+    elif total > 100:
         evaluation["highlights"] = [
             f"Rich pathway enrichment found ({total} total)",
             f"Successful methods: {', '.join(evaluation['successful_methods'])}",
