@@ -134,6 +134,8 @@ def others(advice: Advice) -> str:
 def doubt_in_words(result: RuleResult, advice: Advice) -> str:
     """What a share may be at worst: "on other tasks perhaps up to 2%"."""
     if result.interval is None:
+        if 0 < result.tasks < min(advice.tasks, FEWEST):
+            return f"measured on only {result.tasks} of {sample(advice)}"
         return f"on {others(advice)} not known"
     (low, high), limit = result.interval, result.limit or 0.0
     if asked_by(result).better == "lower":

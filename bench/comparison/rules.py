@@ -256,10 +256,9 @@ def _share(runs: Runs, asked: DecisionRule, strategy: str) -> RuleResult | None:
     value, limit = share.value or 0.0, _limit(runs.share(TODAY, metric), asked)
     run = runs.worst(strategy, metric, lowest=not lower)
     passed = value <= limit + ROUNDING if lower else value >= limit - ROUNDING
-    interval = interval_of_share([*runs.means(strategy, metric).values()])
-    return replace(
-        result, passed=passed, value=value, limit=limit, interval=interval, worst_run=run
-    )
+    means = runs.means(strategy, metric).values()
+    known = replace(result, tasks=len(means), interval=interval_of_share([*means]), worst_run=run)
+    return replace(known, passed=passed, value=value, limit=limit)
 
 
 def _limit(todays: Number, asked: DecisionRule) -> float:

@@ -63,7 +63,8 @@ def is_unknown_today(item: Ranked) -> bool:
 
 def has_unknown_price(item: Ranked, advice: Advice) -> bool:
     """True if a strategy changes earlier messages, which caches make dearer, and nothing is priced."""
-    return advice.basis == "tokens" and "compactor" in slots_in_spec(item.spec)
+    is_fine = advice.basis == "tokens" and item.verdict not in LOSES
+    return is_fine and "compactor" in slots_in_spec(item.spec)
 
 
 def todays_in_words(item: Ranked, result: RuleResult) -> str:
@@ -264,7 +265,7 @@ def _other_economy(advice: Advice, items: Sequence[Ranked]) -> str:
         default=None,
     )
     here = item.price(advice.basis) if item else None
-    if item and has_unknown_price(item, advice) and item.verdict not in LOSES:
+    if item and here and here.saves and has_unknown_price(item, advice):
         return (
             f" With the provider's cache `{item.strategy}` may cost more, as it changes earlier"
             " messages: that price is unknown, since some runs name no priced model (`--model` sets one)."

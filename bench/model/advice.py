@@ -29,7 +29,7 @@ class RuleResult(Value, frozen=True, kw_only=True):
     A rule that reads prose refuses if `low`, the lower 95 % bound of the strategy's rate, is above
     `limit`, the rule's false-alarm rate. `metric` is set for a rule on a share; `worst_run` is the
     run with the worst value. `hits` of `of` things in all runs have what a share counts, and
-    `interval` is the 95 % interval of its mean over tasks, None for too few of them.
+    `interval` is the 95 % interval of its mean over `tasks`, None for too few of them.
     """
 
     rule: Rule
@@ -40,6 +40,7 @@ class RuleResult(Value, frozen=True, kw_only=True):
     low: float | None = None
     hits: float | None = None
     of: float | None = None
+    tasks: int = 0
     interval: tuple[float, float] | None = None
     findings: tuple[Finding, ...] = ()
     worst_run: str = ""

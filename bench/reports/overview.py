@@ -69,16 +69,15 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> tupl
             best = better.get(at, at)
             question = Cell((Span(each[at].title, href=f"#s{at + 1}"),), each[at].short)
             rows.append((question, *_key_figures(readings[best]), readings[at].sample))
-    units = sorted({"tokens" if one.counts_tokens else "price" for one in readings})
-    heads = ["question and answer", f"{' or '.join(units)} of a run"]
-    heads += ["loss or quality", "measured on"]
+    unit = " or ".join(sorted({"tokens" if one.counts_tokens else "price" for one in readings}))
+    heads = ["question and answer", f"{unit} of a run", "loss or quality", "measured on"]
     fewest = min(ships or readings, key=lambda one: one.advice.tasks)
     rare = unseen(fewest.sample, fewest.advice.cannot_rule_out)
     has_intervals = any("[" in one.short for one in each)
     notes = (
         "Each question is answered on its own runs; strategies were not tried together.",
         "In brackets are 95% intervals." if has_intervals else "",
-        f"{MISSED_TURN}.",
+        f"{MISSED_TURN}." if any(one.compared.answers == "savings" for one in readings) else "",
         f"In the smallest question, {rare}." if rare else "",
         IN_TOKENS if any(one.counts_tokens for one in readings) else "",
         REPLAY_LIMIT,
