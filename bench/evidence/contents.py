@@ -22,6 +22,7 @@ from ..text.line_losses import lost_indentation
 from ..text.same_data import Scalars
 from ..text.sign_runs import with_runs
 from ..text.texts import FactsHeld, Texts
+from ..text.yaml_data import parse_yaml
 from ..tokens.counting import TokenCounter
 from .step_texts import call_text, step_texts
 from .turn_facts import TurnFacts
@@ -154,13 +155,15 @@ class TraceContents:
             return gaps is not None and not any(gap.missing.strip() for gap in gaps)
         return False
 
+    @memo
     def value(self, step: int) -> Any:
-        """The value of a result, else of its text where that is JSON; None for other texts."""
+        """The value of a result, else of its text where that is JSON or YAML; None for other texts."""
         result = self.results[step]
         if isinstance(result.data, dict | list):
             return result.data
-        with suppress(NothingParsed):
-            return parse_json(result.text)
+        for parse in (parse_json, parse_yaml):
+            with suppress(NothingParsed):
+                return parse(result.text)
         return None
 
     @memo
