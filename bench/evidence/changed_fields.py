@@ -208,7 +208,7 @@ class _Piece:
             if not table.has_key(key):
                 self._compare_unknown(key, text, known, pairs, best)
             else:
-                self._compare_known(key, text, self._expected(key, text, pairs, best))
+                self._compare_known(key, text, self._expected(key, text, record, best))
 
     def _fitting(self, pairs: Sequence[Pair], best: list[int]) -> list[int]:
         """Those of the best records that have all of some pairs, except arguments of the call. If
@@ -257,10 +257,10 @@ class _Piece:
             self._renamed[key].append(Finding(self._own.step, f"{key}: {text}", was))
 
     def _expected(
-        self, key: str, text: str, pairs: Sequence[Pair], best: Sequence[int]
+        self, key: str, text: str, record: TextRecord, best: Sequence[int]
     ) -> Collection[str]:
         """The values of which a text may show one under a key; none if they are unknown."""
-        table = self._table
+        table, pairs = self._table, record.pairs
         values = table.values(best, key)
         of_key = sum(plain_key(other) == plain_key(key) for other, _ in pairs)
         if 1 < of_key == len(pairs) and best and not values:
@@ -271,7 +271,7 @@ class _Piece:
         if values or same_value(text, ""):
             return values
         known = sum(table.has_key(other) for other, _ in pairs)
-        if len(best) == 1 and known > 1 and not self._may_have(best[0], key):
+        if len(best) == 1 and known > 1 and not self._may_have(best[0], key, record.name):
             self._is_read = False  # a value that its record lacks
             return ()
         is_all = len(pairs) == known and table.column(key).total() == 1
@@ -292,9 +292,10 @@ class _Piece:
         else:
             self._is_read = False
 
-    def _may_have(self, record: int, key: str) -> bool:
-        """True if a record, or one near it, has a value under a key."""
-        keys = (other for pairs in self._table.near(record) for other, _ in pairs)
+    def _may_have(self, record: int, key: str, name: str) -> bool:
+        """True if a record, or one near it, has a value under a key; `name` is that of the record in
+        the text."""
+        keys = (other for pairs in self._table.near(record, name) for other, _ in pairs)
         return plain_key(key) in map(plain_key, keys)
 
     def _add(self, key: str, text: str, values: Collection[str]) -> None:

@@ -11,7 +11,14 @@ from typing import Any, Protocol, TypeVar, cast, get_type_hints
 from msgspec.structs import replace
 
 from ..model import Message, SystemTurn, ToolResult, Trace, UserTurn, memo
-from ..text.decode import LONG_CHARS, NothingParsed, decode_strings, parse_json, without_colours
+from ..text.decode import (
+    LONG_CHARS,
+    NothingParsed,
+    decode_strings,
+    parse_json,
+    plain_lines,
+    without_colours,
+)
 from ..text.encoded import decoded_runs
 from ..text.excerpts import Excerpt, gaps_of, is_same
 from ..text.facts import small_words_of
@@ -133,6 +140,9 @@ class TraceContents:
     def in_place(self, text: str, step: int) -> str:
         """A text decoded as far as possible, with its step's result in place of the same data."""
         result, proof = self.results[step], None
+        with suppress(NothingParsed):
+            if self._is_yaml(step):
+                return result.text if parse_yaml(text) == self.value(step) else text
         decoded = self.decoded(text, step)[0]
         text = with_runs(written_out(decoded, result.text), result.text)
         with suppress(RecursionError):  # nested too deeply
@@ -140,7 +150,10 @@ class TraceContents:
             proofs = (it.proof(one) for one in dict.fromkeys((decoded, text)) for it in ways)
             proof = next(filter(None, proofs), None)
         is_all = proof or (2 * len(text) > len(result.text) and self._is_all(text, step))
-        if not is_all or lost_indentation(*map(self._texts.plain, (text, result.text))):
+        plain = (
+            plain_lines(self.value(step)) if self._is_yaml(step) else self._texts.plain(result.text)
+        )
+        if not is_all or lost_indentation(self._texts.plain(text), plain):
             return text
         around = (proof.before, result.text, proof.after) if proof else (result.text,)
         return "\n".join(filter(None, around))
@@ -165,6 +178,13 @@ class TraceContents:
             with suppress(NothingParsed):
                 return parse(result.text)
         return None
+
+    def _is_yaml(self, step: int) -> bool:
+        """True if a result is data in YAML, whose indentation is a part of the layout."""
+        result, value = self.results[step], self.value(step)
+        return (
+            value is not None and value is not result.data and result.text.lstrip()[0] not in "[{"
+        )
 
     @memo
     def _scalars(self, step: int) -> list[Scalars]:

@@ -235,14 +235,16 @@ class FieldTable:
     def _prose(self) -> frozenset[str]:
         return frozenset(filter(is_prose, self.prose))
 
-    def near(self, record: int) -> Iterator[tuple[Pair, ...]]:
-        """Yield the keys and values of a record, of those around it, of those within it, and of
-        those of other kinds beside it.
+    def near(self, record: int, name: str = "") -> Iterator[tuple[Pair, ...]]:
+        """Yield the keys and values of a record and of those around it; where a text does not give
+        it its name, also of those within it, and of those of other kinds beside it.
         """
         own = self._records[record]
+        yield from (tuple(self._records[at].pairs) for at in (record, *own.around))
+        if name and name == own.name:
+            return
         beside = {at for outer in own.around for at in self._within.get(outer, ())}
-        numbers = chain([record], own.around, self._within.get(record, ()))
-        yield from (tuple(self._records[at].pairs) for at in numbers)
+        yield from (tuple(self._records[at].pairs) for at in self._within.get(record, ()))
         others = (self._records[at] for at in sorted(beside))
         yield from (tuple(other.pairs) for other in others if not {*own.keys} & {*other.keys})
 

@@ -24,6 +24,7 @@ _NUMBER = re.compile(r"\W?\d[\d.,]*[%‰°]?")
 _SIGN = re.compile(r"[^\w\s\x00-\x7f\u2010-\u2027\u2212€£¥‰°≤≥≠✓✔✗✘✅❌]")
 """Matches a sign outside ASCII that is no punctuation and states nothing itself."""
 
+_UNSPACED = re.compile(r"(?<=\d),(?=\d)")
 _DENIAL = re.compile(r"not?|never|cannot|without|un|\w+n['’]t")
 _NOTE = re.compile(r"\[[^\[\],\"']{1,80}\]\W*$")
 """Matches words in brackets at the end of a line, which may say that it was cut."""
@@ -125,6 +126,8 @@ class ResultLines:
             is_known = not self._stripped.isdisjoint((line.strip(), plain.strip()))
             found = (was for piece in _pieces(plain) if (was := self._find(piece)))
             self._altered[line] = "" if is_known else next(found, "")
+            if self._altered[line] and _UNSPACED.search(plain):  # no thousands, but cells of a row
+                self._altered[line] = self.altered(_UNSPACED.sub(", ", plain))
         return self._altered[line]
 
     def _find(self, line: str) -> str:
@@ -178,6 +181,7 @@ def _words(line: str) -> list[str]:
     """The words of a line in small letters, with names split and numbers in one spelling; a colon
     after a key counts as an equals sign.
     """
+    line = unescape(line) if "&" in line else line
     plain = with_plain_moments(line.casefold()).replace("_", " ").replace(": ", " = ")
     plain = plain.replace(" %", "%")
     words = _TOKEN.findall(plain)[: _MOST_TOKENS + 1]

@@ -95,33 +95,41 @@ def _next(places: list[int], last: int) -> int | None:
 
 
 def lost_indentation(text: str, original: str) -> str:
-    """The first line of a text that was indented below the line before it, and is not any more, or
-    stands in one line with it; "" without one. Items of a list, which their sign tells, do not
-    count.
+    """The first line of a block (below a line with a colon at its end) that is indented less deep,
+    compared with the line before it, or stands in one line with that colon; "" without one.
+    Items of a list, which their sign tells, do not count.
 
     >>> code = "def f(x):\\n    if x:\\n        return 1\\n    return 2"
     >>> [lost_indentation(text, code) for text in ("def f(x):\\n if x:\\n  return 1\\n return 2", "if x:\\nreturn 1", "if x: return 1")]
     ['', 'return 1', 'return 1']
+    >>> lost_indentation("a:\\n  b: 1\\nc: 2", "a:\\n  b: 1\\n  c: 2")
+    'c: 2'
     """
     if _COLON.search(original) is None:
         return ""
-    deeper: dict[tuple[str, str], None] = {}
-    others: dict[tuple[str, str], None] = {}
-    for words, is_deeper in _pairs(original):
-        (deeper if is_deeper else others)[words] = None
-    lost = (words for words, is_deeper in _pairs(text) if not is_deeper)
-    flat = next((words[1] for words in lost if words in deeper and words not in others), "")
-    return flat or next((line for above, line in deeper if f"{above} {line}" in text), "")
+    recorded = grouped((words, depth) for words, depth, in_block in _pairs(original) if in_block)
+    for words, depth, _ in _pairs(text):
+        if depth < min(recorded.get(words, [depth])):
+            return words[1]
+    below = (words for words, depths in recorded.items() if words[0].endswith(":") and 1 in depths)
+    return next((line for above, line in below if f"{above} {line}" in text), "")
 
 
-def _pairs(text: str) -> Iterator[tuple[tuple[str, str], bool]]:
-    """Yield each line with a colon at its end together with the next line, which is no item of a
-    list; True if that is indented deeper."""
+def _pairs(text: str) -> Iterator[tuple[tuple[str, str], int, bool]]:
+    """Yield each line together with the next one, if neither is an item of a list; 1 if that is
+    indented deeper, -1 if less, else 0; True if it is in a block."""
     lines = [line for line in map(without_number, text.split("\n")) if line.strip()]
+    openers: list[int] = []
     for above, line in pairwise(lines):
+        one, other = _indent(above), _indent(line)
+        if above.rstrip().endswith(":"):
+            openers.append(one)
+        in_block = bool(openers)
+        while openers and openers[-1] >= other:
+            openers.pop()
         words = above.strip(), line.strip()
-        if words[0].endswith(":") and not words[1].startswith(("- ", "* ", "• ")):
-            yield words, _indent(line) > _indent(above)
+        if not any(each.startswith(("- ", "* ", "• ")) for each in words):
+            yield words, (other > one) - (other < one), in_block
 
 
 def _indent(line: str) -> int:

@@ -6,7 +6,11 @@ import re
 
 from .omissions import omission_in
 
-_NUMBERED = re.compile(r"[ \t]*(?P<L>L)?(?P<n>\d+)(?:[ \t]?[:|│┃→\t] ?|  |$|(?(L) |(?!)))")
+_NUMBERED = re.compile(
+    r"[ \t]*(?!\d\d:\d\d(?::\d\d|\s))(?P<L>L)?(?P<n>\d+)(?:[ \t]?[:|│┃→\t] ?|  |$|(?(L) |(?!)))"
+)
+"""Matches the number of a line, but no time of day."""
+
 _SIGN = re.compile(r"[ \t]*([>•*-])(?: |$)")
 
 

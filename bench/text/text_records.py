@@ -37,12 +37,14 @@ class Line(NamedTuple):
 class TextRecord(NamedTuple):
     """One record in a text: its keys and values, and the values in small letters.
 
-    `around` are the values of the records around it, `values` includes its own.
+    `around` are the values of the records around it, `values` includes its own. `name` is the key
+    that leads to it in data, "" elsewhere.
     """
 
     pairs: tuple[Pair, ...]
     around: frozenset[str]
     values: frozenset[str]
+    name: str = ""
 
 
 class TextReading:
@@ -81,7 +83,7 @@ class TextReading:
                     else (key, item)
                     for key, item in record.pairs
                 )
-                records.append(TextRecord(own_pairs, near, own))
+                records.append(TextRecord(own_pairs, near, own, record.name))
         count = len(records)
         _, outside = without_containers(rest)
         keyed = keyed_records(outside, names)

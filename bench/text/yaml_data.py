@@ -8,7 +8,7 @@ from typing import Any
 from .decode import NothingParsed
 
 _KEY = r"(?:[\w./-]+(?: [\w./-]+){0,2}|\"[^\"\n]*\"|'[^'\n]*')"
-_LINE = re.compile(rf"\s*+(?:- ++)*+(?:{_KEY}:(?: .*)?|-(?: .*)?|#.*)?")
+_LINE = re.compile(rf"\s*+(?:(?:- ++)*{_KEY}:(?: .*)?|-(?: .*)?|#.*|[}}\]]?)")
 _PAIR = re.compile(rf"\s*+(?:- ++)*+{_KEY}:(?: |$)")
 _FEWEST_PAIRS, _MOST_CHARS = 4, 200_000
 
@@ -21,6 +21,8 @@ def parse_yaml(text: str) -> Any:
 
     >>> parse_yaml("name: W1\\nsize:\\n  width: 10\\n  height: 2.50\\n  unit: m")
     {'name': 'W1', 'size': {'width': '10', 'height': '2.50', 'unit': 'm'}}
+    >>> parse_yaml("doors:\\n- {id: D1, wide: true}\\n- id: D2\\n  tags: [a, b]\\nopen: no\\nnote: none")["doors"][1]
+    {'id': 'D2', 'tags': ['a', 'b']}
     >>> parse_yaml("Error: no such file\\nTry again.")
     Traceback (most recent call last):
     bench.text.decode.NothingParsed
