@@ -24,6 +24,9 @@ _NUMBER = re.compile(r"\W?\d[\d.,]*[%‰°]?")
 _SIGN = re.compile(r"[^\w\s\x00-\x7f\u2010-\u2027\u2212€£¥‰°≤≥≠✓✔✗✘✅❌]")
 """Matches a sign outside ASCII that is no punctuation and states nothing itself."""
 
+_OTHER_SIGN = {"+": "-", "-": "+"}
+"""The signs of added and removed lines."""
+
 _UNSPACED = re.compile(r"(?<=\d),(?=\d)")
 _DENIAL = re.compile(r"not?|never|cannot|without|un|\w+n['’]t")
 _NOTE = re.compile(r"\[[^\[\],\"']{1,80}\]\W*$")
@@ -125,7 +128,10 @@ class ResultLines:
             plain = unescape(line) if "&" in line else line
             is_known = not self._stripped.isdisjoint((line.strip(), plain.strip()))
             found = (was for piece in _pieces(plain) if (was := self._find(piece)))
-            self._altered[line] = "" if is_known else next(found, "")
+            other = _OTHER_SIGN.get(line[:1], "") + line[1:]
+            if is_known or other in self._known:
+                found = iter([] if is_known else [other])
+            self._altered[line] = next(found, "")
             if self._altered[line] and _UNSPACED.search(plain):  # no thousands, but cells of a row
                 self._altered[line] = self.altered(_UNSPACED.sub(", ", plain))
         return self._altered[line]

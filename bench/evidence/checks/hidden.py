@@ -24,7 +24,9 @@ from ..own_text import OwnText, RewrittenResult, lines_shown
 from ..repeated import claims_repetition
 from .findings import check_of
 
-_NOTHING_NEW = re.compile(r"\b(?:duplicates?|empty|identical|null|repeated|same)\b", re.IGNORECASE)
+_NOTHING_NEW = re.compile(
+    r"\b(?:blank|duplicates?|empty|identical|null|repeated|same|whitespace)\b", re.IGNORECASE
+)
 """The words by which a notice says that what is left out tells nothing new."""
 
 _FLAG = re.compile(r"\b(?:true|false)\b", re.IGNORECASE)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from ...text.excerpts import NOTICE_CHARS
+from ...text.instructions import is_unit
 from ...text.numbers import number_value
 from ...text.omissions import says_omission
 from ...text.worked_out import worked_out
@@ -25,6 +26,12 @@ _COUNTED = re.compile(
     re.IGNORECASE,
 )
 _FEWEST_DIGITS = 2
+_BEFORE_A_COUNT = re.compile(
+    r"(?:^|\b(?:of|to|and|through|by|than)|[-\u2013/,\[(+~])\s?$", re.IGNORECASE
+)
+"""Matches what stands before a number that counts or numbers parts of a text (`3 of 9`)."""
+
+_LAST_WORD = re.compile(r"([^\W\d_]+)[\s#:=]*$")
 
 
 class StatedNumbers:
@@ -56,12 +63,36 @@ class StatedNumbers:
             elif shown and _is_too_small(shown, written, after) and not self._counts_own(value):
                 yield value, False
             elif not (
-                counts_itself
+                (counts_itself and self._may_count(match, value))
                 or (shown is None and self._counts(value, sentence))
                 or worked_out(value, terms, percent=bool(match[1]))
                 or self._is_known(value, written)
             ):
                 yield value, shown is None
+
+    def _may_count(self, match: re.Match[str], value: str) -> bool:
+        """True if a number in a sentence about its text can count parts or be the number of one: a
+        word follows, or its place says so; after a colon it is one of the text's counts.
+        """
+        before, after = match.string[: match.start()], match.string[match.end() :]
+        if not value.isdigit() or match[1]:
+            return False
+        if re.match(r"[\s-]?[^\W\d_]", after) or _BEFORE_A_COUNT.search(before):
+            return True
+        word = _LAST_WORD.search(before)
+        if word is None or not word[0].rstrip().endswith((":", "=")):
+            return word is not None and is_unit(word[1].casefold())
+        return bool(says_omission(before, "")) or int(value[:18]) in self._own_counts
+
+    @cached_property
+    def _own_counts(self) -> frozenset[int]:
+        """The rows, lines, words and characters of the result that a text shows."""
+        own = self._own
+        return (
+            row_counts(own.result) | counts_of(own.result.text)
+            if isinstance(own, RewrittenResult)
+            else frozenset()
+        )
 
     def _is_known(self, value: str, written: str) -> bool:
         """True if a number is small, or some message has it or each part of it."""
