@@ -12,7 +12,6 @@ judged after the session, whatever that had collected, deselected or marked.
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -137,9 +136,8 @@ def judged(path: Path, config: pytest.Config) -> Compared:
         required = _is_required(config) and not accepting
         try:
             plan = read_scenario(path)
-            cache = user_cache(lambda text: warnings.warn(text, pytest.PytestWarning, stacklevel=2))
             known[path] = result = run_scenario(
-                plan, accepting=accepting, require_baseline=required, cache=cache
+                plan, accepting=accepting, require_baseline=required, cache=user_cache()
             )
             if accepting and plan.baseline_path is not None:
                 write_together({plan.baseline_path: score_bytes(score_file_of(result))})

@@ -12,7 +12,7 @@ from pathlib import Path
 from recorders.analysis_sessions import aborted, completed, empty_plan
 from recorders.analysis_studies import studies
 
-from bench.traces.formats.native import write_trace
+from bench.traces.formats.native import write_traces
 
 
 def main(folder: Path) -> None:
@@ -20,7 +20,7 @@ def main(folder: Path) -> None:
     for place, traces in (("analysis", sessions), ("studies", studies())):
         (folder / place).mkdir(parents=True, exist_ok=True)
         for trace in traces:
-            write_trace(trace, folder / place / f"{trace.id}.jsonl")
+            write_traces([trace], folder / place / f"{trace.id}.jsonl")
             print(f"{place}/{trace.id}.jsonl: {len(trace.steps)} steps, {len(trace.results)} results")
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from recorders.building_sessions import construction, faults, survey
 from recorders.building_tasks import tasks
 
-from bench.traces.formats.native import write_trace
+from bench.traces.formats.native import write_traces
 
 
 def main(folder: Path) -> None:
@@ -22,7 +22,7 @@ def main(folder: Path) -> None:
         trace = session.trace()
         target = folder / place / f"{trace.id}.jsonl"
         target.parent.mkdir(parents=True, exist_ok=True)
-        write_trace(trace, target)
+        write_traces([trace], target)
         print(f"{place}/{trace.id}.jsonl: {len(trace.steps)} steps, {len(trace.results)} results")
 
 

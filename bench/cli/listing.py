@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import itertools
 from collections.abc import Iterator, Sequence
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
@@ -135,25 +134,14 @@ def default_text(value: Any) -> str:
     return format_value(tuple(map(str, value)) if isinstance(value, tuple | list) else str(value))
 
 
-BOUNDS = {"gt": ">", "ge": "≥", "lt": "<", "le": "≤"}
-
-
-def _bounds(meta: Any) -> Iterator[str]:
-    """Yield the bounds that an annotation's metadata set, such as `≥ 0`."""
-    for name, sign in BOUNDS.items():
-        if (bound := getattr(meta, name, None)) is not None:
-            yield f"{sign} {bound}"
-
-
 def type_name(kind: Any) -> str:
-    """A type in words: `int ≥ 0`, `status or markers`, `list[str]`.
+    """A type in words: `int`, `status or markers`, `list[str]`.
 
     >>> type_name(Literal["a", "b"]), type_name(int | None)
     ('a or b', 'int or null')
     """
     if get_origin(kind) is Annotated:
-        base, *metas = get_args(kind)
-        return " ".join((type_name(base), *itertools.chain(*map(_bounds, metas))))
+        return type_name(get_args(kind)[0])
     if get_origin(kind) is Literal:
         return " or ".join(map(str, get_args(kind)))
     if isinstance(kind, UnionType) or get_origin(kind) is Union:

@@ -15,7 +15,7 @@ from ..model.errors import ScenarioError, SpecError
 from .github import inside_actions
 from .options import FILE, of_model, require_reports, warn_unlisted
 from .outcome import Concluded, print_outcome, screen
-from .saying import progress_line, say, warn
+from .saying import progress_line, say
 
 if TYPE_CHECKING:
     from ..model.compared import Compared
@@ -121,7 +121,7 @@ def run(
         _workers(engine, jobs or os.cpu_count() or 1) as workers,
         progress_line() as progress,
     ):
-        options = RunOptions(workers, progress, user_cache(warn), details=details)
+        options = RunOptions(workers, progress, user_cache(), details=details)
         comparisons = run_scenarios(plans, options, empty, against)
     baselines = _baselines(plans, comparisons) if accept else {}
     reports = {path: _as_bytes(pieces(comparisons, form)) for path, form in forms.items()}

@@ -15,7 +15,7 @@ from .. import __version__
 from ..files.git import git
 from ..files.writing import refused, require_place, write_together
 from ..model.errors import BenchError
-from .saying import say, warn
+from .saying import say
 
 if TYPE_CHECKING:
     from ..model.compared import Compared
@@ -68,7 +68,7 @@ def _starter_comparison(traces: Sequence[str]) -> Compared:
             Path(stage, Path(name).name).write_bytes(data)
         scenario = Path(stage, Path(SCENARIO).name)
         try:
-            return run_scenario(scenario, accepting=True, cache=user_cache(warn))
+            return run_scenario(scenario, accepting=True, cache=user_cache())
         except BenchError as error:  # nobody knows the stage
             raise BenchError(str(error).replace(str(scenario), SCENARIO)) from None
 

@@ -25,7 +25,7 @@ import msgspec
 from ..files.git import git
 from ..files.limits import limit
 from ..model import Trace, compact_json
-from ..model.errors import BenchError, one_line
+from ..model.errors import BenchError
 from ..model.replay import Replay
 from ..version import VERSION
 
@@ -38,11 +38,10 @@ _SHOWS = {"reports", "cli", "starter", "__pycache__"}
 _SCHEMA = "CREATE TABLE IF NOT EXISTS value (key BLOB PRIMARY KEY, body BLOB) WITHOUT ROWID"
 
 
-def user_cache(warn: Callable[[str], object]) -> Cache | None:
+def user_cache() -> Cache | None:
     """The cache in the file of BENCH_CACHE, or in the user's cache folder; None if it is off.
 
-    A file of another kind is left alone, and `warn` is called with a line that says so. Raises
-    BenchError for a file in a repository.
+    A file of another kind is left alone. Raises BenchError for a file in a repository.
     """
     path = cache_path()
     if path is None:
@@ -51,10 +50,7 @@ def user_cache(warn: Callable[[str], object]) -> Cache | None:
         raise BenchError(
             f"{path}: is part of a repository, which could decide by it — name another with {VARIABLE}"
         )
-    cache = Cache(path)
-    if path.exists() and (problem := cache.problem):
-        warn(f"{path}: {problem} — nothing is kept until you delete it or set {VARIABLE}")
-    return cache
+    return Cache(path)
 
 
 def cache_path() -> Path | None:
@@ -83,16 +79,6 @@ class Cache:
 
     def __reduce__(self) -> tuple[type[Cache], tuple[Path]]:
         return Cache, (self.path,)
-
-    @property
-    def problem(self) -> str:
-        """The reason why the file cannot be used, in the words of SQLite or the system; `""` if it
-        can."""
-        try:
-            with self._open():
-                return ""
-        except (sqlite3.Error, OSError) as error:
-            return one_line(error)
 
     def get(self, kind: type[_Value], *about: object) -> _Value | None:
         """The value under a key of several parts; None without one, and for a damaged one."""

@@ -86,7 +86,7 @@ def test_a_notice_may_not_state_far_fewer_lines_than_are_left_out(stated: str, u
 
 
 LIBRARIES = (
-    "summarizer=codex.output:limit=333", "summarizer=deepagents.output:max_chars=1500,ends=3,line_chars=120",
+    "summarizer=mini_swe_agent.output:limit=400,end=200", "summarizer=deepagents.output:max_chars=1500,ends=3,line_chars=120",
     "summarizer=mini_swe_agent.output:limit=1200,end=601", "summarizer=head_tail:head=3,tail=3",
     "summarizer=csv_table+compactor=mask_observations:keep_last=1", "compactor=clear_tool_uses:trigger=500,keep=1",
     "compactor=openhands.summarize:max_size=15", "store=external:preview_chars=50",

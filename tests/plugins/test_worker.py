@@ -408,7 +408,7 @@ def test_code_cannot_read_the_recordings(tmp_path, monkeypatch):
     reads += "        try: seen += open(name, errors='replace').read(9)\n        except PermissionError: seen += '-'\n"
     calls = "early = read()\ndef f(given): raise ValueError(early + read())\n"
     (tmp_path / "runs/mine.py").write_text(f"{reads}    return seen\n{calls}")
-    compare("runs", "keep_all", cache=user_cache(print))
+    compare("runs", "keep_all", cache=user_cache())
     compared = compare("runs", "f=summarizer=runs/mine.py:f")
     (error,) = (score.failure.error for score in compared.runs[0].scores if score.failure)
     assert "--def read(--def read(" in error or worker_rules() < 4

@@ -89,11 +89,6 @@ CUT = f"<output_head>\n{LONG[:5000]}\n</output_head>\n<elided_chars>\n10 charact
 CUT += f"<output_tail>\n{LONG[-5000:]}\n</output_tail>"
 MANY = "\n".join(f"row {n} " + "x" * 2000 for n in range(50))
 OUTPUTS = [
-    ("codex.output:limit=10", "0123456789AB", "0123456789AB"),
-    ("codex.output:limit=10", "0123456789ABC", "012345…1 chars truncated…789ABC"),
-    ("codex.output:limit=5", "é" * 5, "é…3 chars truncated…é"),
-    ("codex.output:limit=0", "abc", "…3 chars truncated…"),
-    ("codex.output", "", ""),
     ("mini_swe_agent.output", "x" * 9999, "x" * 9999),
     ("mini_swe_agent.output", LONG, CUT),
     ("mini_swe_agent.output", f"<returncode>0</returncode>\n<output>\n{LONG}\n</output>", f"<returncode>0</returncode>\n{CUT}"),

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import pytest
 from handmade import SMALL
-from hypothesis import given, strategies as st
 from measured import replayed
 
-from bench.model import ToolResult
 from bench.model.errors import SpecError
 from bench.plugins.registry import build, entries
-from bench.strategies.policies.codex import codex_output
 
 SUMMARISING = [name for name, entry in entries("compactor").items() if "writer" in entry.parameters]
 ACTING = {
@@ -30,24 +27,10 @@ def test_the_empty_writer_works_for_every_strategy_that_summarises(name: str) ->
     assert all(call.produced_tokens == 0 for call in run.own_calls)
 
 
-@given(st.text(max_size=60), st.integers(0, 80))
-def test_a_middle_cut_leaves_whole_characters_and_no_more_bytes(text: str, limit: int) -> None:
-    result, allowed = ToolResult(index=0, call_id="c", function="f", seen=text), int(limit * 1.2)
-    cut, data = codex_output(result, limit=limit), text.encode()
-    if len(data) <= allowed or "…" in text:
-        assert (cut == text) == (len(data) <= allowed)
-        return
-    head, left_out, tail = cut.split("…")
-    assert text.startswith(head)
-    assert text.endswith(tail)
-    assert len((head + tail).encode()) <= allowed
-    assert left_out == f"{len(text) - len(head) - len(tail)} chars truncated"
-
-
 OUTSIDE = {
     "compactor": ["summarize_old:threshold=2", "summarize_old:threshold=0", "clear_tool_uses:keep=-1", "mask_observations:every=0",
                   "clear_tool_uses:trigger=1e400"],
-    "summarizer": [f"codex.output:limit={limit}" for limit in ("-1", "nan", "inf", "1e99")],
+    "summarizer": [f"mini_swe_agent.output:limit={limit}" for limit in ("-1", "nan", "inf", "1e99")],
 }  # fmt: skip
 
 

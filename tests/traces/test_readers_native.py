@@ -14,7 +14,7 @@ from bench.model import Source, SystemTurn, ToolResult, Trace, UserTurn
 from bench.model.errors import BenchError, TraceError
 from bench.traces.documents import Document
 from bench.traces.formats.inspect import Inspect
-from bench.traces.formats.native import Native, encode_trace, write_trace
+from bench.traces.formats.native import Native, encode_trace, write_traces
 
 HEADER = b'{"bench_trace":1,"id":"a","source":{"format":"native"}}\n'
 
@@ -35,10 +35,10 @@ def test_a_trace_and_its_file_convert_without_loss(
     tmp_path_factory: pytest.TempPathFactory, trace: Trace, ending: str
 ) -> None:
     path = tmp_path_factory.mktemp("native") / f"a{ending}"
-    write_trace(trace, path)
+    write_traces([trace], path)
     written = path.read_bytes()
     assert read(path) == trace
-    write_trace(read(path), path)
+    write_traces([read(path)], path)
     assert path.read_bytes() == written
     assert [item.name for item in path.parent.iterdir()] == [path.name]
 
@@ -62,7 +62,7 @@ def test_rare_values_are_written_and_read_unchanged(tmp_path: Path) -> None:
     data = {"big": 2**70, "half": "\ud800", "separator": "\u2028", "nul": "\x00", "zero": -0.0, "small": 5e-324}
     steps = (SystemTurn(index=3, content=""), ToolResult(index=7, call_id="c", function="f", data=data))
     trace = Trace(id="rare", source=Source(format="native"), steps=steps, labels={"a": [None]}, meta={"b": True})
-    write_trace(trace, tmp_path / "a.jsonl")
+    write_traces([trace], tmp_path / "a.jsonl")
     assert read(tmp_path / "a.jsonl") == trace
 
 
@@ -73,8 +73,8 @@ def test_whole_seconds_are_written_as_a_float() -> None:
 
 def test_gzip_files_contain_no_time_and_no_name(tmp_path: Path) -> None:
     trace = Trace(id="a", source=Source(format="native"), steps=())
-    write_trace(trace, tmp_path / "one.jsonl.gz")
-    write_trace(trace, tmp_path / "two.jsonl.gz")
+    write_traces([trace], tmp_path / "one.jsonl.gz")
+    write_traces([trace], tmp_path / "two.jsonl.gz")
     packed = (tmp_path / "one.jsonl.gz").read_bytes()
     assert packed == (tmp_path / "two.jsonl.gz").read_bytes()
     assert packed[4:8] == bytes(4)
@@ -85,17 +85,17 @@ def test_gzip_files_contain_no_time_and_no_name(tmp_path: Path) -> None:
 def test_values_that_json_would_change_are_refused_before_writing(tmp_path: Path, value: object) -> None:
     steps = (ToolResult(index=4, call_id="c", function="f", data=[value]),)
     with pytest.raises(TraceError, match=r"trace 'a', step 4: "):
-        write_trace(Trace(id="a", source=Source(format="native"), steps=steps), tmp_path / "a.jsonl")
+        write_traces([Trace(id="a", source=Source(format="native"), steps=steps)], tmp_path / "a.jsonl")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_missing_folder_is_created_or_refused_in_one_line(tmp_path: Path) -> None:
     trace = Trace(id="a", source=Source(format="native"), steps=())
-    write_trace(trace, tmp_path / "new" / "a.jsonl")
+    write_traces([trace], tmp_path / "new" / "a.jsonl")
     assert (tmp_path / "new" / "a.jsonl").read_bytes() == encode_trace(trace)
     (tmp_path / "file").write_text("no folder")
     with pytest.raises(BenchError, match=r"cannot be written: (?:Not a directory|File exists)"):
-        write_trace(trace, tmp_path / "file" / "a.jsonl")
+        write_traces([trace], tmp_path / "file" / "a.jsonl")
 
 
 def test_the_recorded_source_is_kept(tmp_path: Path) -> None:

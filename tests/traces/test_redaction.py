@@ -25,7 +25,7 @@ from bench.model import (
     UserTurn,
 )
 from bench.traces import TraceSource, load
-from bench.traces.formats.native import write_trace
+from bench.traces.formats.native import write_traces
 from bench.traces.redaction import Redactor
 
 PLANTED = secrets(0)
@@ -169,7 +169,7 @@ def test_traces_of_one_import_share_the_names_of_secrets(tmp_path, monkeypatch):
     Path("runs").mkdir()
     for name, secret in (("a", first), ("b", second), ("c", first)):
         step = UserTurn(index=0, content=f"{secret} of bob@example.org")
-        write_trace(msgspec.structs.replace(trace_of(step), id=name), f"runs/{name}.jsonl")
+        write_traces([msgspec.structs.replace(trace_of(step), id=name)], f"runs/{name}.jsonl")
     main(["import", "runs", "-o", "clean.jsonl"])
     contents = [trace.steps[0].content.split()[0] for trace in load(["clean.jsonl"]).traces]
     assert contents == ["REDACTED_MODEL_KEY_1", "REDACTED_MODEL_KEY_2", "REDACTED_MODEL_KEY_1"]

@@ -17,7 +17,7 @@ from bench.plugins import registry
 from bench.plugins.registry import entries, register
 from bench.traces import Confidence, PartOf, TraceSource, certain_if, load
 from bench.traces.documents import Document
-from bench.traces.formats.native import write_trace
+from bench.traces.formats.native import write_traces
 
 CHAT = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
 
@@ -103,7 +103,7 @@ def test_written_traces_load_unchanged(tmp_path_factory: pytest.TempPathFactory,
     folder = tmp_path_factory.mktemp("load")
     written = [data.draw(traces(id=f"case {at}", max_turns=2, extras=True)) for at in range(2)]
     for at, trace in enumerate(written):
-        write_trace(trace, folder / f"{at}.jsonl")
+        write_traces([trace], folder / f"{at}.jsonl")
     assert list(load([str(folder)]).traces) == written
 
 

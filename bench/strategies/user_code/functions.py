@@ -274,12 +274,6 @@ def decision_of(answer: Any, given: Any) -> Route | None:
             return answer, {}
         case [str() as route, Mapping() as detail]:
             return route, dict(detail)
-        case Mapping():
-            what = "a router gives a route's name, and this one gave a mapping"
-            hint = (
-                "a function that rewrites the messages is a compactor: write compactor= before it"
-            )
-            raise StrategyError(f"{what} — {hint}")
     what = "a router gives a route's name or (name, detail), the detail a mapping"
     raise StrategyError(f"{what}, got {answer!r:.80}")
 

@@ -29,7 +29,7 @@ class Native(Format):
     recorded from; a header begins the next one.
 
     Errors name the line and the path in it; another schema version is refused. Written by
-    `write_trace`.
+    `write_traces`.
 
     Not kept: nothing of what the bench measures; files, pictures and sound are counted.
 
@@ -113,19 +113,13 @@ class _Run:
             raise self.document.fail(what, line=number) from None
 
 
-def write_trace(trace: Trace, path: str | Path) -> None:
-    """Write a trace in the native format, compressed if the name ends in `.gz`; a failed write
-    leaves no partial file.
-
-    The same trace gives the same bytes, no time or name inside. Raises TraceError if the trace
-    cannot be written as JSON.
-    """
-    write_traces([trace], path)
-
-
 def write_traces(traces: Iterable[Trace], path: str | Path) -> None:
-    """Write several traces into one native file, otherwise like `write_trace`. The traces may be an
-    iterator; only their encoded bytes stay in memory."""
+    """Write traces into one native file, compressed if the name ends in `.gz`; a failed write leaves
+    no partial file.
+
+    The traces may be an iterator; only their encoded bytes stay in memory. The same traces give the
+    same bytes, no time or name inside. Raises TraceError for one that cannot be written as JSON.
+    """
     target, buffer = Path(path), io.BytesIO()
     file: AbstractContextManager[Any] = nullcontext(buffer)
     if target.suffix == ".gz":
