@@ -81,6 +81,22 @@ class FieldTable:
         )
         return frozenset(number for rows in alike.values() if len(rows) > 1 for number in rows)
 
+    def rows_without(self, kept: Collection[int]) -> int:
+        """The number of rows (records with the keys of another one beside them) that have none of
+        some fields, without those inside such rows.
+
+        >>> FieldTable([{"a": 1, "b": 2}, {"a": 3, "b": 4}, {"c": 5}]).rows_without({0})
+        1
+        """
+        alike = Counter((record.around, record.keys) for record in self._records)
+        shown = {self.fields[number].record for number in kept}
+        missing: set[int] = set()
+        for number, record in enumerate(self._records):
+            is_row = record.keys and alike[record.around, record.keys] > 1
+            if is_row and number not in shown and missing.isdisjoint(record.around):
+                missing.add(number)
+        return len(missing)
+
     def row_key(self, record: int) -> str:
         """The key of the row in a mapping of rows that a record is, or is inside; "" outside of
         one.

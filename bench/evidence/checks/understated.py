@@ -1,4 +1,4 @@
-"""Notices in data that count fewer items than are missing beside them."""
+"""Notices in data that count fewer rows or items than are missing."""
 
 from __future__ import annotations
 
@@ -9,19 +9,28 @@ from typing import Any
 
 from ...model import as_text
 from ...text.decode import NothingParsed, parse_json
-from ...text.omissions import says_omission
-from ..own_text import RewrittenResult
+from ...text.omissions import omission_in, says_omission
+from ..own_text import RewrittenResult, lines_shown
 from ..row_counts import NEAR
 
 _NUMBER = re.compile(r"\d+")
+_ROWS = re.compile(
+    r"(\d+) (?:(?:more|other|further) )?(?:rows?|results?|items?|records?|entry|entries)\b"
+)
 
 
 def understated(own: RewrittenResult) -> str:
     """The first such notice in a text that shows a result; "" without one."""
+    if not own.table.fields or not own.says_omission or own.gaps is not None:
+        return ""
     with suppress(NothingParsed):
-        if isinstance(own.result.data, dict | list) and own.says_omission:
-            return next(_understated(parse_json(own.text), own.result.data), "")
-    return ""
+        return next(_understated(parse_json(own.text), own.result.data), "")
+    notices = [line for line in lines_shown(own.added) if omission_in(line, own.result.text)]
+    counts = [int(count[:9]) for line in notices for count in _ROWS.findall(line)]
+    if not counts:
+        return ""
+    kept = own.session.messages.fields_of(own.number, own.result.index)
+    return notices[0] if sum(counts) < own.table.rows_without(kept) - NEAR else ""
 
 
 def _understated(shown: Any, full: Any) -> Iterator[str]:
