@@ -85,7 +85,7 @@ class Child:
             yield GivenUp()
             return
         with self._lock:
-            session = self.start().session()
+            session = self._started().session()
             try:
                 with session.pipe:
                     session.send(sent)
@@ -97,14 +97,13 @@ class Child:
                 elif session.has_answered:
                     self._late.pop(sent, None)
 
-    def start(self) -> _Process:
-        """The child of this process, which starts now if there is none; it is not awaited."""
-        with self._lock:
-            if self._process is None or not self._process.is_ready():
-                self.stop()
-                self._process = _Process(*self._given)
-                self._end = weakref.finalize(self, self._process.end)
-            return self._process
+    def _started(self) -> _Process:
+        """The child of this process, which starts now if there is none."""
+        if self._process is None or not self._process.is_ready():
+            self.stop()
+            self._process = _Process(*self._given)
+            self._end = weakref.finalize(self, self._process.end)
+        return self._process
 
     def stop(self) -> None:
         """End the child and all that it started."""
@@ -135,7 +134,6 @@ class _Process:
             raise SpecError(f"{what} — run it on Linux, macOS or WSL")
         self.limits, self.owner = limits, os.getpid()
         self._last: Session | None = None
-        self._next: Session | None = None
         self.control, theirs = socket.socketpair()
         given = modules, limits, pickle.dumps(prepare, pickle.HIGHEST_PROTOCOL)
         request = pickle.dumps(given, pickle.HIGHEST_PROTOCOL)
@@ -165,13 +163,11 @@ class _Process:
         return has_ended and not _is_closed(self.control)
 
     def session(self) -> Session:
-        """A new session. The process of the next one starts when it ends, not when it is needed."""
-        if self._next is None:
+        """A new session."""
+        if self._last is None:
             self._await_start()
-            self._next = Session(self)
-        session = self._last = self._next
-        self._next = Session(self)
-        return session
+        self._last = Session(self)
+        return self._last
 
     def _await_start(self) -> None:
         """Wait until the child is about to import the code."""
@@ -212,8 +208,6 @@ class _Process:
             self._process.wait()
             self._printing.join(1.0)
         self.control.close()
-        if self._next is not None:
-            self._next.pipe.close()
 
 
 def _environment(other_hashes: bool) -> dict[str, str]:

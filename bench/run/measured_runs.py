@@ -135,9 +135,6 @@ class MeasuredRuns:
 @rare_collection()
 def _work(measuring: Measuring, task: _Task) -> tuple[MeasuredRun, TraceIndex | None]:
     """A measured run, and its index if no cache stores it."""
-    for strategy in measuring.strategies:
-        if strategy.sandbox is not None:
-            strategy.sandbox.start()
     session = task.session(measuring)
     return session.measured(), session.index if measuring.cache is None else None
 

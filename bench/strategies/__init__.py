@@ -75,11 +75,6 @@ class Sandbox:
     number: int
     imported: tuple[str, ...]
 
-    def start(self) -> None:
-        """Start both, so that they import their code while this process does something else."""
-        self.child.start()
-        self.another.start()
-
 
 @dataclass(frozen=True)
 class Strategy(Declaration):
