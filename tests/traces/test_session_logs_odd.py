@@ -22,7 +22,6 @@ LINES = {
     "claude_code": next((FORMATS / "claude_code").glob("*cafe.jsonl")),
     "codex": FORMATS / "codex" / "rollout.jsonl",
     "pi": next((FORMATS / "pi").glob("*.jsonl")),
-    "copilot": FORMATS / "copilot" / "session.jsonl",
 }
 WHOLE = {
     "gemini_cli": FORMATS / "gemini_cli" / "session.json",
