@@ -25,8 +25,8 @@ _OF_TURNS = frozenset({"assistant", "model", "user"})
 _LABEL = re.compile(r"[^:\]\n{\"]{1,60}[:\]]\W{0,2}? (?=\S)")
 """Matches a label before words: up to a colon or bracket."""
 
-_MARK = re.compile(r"\[?(?:…|\.{3,})\]?")
-"""Matches a mark of omission."""
+_MARK = re.compile(r"\[?(?:…|\.{3,})\]?|\[[^\[\]\n]{4,80}\]")
+"""Matches a mark of omission, or words in brackets that may be a notice."""
 
 _CUT_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?$")
 
@@ -57,7 +57,7 @@ class Summary:
             return True
         if not WORD.search(sentence) and _claims_nothing(sentence):
             return True
-        parts = _MARK.split(sentence)
+        parts = _between_marks(sentence)
         if len(parts) > 1 and all(map(self._is_supported, _without_halves(parts))):
             return True
         role, words = speaker_of(sentence)
@@ -112,6 +112,13 @@ def _core_of(sentence: str) -> str:
     if not any(states):
         return ""
     return " ".join(words[states.index(True) : len(words) - states[::-1].index(True)])
+
+
+def _between_marks(sentence: str) -> list[str]:
+    """The parts of a sentence between its marks of omission."""
+    marks = [it for it in _MARK.finditer(sentence) if not WORD.search(it[0]) or is_notice(it[0])]
+    starts, ends = [0, *(it.end() for it in marks)], [*(it.start() for it in marks), len(sentence)]
+    return [sentence[start:end] for start, end in zip(starts, ends, strict=True)]
 
 
 def _without_halves(parts: list[str]) -> Iterator[str]:

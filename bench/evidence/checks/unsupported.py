@@ -28,9 +28,10 @@ _ATTRIBUTE = re.compile(r"(?<=\s)[\w-]+(?==\")")
 _SUCCEEDED = re.compile(r"success\w*|succeeded|ok(?:ay)?")
 _FENCE = re.compile(r"^`{3,}\w*$", re.MULTILINE)
 _CUT_WORD = re.compile(r"([^\W\d_]+)[^\w\n]{0,3}(?:…|\.{3}|[\[(<⟨]|\n|$)")
-_NO_OTHERS = re.compile(r"\bonly\b|\b(\d+) of (?:the )?\1\b", re.IGNORECASE)
+_NO_OTHERS = re.compile(r"\bonly\b(?!(?: the)? \d+ of \d)|\b(\d+) of (?:the )?\1\b", re.IGNORECASE)
 """Matches a statement that there is nothing else."""
 
+_DENIED = re.compile(r"\b(?:0|never|no|none|not|without|zero)\b", re.IGNORECASE)
 _OBJECT = re.compile(r"^\W*\w+(?= (?:all|an|her|him|his|it|the|their|them|this|to|your)\b)")
 """Matches a verb at the beginning, such as call or record, before its object."""
 
@@ -91,17 +92,20 @@ def _sentences_with(own: RewrittenResult, text: str, words: frozenset[str]) -> I
 
 
 def is_about_itself(own: RewrittenResult, sentence: str) -> bool:
-    """True if a sentence names lines, rows, values or what is left out, and claims no success,
-    failure or consent. In place of a failure, without a handle to it, every other word may be a
-    claim."""
+    """True if a sentence names lines, rows, values or what is left out, and claims no success or
+    consent, nor a failure that the result does not name, or that there is none. In place of a
+    failure, without a handle to it, every other word may be a claim."""
     if own.failed and not (own.shows_line or own.handles):
         return is_all_small(sentence)
     words = WORD.findall(_OBJECT.sub(" ", sentence.casefold(), count=1))
     names_parts = any(map(is_unit, words))
     if not names_parts and not omission_in(sentence, own.result.text):
         return False
-    claims = SUCCESS.search, FAILURE.search, is_consent
-    return not any(claim(sentence) for claim in claims)
+    if SUCCESS.search(sentence) or is_consent(sentence):
+        return False
+    failures = (failure[0].casefold() for failure in FAILURE.finditer(sentence))
+    new = [words for words in failures if words not in own.result.text.casefold()]
+    return not new and not (FAILURE.search(sentence) and _DENIED.search(sentence))
 
 
 def _new_text(own: RewrittenResult, purpose: Sequence[str]) -> str:
