@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import click
 
 from .. import __version__
-from ..files.git import git
 from ..files.writing import refused, require_place, write_together
 from ..model.errors import BenchError
 from .saying import say
@@ -110,12 +109,5 @@ def requirement() -> str:
     if vcs := origin.get("vcs_info"):
         return f"{DISTRIBUTION} @ {vcs['vcs']}+{origin['url']}@{vcs['commit_id']}"
     checkout = _STARTER.parents[1]
-
-    def git_line(*arguments: str) -> str:
-        return (git(checkout, *arguments) or b"").decode("utf-8", "replace").strip()
-
-    remote, commit = git_line("remote", "get-url", "origin"), git_line("rev-parse", "HEAD")
-    if commit and remote.startswith(("https://", "ssh://")):
-        return f"{DISTRIBUTION} @ git+{remote}@{commit}"
     is_checkout = (checkout / "pyproject.toml").is_file()
     return str(checkout) if is_checkout else f"{DISTRIBUTION}=={__version__}"

@@ -14,7 +14,6 @@ HANDMADE = [
     ("openhands keeps head, summary and half", "openhands.summarize", session(40), WIDE, "0-3 user 48-81"),
     ("openhands counts parallel calls", "openhands.summarize", session(14, calls=3), WIDE, "0-5 user 38-57"),
     ("swe-agent keeps task and last", "swe_agent.last_n:n=3", session(8, "a\nb\nc"), WIDE, "0-2 3~ 4 5~ 6 7~ 8 9~ 10 11~ 12-17"),
-    ("agent framework: calls become lines", "agent_framework.tool_result", session(3, "x" * 5000), WIDE, "0-1 assistant*2 6-7"),
     ("anthropic keeps three", "clear_tool_uses:trigger=1", session(6), WIDE, "0-2 3~ 4 5~ 6 7~ 8-13"),
     ("anthropic clears all", "clear_tool_uses:trigger=1,keep=0", session(6), WIDE, "0-2 3~ 4 5~ 6 7~ 8 9~ 10 11~ 12 13~"),
     ("anthropic below its trigger", "clear_tool_uses", session(6), WIDE, "0-13"),
@@ -25,29 +24,6 @@ HANDMADE = [
 @pytest.mark.parametrize(("spec", "history", "window", "left"), [pytest.param(*row[1:], id=row[0]) for row in HANDMADE])
 def test_a_policy_leaves_the_messages_found_by_hand(spec: str, history: list[Message], window: int, left: str) -> None:
     assert shape(answer(spec, history, window), history) == left
-
-
-WORDS = [
-    ("agent_framework.tool_result", session(3, "x" * 5000), WIDE, 2, "[Tool results: bash: 0: xxx"),
-]  # fmt: skip
-"""A spec, the history, the window, which message of the prompt is looked at, and how its text begins."""
-
-
-@pytest.mark.parametrize(("spec", "history", "window", "place", "begins"), WORDS, ids=lambda item: str(item)[:40])
-def test_a_policy_begins_its_text_with_the_published_words(
-    spec: str, history: list[Message], window: int, place: int, begins: str
-) -> None:
-    assert answer(spec, history, window)[place].text.startswith(begins)
-
-
-PARTS = [
-    ("agent_framework.tool_result", session(3, "x" * 5000), "... [truncated]]"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("spec", "history", "part"), PARTS, ids=lambda item: str(item)[:40])
-def test_a_policy_writes_a_given_part(spec: str, history: list[Message], part: str) -> None:
-    assert part in "".join(message.text for message in answer(spec, history))
 
 
 def test_a_policy_acts_exactly_at_its_trigger() -> None:
