@@ -108,15 +108,14 @@ def section(name: str, path: str, most: int) -> Iterator[str]:
     yield f"Runs: {at_defaults.runs}. Tasks: {at_defaults.tasks}. From {origin_link}, hash `{digest(traces)}`."
     units = {item.cached.unit for item in at_defaults.ranked if item.cached is not None}
     yield "" if "usd" in units else "No price of the model is known: both prices are tokens.\n"
-    yield "| policy | verdict | cached | uncached | missed | old facts kept |"
-    yield "|---|---|---:|---:|---:|---:|"
     best = chosen(portfolio)
-    if best is not None:
-        yield row(f"**portfolio:** `{best.spec or best.strategy}`", best)
+    rows = [] if best is None else [row(f"**portfolio:** `{best.spec or best.strategy}`", best)]
     listed = [item for item in at_defaults.ranked if item.strategy in policies()]
-    for item in listed:
-        if "inactive" not in item.marks:
-            yield row(f"`{item.strategy}`", item)
+    rows += [row(f"`{item.strategy}`", item) for item in listed if "inactive" not in item.marks]
+    if rows:
+        yield "| policy | verdict | cached | uncached | missed | old facts kept |"
+        yield "|---|---|---:|---:|---:|---:|"
+        yield from rows
     still = [f"`{item.strategy}`" for item in listed if "inactive" in item.marks]
     yield f"\nNever acted: {', '.join(still) or 'none'}.\n"
 

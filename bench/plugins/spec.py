@@ -133,11 +133,10 @@ def parse_spec(text: str) -> Spec:
 
 
 def _require_name(target: str, attribute: str | None, text: str) -> None:
-    """Raise SpecError where a command is empty, or the part after a target is not a name."""
-    if target == COMMAND:
-        if not attribute:
-            raise _error(text, 'names no program — write command:"node strategy.js"')
-    elif attribute is not None and not all(part.isidentifier() for part in attribute.split(".")):
+    """Raise SpecError where the part after a target is not a name."""
+    if target == COMMAND or attribute is None:
+        return
+    if not all(part.isidentifier() for part in attribute.split(".")):
         what = f"{attribute!r} is no function's name" if attribute else "nothing after the colon"
         raise _error(text, f"{what} — write name:key=value or file.py:function")
 

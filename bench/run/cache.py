@@ -22,10 +22,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from ..files.git import git
 from ..files.limits import limit
 from ..model import Trace, compact_json
-from ..model.errors import BenchError
 from ..model.replay import Replay
 from ..version import VERSION
 
@@ -41,16 +39,10 @@ _SCHEMA = "CREATE TABLE IF NOT EXISTS value (key BLOB PRIMARY KEY, body BLOB) WI
 def user_cache() -> Cache | None:
     """The cache in the file of BENCH_CACHE, or in the user's cache folder; None if it is off.
 
-    A file of another kind is left alone. Raises BenchError for a file in a repository.
+    A file of another kind is left alone.
     """
     path = cache_path()
-    if path is None:
-        return None
-    if path.exists() and git(path.parent, "ls-files", "--", path.name):
-        raise BenchError(
-            f"{path}: is part of a repository, which could decide by it — name another with {VARIABLE}"
-        )
-    return Cache(path)
+    return None if path is None else Cache(path)
 
 
 def cache_path() -> Path | None:

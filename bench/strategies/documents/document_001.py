@@ -78,11 +78,7 @@ class LoopDetector:
 
     def decide(self, state: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         """The route, with the repeated function and its number of executions as detail."""
-        prompt = state.get("prompt") or ()
-        texts = Counter(message.text for message in prompt if message.kind == "result")
-        if max(texts.values(), default=0) < self.repeats:
-            return "continue", {}  # without a look at the calls
-        executions = Counter(_executions(prompt))
+        executions = Counter(_executions(state.get("prompt") or ()))
         for (function, _, _), times in executions.most_common(1):
             if times >= self.repeats:
                 return "break_loop", {"function": function, "times": times}

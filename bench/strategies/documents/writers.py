@@ -12,20 +12,17 @@ from ...plugins.registry import register
 from ...text.facts import find_facts
 from ..settings import Count
 
+_FIRST, _LAST, _LINE_CHARS = 6, 2, 160
+"""The lines of a message that compete for a place, and the most characters of each."""
+
 
 @register("writer", "extractive")
-def extractive(
-    messages: Sequence[Message],
-    *,
-    max_chars: Count = 2000,
-    line_chars: Count = 160,
-    lines_per_message: Count = 8,
-) -> str:
+def extractive(messages: Sequence[Message], *, max_chars: Count = 2000) -> str:
     """The lines of the messages with the most facts for their length, in order, under their roles.
 
     Deterministic and offline. At most `max_chars` characters, header included. Candidates are the
-    first and last lines of each message (`lines_per_message` in all), cut at the last word that
-    ends within `line_chars`, and every line of an earlier summary as it is. Without messages it is
+    first and last lines of each message (8 in all), cut at the last word that ends within 160
+    characters, and every line of an earlier summary as it is. Without messages it is
     the header alone.
 
     Source: Luhn 1958, "The Automatic Creation of Literature Abstracts": the sentences that say
@@ -37,7 +34,7 @@ def extractive(
     user: please
     """
     header = f"Summary of {len(messages)} earlier messages:"
-    candidates = list(_candidates(messages, line_chars, lines_per_message))
+    candidates = list(_candidates(messages))
     room = max_chars - len(header)
     chosen: list[int] = []
     for position in _by_worth(candidates):
@@ -58,27 +55,23 @@ class Candidate(NamedTuple):
     """True for the first line of its message."""
 
 
-def _candidates(
-    messages: Sequence[Message], line_chars: int, lines_per_message: int
-) -> Iterator[Candidate]:
+def _candidates(messages: Sequence[Message]) -> Iterator[Candidate]:
     """Yield each line that competes, once."""
     before: set[str] = set()
     for message in messages:
-        for position, line in enumerate(_candidate_lines(message, line_chars, lines_per_message)):
+        for position, line in enumerate(_candidate_lines(message)):
             if line not in before:
                 before.add(line)
                 yield Candidate(line, [fact for _, fact in find_facts(line)], position == 0)
 
 
-def _candidate_lines(message: Message, line_chars: int, most: int) -> list[str]:
+def _candidate_lines(message: Message) -> list[str]:
     """The first and last lines of a message under its role; every line of an earlier summary."""
     lines = lines_of(message.text)
     if message.kind == "made":
         return lines[1:]  # the first line is the earlier summary's header
-    last = most // 3
-    first = most - last
-    ends = [*lines[:first], *lines[max(first, len(lines) - last) :]] if last else lines[:first]
-    shortened = (_to_last_word(line.strip(), line_chars) for line in ends)
+    ends = [*lines[:_FIRST], *lines[max(_FIRST, len(lines) - _LAST) :]]
+    shortened = (_to_last_word(line.strip(), _LINE_CHARS) for line in ends)
     return [f"{message.role}: {line}" for line in shortened if line]
 
 

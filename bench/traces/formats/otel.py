@@ -115,8 +115,6 @@ def _kind(span: _Recorded) -> str:
 
 def _agent_name(span: _Recorded) -> str:
     named = span.text("gen_ai.agent.name", "agent.name")
-    if not named and span.text("traceloop.span.kind") == "agent":
-        named = span.text("traceloop.entity.name")
     is_agent = span.text("openinference.span.kind") == "AGENT"
     return named or (span.place.name if is_agent else "")
 
