@@ -69,27 +69,22 @@ def _against_best(
         if max(map(abs, gains), default=0) > ROUNDING:
             found[one, other] = gains, mean_gain(gains).p
     corrected = corrected_for_tries(found)
-    words: dict[str, str] = {}
-    sides: dict[bool, list[str]] = {True: [], False: []}
+    texts: dict[str, str] = {}
+    sides: dict[str, list[str]] = {"certainly": [], "perhaps no": []}
     for (one, other), (gains, _) in found.items():
         if one == ordered[0]:
-            is_certain = certain(corrected[one, other], len(gains))
-            sides[is_certain].append(f"`{other}`")
-            words[other] = f"{'certainly' if is_certain else 'perhaps no'} worse than `{one}`"
-            than = [
-                f"{'certainly' if side else 'perhaps no'} better than {listed(names, 3)}"
-                for side, names in sides.items()
-                if names
-            ]
-            words[one] = " and ".join(than)
-    texts = {name: f"{_UNKNOWN}; `{name}` is {text}" for name, text in words.items()}
+            side = "certainly" if certain(corrected[one, other], len(gains)) else "perhaps no"
+            sides[side].append(f"`{other}`")
+            texts[other] = f"`{other}` is {side} worse than `{one}`"
+            than = (f"{it} better than {listed(names, 3)}" for it, names in sides.items() if names)
+            texts[one] = f"`{one}` is {' and '.join(than)}"
     return {
         name: RuleResult(
             rule="better",
             metric=figures[name].metric,
             passed=False,
             limit=0.0,
-            findings=(Finding(None, texts.get(name, _UNKNOWN)),),
+            findings=(Finding(None, texts.get(name, UNKNOWN)),),
         )
         for name in ordered
     }
@@ -102,7 +97,8 @@ def _gains(runs: Runs, figure: RuleResult, name: str, other: str) -> tuple[float
     return tuple(sign * (own[task] - base[task]) for task in own if task in base)
 
 
-_UNKNOWN = "today is not recorded to compare with"
+UNKNOWN = "today's figure is not known"
+"""The reason where nothing else can be said."""
 _UNMEASURED = RuleResult(
     rule="better",
     passed=False,

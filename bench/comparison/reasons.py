@@ -23,6 +23,8 @@ FIGURES = {
 }
 """The words for the figures of rules on shares, and what a share is of."""
 
+_REST = {"routing.selection_top1": ", later or not at all for {}"}
+"""The words for the rest of a share, where its name does not say what that is."""
 _CHANGES = "findings.agreement"
 """The metric whose complement is stated: the share that changes."""
 
@@ -40,23 +42,16 @@ repair."""
 
 
 def rule_failed(result: RuleResult, *, quoting: bool = True) -> str:
-    """The reason of a refusal in a few words; if `quoting`, with the first text that failed. The
-    interval of a share is named if it has the limit in it.
+    """The reason of a refusal in a few words; if `quoting`, with the first text that failed. Of a
+    share it says if the refusal is certain.
 
     >>> rule_failed(RuleResult(rule="needed", passed=False, value=0.0503, limit=0.05, metric="needed.missed_turn_rate"))
     '5.030% of turns miss something, above 5%'
-    >>> rule_failed(RuleResult(rule="stored", passed=False, value=0.249, limit=1, metric="probes.recall"))
-    "answers 24.9% of the questions, below today's 100%"
     >>> rule_failed(RuleResult(rule="judged", passed=False, value=.8, limit=1, metric="findings.agreement"))
     "changes 20% of the evaluator's judgements, today none"
-    >>> rule_failed(RuleResult(rule="far", passed=False, value=.88, limit=.9, metric="needed.recall.far", interval=(.8, .96)))
-    '88% of old facts are kept, below 90%, though its 95% interval reaches 96%'
-    >>> from bench.model.scores import Finding
-    >>> error = Finding(1, "its answer cannot be written as JSON: Object of type bytes is not JSON serializable")
-    >>> rule_failed(RuleResult(rule="ran", passed=False, value=1, findings=(error,)))[:80]
-    '1 run failed, such as "its answer cannot be written as JSON: Object of type byte'
-    >>> rule_failed(RuleResult(rule="changed", passed=False, value=1, of=7, findings=(Finding(4, "", "no"),)))
-    '1 value changed in 7 rewritten texts, such as "no" → ""'
+    >>> old = RuleResult(rule="far", passed=False, value=.88, limit=.9, metric="needed.recall.far", tasks=8)
+    >>> rule_failed(replace(old, interval=(.86, .89))), rule_failed(replace(old, interval=(.8, .96)))[27:]
+    ('88% of old facts are kept, certainly below 90%', 'below 90%, but not for sure: more runs could decide')
     """
     words, result = asked_by(result), as_shown(result)
     value, limit = percent(result.value), percent(result.limit)
@@ -76,15 +71,24 @@ def rule_failed(result: RuleResult, *, quoting: bool = True) -> str:
         value = f"{result.value:.3%}"
     beyond = "above" if (result.value or 0) > (result.limit or 0) else "below"
     todays = "today's " if words.slot and result.limit else ""
-    against = f"{beyond} {todays}{limit}"
+    sure = is_sure(result)
+    against = f"{'certainly ' if sure else ''}{beyond} {todays}{limit}"
     if result.metric == _CHANGES and not result.limit:
-        against = "today none"
-    low, high = result.interval or (0.0, 0.0)
-    if low < (result.limit or 0.0) < high:
-        against += (
-            f", though its 95% interval reaches {percent(low if beyond == 'above' else high)}"
-        )
-    return f"{_figure(result)[0].format(value)}, {against}"
+        against = "certainly more than today's none" if sure else "today none"
+    doubt = ", but not for sure: more runs could decide" if sure is False else ""
+    return f"{_worded(result, value)}, {against}{doubt}"
+
+
+def is_sure(result: RuleResult) -> bool | None:
+    """True if a refusal by a rule is certain, False if more runs could decide; None where that is
+    not known: for few tasks, and where the limit is today's value, of as many runs."""
+    asked, limit = asked_by(result), result.limit or 0.0
+    if not asked.metrics or (result.tasks and limit in (0, 1)):
+        return True  # what was found is there, and any loss is beyond such a limit
+    if result.tasks < FEWEST or asked.slot:
+        return None
+    low, high = result.interval or (limit, limit)  # without one all tasks have the same share
+    return not low < limit < high
 
 
 def as_shown(result: RuleResult) -> RuleResult:
@@ -101,18 +105,29 @@ def as_shown(result: RuleResult) -> RuleResult:
     )
 
 
+def is_surely_refused(item: Ranked) -> bool | None:
+    """True if the refusal of a strategy is certain, False if more runs could decide, None where
+    that is not known."""
+    sure = {is_sure(rule) for rule in item.rules if not rule.passed and rule.rule not in GAINS}
+    return True if True in sure else False if False in sure else None
+
+
 def figure_in_words(result: RuleResult) -> str:
     """The figure of a rule on a share in words.
 
     >>> figure_in_words(RuleResult(rule="stored", passed=True, value=0.5, metric="probes.recall"))
     'answers 50% of the questions'
-    >>> figure_in_words(RuleResult(rule="routed", passed=True, value=0, metric="routing.unreset_states"))
-    'leaves no state uncleared'
     """
-    words, result = _figure(result)[0], as_shown(result)
+    result = as_shown(result)
     if result.value == 0 and result.metric in _NONE:
         return _NONE[result.metric]
-    return words.format(percent(result.value))
+    return _worded(result, percent(result.value))
+
+
+def _worded(result: RuleResult, value: str) -> str:
+    """The words for a figure with its value and the rest."""
+    rest = "" if result.value == 1 else _REST.get(result.metric, "")
+    return _figure(result)[0].format(value) + rest.format(percent(1 - (result.value or 0.0)))
 
 
 def basis_in_words(result: RuleResult, advice: Advice) -> str:
@@ -131,27 +146,34 @@ def others(advice: Advice) -> str:
     return f"other {sample(advice, 2).partition(' ')[2]}"
 
 
-def doubt_in_words(result: RuleResult, advice: Advice) -> str:
-    """What a share may be at worst: "on other tasks perhaps up to 2%"."""
+def too_few(advice: Advice, tasks: int) -> str:
+    """The words for fewer tasks than are ever certain: "5 tasks are too few"."""
+    return f"{sample(advice, tasks)} {'is' if tasks == 1 else 'are'} too few"
+
+
+def doubt_in_words(result: RuleResult | None, advice: Advice) -> str:
+    """What a share may be at worst: "on other tasks the mean is perhaps up to 2%"; "" for one that
+    loses nothing."""
+    if result is None or result.value == (0 if asked_by(result).better == "lower" else 1):
+        return ""
+    if result.tasks < FEWEST:
+        return f"{too_few(advice, result.tasks)} to be sure"
     if result.interval is None:
-        if 0 < result.tasks < min(advice.tasks, FEWEST):
-            return f"measured on only {result.tasks} of {sample(advice)}"
         return f"on {others(advice)} not known"
     (low, high), limit = result.interval, result.limit or 0.0
     if asked_by(result).better == "lower":
         words = f"up to {percent(high)}{', above the limit' if high > limit else ''}"
     else:
         words = f"down to {percent(low)}{', below the limit' if low < limit else ''}"
-    return f"on {others(advice)} perhaps {words}"
+    return f"on {others(advice)} the mean is perhaps {words}"
 
 
 def limited(result: RuleResult | None, advice: Advice) -> str:
     """The limit of a share and what it may be at worst, in brackets."""
     if result is None or result.limit is None:
         return ""
-    is_best = result.value == (0 if asked_by(result).better == "lower" else 1)
-    doubt = "" if is_best else f"; {doubt_in_words(result, advice)}"
-    return f" (limit {percent(result.limit)}{doubt})"
+    limit = f"limit {percent(result.limit)}"
+    return f" ({'; '.join(filter(None, [limit, doubt_in_words(result, advice)]))})"
 
 
 def interval_in_words(result: RuleResult) -> str:
@@ -212,11 +234,8 @@ def reason_of(item: Ranked, advice: Advice) -> str:
     if last.findings:
         return last.findings[0].text
     if advice.tasks < FEWEST:
-        is_one, more = (
-            advice.tasks == 1,
-            sample(advice, FEWEST - advice.tasks).replace(" ", " more "),
-        )
-        return f"{sample(advice)} {'is' if is_one else 'are'} too few; record at least {more}"
+        more = sample(advice, FEWEST - advice.tasks).replace(" ", " more ")
+        return f"{too_few(advice, advice.tasks)}; record at least {more}"
     if last.value is None:
         few = f"measured on fewer than {sample(advice, FEWEST)}"
         return few if last.rule == "better" else "not priced"

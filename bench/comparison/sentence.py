@@ -6,8 +6,7 @@ strategies stand between backticks, here and in all texts of reports.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -16,12 +15,15 @@ from ..model.compared import Answers
 from ..model.scores import Rule
 from ..text.wording import count, listed, percent
 from .certainty import FEWEST
+from .gains import UNKNOWN
 from .reasons import (
     as_shown,
     basis_in_words,
+    doubt_in_words,
     figure_in_words,
     interval_in_words,
-    limited,
+    is_sure,
+    is_surely_refused,
     reason_of,
     rule_failed,
 )
@@ -29,7 +31,16 @@ from .rules import asked_by, merit, slots_in_spec
 from .wording import change, costs, pricing_of, sample
 
 _KEEP, _KEEP_FOR_NOW = "Keep what runs today", "Keep what runs today for now"
-_RECORD = f"{_KEEP_FOR_NOW}, and record it to compare with"
+_UNRECORDED = {
+    "routing.selection_top1": "how today's router ranks the scripts; add that router as a strategy",
+    "routing.accuracy": "which route today's router took where one is labelled; record that",
+    "routing.unreset_states": "which state today's replies leave; record that",
+}
+"""What recordings do not say where today's figure is not known, and what to do to compare."""
+_ADD = "how well what runs today does this; add it as a strategy"
+AS_TODAY = "as today"
+UNKNOWN_PRICE = "price with a cache unknown, may be higher"
+"""What is not known of a strategy with `has_unknown_price`."""
 _ECONOMY = {"cached": " with the provider's cache", "uncached": " without a cache"}
 _ASSUMED = " with a cache as the provider documents it"
 LOSES = {"invalid": "is invalid", "unfaithful": "is unfaithful", "loses too much": "loses too much"}
@@ -48,11 +59,11 @@ def with_sentence(advice: Advice, answers: Answers, assumed: bool, asks: str = "
         _savings(advice, assumed, asks) if answers == "savings" else _of_quality(advice, answers)
     )
     about = next((item for item in ranked if item.strategy == asks), None)
-    start = re.split(r"[:;,]", re.sub(r"^Keep what runs today.*?: ", "", sentence))[0]
-    is_answered = subject == asks and about is not None and about.verdict == "not certain"
-    if about and not is_answered and f"`{asks}`" not in start:
-        no = subject == asks and about.verdict in LOSES
-        sentence = f"{'No.' if no else _answer(about, answers)} {sentence}"
+    if about is not None:
+        answer = _answer(about, answers)
+        if subject == asks or (not subject and f"`{asks}`" in sentence):
+            answer = answer.partition(":")[0] + "."  # the sentence has the rest
+        sentence = f"{answer} {sentence}"
     return replace(advice, sentence=sentence, subject=subject)
 
 
@@ -71,8 +82,8 @@ def todays_in_words(item: Ranked, result: RuleResult) -> str:
     """Today's figure, beside that of a store, evaluator or router; "" where it is not known."""
     if is_unknown_today(item):
         return ""
-    same = result.value == result.limit
-    return f"today {'the same' if same else percent(as_shown(result).limit)}"
+    is_same = result.value == result.limit
+    return AS_TODAY if is_same else f"today {percent(as_shown(result).limit)}"
 
 
 def _answer(item: Ranked, answers: Answers) -> str:
@@ -85,6 +96,9 @@ def _answer(item: Ranked, answers: Answers) -> str:
         return f"No: {name} {LOSES[item.verdict]} ({rule_failed(failed, quoting=False)})."
     if item.verdict == "no saving":
         return f"No: {name} {item.reason}."
+    if figure and is_unknown_today(item):
+        is_best = figure.value == (0 if asked_by(figure).better == "lower" else 1)
+        return f"{'Yes' if is_best else 'In part'}: {name} {figure_in_words(figure)}."
     if item.verdict == "not certain":
         gain = "be better" if failed and failed.rule == "better" else "save something"
         return f"Not certain: {name} may {gain}."
@@ -106,44 +120,42 @@ def _savings(advice: Advice, assumed: bool, asks: str) -> tuple[str, str]:
     price = best.price(advice.basis)
     if price is None or price.ratio is None:
         return best.strategy, f"Ship `{best.strategy}`: what runs today is not valid."
-    start = f"Ship `{best.strategy}`: a run {_cost(advice, best, assumed)}{_missed(advice, best)}."
-    rest = f"{''.join(_others(advice, best))}{_other_economy(advice, [best])}"
-    return best.strategy, f"{start}{_certainly(advice, best)}{rest}"
+    where = " where prompts are not cached" if has_unknown_price(best, advice) else ""
+    cost = f"a run {_cost(advice, best, assumed)}{_missed(advice, best)}"
+    rest = f"{_certainly(advice, best)}{_safer(advice, best)}{_other_economy(advice, [best])}"
+    return best.strategy, f"Ship `{best.strategy}`{where}: {cost}.{rest}"
 
 
 def _certainly(advice: Advice, best: Ranked) -> str:
     """A sentence on what is certain of the gain of the advised strategy, if a gain was asked."""
     many = len(advice.ranked) - 1
-    among = f", even as one of {count(many)} tried" if many > 1 else ""
+    among = f"even as one of {count(many)} tried" if many > 1 else ""
     if best.rules[-1].rule == "better":
-        return f" It is certainly better than what runs today on {sample(advice)}{among}."
+        rest = among and f", {among}"
+        return f" It is certainly better than what runs today on {sample(advice)}{rest}."
     if best.rules[-1].rule != "cheaper":
         return " What runs today is not valid."
     price = best.price(advice.basis)
     ends = [percent(1 - end) for end in reversed((price and price.interval) or ())]
-    size = f"{' to '.join(dict.fromkeys(ends))} (95% interval) " if ends else ""
+    size = f"95% interval {' to '.join(dict.fromkeys(ends))}" if ends else ""
     what = "tokens" if price and price.unit == "tokens" else "something"
-    return f" It certainly saves {what}{among}: {size}on {sample(advice)}."
+    rest = "; ".join(filter(None, [size, among and f"certain {among}"]))
+    return f" It certainly saves {what} on {sample(advice)}{': ' if rest else ''}{rest}."
 
 
-def _others(advice: Advice, best: Ranked) -> Iterator[str]:
-    """Yield a sentence on the cheapest strategy within all limits that costs less than the best
-    one, and on the cheapest with the same verdict that misses nothing, if the best one does."""
+def _safer(advice: Advice, best: Ranked) -> str:
+    """A sentence on the cheapest strategy with the same verdict that misses nothing, if the best
+    one misses something."""
     prices = {
-        item: price.ratio
-        for item in sorted(advice.ranked, key=lambda item: item is not best)
-        if item.verdict in ("ship", "not certain")
+        item.strategy: price.ratio
+        for item in advice.ranked
+        if item.verdict == best.verdict and item.missed_turns == 0
         if (price := item.price(advice.basis)) and price.ratio and price.saves
     }
-    least, cost = min(prices, key=prices.__getitem__, default=best), change(prices.get(best))
-    if change(prices.get(least)) != cost:
-        reason, _, _ = least.reason.partition(" (")  # the table quotes what could not be checked
-        still = "uses still fewer tokens" if advice.basis == "tokens" else "costs still less"
-        yield f" `{least.strategy}` {still} ({change(prices[least])}), but {reason}."
-    safe = [item for item in prices if item.missed_turns == 0 and item.verdict == best.verdict]
-    if safe and best.missed_turns:
-        item = min(safe, key=prices.__getitem__)
-        yield f" With `{item.strategy}` nothing would be missing, but it saves less ({change(prices[item])})."
+    if not prices or not best.missed_turns:
+        return ""
+    name = min(prices, key=prices.__getitem__)
+    return f" With `{name}` nothing would be missing ({change(prices[name])})."
 
 
 def _cost(advice: Advice, item: Ranked, assumed: bool) -> str:
@@ -164,10 +176,12 @@ def _missed(advice: Advice, item: Ranked) -> str:
     if not item.missed_turns:
         return "; nothing that a turn used would be missing"
     words = f"; {percent(item.missed_turns)} of turns would have missed something they used"
-    results = {rule.rule: rule for rule in item.rules}
-    words += limited(results.get("needed"), advice)
-    if (far := results.get("far")) and item.far_recall not in (None, 1):
-        words += f", and {figure_in_words(far)}{limited(far, advice)}"
+    for rule in item.rules:
+        doubt = doubt_in_words(rule, advice) if advice.tasks >= FEWEST else ""  # said before
+        if rule.rule == "far" and item.far_recall not in (None, 1):
+            words += f", and {figure_in_words(rule)}"
+        if rule.rule in ("needed", "far") and doubt:
+            words += f" ({doubt})"
     return words
 
 
@@ -180,7 +194,12 @@ def _keep(advice: Advice, assumed: bool, asks: str) -> tuple[str, str]:
     prices = {item.strategy: price for item in acting if (price := item.price(advice.basis))}
     cheaper = sorted(
         (it for it in acting if it.strategy in prices and prices[it.strategy].saves),
-        key=lambda it: (it.verdict in LOSES, it.strategy != asks, prices[it.strategy].per_run),
+        key=lambda it: (
+            it.verdict in LOSES,
+            it.strategy != asks,
+            is_surely_refused(it) is not False,
+            prices[it.strategy].per_run,
+        ),
     )
     if cheaper:
         return cheaper[0].strategy, _why_not(advice, cheaper, acting, assumed)
@@ -217,9 +236,9 @@ def _why_not(
         most = item.strategy == advice.cheapest_rejected
         which = f"the one that saves most, {name}," if most else name
         start = f"no strategy that saves is acceptable; {which}" if more else name
-        why = f"{LOSES[item.verdict]}: {rule_failed(failed)}"
+        why = f"{LOSES[item.verdict]} on {sample(advice)}: {rule_failed(failed)}"
         rest = f"{_refused(advice, item, acting)}{_other_economy(advice, acting)}"
-        return f"{start} {cost}, but {why} (on {sample(advice)}).{rest}"
+        return f"{start} {cost}, but {why}.{rest}"
     if failed is None:
         why = f"the saving is certain, but {item.reason}"
     elif advice.tasks < FEWEST:
@@ -228,23 +247,21 @@ def _why_not(
         why = f"the cache is not recorded, and without it this is not certain on {sample(advice)}"
     else:
         why = f"the saving is not certain on {sample(advice)}: {name} {item.reason}"
-    rest = f"{''.join(_others(advice, item))}{_other_economy(advice, [item])}"
+    rest = f"{_safer(advice, item)}{_other_economy(advice, [item])}"
     return f"{why}. So far {name} {cost}{_missed(advice, item)}.{rest}"
 
 
 def _refused(advice: Advice, first: Ranked, acting: Sequence[Ranked]) -> str:
-    """A second sentence on why the only other strategy is refused; of several that save, on the one
-    that misses least, unless the first does."""
+    """A second sentence on why the only other strategy is refused; of several, the one that saves
+    most, unless it is the first."""
     others = [item for item in acting if item is not first]
     if is_many := len(others) > 1:
-        saving = [it for it in acting if (price := it.price(advice.basis)) and price.saves]
-        losing = [item for item in saving if item.verdict == "loses too much"]
-        others = sorted(losing, key=lambda item: item.missed_turns or 0)[:1]
-    item = next((it for it in others if it is not first and it.verdict in LOSES), None)
+        others = [item for item in others if item.strategy == advice.cheapest_rejected]
+    item = next((it for it in others if it.verdict in LOSES), None)
     failed = next((rule for rule in item.rules if not rule.passed), None) if item else None
     if item is None or failed is None:
         return ""
-    name = f"The one that misses least, `{item.strategy}`," if is_many else f"`{item.strategy}`"
+    name = f"The one that saves most, `{item.strategy}`," if is_many else f"`{item.strategy}`"
     price = item.price(advice.basis)
     but = f" {costs(price)}, but" if price and price.ratio else ""
     return f" {name}{but} {LOSES[item.verdict]}: {rule_failed(failed, quoting=False)}."
@@ -266,10 +283,7 @@ def _other_economy(advice: Advice, items: Sequence[Ranked]) -> str:
     )
     here = item.price(advice.basis) if item else None
     if item and here and here.saves and has_unknown_price(item, advice):
-        return (
-            f" With the provider's cache `{item.strategy}` may cost more, as it changes earlier"
-            " messages: that price is unknown, since some runs name no priced model (`--model` sets one)."
-        )
+        return f" With a cache `{item.strategy}` may cost more: `--model` prices that."
     if item is None or here is None or prices[item.strategy].saves == here.saves:
         return ""
     price = prices[item.strategy]
@@ -282,34 +296,38 @@ def _other_economy(advice: Advice, items: Sequence[Ranked]) -> str:
 # ---------------------------------------------------------------- stores, evaluators, routers
 
 
-def _of_quality(advice: Advice, answers: Rule) -> tuple[str, str]:
-    """The best store, evaluator or router, and the sentence on it and its gain."""
+def figures_of(advice: Advice, answers: Rule) -> list[tuple[Ranked, RuleResult]]:
+    """The strategies whose store, evaluator or router was measured, each with its figure: the
+    advised one, then the best first, those that a rule refuses last."""
     figures = [
         (item, result)
         for item in advice.ranked
         for result in [result for result in item.rules if result.rule == answers][:1]
         if result.value is not None and item.strategy != TODAY
     ]
+
+    def place(pair: tuple[Ranked, RuleResult]) -> tuple[bool, bool, float, str]:
+        name, merits = pair[0].strategy, merit(pair[0].rules, answers)
+        return name != advice.advised, pair[0].verdict in LOSES, -merits, name
+
+    return sorted(figures, key=place)
+
+
+def _of_quality(advice: Advice, answers: Rule) -> tuple[str, str]:
+    """The best store, evaluator or router, and the sentence on it and its gain."""
+    figures = figures_of(advice, answers)
     if not figures and advice.advised:
         return advice.advised, f"Ship `{advice.advised}`: what runs today is not valid."
     if not figures:
         return "", "Nothing that these strategies fill could be measured."
-    figures.sort(
-        key=lambda pair: (
-            pair[0].strategy != advice.advised,
-            pair[0].verdict in LOSES,
-            -merit(pair[0].rules, answers),
-            pair[0].strategy,
-        )
-    )
     best, result = figures[0]
     runs, ratio, name = sample(advice), best.cached and best.cached.ratio, best.strategy
     last = next((rule for rule in best.rules if not rule.passed), best.rules[-1])
     is_known, shown = not is_unknown_today(best), as_shown(result)
-    today = todays_in_words(best, result) or "; ".join(
-        f"{percent(as_shown(it).value)} with `{other.strategy}`" for other, it in figures[1:4]
-    )
-    basis = [basis_in_words(shown, advice), interval_in_words(shown), today]
+    beside = (f"{percent(as_shown(it).value)} with `{one.strategy}`" for one, it in figures[1:4])
+    today = todays_in_words(best, result) if is_known else "; ".join(beside)
+    keeps = best.verdict in ("keep", "no saving") and today == AS_TODAY
+    basis = [basis_in_words(shown, advice), interval_in_words(shown), "" if keeps else today]
     about = "; ".join(filter(None, basis))
     words = figure_in_words(result) + (f" ({about})" if about else "")
     on = "" if runs in about + best.reason else f" (on {runs})"
@@ -319,10 +337,14 @@ def _of_quality(advice: Advice, answers: Rule) -> tuple[str, str]:
     if name == advice.advised:
         gain = _certainly(advice, best) if last.rule == "better" else ""
         return name, f"Ship `{name}`: it {'; '.join(filter(None, [words, cost]))}.{gain}"
+    if keeps:
+        return name, f"{_KEEP}: it {words} already, as `{name}` does{cost and f'; {cost}'}{on}."
     if best.verdict != "not certain":
-        why = "which is worse" if last is result else f"but {best.reason}"
+        worse = f"which is {'certainly ' if is_sure(result) else ''}worse"
+        why = worse if last is result else f"but {best.reason}"
         return name, f"{_KEEP}: `{name}` {words}, {why}{on}."
     if is_known:
         return name, f"{_KEEP_FOR_NOW}: `{name}` {words}, but {best.reason}{on}."
-    certainty = best.reason.partition("; ")[2]
-    return name, f"{_RECORD}: `{name}` {words}.{f' {certainty}.' if certainty else ''}"
+    certainty = "" if best.reason == UNKNOWN else f" {best.reason}."
+    lacking = f"the recordings do not say {_UNRECORDED.get(result.metric, _ADD)} to compare"
+    return name, f"{_KEEP_FOR_NOW}: {lacking}. `{name}` {words}.{certainty}"

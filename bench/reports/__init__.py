@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-from ..comparison.reasons import FIGURES, doubt_in_words, figure_in_words
+from ..comparison.reasons import FIGURES, doubt_in_words, figure_in_words, is_surely_refused
 from ..comparison.rules import GAINS
-from ..comparison.sentence import LOSES, has_unknown_price, is_unknown_today, todays_in_words
+from ..comparison.sentence import AS_TODAY, LOSES, is_unknown_today, todays_in_words
 from ..comparison.wording import costs
 from ..model.advice import TODAY
 from ..model.compared import Compared
@@ -82,18 +82,19 @@ def _short(reading: Reading) -> str:
         asked = [rule for rule in rules if rule.metric in FIGURES and rule.value is not None][:1]
         todays = [todays_in_words(item, rule) for rule in asked]
         figures = [*map(figure_in_words, asked), *filter(None, todays)]
+        if item.verdict in ("keep", "no saving") and AS_TODAY in figures:
+            return f"{head}: it {figures[0]} already, as `{item.strategy}` does"
     elif is_advised:
         interval = f" [{reading.interval(price)}]" if price and price.interval else ""
         figures = [f"{change(price.ratio)}{interval}"] if price else []
         needed = next((rule for rule in item.rules if rule.rule == "needed"), None)
         if needed and item.missed_turns:
             figures += [figure_in_words(needed), doubt_in_words(needed, reading.advice)]
-        if has_unknown_price(item, reading.advice):
-            figures.append("price with the provider's cache unknown")
     else:
         figures = [f"would {costs(price, '')}"] if price else []
         doubts = {**LOSES, "not certain": "that is not certain"}
-        figures += [f"but {doubts[item.verdict]}"] if item.verdict in doubts else []
+        unsure = "perhaps " if is_surely_refused(item) is False else ""
+        figures += [f"but {unsure}{doubts[item.verdict]}"] if item.verdict in doubts else []
     if not is_advised:  # the answer before the verdict may be about it
         is_named = f"`{item.strategy}`" in sentence[: verdict.start()]
         return head if is_named else f"{head}: `{item.strategy}` {', '.join(figures)}".rstrip()

@@ -223,8 +223,8 @@ def table(
         title, card = (head, head) if isinstance(head, str) else head
         cells = [row[at] for row in of_cells]
         if at == 0 or not all(cell.is_empty for cell in cells):
-            has_digits = any(map(str.isdigit, "".join(plain(cell.text) for cell in cells)))
-            is_number = at > 0 and has_digits and all(cell.is_number for cell in cells)
+            has_digits = re.search(r"\d|unchanged", "".join(plain(cell.text) for cell in cells))
+            is_number = at > 0 and bool(has_digits) and all(cell.is_number for cell in cells)
             columns[at] = Column(title, card, is_number, any(cell.chart for cell in cells))
     kept = [
         row if isinstance(row, str) else tuple(row[at] for at in columns) for row in built[:most]

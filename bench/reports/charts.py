@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -79,8 +79,7 @@ class Histogram:
 class Point:
     """A mark of a plot: its place in percent, and a text to show on demand.
 
-    In a large plot it has a `name`, perhaps with its `verdict` in a word or two; those that other
-    parts of the page name, too, have their labels first.
+    In a large plot it has a `name`, perhaps with its `verdict` in a word or two.
     """
 
     x: float
@@ -89,7 +88,6 @@ class Point:
     title: str
     name: str = ""
     verdict: str = ""
-    is_named: bool = False
 
 
 @dataclass(frozen=True)
@@ -132,40 +130,26 @@ class Plot:
 Chart = Range | Histogram | Plot
 
 
-def spaced(labels: Sequence[tuple[float, str]], wide: int) -> tuple[tuple[float, str], ...]:
-    """The labels whose text fits beside the others on a chart `wide` pixels wide, from left to
-    right.
+def spaced(
+    labels: Iterable[tuple[float, str]], room: Callable[[str], float]
+) -> tuple[tuple[float, str], ...]:
+    """The labels that fit beside those before them, in order of place; each needs `room`, in
+    percent.
 
-    >>> spaced([(0, "1"), (4, "2"), (10, "3")], 220)
-    ((0, '1'), (10, '3'))
+    >>> spaced([(4, "2"), (0, "1"), (10, "3")], lambda text: 6.0)
+    ((4, '2'), (10, '3'))
     """
     kept: list[tuple[float, str]] = []
     for place, text in labels:
-        room = 100 * (9 * len(text) + 8) / wide  # percent: 9 pixels a character, a gap of 8
-        if not kept or place - kept[-1][0] >= room:
+        if all(2 * abs(place - at) >= room(text) + room(beside) for at, beside in kept):
             kept.append((place, text))
-    return tuple(kept)
+    return tuple(sorted(kept))
 
 
-def ticks(low: float, high: float, most: int = 5) -> list[float]:
-    """Round values between two ends, at most `most`.
+def stretched(value: float) -> float:
+    """A place on an axis that shows small values apart: the square root, with the value's sign.
 
-    >>> ticks(0.0, 0.16), ticks(48.0, 67.0, 4)
-    ([0.0, 0.05, 0.1, 0.15], [50.0, 55.0, 60.0, 65.0])
+    >>> stretched(0.25), stretched(-0.01)
+    (0.5, -0.1)
     """
-    if not (math.isfinite(high - low) and high > low):
-        return [low]
-    width = step(high - low, most)
-    first, last = math.ceil(low / width - 1e-9), math.floor(high / width + 1e-9)
-    return [round(number * width, 12) for number in range(first, last + 1)]
-
-
-def step(span: float, most: int) -> float:
-    """The smallest round step that divides a span into fewer than `most` parts.
-
-    >>> step(0.16, 5), step(0.4, 12)
-    (0.05, 0.05)
-    """
-    power = 10.0 ** math.floor(math.log10(span / most))
-    steps = (factor * power for factor in (1, 2, 2.5, 5, 10, 20))
-    return next(width for width in steps if span / width < most)
+    return math.copysign(math.sqrt(abs(value)), value)

@@ -1,5 +1,4 @@
-"""Labels beside the marks of a plot: none covers another, a mark, the limit, or, but for those that
-the page names, today's line and the line of no loss."""
+"""Labels beside the marks of a plot: none covers another, a mark or the limit."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
 
-from .charts import Anchor, Mark, Name, Point
+from .charts import Anchor, Name, Point
 
 
 class Box(NamedTuple):
@@ -26,9 +25,8 @@ class Box(NamedTuple):
         return across and self.top < other.bottom and other.top < self.bottom
 
 
-_ORDER: tuple[Mark, ...] = ("advised", "today", "acceptable", "other", "rejected")
 _BESIDE: tuple[tuple[float, float, Anchor], ...] = (
-    (9, -9, "start"), (-9, -9, "end"), (0, -26, "middle"), (0, 9, "middle"), (2, -26, "start"),
+    (11, -9, "start"), (-11, -9, "end"), (0, -26, "middle"), (0, 9, "middle"), (2, -26, "start"),
     (-2, -26, "end"), (-8, 9, "start"), (8, 9, "end"),
 )  # fmt: skip
 """The places to try for a label: pixels from the mark to its anchor, and to its top."""
@@ -36,8 +34,8 @@ _AT_THE_LIMIT: tuple[tuple[float, float, Anchor], ...] = (
     (0, 6, "start"), (100, -6, "end"), (65, 0, "middle"), (55, 0, "middle"),
 )  # fmt: skip
 """The places to try for the name of the limit: percent from the left, then as for a mark."""
-_TOGETHER = 14
-"""Marks at most this many pixels apart share a label."""
+_AT_THE_LINE: tuple[tuple[float, Anchor], ...] = ((4, "start"), (-4, "end"))
+"""The places to try for the name of today's line."""
 _GAP = 6
 """The pixels to leave free at each side of a label."""
 _BELONGS = 26
@@ -55,12 +53,7 @@ class Field:
     def around(self, point: Point, reach: float = 6) -> Box:
         """The box of a mark, up to some pixels above and below it."""
         x, y = point.x * self.width / 100, point.y * self.height / 100
-        return Box(x - 6, y - reach, x + 6, y + reach)
-
-    def distance(self, one: Point, other: Point) -> float:
-        """The distance of two marks, across or down, whichever is larger."""
-        across, down = one.x - other.x, one.y - other.y
-        return max(abs(across) * self.width, abs(down) * self.height) / 100
+        return Box(x - 7, y - reach, x + 7, y + reach)
 
     def beside(self, name: Name) -> Box:
         """The box of a label."""
@@ -78,18 +71,18 @@ class Field:
 
 
 ON_PHONES = Field(284, 290, wide=False)
-FIELDS = Field(562, 400, wide=True), ON_PHONES
+FIELDS = Field(562, 320, wide=True), ON_PHONES
 """The boxes of a large plot, on a wide page and on a phone."""
 
 
 def names(
     points: Sequence[Point], field: Field, today: float | None, limit: tuple[float, str] | None
 ) -> list[Name]:
-    """The labels of the marks that have room for one; those that the page names take room near
-    other marks too. Marks that are close together share a label.
+    """The labels of the marks that have room for one, in the order of the marks, never nearer to
+    another mark; over today's line and the line of no loss only where nothing else is free.
 
     `today` is the place of today's line, `limit` that of the limit with its name, which has its
-    place first, above its line or at the top.
+    place first, above its line.
     """
     taken = [*map(field.around, points)]
     x = -10.0 if today is None else today * field.width / 100
@@ -99,20 +92,16 @@ def names(
     if limit is not None:
         at, text = limit
         ways = [
-            Name(text, x, top, dx, dy, anchor, "rejected", field.wide)
-            for top, dy in ((at, -20), (0.0, 3))
+            Name(text, x, at, dx, -20, anchor, "rejected", field.wide)
             for x, dx, anchor in _AT_THE_LIMIT
         ]
         placed.append(next((name for name in ways if field.has_room(name, taken + lines)), ways[0]))
         y = at * field.height / 100
         taken += [Box(0, y - 2, field.width, y + 2), field.beside(placed[0])]
-    rest = sorted(points, key=_rank)
-    while rest:
-        group = [point for point in rest if field.distance(point, rest[0]) < _TOGETHER]
-        rest = [point for point in rest if point not in group]
-        crowd = [field.around(point, _BELONGS) for point in points if point not in group]
-        rooms = [taken + lines + crowd, taken + lines, taken][: 3 if group[0].is_named else 1]
-        tries = product(rooms, _ways(group, field))
+    for point in points:
+        apart = (it for it in points if not field.around(it).overlaps(field.around(point)))
+        crowd = [field.around(it, _BELONGS) for it in apart]
+        tries = product([taken + crowd + lines, taken + crowd], _ways(point, field))
         if name := next((way for boxes, way in tries if field.has_room(way, boxes)), None):
             box = field.beside(name)
             taken.append(box._replace(left=box.left - _GAP, right=box.right + _GAP))
@@ -120,27 +109,17 @@ def names(
     return placed
 
 
-def _rank(point: Point) -> tuple[bool, int]:
-    return not point.is_named, _ORDER.index(point.mark)
-
-
-def _ways(group: Sequence[Point], field: Field) -> Iterator[Name]:
-    """Yield the labels to try for a group, the best first: each text at each place."""
-    xs, ys = [point.x for point in group], [point.y for point in group]
-    sides = {"start": max(xs), "middle": (min(xs) + max(xs)) / 2, "end": min(xs)}
-    for text, (dx, dy, anchor) in product(_texts(group, field.width // 12), _BESIDE):
-        y = min(ys) if dy < -9 else max(ys) if dy > 0 else (min(ys) + max(ys)) / 2
-        yield Name(text, sides[anchor], y, dx, dy, anchor, group[0].mark, field.wide)
-
-
-def _texts(group: Sequence[Point], most: int) -> list[str]:
-    """The texts to try for a group: the names of those that the page names, each in at most `most`
-    letters; the first one; its name alone."""
-    named = [it.name if len(it.name) <= most else f"{it.name[: most - 1]}…" for it in group]
-    first = f"{named[0]}: {group[0].verdict}" if group[0].verdict else named[0]
-    more = zip(named[1:], group[1:], strict=True)
-    key = [first, *(f"{it}: {one.verdict}".rstrip(": ") for it, one in more if one.is_named)]
-    return [", ".join(texts) for texts in (key, [first], named[:1])]
+def _ways(point: Point, field: Field) -> Iterator[Name]:
+    """Yield the labels to try for a mark, the best first: its name with and without its verdict, at
+    each place. That of today stands beside its line, if it can."""
+    most = field.width // 12
+    text = point.name if len(point.name) <= most else f"{point.name[: most - 1]}…"
+    if point.mark == "today":
+        for top, (dx, anchor) in product((0.0, 50.0), _AT_THE_LINE):
+            yield Name(text, point.x, top, dx, 3, anchor, point.mark, field.wide)
+    texts = dict.fromkeys([f"{text}: {point.verdict}".removesuffix(": "), text])
+    for words, (dx, dy, anchor) in product(texts, _BESIDE):
+        yield Name(words, point.x, point.y, dx, dy, anchor, point.mark, field.wide)
 
 
 def width_of(text: str) -> float:

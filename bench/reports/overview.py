@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ..comparison.reasons import as_shown, limited
 from ..comparison.rules import GAINS, asked_by, finite
-from ..comparison.sentence import is_unknown_today
+from ..comparison.sentence import UNKNOWN_PRICE, has_unknown_price, is_unknown_today
 from ..model.advice import Ranked
 from ..model.base import grouped
 from ..model.compared import Compared
@@ -18,7 +18,8 @@ from .numbers import change, count, counted, listed, percent, unseen
 from .reading import IN_TOKENS, MISSED_TURN, REPLAY_LIMIT, Reading
 
 _NOT_CERTAIN, _NOT_COMPARED = "Not certain yet", "Not compared with today"
-_GROUPS = "Gates failed", "Ship", _NOT_CERTAIN, _NOT_COMPARED, "Keep what runs today"
+_ELSEWHERE = "Another question's strategy is better"
+_GROUPS = "Gates failed", "Ship", _ELSEWHERE, _NOT_CERTAIN, _NOT_COMPARED, "Keep what runs today"
 """The groups of scenarios in order."""
 
 
@@ -36,12 +37,14 @@ def _group(reading: Reading) -> str:
 def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> tuple[Report, ...]:
     """The first screen of several comparisons, and their reports, to which its rows lead."""
     readings = [Reading(compared) for compared in comparisons]
-    of_group = grouped((_group(reading), at) for at, reading in enumerate(readings))
+    better = _better(readings)
+    of_group = grouped(
+        (_ELSEWHERE if at in better else _group(one), at) for at, one in enumerate(readings)
+    )
     groups = {name: of_group[name] for name in _GROUPS if name in of_group}
     gates = sum(len(one.judged_gates) for one in readings)
     failed = [gate for one in readings for gate in one.failed_gates]
-    better = _better(readings, groups.get("Ship", ()))
-    ships = [readings[better.get(at, at)] for at in groups.get("Ship", ())]
+    ships = [readings[at] for at in groups.get("Ship", ())]
     advised = Counter(f"`{one.advice.advised}`" for one in ships)
     names = [f"{it} ({many} times)" if many > 1 else it for it, many in advised.items()]
 
@@ -59,27 +62,28 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> tupl
         rest += f" All {counted(gates, 'gate')} pass: each question has the answer that it expects."
 
     each = tuple(
-        replace(one, short=_instead(readings[at], reports, at, better[at])) if at in better else one
+        replace(one, short=_instead(one, readings[at], readings[better[at]], reports[better[at]]))
+        if at in better
+        else one
         for at, one in enumerate(reports)
     )
     rows: list[Cells] = []
     for name, places in groups.items():
         rows.append(f"{name}: {count(len(places))}")
         for at in places:
-            best = better.get(at, at)
             question = Cell((Span(each[at].title, href=f"#s{at + 1}"),), each[at].short)
-            rows.append((question, *_key_figures(readings[best]), readings[at].sample))
-    unit = " or ".join(sorted({"tokens" if one.counts_tokens else "price" for one in readings}))
+            rows.append((question, *_key_figures(readings[at]), readings[at].sample))
+    priced = [one for one in readings if one.advice.advised] or readings
+    unit = " or ".join(sorted({"tokens" if one.counts_tokens else "price" for one in priced}))
     heads = ["question and answer", f"{unit} of a run", "loss or quality", "measured on"]
     fewest = min(ships or readings, key=lambda one: one.advice.tasks)
     rare = unseen(fewest.sample, fewest.advice.cannot_rule_out)
-    has_intervals = any("[" in one.short for one in each)
     notes = (
         "Each question is answered on its own runs; strategies were not tried together.",
-        "In brackets are 95% intervals." if has_intervals else "",
+        "In brackets are 95% intervals." if any("[" in one.short for one in each) else "",
         f"{MISSED_TURN}." if any(one.compared.answers == "savings" for one in readings) else "",
         f"In the smallest question, {rare}." if rare else "",
-        IN_TOKENS if any(one.counts_tokens for one in readings) else "",
+        IN_TOKENS if "tokens" in unit else "",
         REPLAY_LIMIT,
     )
     blocks = (
@@ -105,12 +109,12 @@ def _worst(ships: Sequence[Reading]) -> str:
     return f" The worst of them, `{item.strategy}`, {words}."
 
 
-def _instead(reading: Reading, reports: Sequence[Report], at: int, best: int) -> str:
-    """The answer of a question (`at`) whose strategy to ship is worse than that of another one."""
-    before, _, _ = reports[at].short.partition("Ship `")
-    _, _, after = reports[best].short.partition("Ship `")
-    own = f"`{reading.advice.advised}` is within all limits, but saves less and misses more"
-    return f"{before}{own} than the answer to another question on these runs. Ship `{after}"
+def _instead(report: Report, reading: Reading, best: Reading, other: Report) -> str:
+    """The answer to a question whose strategy to ship is worse than that of another one (`best`)."""
+    before, _, _ = report.short.partition("Ship `")
+    own, better = f"`{reading.advice.advised}` is within all limits", f"`{best.advice.advised}`"
+    more = f"{better} saves more and misses less on these runs: “{other.title}”"
+    return f"{before}{own}, but {more}"
 
 
 def _figures(ship: Reading) -> tuple[float, float]:
@@ -120,9 +124,10 @@ def _figures(ship: Reading) -> tuple[float, float]:
     return finite(price.ratio if price else None), item.missed_turns or 0.0
 
 
-def _better(readings: Sequence[Reading], ships: Sequence[int]) -> dict[int, int]:
+def _better(readings: Sequence[Reading]) -> dict[int, int]:
     """For the place of a question to ship in that of another one whose strategy saves more and
     misses less than all others on the same recordings."""
+    ships = [at for at, one in enumerate(readings) if _group(one) == "Ship"]
     figures = {at: _figures(readings[at]) for at in ships}
     hashes = {at: frozenset(run.facts.sha256 for run in readings[at].runs) for at in ships}
     better: dict[int, int] = {}
@@ -143,8 +148,12 @@ def _key_figures(reading: Reading) -> tuple[Cell, Cell]:
     price = reading.price(advised)
     if advised is None or price is None:
         return Cell("not priced" if advised else "unchanged"), decided
-    moved = f"{pricing.money(reading.today)} → {pricing.in_words(price).removesuffix(' a run')}"
-    return Cell((Span(change(price.ratio), "good"),), moved), decided
+    moved = f"{pricing.money(reading.today)} → {pricing.money(price)}"
+    if not reading.counts_tokens and pricing.runs > 1:
+        moved += f" {pricing.unit}"
+    if unknown := has_unknown_price(advised, reading.advice):
+        moved += f"; {UNKNOWN_PRICE}"
+    return Cell((Span(change(price.ratio), "" if unknown else "good"),), moved), decided
 
 
 def _decided(reading: Reading, item: Ranked) -> Cell:

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..comparison.prices import METRICS
-from ..comparison.reasons import basis_in_words
-from ..comparison.rules import TABLE
 from ..comparison.totals import Runs, value_of
 from ..comparison.wording import Pricing, pricing_of, sample
 from ..model.advice import REFUSED, TODAY, Advice, Price, Ranked
@@ -33,7 +31,7 @@ REPLAY_LIMIT = (
 )
 """The limit of replay."""
 MISSED_TURN = "A missed turn would have lacked something that it used"
-MISSED, RATE = "needed.missed_turns", "needed.missed_turn_rate"
+MISSED = "needed.missed_turns"
 
 
 @dataclass(frozen=True)
@@ -156,7 +154,7 @@ class Reading:
         runs, tasks = self.advice.runs, self.advice.tasks
         copies = len(self.compared.runs) - len(self.runs)
         of_tasks = f" of {counted(tasks, 'different task')}" if 0 < tasks < runs else ""
-        others = f" ({counted(copies, 'copy', 'copies')} left out)" if copies else ""
+        others = f", without {counted(copies, 'copy', 'copies')}" if copies else ""
         return f"{counted(runs, 'run')}{of_tasks}{others}"
 
     @property
@@ -191,13 +189,6 @@ class Reading:
         found = next((one for one in self.runs if one.id == run), None)
         return self.at(found, strategy, metric) if found else None
 
-    def basis(self, strategy: str, metric: str) -> str:
-        """The number of decisions (or results, requests) behind a figure of a strategy; "" where it
-        is not known."""
-        item = self.by_name.get(strategy)
-        result = next((one for one in item.rules if one.metric == metric), None) if item else None
-        return basis_in_words(result, self.advice) if result and result.of else ""
-
     def unit(self, metric: str) -> str:
         """The unit of a metric; "count" for an unknown one."""
         return self.compared.metrics[metric].unit if metric in self.compared.metrics else "count"
@@ -206,23 +197,6 @@ class Reading:
         """The short name of a metric."""
         info: MetricInfo | None = self.compared.metrics.get(metric)
         return (info.label if info else "") or metric
-
-    @cached_property
-    def measured(self) -> tuple[str, list[tuple[str, float]]]:
-        """The metric that answers a scenario that is not about savings, and each strategy's value
-        of it, best first, among equals the advised one; "" and [] if no strategy was measured."""
-        order = ("advised", "acceptable", "other", "rejected", "today")
-        tried = sorted(
-            (item.strategy for item in self.ranked), key=lambda name: order.index(self.mark(name))
-        )
-        asked = [rule for rule in TABLE if rule.rule == self.compared.answers]
-        better = {metric: rule.better for rule in asked for metric in rule.metrics}
-        for metric in better:
-            known = [(name, it) for name in tried if (it := self.value(name, metric)) is not None]
-            if {name for name, _ in known} - {TODAY}:
-                sign = 1 if better[metric] == "lower" else -1
-                return metric, sorted(known, key=lambda named: sign * named[1])
-        return "", []
 
     # ------------------------------------------------------------ the baseline
 
@@ -300,8 +274,6 @@ def short_names(ids: Sequence[str]) -> dict[str, str]:
     {'tau/a/1.json': 'a', 'tau/b/1.json': 'b'}
     >>> short_names(["walls/model-1/r1/run", "walls/model-2/r2/run", "doors/model-1/r1/run"]).values()
     dict_values(['walls/model-1', 'walls/model-2', 'doors/model-1'])
-    >>> short_names(["replay__walls-17__c-2.00__install-1", "replay__doors-4__c-2.00__install-1"]).values()
-    dict_values(['walls-17', 'doors-4'])
     >>> short_names(["tau/a/1.json"]), short_names(["tau/a.jsonl#0", "tau/a.jsonl#1"]).values()
     ({'tau/a/1.json': '1.json'}, dict_values(['a.jsonl#0', 'a.jsonl#1']))
     """

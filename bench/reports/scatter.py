@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from ..model.advice import REFUSED, TODAY, Ranked
-from .blocks import CODE, Drawing
-from .charts import Axis, Plot, Point, spaced, ticks
+from .blocks import Drawing
+from .charts import Axis, Plot, Point, spaced, stretched
 from .naming import FIELDS, ON_PHONES, names
-from .numbers import count, dollars, listed, percent, sentence_case
+from .numbers import change, count, percent, sentence_case
 from .reading import Reading
 
-_NEAR = 0.2  # of the limit: a mark that close to it has a name
+_TICKS = [digit * 10.0**power for power in range(2, -4, -1) for digit in (5, 2, 1)]
 
 MISSED_TURNS = "turns that would have missed something"
 """The name of the measure on the vertical axis."""
@@ -19,38 +20,33 @@ _COLOURS = "Green is acceptable, grey not certain or no saving, the square today
 
 
 def scatter(reading: Reading) -> Drawing | None:
-    """The chart; None for fewer than two strategies with a price and a share of missed turns."""
+    """The chart; None without a price and a share of missed turns of today's and another one."""
     places = {
-        item.strategy: (price.per_run * reading.pricing.runs, item.missed_turns)
+        item.strategy: (price.per_run, item.missed_turns)
         for item in reading.ranked
         if (price := reading.price(item)) and item.missed_turns is not None
         if "inactive" not in item.marks and math.isfinite(price.per_run + item.missed_turns)
     }
-    if len(places) < 2:
+    if TODAY not in places or len(places) < 2:
         return None
-    limit, (prices, shares) = reading.limit("needed"), zip(*places.values(), strict=True)
-    room = (max(prices) - min(prices)) * 0.09 or abs(prices[0]) * 0.1 or 1.0
-    across = Axis(min(prices) - 1.5 * room, max(prices) + room)
-    down = Axis(max(max(shares) * 1.08, (limit or 0.0) * 1.3, 0.01), 0.0)
+    xs = {
+        name: stretched(price / (places[TODAY][0] or 1.0) - 1)
+        for name, (price, _) in places.items()
+    }
+    room = 0.13 * (max(xs.values()) - min(xs.values())) or 0.1
+    across = Axis(min(xs.values()) - room, max(xs.values()) + room)
+    limit, most = reading.limit("needed"), max(missed for _, missed in places.values())
+    down = Axis(stretched(max(most * 1.2, (limit or 0.0) * 1.4, 0.01)), 0.0)
     points = tuple(
-        _point(reading, name, across.at(price), down.at(missed))
-        for name, (price, missed) in places.items()
+        _point(reading, name, across.at(x), down.at(stretched(places[name][1])))
+        for name, x in xs.items()
     )
     plot = _plot(reading, points, across, down, limit)
     inactive = sum("inactive" in item.marks for item in reading.ranked)
     rest = f" Not drawn: {count(inactive)} that changed nothing." if inactive else ""
-    if unnamed := _unnamed(plot, points):
-        rest += f" Without a name: {listed(unnamed, 9)}."
     measure, left = ("Tokens", "fewer") if reading.counts_tokens else ("Price", "cheaper")
-    note = f"Further left is {left}, lower is safer. {_COLOURS}{rest}"
+    note = f"Further left is {left}, lower is safer. {_COLOURS} Small differences are enlarged; the table names every mark.{rest}"
     return Drawing(plot, f"{measure} against missed turns", note)
-
-
-def _unnamed(plot: Plot, points: tuple[Point, ...]) -> list[str]:
-    """The strategies whose marks have no name of their own on wide pages."""
-    texts = ", ".join(name.text for name in plot.names if name.wide).split(", ")
-    shown = {text.partition(":")[0] for text in texts}
-    return [f"`{point.name}`" for point in points if point.name not in shown]
 
 
 def _point(reading: Reading, name: str, x: float, y: float) -> Point:
@@ -58,11 +54,8 @@ def _point(reading: Reading, name: str, x: float, y: float) -> Point:
     item, title = reading.by_name[name], reading.title(name)
     price = reading.pricing.money(reading.price(item))
     about = f"{title}: {price}, {percent(item.missed_turns)} missed"
-    names = TODAY, reading.advice.cheapest_rejected, *CODE.findall(reading.advice.sentence)
-    mark, refusal = reading.mark(name), _other_refusal(item)
-    share, limit = item.missed_turns or 0.0, reading.limit("needed") or 0.0
-    is_named = bool(refusal) or name in names or abs(share - limit) < _NEAR * limit
-    return Point(x, y, mark, about, title, "ship" if mark == "advised" else refusal, is_named)
+    verdict = "ship" if name == reading.advice.advised else _other_refusal(item)
+    return Point(x, y, reading.mark(name), about, title, verdict)
 
 
 def _other_refusal(item: Ranked) -> str:
@@ -79,24 +72,30 @@ def _plot(
     """The marks with their names, both axes, the limit and today's line."""
     about = "; ".join(point.title for point in points[:8])
     today = next((point.x for point in points if point.mark == "today"), None)
-    forbidden = (down.at(limit), f"above {percent(limit)}: loses too much") if limit else None
+    top = down.at(stretched(limit)) if limit else None
+    forbidden = None if top is None else (top, f"above {percent(limit)}: loses too much")
+    money = reading.pricing.money(reading.today)
     return Plot(
         f"{sentence_case(reading.price_axis)}, against the share of {MISSED_TURNS}. {about}.",
         marks=points,
-        axis=_costs(reading, across),
-        axis_title=reading.price_axis,
-        scale=tuple((down.at(share), percent(share)) for share in ticks(0.0, down.first, 4)),
+        axis=_labels(
+            across,
+            lambda moved: change(1 + moved) if moved else money,
+            lambda text: 100 * (7.5 * len(text) + 8) / ON_PHONES.width,
+        ),
+        axis_title=f"{reading.price_axis}, change against today",
+        scale=_labels(down, percent, lambda _: 100 * 24 / ON_PHONES.height),
         scale_title=MISSED_TURNS,
-        limit=forbidden[0] if forbidden else None,
+        limit=top,
         today=today,
         names=tuple(name for field in FIELDS for name in names(points, field, today, forbidden)),
     )
 
 
-def _costs(reading: Reading, across: Axis) -> tuple[tuple[float, str], ...]:
-    """The labels of the price axis that fit in the plot."""
-    words = count if reading.counts_tokens else dollars
-    costs = [(across.at(cost), words(cost)) for cost in ticks(across.first, across.last, 4)]
-    wide = ON_PHONES.width
-    fitting = [(x, text) for x, text in costs if x + 450 * len(text) / wide < 107]
-    return spaced(fitting, wide)
+def _labels(
+    axis: Axis, words: Callable[[float], str], room: Callable[[str], float]
+) -> tuple[tuple[float, str], ...]:
+    """The labels of an axis of stretched values that fit: that of 0, then from the outside."""
+    values = [0.0, *(sign * tick for tick in _TICKS for sign in (1, -1))]
+    places = ((axis.at(stretched(value)), words(value)) for value in values)
+    return spaced(((at, text) for at, text in places if 0 <= at <= 100), room)

@@ -78,7 +78,7 @@ def test_a_question_about_a_strategy_is_answered_in_its_terms() -> None:
     asked = {name: advice_on(runs, ["mine", "lossy", "dear"], asks=name).sentence for name in ("mine", "lossy", "dear")}
     assert asked["lossy"].startswith("No: `lossy` ")
     assert asked["dear"].startswith("No: `dear` ")
-    assert asked["mine"].startswith("Ship `mine`:")
+    assert asked["mine"].startswith("Yes. Ship `mine`:")
 
 
 def test_the_rules_of_the_table_are_tried_in_order() -> None:
@@ -286,7 +286,7 @@ def test_stores_evaluators_and_routers_are_answered_in_their_own_terms() -> None
          "decisions (96 of 120; 95% interval 70.6% to 89.4%; today 50%). It is certainly better than what runs today on 6 runs."),
         (0.5, [0.8, 0.9, 0.7, 0.8, 0.9], "not certain", "5 runs are too few; record at least 1 more run."),
         (0.5, [0.1, 0.9, 0.2, 0.9, 0.6, 0.9], "not certain", "but may be no better than today"),
-        (None, [0.8] * 6, "not certain", "and record it to compare with: `mine` takes the expected route in 80% of the decisions (96 of 120)."),
+        (None, [0.8] * 6, "not certain", "record that to compare. `mine` takes the expected route in 80% of the decisions (96 of 120)."),
     ],
 )  # fmt: skip
 def test_a_route_must_be_better_than_todays_by_more_than_chance(

@@ -5,11 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from ...comparison.reasons import as_shown, figure_in_words, interval_in_words, limited, rule_failed
-from ...comparison.rules import asked_by, slots_in_spec
-from ...comparison.sentence import is_unknown_today
+from ...comparison.reasons import (
+    as_shown,
+    basis_in_words,
+    figure_in_words,
+    interval_in_words,
+    is_surely_refused,
+    limited,
+    rule_failed,
+    too_few,
+)
+from ...comparison.rules import asked_by, merit, slots_in_spec
+from ...comparison.sentence import (
+    LOSES,
+    UNKNOWN_PRICE,
+    figures_of,
+    has_unknown_price,
+    is_unknown_today,
+)
 from ...comparison.wording import means
-from ...model.advice import REFUSED, TODAY, Price, Ranked
+from ...model.advice import REFUSED, TODAY, Price, Ranked, RuleResult
 from ...model.errors import SpecError
 from ...plugins.registry import entries
 from ...plugins.spec import parse_spec
@@ -30,7 +45,7 @@ from ..blocks import (
 )
 from ..charts import Axis, Mark, Range
 from ..numbers import change, count, counted, listed, percent, quantity, sentence_case, unseen
-from ..reading import IN_TOKENS, MISSED_TURN, RATE, REPLAY_LIMIT, VERDICT, Reading
+from ..reading import IN_TOKENS, MISSED_TURN, REPLAY_LIMIT, VERDICT, Reading
 from ..scatter import scatter
 
 _USES = {
@@ -58,13 +73,14 @@ def _blocks(reading: Reading) -> Iterator[Block]:
     if use := _use(reading):
         yield Prose(use, "use")
     yield muted(" ".join(_notes(reading)))
-    metric, values = reading.measured
-    savings = reading.compared.answers == "savings" or not metric
-    if savings:
-        yield Figures(tuple(_savings(reading)), scatter(reading))
+    answers = reading.compared.answers
+    figures = () if answers == "savings" else figures_of(reading.advice, answers)
+    if figures:
+        yield Figures(tuple(_measures(reading, figures)))
+        yield _measures_table(reading, figures)
     else:
-        yield Figures(tuple(_measures(reading, metric, values)))
-    yield _prices_and_losses(reading) if savings else _measures_table(reading, metric)
+        yield Figures(tuple(_savings(reading)), scatter(reading))
+        yield _prices_and_losses(reading)
 
 
 def _answer(sentence: str) -> Text:
@@ -131,9 +147,8 @@ def _rejected_figure(item: Ranked) -> Iterator[Figure]:
     if failed is None:
         return
     value = count(failed.value) if asked_by(failed).noun else percent(failed.value)
-    why = rule_failed(failed, quoting=False).partition(", though")[0].removeprefix(f"{value} ")
-    note = interval_in_words(failed) if failed.metric else ""
-    yield Figure(f"Why `{item.strategy}` is rejected", value, "bad", why, note)
+    why = rule_failed(failed, quoting=False).partition(", but not")[0].removeprefix(f"{value} ")
+    yield Figure(f"Why `{item.strategy}` is rejected", value, "bad", why, interval_in_words(failed))
 
 
 def _price_figure(reading: Reading, item: Ranked) -> Figure:
@@ -144,8 +159,11 @@ def _price_figure(reading: Reading, item: Ranked) -> Figure:
         line = ", ".join(filter(None, [pricing.unit, pricing.economy]))
         return Figure(name, pricing.money(today or price), "", line)
     start = f"{pricing.money(today)} → " if today else ""
-    note = f"95% interval {reading.interval(price)}" if price.interval else ""
-    tone: Tone = "" if item.verdict in REFUSED else TONE_OF[reading.mark(item.strategy)]
+    unknown = UNKNOWN_PRICE if has_unknown_price(item, reading.advice) else ""
+    interval = f"95% interval {reading.interval(price)}" if price.interval else ""
+    note = "; ".join(filter(None, [interval, unknown]))
+    is_plain = unknown or item.verdict in REFUSED
+    tone: Tone = "" if is_plain else TONE_OF[reading.mark(item.strategy)]
     line = f"{start}{pricing.in_words(price)}"
     return Figure(f"Change with `{item.strategy}`", change(price.ratio), tone, line, note)
 
@@ -155,7 +173,7 @@ def _missed_figure(reading: Reading, item: Ranked) -> Figure:
     may be on other tasks; the worst run."""
     results, advice = {rule.rule: rule for rule in item.rules}, reading.advice
     needed, far = results.get("needed"), results.get("far")
-    basis = reading.basis(item.strategy, RATE)
+    basis = basis_in_words(needed, advice) if needed and needed.of else ""
     line = f"{basis}{'' if 'turns' in basis else ' turns'}{limited(needed, advice)}"
     if far and item.far_recall is not None:
         line += f"; {figure_in_words(far)}{limited(far, advice)}"
@@ -164,7 +182,7 @@ def _missed_figure(reading: Reading, item: Ranked) -> Figure:
         worst = reading.value_in(needed.worst_run, item.strategy, needed.metric) or 0.0
         mean = "; the limit is for the mean" if worst > (needed.limit or 0.0) else ""
         note = f"worst run: {reading.name(needed.worst_run)} ({percent(worst)}{mean})"
-    is_safe = item.strategy == advice.advised and "the limit" not in line
+    is_safe = item.strategy == advice.advised and not re.search("the limit|too few", line)
     name = f"Missed turns with `{reading.title(item.strategy)}`"
     return Figure(name, percent(item.missed_turns), "good" if is_safe else "", line, note)
 
@@ -174,12 +192,10 @@ def _certainty_figure(reading: Reading, item: Ranked) -> Figure:
     cannot show."""
     note = unseen(reading.sample, reading.advice.cannot_rule_out)
     line, tone = "", TONE_OF["advised" if item.strategy == reading.advice.advised else "other"]
-    if item.verdict in REFUSED:
-        failed = next((rule for rule in item.rules if not rule.passed), None)
-        low, high = (failed and failed.interval) or (0.0, 0.0)
-        is_sure = failed is None or failed.limit is None or not low < failed.limit < high
-        doubt = " for sure" if is_sure else ", but may be within the limit on others"
-        line = f"`{item.strategy}` is rejected{doubt}"
+    sure = is_surely_refused(item) if item.verdict in REFUSED else None
+    if sure is not None:
+        doubt = "is not rejected for sure: more runs could decide"
+        line = f"`{item.strategy}` {f'certainly {LOSES[item.verdict]}' if sure else doubt}"
     needed = next((rule for rule in item.rules if rule.rule == "needed" and rule.of), None)
     turns = counted(needed.of or 0, "turn") if needed else ""
     size = "" if reading.size == reading.sample else reading.size
@@ -189,22 +205,21 @@ def _certainty_figure(reading: Reading, item: Ranked) -> Figure:
     )
 
 
-def _measures(
-    reading: Reading, metric: str, found: Sequence[tuple[str, float]]
-) -> Iterator[Figure]:
+def _measures(reading: Reading, found: Sequence[tuple[Ranked, RuleResult]]) -> Iterator[Figure]:
     """The figures about stores, evaluators or routers: the best, its saving, runs."""
-    line, unit, values = sentence_case(reading.label(metric)), reading.unit(metric), dict(found)
-    best = next(name for name, _ in found if name != TODAY)
-    equal = [f"`{name}`" for name, it in found if name != TODAY and it == values[best]]
-    figure = next((it for it in reading.by_name[best].rules if it.metric == metric), None)
-    interval = interval_in_words(figure) if figure else ""
-    basis = "; ".join(filter(None, [reading.basis(best, metric), interval]))
-    line += f"; today {quantity(values.get(TODAY), unit)}"
-    tone = TONE_OF[reading.mark(best)]
+    item, figure = max(found, key=lambda pair: merit((pair[1],), pair[1].rule))
+    unit, today = reading.unit(figure.metric), reading.value(TODAY, figure.metric)
+    equal = [f"`{one.strategy}`" for one, it in found if it.value == figure.value]
+    of = basis_in_words(figure, reading.advice) if figure.of else ""
+    line = f"{sentence_case(reading.label(figure.metric))}; today {quantity(today, unit)}"
+    name, tone = f"Best on these runs: {listed(equal)}", TONE_OF[reading.mark(item.strategy)]
     yield Figure(
-        f"Best on these runs: {listed(equal)}", quantity(values[best], unit), tone, line, basis
+        name,
+        quantity(figure.value, unit),
+        tone,
+        line,
+        "; ".join(filter(None, [of, interval_in_words(figure)])),
     )
-    item = reading.by_name[best]
     if reading.shapes_prompts(item):
         yield _price_figure(reading, item)
     yield _certainty_figure(reading, item)
@@ -219,7 +234,7 @@ def _prices_and_losses(reading: Reading) -> Table:
     other = "cached" if uncached else "uncached"
     prices = [price for item in reading.ranked if (price := reading.price(item))]
     ends = [end - 1 for price in prices for end in price.interval or ()]
-    scale = Axis(min(-0.02, *ends), max(0.02, *ends)) if ends else None
+    scale = Axis(min(-0.02, *ends) * 1.1, max(0.02, *ends) * 1.1) if ends else None
     heads: list[str | tuple[str, str]] = [
         (reading.price_axis, "tokens" if reading.counts_tokens else "price"),
         "95% interval of each alone (dotted line: today)",
@@ -256,16 +271,20 @@ def _price_cell(reading: Reading, price: Price | None, mark: Mark, tone: Tone) -
     return Cell(reading.pricing.money(price), "" if mark == "today" else change(price.ratio), tone)
 
 
-def _measures_table(reading: Reading, metric: str) -> Table:
+def _measures_table(reading: Reading, found: Sequence[tuple[Ranked, RuleResult]]) -> Table:
     """The table of strategies with the measure that answers a scenario not about savings; without
     prices and losses if every prompt is today's."""
     is_shaped = any(map(reading.shapes_prompts, reading.ranked))
+    results = {item.strategy: result for item, result in found}
+    metric = found[0][1].metric
 
     def cells(item: Ranked) -> list[Cell]:
         value = quantity(reading.value(item.strategy, metric), reading.unit(metric))
         mark, price = reading.mark(item.strategy), reading.price(item)
         missed = percent(item.missed_turns) if is_shaped and item.missed_turns is not None else "–"
-        basis = re.sub(r"^.+ of (?=.+)", "of ", reading.basis(item.strategy, metric))
+        result = results.get(item.strategy)
+        basis = basis_in_words(result, reading.advice) if result and result.of else ""
+        basis = re.sub(r"^.+ of (?=.+)", "of ", basis)
         cost = _price_cell(reading, price if is_shaped else None, mark, "")
         return [Cell(value, basis), cost, Cell(missed)]
 
@@ -295,7 +314,9 @@ def _strategies(
         is_alone = any(map(is_unknown_today, reading.ranked)) and mark in ("today", "other")
         words = "not compared" if is_alone and words in ("keep", "not certain") else words
         is_quiet = words in ("also acceptable", "in use")
-        verdict = Cell((Span(words, TONE_OF[mark], strong=not is_quiet),), item.reason)
+        said = too_few(reading.advice, reading.advice.tasks)  # in the sentence, once for all
+        reason = "" if item.reason.startswith(said) else item.reason
+        verdict = Cell((Span(words, TONE_OF[mark], strong=not is_quiet),), reason)
         rows.append([name, *cells(item), verdict])
     note = ""
     if names := reading.inactive:
@@ -309,15 +330,13 @@ def _notes(reading: Reading) -> Iterator[str]:
     has_column = reading.compared.answers == "savings"
     is_shaped = has_column or any(map(reading.shapes_prompts, reading.ranked))
     if not is_shaped:
-        yield "The prompts, and so the price, stay as they are."
+        yield "The prompts, and so what the model sees and the price, stay as they are."
     shares = {run.facts.cache_shares for run in reading.runs}
     if reading.advice.basis in ("cached", "uncached"):
         if "assumed" in shares:
             yield "Cache shares are assumed from the provider's rules, since these recordings hold no usage."
         elif "recorded" in shares:
-            yield (
-                "Prices count the provider's cache as recorded; text after a change is billed in full."
-            )
+            yield "Prices count the recorded cache; text after a change is billed in full."
     yield f"Percentages are {means(reading.advice)}."
     if is_shaped:
         most = reading.limit("needed")
