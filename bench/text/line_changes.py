@@ -127,7 +127,7 @@ class ResultLines:
         if line not in self._altered:
             plain = unescape(line) if "&" in line else line
             is_known = not self._stripped.isdisjoint((line.strip(), plain.strip()))
-            found = (was for piece in _pieces(plain) if (was := self._find(piece)))
+            found: Iterator[str] = (it for piece in _pieces(plain) if (it := self._find(piece)))
             other = _OTHER_SIGN.get(line[:1], "") + line[1:]
             if is_known or other in self._known:
                 found = iter([] if is_known else [other])
