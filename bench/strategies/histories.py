@@ -75,3 +75,8 @@ def with_text(message: Message, text: str) -> Message:
 def summary_message(text: str) -> Message:
     """A user message with a summary of older messages."""
     return Message(role="user", kind="made", text=text)
+
+
+def assistant_message(text: str) -> Message:
+    """An assistant message written by the strategy."""
+    return Message(role="assistant", kind="made", text=text)

@@ -3,19 +3,35 @@
 from __future__ import annotations
 
 import pytest
-from field import answer, prompts, session, shape, window_of
+from field import answer, prompts, session, shape, user, window_of
 
 from bench.model import Message, ToolResult
 from bench.plugins.registry import build
 
 WIDE = 128_000
+OFTEN = [*session(3), user("now this", 20), *session(2)[2:]]
+REQUESTS = [user("a" * 40, 0), user("b" * 40, 1), user("c" * 40, 2), user("x", 3)]
+TALK = [user(f"{n}: {'x' * 40}", n) for n in range(9)]
+MIXED = [*session(2), *session(2, name="read", ids="r")[2:], *session(1, ids="d")[2:]]
+LANGCHAIN = "langchain.summarize:trigger_messages"
 HANDMADE = [
+    ("codex keeps the user's messages and a summary", "codex:threshold=0.01", OFTEN, 1000, "0-1 8 user"),
+    ("codex cuts the oldest that does not fit", "codex:threshold=0.01,user_tokens=16", REQUESTS, 100, "1~ 2-3 user"),
+    ("codex below its threshold", "codex", session(12), WIDE, "0-25"),
+    ("gemini: one request is not compressed", "gemini.compress:max_tokens=100", session(20), WIDE, "0-41"),
+    ("gemini keeps the last 30%", "gemini.compress:max_tokens=100", TALK, WIDE, "user assistant 7-8"),
+    ("gemini keeps the last request", "gemini.compress:max_tokens=100,preserve=0.01", OFTEN, WIDE, "0 user assistant 8-12"),
+    ("langchain never acts without a trigger", "langchain.summarize", session(99), 1000, "0-199"),
+    ("langchain keeps a result with its call", f"{LANGCHAIN}=13,keep_messages=3", session(6), WIDE, "0 user 10-13"),
+    ("langchain waits for all triggers", f"{LANGCHAIN}=13,trigger_tokens=9999", session(6), WIDE, "0-13"),
+    ("agent framework: calls become lines", "agent_framework.tool_result", session(3, "x" * 5000), WIDE, "0-1 assistant*2 6-7"),
     ("openhands stays within 80 events", "openhands.summarize", session(40)[:80], WIDE, "0-79"),
     ("openhands keeps head, summary and half", "openhands.summarize", session(40), WIDE, "0-3 user 48-81"),
     ("openhands counts parallel calls", "openhands.summarize", session(14, calls=3), WIDE, "0-5 user 38-57"),
     ("swe-agent keeps task and last", "swe_agent.last_n:n=3", session(8, "a\nb\nc"), WIDE, "0-2 3~ 4 5~ 6 7~ 8 9~ 10 11~ 12-17"),
     ("anthropic keeps three", "clear_tool_uses:trigger=1", session(6), WIDE, "0-2 3~ 4 5~ 6 7~ 8-13"),
     ("anthropic clears all", "clear_tool_uses:trigger=1,keep=0", session(6), WIDE, "0-2 3~ 4 5~ 6 7~ 8 9~ 10 11~ 12 13~"),
+    ("anthropic excludes tools", "clear_tool_uses:trigger=1,keep=2,exclude_tools=[read]", MIXED, WIDE, "0-2 3~ 4-11"),
     ("anthropic below its trigger", "clear_tool_uses", session(6), WIDE, "0-13"),
 ]  # fmt: skip
 """Case, spec, history, window, and the messages left: places in the history, `~` for a changed message, the role of a new one."""
@@ -24,6 +40,24 @@ HANDMADE = [
 @pytest.mark.parametrize(("spec", "history", "window", "left"), [pytest.param(*row[1:], id=row[0]) for row in HANDMADE])
 def test_a_policy_leaves_the_messages_found_by_hand(spec: str, history: list[Message], window: int, left: str) -> None:
     assert shape(answer(spec, history, window), history) == left
+
+
+APART = [*session(4, "word " * 500), user("now this", 50), *session(5, "word " * 500, ids="d")[2:]]
+WORDS = [
+    ("codex:threshold=0.01,user_tokens=16", REQUESTS, 0, "b" * 10 + "…5 tokens truncated…" + "b" * 10),
+    ("agent_framework.tool_result", session(3, "x" * 9), 2, "[Tool results: bash: 0: xxxxxxxxx]"),
+    ("agent_framework.tool_result", session(3, "x" * 5000), 2, f"[Tool results: bash: 0: {'x' * 4056}... [truncated]]"),
+    (f"{LANGCHAIN}=1,keep_messages=1", session(9, "word " * 500), 1, "Summary of 0 earlier messages:"),
+    (f"{LANGCHAIN}=1,keep_messages=1", APART, 1, "Summary of 9 earlier messages:\nuser: now this"),
+]  # fmt: skip
+"""A spec, the history, which message of the prompt is looked at, and how its text begins."""
+
+
+@pytest.mark.parametrize(("spec", "history", "place", "begins"), WORDS, ids=lambda item: str(item)[:40])
+def test_a_policy_begins_its_text_with_the_published_words(
+    spec: str, history: list[Message], place: int, begins: str
+) -> None:
+    assert answer(spec, history, 100)[place].text.startswith(begins)
 
 
 def test_a_policy_acts_exactly_at_its_trigger() -> None:
@@ -65,6 +99,10 @@ CUT = f"<output_head>\n{LONG[:5000]}\n</output_head>\n<elided_chars>\n10 charact
 CUT += f"<output_tail>\n{LONG[-5000:]}\n</output_tail>"
 MANY = "\n".join(f"row {n} " + "x" * 2000 for n in range(50))
 OUTPUTS = [
+    ("codex.output:limit=10", "0123456789", "0123456789"),
+    ("codex.output:limit=10", "0123456789A", "01234…1 chars truncated…6789A"),
+    ("codex.output:limit=5", "é" * 5, "é…3 chars truncated…é"),
+    ("codex.output:limit=0", "abc", "…3 chars truncated…"),
     ("mini_swe_agent.output", "x" * 9999, "x" * 9999),
     ("mini_swe_agent.output", LONG, CUT),
     ("mini_swe_agent.output", f"<returncode>0</returncode>\n<output>\n{LONG}\n</output>", f"<returncode>0</returncode>\n{CUT}"),

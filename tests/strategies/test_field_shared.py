@@ -11,6 +11,7 @@ from bench.plugins.registry import build, entries
 
 SUMMARISING = [name for name, entry in entries("compactor").items() if "writer" in entry.parameters]
 ACTING = {
+    "langchain.summarize": "langchain.summarize:trigger_messages=9,keep_messages=2",
     "openhands.summarize": "openhands.summarize:max_size=12,keep_first=1",
 }
 """Settings with which a policy acts on the long shell session; the others only need `max_tokens`."""
@@ -23,7 +24,7 @@ def test_the_empty_writer_works_for_every_strategy_that_summarises(name: str) ->
     for recording in SMALL.values():
         replayed(recording, f"s=compactor={joined}")
     run = replayed(SMALL["long"], f"s=compactor={joined}")
-    assert run.own_calls
+    assert bool(run.own_calls) == (name != "gemini.compress")  # the long session has a single request
     assert all(call.produced_tokens == 0 for call in run.own_calls)
 
 

@@ -170,3 +170,27 @@ def test_openhands_condenser_is_the_native_policy(before: list[Message], max_siz
     prompt = left_by(adapter("openhands", condenser(max_size, keep)), before)
     ours = answer(f"openhands.summarize:max_size={max_size},keep_first={keep}", before)
     assert [m.step for m in prompt] == [m.step for m in ours]
+
+
+@given(before=histories(), keep=st.integers(0, 6))
+def test_agent_frameworks_strategy_is_the_native_policy(before: list[Message], keep: int) -> None:
+    library("agent_framework")
+    package = importlib.import_module("agent_framework._compaction")
+    strategy = package.ToolResultCompactionStrategy(keep_last_tool_call_groups=keep)
+    ours = answer(f"agent_framework.tool_result:keep_last_tool_call_groups={keep}", before)
+    left = left_by(adapter("agent_framework", strategy), before)
+    assert [(m.step, m.role, m.text) for m in left] == [(m.step, m.role, m.text) for m in ours]
+
+
+@given(before=histories(max_turns=10, system=False), trigger=st.integers(1, 20), keep=st.integers(1, 12))
+def test_langchains_middleware_is_the_native_policy(before: list[Message], trigger: int, keep: int) -> None:
+    module = pytest.importorskip("langchain.agents.middleware.summarization", reason="langchain is not installed")
+    chat = importlib.import_module("langchain_core.language_models.fake_chat_models").FakeListChatModel(responses=["x"])
+    middleware = module.SummarizationMiddleware(model=chat, trigger=("messages", trigger), keep=("messages", keep))
+    sent = [LangChainMessages().write([message], step) for step, message in enumerate(before)]
+    theirs = middleware.before_model({"messages": sent}, runtime=None)
+    ours = answer(f"langchain.summarize:trigger_messages={trigger},keep_messages={keep}", before)
+    if theirs is None:
+        assert ours == before
+    else:
+        assert [f"message-{m.step}" for m in ours[1:]] == [m.id for m in theirs["messages"][2:]]

@@ -16,7 +16,7 @@ from ..settings import Count
 class ClearToolUses(Mask):
     """The last `keep` tool results; above `trigger` prompt tokens the older ones are cleared.
 
-    Where clearing would free fewer than `clear_at_least` tokens, nothing is cleared.
+    Results of `exclude_tools` stay and do not count towards `keep`. Where clearing would free fewer than `clear_at_least` tokens, nothing is cleared.
 
     Source: Anthropic API, "Context editing", clear_tool_uses_20250919
     (https://platform.claude.com/docs/en/build-with-claude/context-editing)
@@ -28,10 +28,16 @@ class ClearToolUses(Mask):
     trigger: Count = 100_000
     keep: Count = 3
     clear_at_least: Count = 0
+    exclude_tools: tuple[str, ...] = ()
+    _names: dict[str | None, str] = state(dict)  # of the tools, by call
     _results: list[Message] = state(list)
 
     def old(self, window: Window) -> Sequence[Message]:
-        self._results += (message for message in window.added if message.kind == "result")
+        for message in window.added:
+            self._names.update((call.id, call.name) for call in message.tool_calls)
+            if message.kind == "result":
+                is_excluded = self._names.get(message.call_id) in self.exclude_tools
+                self._results += [] if is_excluded else [message]
         return older(self._results, self.keep) if window.tokens > self.trigger else []
 
     def text(self, message: Message) -> str:
