@@ -189,11 +189,6 @@ def _import(control: socket, limits: Limits, prepare: bytes) -> NoReturn:
 def _begin() -> None:
     """Begin a process that ends with the one above it, and has a group of its own."""
     setpgid(0, 0)
-    end_with_parent()
-
-
-def end_with_parent() -> None:
-    """Let this process end with the one above it, on Linux."""
     _prctl(_DEATH_SIGNAL, SIGKILL)
 
 

@@ -7,7 +7,7 @@ import contextlib
 import hashlib
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,7 +44,7 @@ class ScenarioAtRevision:
     recordings of now that existed.
 
     `missing` is a clause on each part that the scenario no longer has, `new_files` are the
-    recordings added since.
+    recordings added since, `imported` the files of the repository that its code imports.
     """
 
     sha: str
@@ -52,6 +52,7 @@ class ScenarioAtRevision:
     given: Sequence[Strategy]
     missing: tuple[str, ...]
     new_files: frozenset[Path]
+    imported: frozenset[str]
 
 
 @contextlib.contextmanager
@@ -97,6 +98,7 @@ def scenario_at(plan: Scenario, revision: str, options: RunOptions) -> Iterator[
                 given,
                 tuple(missing),
                 _new_recordings(then, plan),
+                frozenset(_imported_files(given, files)),
             )
         finally:
             stop(given)
@@ -111,6 +113,14 @@ def _stale(strategies: Sequence[Strategy], top: Path, files: Path) -> Iterator[s
     for name in sorted(_imported_files(strategies, top)):
         if not (top / name).is_relative_to(files):
             yield f"{name} is imported as it is now"
+
+
+def no_longer_imported(imported: Set[str], now: Sequence[Strategy], base: Path) -> str:
+    """A line on the files that were `imported` and that the strategies of now do not import; `""`
+    without any."""
+    top = (top_of(base) or base).resolve()
+    unused = sorted(imported - _imported_files(now, top)) if imported else ()
+    return f"no longer imported: {', '.join(unused)}" if unused else ""
 
 
 def _imported_files(strategies: Sequence[Strategy], top: Path) -> set[str]:

@@ -22,8 +22,10 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from ..files.git import git
 from ..files.limits import limit
 from ..model import Trace, compact_json
+from ..model.errors import BenchError
 from ..model.replay import Replay
 from ..version import VERSION
 
@@ -39,9 +41,12 @@ _SCHEMA = "CREATE TABLE IF NOT EXISTS value (key BLOB PRIMARY KEY, body BLOB) WI
 def user_cache() -> Cache | None:
     """The cache in the file of BENCH_CACHE, or in the user's cache folder; None if it is off.
 
-    A file of another kind is left alone.
+    A file of another kind is left alone. Raises BenchError for a file in a repository.
     """
     path = cache_path()
+    if path is not None and path.exists() and git(path.parent, "ls-files", "--", path.name):
+        what = "is part of a repository, which could decide by it"
+        raise BenchError(f"{path}: {what} — name another with {VARIABLE}")
     return None if path is None else Cache(path)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -78,7 +78,8 @@ class Base(NamedTuple):
     """The values that a comparison is compared with, and their name.
 
     If `required`, gates that need values fail without any; if `accepting`, the values are about to
-    be replaced. `missing` is a clause on each part that is gone since, `note` a line to show.
+    be replaced. `missing` is a clause on each part that is gone since, `note` a line to show;
+    `imported` are the files that the code imported then.
     """
 
     scores: ScoreFile | None = None
@@ -87,6 +88,7 @@ class Base(NamedTuple):
     accepting: bool = False
     missing: Sequence[str] = ()
     note: str = ""
+    imported: Set[str] = frozenset()
 
 
 def compare_runs(

@@ -11,11 +11,13 @@ import functools
 import itertools
 import logging
 import multiprocessing
+import os
 import pickle
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.connection import Connection
 from typing import Any, TypeVar
 
 from ..model.errors import BenchError, debugged, defect, one_line
@@ -118,19 +120,31 @@ def _sent(plan: Any) -> bytes:
 def processes(workers: int) -> Iterator[Executor]:
     """A context with processes on this machine, forked where possible, so that a script needs no
     guard."""
-    from ..plugins.child import end_with_parent  # needs a system that can fork
-
     known = multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("fork" if "fork" in known else "spawn")
-    executor = ProcessPoolExecutor(workers, context, end_with_parent)
+    end, held = context.Pipe(duplex=False)
+    executor = ProcessPoolExecutor(workers, context, _exit_with_parent, (end, held))
     try:
         yield executor
     except BaseException:  # nobody waits for what a worker is at, which may take minutes
-        for process in multiprocessing.active_children():
-            process.kill()
+        held.close()
         raise
     finally:
         executor.shutdown(cancel_futures=True)
+        held.close()
+        end.close()
+
+
+def _exit_with_parent(end: Connection, held: Connection) -> None:
+    """Watch a pipe from a thread, and end this process when the parent closes its end or dies."""
+    held.close()
+
+    def watch() -> None:
+        with contextlib.suppress(EOFError, OSError):
+            end.recv_bytes()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 @contextlib.contextmanager

@@ -19,7 +19,7 @@ from ..plugins.worker import PRINTED
 from ..strategies import Strategy
 from ..strategies.portfolio import PORTFOLIO
 from ..strategies.user_code.sandboxed import Place
-from .against import NewScenarioError, orphaned, scenario_at
+from .against import NewScenarioError, no_longer_imported, orphaned, scenario_at
 from .cache import Cache
 from .comparing import Base, compare_runs, hidden_from_code, strategies_given
 from .executors import Workers, shared_workers
@@ -137,6 +137,7 @@ def _judged(plan: Scenario, options: RunOptions, base: Base) -> Compared:
     place = Place(plan.base.resolve(), hidden=hidden_from_code(plan.traces, plan.base))
     given = strategies_given(plan.strategies, place, options)
     result = _ran(plan, given, options, base)
+    unused = no_longer_imported(base.imported, given, plan.base)
     outcome: Literal["fail", "skipped"] = "fail" if base.required else "skipped"
     more = [
         GateResult(rule=JUDGE, strategy="", outcome=outcome, reason=clause)
@@ -145,7 +146,7 @@ def _judged(plan: Scenario, options: RunOptions, base: Base) -> Compared:
     return msgspec.structs.replace(
         result,
         gates=(*result.gates, *more),
-        notes=(*result.notes, *filter(None, [base.note])),
+        notes=(*result.notes, *filter(None, [base.note, unused])),
     )
 
 
@@ -168,7 +169,8 @@ def _base(plan: Scenario, against: str | None, options: RunOptions, empty: Base)
         return base._replace(missing=[*base.missing, *new.missing], note=note)
     scores = score_file_of(result, metric_infos())
     name = f"{against} ({then.sha[:9]})"
-    return empty._replace(scores=scores, name=name, missing=then.missing)
+    parts = empty._replace(missing=then.missing, imported=then.imported)
+    return parts._replace(scores=scores, name=name)
 
 
 def _ran(

@@ -162,6 +162,15 @@ def test_easy_recordings_do_not_dilute_a_loss_on_the_others(gate):
     assert outcomes(run_against()) == {"fail"}
 
 
+def test_code_that_is_no_longer_used_is_reported(repository):
+    on_path(repository)
+    commit("whole")
+    write_files({MINE: f"{WHOLE}\ndef f(result):\n    return cut(result.text)\n", MEMORY: CUT})
+    found = run_against()
+    assert outcomes(found) == {"pass"}
+    assert [note.partition(": ")[2] for note in found.notes] == ["src/myagent/memory.py"]
+
+
 def test_a_revision_that_cannot_be_compared_with_gives_a_reason():
     write_files({MINE: KEEPS})
     commit("start")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import pickle
 import sqlite3
+import subprocess
 import threading
 import time
 from typing import Any
@@ -19,7 +21,7 @@ from bench.metrics import example
 from bench.model.errors import BenchError
 from bench.replayer.replaying import Replayer
 from bench.run.cache import Cache, key_of, replay_digest, user_cache
-from bench.run.executors import Workers
+from bench.run.executors import Workers, processes
 from bench.run.measuring import Measuring, RunSession
 from bench.strategies import build_strategy, parse_strategy
 from bench.strategies.declaring import declaration
@@ -122,6 +124,15 @@ def test_user_code_is_never_cached(tmp_path):
     assert scores[0] != scores[1]
 
 
+def test_a_cache_that_a_repository_holds_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("BENCH_CACHE", str(tmp_path / "k.sqlite"))
+    user_cache().put("poison", "a")
+    for command in ("init -q", "add k.sqlite"):
+        subprocess.run(["git", "-C", str(tmp_path), *command.split()], check=True)
+    with pytest.raises(BenchError, match="is part of a repository, which could decide by it"):
+        user_cache()
+
+
 def test_a_damaged_cache_file_fails_nothing(tmp_path, monkeypatch):
     (tmp_path / "k.sqlite").write_bytes(b"no database at all, but longer than a header " * 20)
     monkeypatch.setenv("BENCH_CACHE", str(tmp_path / "k.sqlite"))
@@ -150,3 +161,22 @@ def test_the_digest_of_a_replay_depends_on_its_effects():
     )
     assert replay_digest(one) == replay_digest(same) != replay_digest(other)
     assert key_of("x", 1) != key_of("x", 2) != key_of("y", 2)
+
+
+def fail_beside_work():
+    with processes(2) as executor:
+        executor.submit(time.sleep, 120)
+        raise ValueError("stop")
+
+
+def test_a_failure_ends_the_workers_and_no_other_process_of_the_caller():
+    other = multiprocessing.get_context("fork").Process(target=time.sleep, args=(120,))
+    other.start()
+    started = time.monotonic()
+    try:
+        with pytest.raises(ValueError, match="stop"):
+            fail_beside_work()
+        assert other.is_alive()
+        assert time.monotonic() - started < 60
+    finally:
+        other.kill()
