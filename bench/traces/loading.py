@@ -86,7 +86,7 @@ class TraceSource:
         files = [file for given in everything for file in given.files]
         known, begun = _Known(), set[str]()
         for given in everything:
-            skipped, traces = len(self.skipped), len(known.ids)
+            skipped, traces = len(self.skipped), len(known.outlines)
             new = [f for f in given.files if realpath(f.path) not in begun]  # each file once
             begun.update(realpath(f.path) for f in new)
             folders = grouped((file.path.parent, file.path) for file in given.files)
@@ -100,9 +100,9 @@ class TraceSource:
                         yield trace
                     elif (file.name, reason) not in self.skipped[-1:]:
                         self.skipped.append((file.name, reason))
-            if len(known.ids) == traces and new and not given.named:
+            if len(known.outlines) == traces and new and not given.named:
                 raise TraceError(_no_recordings(given, self.skipped[skipped:]))
-        if self.paths and not known.ids:
+        if self.paths and not known.outlines:
             raise TraceError(": ".join(self.skipped[0]))
 
     def _read(
@@ -195,29 +195,38 @@ class _Known:
 
     def __init__(self) -> None:
         self._first: dict[tuple[str, str], InputFile] = {}
-        self.ids: set[str] = set()
+        self.outlines: dict[str, int] = {}
 
     def named(self, trace: Trace, file: InputFile, sha256: str) -> tuple[Trace, str]:
         """A trace with an id of its own, and the reason to leave it out (`""`: none)."""
-        session, own = trace.meta.get("session_id"), trace.id
+        session, outline, own = trace.meta.get("session_id"), _outline(trace), trace.id
         # Before the bytes: it says more. Two formats may record one session.
         if isinstance(session, str) and (other := self._other("session", session, file)):
             return trace, f"holds session {session!r}, which {other} has given already"
         if other := self._other("bytes", sha256, file):
             return trace, f"has the same bytes as {other}, which is already read"
-        if own in self.ids and self._other("id", own, file):
+        if own in self.outlines and (other := self._other("id", own, file)):
+            if self.outlines[own] == outline:
+                return trace, f"holds run {own!r}, which {other} has given already"
             own = file.name if own == case_id(file.below) else f"{file.name}:{own}"
             trace = msgspec.structs.replace(trace, id=own)
-        if own in self.ids:
+        if own in self.outlines:
             what = f"run id {own[:200]!r} is taken twice: by {self._first['id', own].name}"
             raise TraceError(f"{what} and by {file.name} — give each its own id, or leave one out")
-        self._first["id", own] = file
-        self.ids.add(own)
+        self._first["id", own], self.outlines[own] = file, outline
         return trace, ""
 
     def _other(self, kind: str, value: str, file: InputFile) -> str:
         first = self._first.setdefault((kind, value), file)
         return "" if first.path == file.path else first.name
+
+
+def _outline(trace: Trace) -> int:
+    """A hash that two recordings of one run share: of the kinds and the sizes of its steps."""
+    texts = (getattr(step, "content", "") or getattr(step, "seen", "") for step in trace.steps)
+    return hash(
+        tuple((type(s), len(str(t or ""))) for s, t in zip(trace.steps, texts, strict=True))
+    )
 
 
 @contextmanager

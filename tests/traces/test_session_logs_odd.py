@@ -11,7 +11,7 @@ import pytest
 from examples import EXAMPLES
 from hypothesis import given, settings, strategies as st
 
-from bench.model import Trace
+from bench.model import ContextEdit, ContextReset, Trace
 from bench.plugins.registry import entries
 from bench.run.audits import audit
 from bench.traces import Document, load
@@ -22,6 +22,7 @@ LINES = {
     "claude_code": next((FORMATS / "claude_code").glob("*cafe.jsonl")),
     "codex": FORMATS / "codex" / "rollout.jsonl",
     "pi": next((FORMATS / "pi").glob("*.jsonl")),
+    "copilot": FORMATS / "copilot" / "session.jsonl",
 }
 WHOLE = {
     "gemini_cli": FORMATS / "gemini_cli" / "session.json",
@@ -127,3 +128,44 @@ def test_an_invalid_count_leaves_the_other_counts(key: str, odd: Any, tmp_path: 
     trace = read("claude_code", tmp_path / "s.jsonl")
     assert len(trace.steps) == 2
     assert trace.left_out.keys() == {f"odd count {key!r}", "time that cannot be read"}
+
+
+def wrote(reader: str, path: Path, *lines: dict[str, Any]) -> Trace:
+    path.write_text("\n".join(map(json.dumps, lines)))
+    return read(reader, path)
+
+
+def test_results_that_claude_code_cleared_on_the_way_are_an_edit(tmp_path: Path) -> None:
+    lines = list(map(json.loads, LINES["claude_code"].read_text().splitlines()))
+    (result, *_) = read("claude_code", LINES["claude_code"]).results
+    mark = {"type": "system", "subtype": "microcompact_boundary", "uuid": "m1", "timestamp": "2026-05-09T10:00:00Z"}
+    about = {"microcompactMetadata": {"compactedToolIds": [result.call_id]}}
+    trace = wrote("claude_code", tmp_path / "a.jsonl", *lines, {**lines[1], **mark, **about})
+    edits = [step.shown for step in trace.steps if isinstance(step, ContextEdit)]
+    assert edits == [{result.index: "[Old tool result content cleared]"}]
+
+
+def test_going_back_in_gemini_cli_is_a_reset(tmp_path: Path) -> None:
+    trace = wrote(
+        "gemini_cli",
+        tmp_path / "a.jsonl",
+        {"sessionId": "s", "projectHash": "h"},
+        {"id": "u1", "type": "user", "content": "go"},
+        {"id": "g1", "type": "gemini", "content": "done"},
+        {"$set": {"lastUpdated": "2026-01-01T00:00:05Z"}},
+        {"id": "u2", "type": "user", "content": "bad"},
+        {"$rewindTo": "u2"},
+        {"id": "u3", "type": "user", "content": "better"},
+    )
+    assert [step.kept for step in trace.steps if isinstance(step, ContextReset)] == [(0, 1)]
+    assert not trace.left_out
+
+
+def test_turns_that_codex_took_back_are_a_reset() -> None:
+    marks = LINES["codex"].read_text().count("thread_rolled_back")
+    trace = read("codex", LINES["codex"])
+    assert marks == sum(isinstance(step, ContextReset) and step.summary is None for step in trace.steps) == 1
+
+
+def test_copilots_lines_of_changes_are_applied() -> None:
+    assert [step.content for step in read("copilot", LINES["copilot"]).steps] == ["How many walls?", "36 walls."]

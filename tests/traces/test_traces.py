@@ -171,3 +171,10 @@ def test_the_task_is_the_users_request_and_not_the_text_of_the_harness(said: lis
     assert task(*count) == task("Count.") != task(*paint)
     only = said[0].replace("{}", "")
     assert task(only) == task(only + " ") != "", "a run of which nothing else is known keeps what it has"
+
+
+def test_a_run_counts_once_that_was_imported_into_its_own_folder(tmp_path: Path) -> None:
+    write_traces(load([str(put(tmp_path / "run.json", CHAT))]).traces, tmp_path / "run.jsonl")
+    loaded = load([str(tmp_path)])
+    assert len(loaded.traces) == 1
+    assert ["holds run 'run', which" in reason for _, reason in loaded.skipped] == [True]

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from ...model import ContextReset, ModelTurn
+from ...model import ContextEdit, ContextReset, ModelTurn, ToolResult
 from .. import Document, Fields, PartOf, register
 from ..commands import tool_run
 from ..intakes.messages import message
 from ..steps import ReadMessage, Steps, paired, way_to
-from ..values import Unread, as_dict, fields_of, number, text, time_of
+from ..values import Unread, as_dict, as_list, fields_of, number, text, time_of
 from . import Format
 
 _SILENT = {
@@ -25,13 +25,14 @@ _SILENT = {
     "files_persisted", "hook_progress", "session_state_changed",
 }  # fmt: skip
 """Types of lines, and subtypes of system lines, that are in no prompt; nor are those without one (1.0)."""
+_CLEARED = "[Old tool result content cleared]"
 _MAIN = "main"
 
 
 _LINE = {"type": str, "subtype": str, "uuid": str, "parentUuid": str, "logicalParentUuid": str,
          "timestamp": object, "message": dict, "isCompactSummary": object, "isVisibleInTranscriptOnly": object,
          "toolUseResult": object, "tool_use_result": object, "attachment": dict, "compactMetadata": dict,
-         "sessionId": str, "session_id": str, "requestId": str, "total_cost_usd": float}  # fmt: skip
+         "microcompactMetadata": dict, "sessionId": str, "session_id": str, "requestId": str, "total_cost_usd": float}  # fmt: skip
 
 
 @register("reader", "claude_code")
@@ -42,8 +43,8 @@ class ClaudeCode(Format):
     Sub-agents (`parent_tool_use_id`, or their own `agent-ID.jsonl`, which is read with its session)
     are threads. A mark of compaction is a ContextReset with the summary that follows it; so is
     going back to an earlier prompt. Results that were cleared on the way (`microcompact_boundary`)
-    are counted. A tool's whole output (`toolUseResult.stdout`) is `full` where the model saw less.
-    Attachments are counted. A stream's result line has the cost.
+    are a ContextEdit. A tool's whole output (`toolUseResult.stdout`) is `full` where the model saw
+    less. Attachments are counted. A stream's result line has the cost.
 
     Not kept: the system prompt and the tool definitions, which sessions do not hold; thinking of
     which only the signature is there.
@@ -156,6 +157,8 @@ class _Session(Steps):
             self._attachment(line, thread)
         elif kind == "system" and subtype == "compact_boundary":
             self.boundary = line
+        elif kind == "system" and subtype == "microcompact_boundary":
+            self._cleared(line, thread)
         elif kind == "system" and subtype is not None and subtype not in _SILENT:
             self.unread.kind("system line", subtype)
         elif kind != "system" and kind not in _SILENT:
@@ -221,6 +224,14 @@ class _Session(Steps):
         first, last = (self.step_of.get(str(segment.get(key))) for key in ("headUuid", "tailUuid"))
         kept = tuple(range(first, last + 1)) if first is not None and last is not None else ()
         self.add(ContextReset, t=line["timestamp"], summary=summary, kept=kept)
+
+    def _cleared(self, line: Fields, thread: str) -> None:
+        named = as_list(line.get("microcompactMetadata", {}).get("compactedToolIds"))
+        calls = set(map(str, named))
+        results = [step for step in self.steps if isinstance(step, ToolResult)]
+        own = [step for step in results if step.thread == thread and step.call_id in calls]
+        if notices := {step.index: _CLEARED for step in own}:
+            self.add(ContextEdit, t=line["timestamp"], thread=thread, shown=notices)
 
     def _went_back(self, line: Fields, thread: str) -> None:
         """Add a reset if the ancestors of a prompt lack the last turn: the user went back."""

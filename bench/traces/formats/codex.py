@@ -36,8 +36,8 @@ class Codex(Format):
     """One session per file. What Codex sends is recorded item by item: the items between two outputs
     are one turn; a token count is the usage of the turn before it, or of the one after it where
     that has one (0.40 counts first). Base instructions are a system turn. `compacted` is a
-    ContextReset: what the new history holds of the old is kept, the rest is the summary; turns that
-    were taken back are counted. A command failed where its exit code is not 0; its whole output is `full`
+    ContextReset: what the new history holds of the old is kept, the rest is the summary; taking
+    turns back is one too. A command failed where its exit code is not 0; its whole output is `full`
     where the session has it. Reasoning is encrypted unless summaries were asked for; that is
     counted. A sub-agent's session is a file, and a trace, of its own.
 
@@ -82,7 +82,7 @@ class _Rollout(Steps):
             self._end_answer()
             self._item(payload, time)
         elif kind == "event_msg":
-            self._event(payload)
+            self._event(payload, time)
         elif kind == "compacted":
             self._compacted(payload, time)
         elif kind == "session_meta":
@@ -117,7 +117,7 @@ class _Rollout(Steps):
                 message, self.counted = message.with_known(usage=self.counted), None
             self.add_message(message, time=time_of(lines[0].get("timestamp"), self.unread))
 
-    def _event(self, event: Fields) -> None:
+    def _event(self, event: Fields, time: float | None) -> None:
         kind = event.get("type")
         if kind == "token_count":
             self._count(as_dict(event, "info"))
@@ -126,8 +126,19 @@ class _Rollout(Steps):
             last, typed = next(turns, None), str(event.get("message")).strip()
             if last is not None and last.content.strip() == typed:
                 self.prompts.append(last.index)
+        elif kind == "thread_rolled_back":
+            self._take_back(event.get("num_turns"), time)
         elif str(kind) not in _MIRRORS:
             self.unread.kind("event", kind)
+
+    def _take_back(self, turns: Any, time: float | None) -> None:
+        self._end_answer()
+        if type(turns) is not int or not 0 < turns <= len(self.prompts):
+            self.unread.add("mark of turns taken back that are not in the session")
+            return
+        first = self.prompts[-turns]
+        del self.prompts[-turns:]
+        self.add(ContextReset, t=time, kept=tuple(range(first)))
 
     def _count(self, info: Fields) -> None:
         """Add a count to the turn before it, or to the one after it if that one has a count."""

@@ -1,7 +1,8 @@
-"""Chats of GitHub Copilot in VS Code, as it exports them."""
+"""Chats of GitHub Copilot in VS Code: exported files, and those below `chatSessions`."""
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 from .. import Document, Fields, register
@@ -18,7 +19,8 @@ _REQUEST = {"message": dict, "response": list, "result": dict, "timestamp": obje
 
 @register("reader", "copilot")
 class Copilot(Format):
-    """One chat per file: `{requests: [{message, response, result}]}`.
+    """One chat per file: `{requests: [{message, response, result}]}`, or lines that change it
+    (`{kind, k, v}`), which are applied in order.
 
     Each request is a user turn. Its `toolCallRounds` are turns with their calls, `toolCallResults`
     the results; without rounds the texts of the response are the one turn. A request that was
@@ -32,17 +34,43 @@ class Copilot(Format):
     """
 
     def marked(self, document: Document) -> object:
-        chat = as_dict(document.head)
+        head = as_dict(document.head)
+        chat = as_dict(head, "v") if head.get("kind") == 0 else head
         asked = [as_dict(item, "message") for item in dicts(chat.get("requests"))]
         return (chat.get("requests") == [] or any(asked)) and not _FRAME.isdisjoint(chat)
 
     def runs(self, document: Document, unread: Unread) -> list[Steps]:
         run = _Chat()
-        chat = as_dict(document.json)
+        objects = document.objects(run.unread)
+        chat = _chat_after_changes(objects, run.unread) if objects else {}
         for value in dicts(chat.get("requests")):
             run.request(value)
         run.meta["session_id"] = chat.get("sessionId")
         return [run]
+
+
+def _chat_after_changes(objects: list[Fields], unread: Unread) -> Fields:
+    """The chat after applying lines of changes: kind 0 is the whole chat, 1 sets a place, 2 appends
+    to one. A change of a missing place is counted."""
+    first, *changes = objects
+    if first.get("kind") != 0 or not isinstance(first.get("v"), dict):
+        return first
+    chat: Fields = copy.deepcopy(first["v"])
+    for line in changes:
+        value, place = line.get("v"), chat
+        try:
+            *path, last = line.get("k") or []
+            for step in path:
+                place = place[step]
+            if line.get("kind") != 2:
+                place[last] = value
+            elif isinstance(place, dict):
+                place.setdefault(last, []).extend(value)
+            else:
+                place[last].extend(value)
+        except (LookupError, TypeError, AttributeError, ValueError):
+            unread.add("change of a place that the chat does not have")
+    return chat
 
 
 class _Chat(Steps):

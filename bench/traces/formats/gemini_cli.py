@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...model import ContextReset
 from .. import Document, Fields, register
 from ..intakes.content import blocks_of
 from ..intakes.messages import message
 from ..steps import ReadMessage, Steps
-from ..values import Kinds, Unread, dicts, fields_of, time_of, without_empty
+from ..values import Kinds, Unread, as_dict, dicts, fields_of, time_of, without_empty
 from . import Format
 
 _TURNS = ("user", "gemini")
@@ -28,12 +29,14 @@ class GeminiCLI(Format):
 
     A message of type `gemini` is a turn with its thoughts, its tokens and its `toolCalls`; each
     call holds its own result, of which an object around one text is that text. Calls that were
-    cancelled or failed did not succeed. What the CLI told its user alone is counted.
+    cancelled or failed did not succeed. What the CLI told its user alone is counted. Going back
+    (`$rewindTo`) is a ContextReset.
 
     Not kept: the system prompt, tool definitions, results above what the model was sent.
 
     Source: github.com/google-gemini/gemini-cli, `packages/core/src/services/chatRecordingTypes.ts`
-    (ConversationRecord). Tested: sessions of Gemini CLI of October 2025, published files
+    (ConversationRecord, RewindRecord). Tested: sessions of Gemini CLI of October 2025, published
+    files
     """
 
     def marked(self, document: Document) -> object:
@@ -60,8 +63,18 @@ class _Session(Steps):
         # A line may write a message anew.
         for value in [*dicts(header.get("messages")), *objects[1:]]:
             by_id[str(value.get("id")) if "id" in value else len(by_id)] = value
+        starts: dict[str, int] = {}
         for value in by_id.values():
-            if not value.keys() >= {"sessionId", "projectHash"}:
+            if "$rewindTo" in value:
+                start = starts.get(str(value["$rewindTo"]))
+                lost = "mark of going back to a message that is not in the file"
+                self.unread.add(lost, start is None)
+                if start is not None:
+                    self.add(ContextReset, kept=tuple(range(start)))
+            elif "$set" in value:
+                self.unread.add("messages set anew", "messages" in as_dict(value, "$set"))
+            elif not value.keys() >= {"sessionId", "projectHash"}:
+                starts[str(value.get("id"))] = self.index
                 self._message(value)
 
     def _message(self, value: Fields) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...model import ToolCall, as_text, compact_json
 from ..steps import PICTURE, ReadMessage, Role
-from ..values import Fields, Unread, arguments, as_dict, dicts, first_of, text
+from ..values import Fields, Unread, arguments, as_dict, as_list, dicts, first_of, text
 
 _TEXTS = {"text": "text", "input_text": "text", "output_text": "text", "summary_text": "text",
           "refusal": "refusal"}  # fmt: skip
@@ -39,6 +39,7 @@ _PICTURES = {"image", "image_url", "input_image", "computer_screenshot"}
 _SHOWN = {
     **dict.fromkeys((*_PICTURES, "document", "audio", "container_upload", "input_file"), "type"),
     **_TEXTS,
+    "search_result": "content",
     "tool_reference": "tool_name",
 }
 """Types of the parts of a tool's output, each with the key (or `content`) that such a part has."""
@@ -115,6 +116,13 @@ class Blocks:
 
     def _add_part(self, block: Fields, kind: str, unread: Unread) -> None:
         source = as_dict(block.get("source"))
+        if kind == "search_result":
+            named = filter(None, map(text, (block.get("title"), block.get("source"))))
+            self.add_all([*named, *as_list(block.get("content"))], unread)
+            return
+        if kind == "document" and source.get("type") == "content":
+            self.add_all(source.get("content"), unread)
+            return
         content = block.get(_TEXTS[kind]) if kind in _TEXTS else None
         if kind == "text" and content is None:
             content = as_text(block.get("content") or "")
