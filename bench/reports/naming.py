@@ -78,16 +78,15 @@ FIELDS = Field(562, 320, wide=True), ON_PHONES
 def names(
     points: Sequence[Point], field: Field, today: float | None, limit: tuple[float, str] | None
 ) -> list[Name]:
-    """The labels of the marks that have room for one, in the order of the marks, never nearer to
-    another mark; over today's line and the line of no loss only where nothing else is free.
+    """The labels of the marks that have room for one, in the order of the marks. Only where nothing
+    else is free they cross the lines of today and of no loss, and, but for grey marks, are near others.
 
     `today` is the place of today's line, `limit` that of the limit with its name, which has its
     place first, above its line.
     """
     taken = [*map(field.around, points)]
     x = -10.0 if today is None else today * field.width / 100
-    no_loss = Box(0, field.height - 2, field.width, field.height + 2)
-    lines = [Box(x - 2, 0, x + 2, field.height), no_loss]
+    lines = [Box(x - 2, 0, x + 2, field.height), Box(0, field.height - 2, field.width, 1e9)]
     placed: list[Name] = []
     if limit is not None:
         at, text = limit
@@ -99,9 +98,11 @@ def names(
         y = at * field.height / 100
         taken += [Box(0, y - 2, field.width, y + 2), field.beside(placed[0])]
     for point in points:
-        apart = (it for it in points if not field.around(it).overlaps(field.around(point)))
-        crowd = [field.around(it, _BELONGS) for it in apart]
-        tries = product([taken + crowd + lines, taken + crowd], _ways(point, field))
+        own = field.around(point)
+        apart = (it for it in points if it.mark == "today" or not own.overlaps(field.around(it)))
+        crowd = [field.around(it, _BELONGS) for it in apart if it is not point]
+        rooms = [taken + crowd + lines, taken + crowd, taken][: 2 if point.mark == "other" else 3]
+        tries = product(rooms, _ways(point, field))
         if name := next((way for boxes, way in tries if field.has_room(way, boxes)), None):
             box = field.beside(name)
             taken.append(box._replace(left=box.left - _GAP, right=box.right + _GAP))

@@ -73,9 +73,9 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> tupl
         for at in places:
             question = Cell((Span(each[at].title, href=f"#s{at + 1}"),), each[at].short)
             rows.append((question, *_key_figures(readings[at]), readings[at].sample))
-    priced = [one for one in readings if one.advice.advised] or readings
-    unit = " or ".join(sorted({"tokens" if one.counts_tokens else "price" for one in priced}))
-    heads = ["question and answer", f"{unit} of a run", "loss or quality", "measured on"]
+    units = {("price", "tokens")[one.counts_tokens] for one in readings if one.advice.advised}
+    size = f"{' or '.join(sorted(units)) or 'price'} of a run"
+    heads = ["question and answer", size, "loss or quality", "measured on"]
     fewest = min(ships or readings, key=lambda one: one.advice.tasks)
     rare = unseen(fewest.sample, fewest.advice.cannot_rule_out)
     notes = (
@@ -83,7 +83,7 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> tupl
         "In brackets are 95% intervals." if any("[" in one.short for one in each) else "",
         f"{MISSED_TURN}." if any(one.compared.answers == "savings" for one in readings) else "",
         f"In the smallest question, {rare}." if rare else "",
-        IN_TOKENS if "tokens" in unit else "",
+        IN_TOKENS if "tokens" in units else "",
         REPLAY_LIMIT,
     )
     blocks = (

@@ -52,10 +52,9 @@ def scatter(reading: Reading) -> Drawing | None:
 def _point(reading: Reading, name: str, x: float, y: float) -> Point:
     """The mark of a strategy."""
     item, title = reading.by_name[name], reading.title(name)
-    price = reading.pricing.money(reading.price(item))
-    about = f"{title}: {price}, {percent(item.missed_turns)} missed"
+    price, missed = reading.pricing.money(reading.price(item)), percent(item.missed_turns)
     verdict = "ship" if name == reading.advice.advised else _other_refusal(item)
-    return Point(x, y, reading.mark(name), about, title, verdict)
+    return Point(x, y, reading.mark(name), f"{title}: {price}, {missed} missed", title, verdict)
 
 
 def _other_refusal(item: Ranked) -> str:
@@ -81,7 +80,7 @@ def _plot(
         axis=_labels(
             across,
             lambda moved: change(1 + moved) if moved else money,
-            lambda text: 100 * (7.5 * len(text) + 8) / ON_PHONES.width,
+            lambda text: 100 * (7.5 * len(text) + 12) / ON_PHONES.width,
         ),
         axis_title=f"{reading.price_axis}, change against today",
         scale=_labels(down, percent, lambda _: 100 * 24 / ON_PHONES.height),
@@ -98,4 +97,4 @@ def _labels(
     """The labels of an axis of stretched values that fit: that of 0, then from the outside."""
     values = [0.0, *(sign * tick for tick in _TICKS for sign in (1, -1))]
     places = ((axis.at(stretched(value)), words(value)) for value in values)
-    return spaced(((at, text) for at, text in places if 0 <= at <= 100), room)
+    return spaced(((at, text) for at, text in places if 0 <= at <= 100.1), room)
