@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeVar, cast, get_type_hints
 from msgspec.structs import replace
 
 from ..model import Message, SystemTurn, ToolResult, Trace, UserTurn, memo
+from ..text.data import parse_data
 from ..text.decode import (
     LONG_CHARS,
     NothingParsed,
@@ -29,7 +30,6 @@ from ..text.line_losses import lost_indentation
 from ..text.same_data import Scalars
 from ..text.sign_runs import with_runs
 from ..text.texts import FactsHeld, Texts
-from ..text.yaml_data import parse_yaml
 from ..tokens.counting import TokenCounter
 from .step_texts import call_text, step_texts
 from .turn_facts import TurnFacts
@@ -127,9 +127,10 @@ class TraceContents:
         replaces it.
         """
         text, result = message.text, self.result_of(message)
-        if result is None:
-            return without_colours(text)
-        return text if text == result.text else self.in_place(text, result.index)
+        if result is not None and text == result.text:
+            return text
+        text = without_colours(text)
+        return text if result is None else self.in_place(text, result.index)
 
     @memo
     def decoded(self, text: str, step: int) -> tuple[str, bool]:
@@ -141,8 +142,8 @@ class TraceContents:
         """A text decoded as far as possible, with its step's result in place of the same data."""
         result, proof = self.results[step], None
         with suppress(NothingParsed):
-            if self._is_yaml(step):
-                return result.text if parse_yaml(text) == self.value(step) else text
+            if self._is_laid_out(step):
+                return result.text if parse_data(text) == self.value(step) else text
         decoded = self.decoded(text, step)[0]
         text = with_runs(written_out(decoded, result.text), result.text)
         with suppress(RecursionError):  # nested too deeply
@@ -151,7 +152,9 @@ class TraceContents:
             proof = next(filter(None, proofs), None)
         is_all = proof or (2 * len(text) > len(result.text) and self._is_all(text, step))
         plain = (
-            plain_lines(self.value(step)) if self._is_yaml(step) else self._texts.plain(result.text)
+            plain_lines(self.value(step))
+            if self._is_laid_out(step)
+            else self._texts.plain(result.text)
         )
         if not is_all or lost_indentation(self._texts.plain(text), plain):
             return text
@@ -170,17 +173,16 @@ class TraceContents:
 
     @memo
     def value(self, step: int) -> Any:
-        """The value of a result, else of its text where that is JSON or YAML; None for other texts."""
+        """The value of a result, else of its text where that is data; None for other texts."""
         result = self.results[step]
         if isinstance(result.data, dict | list):
             return result.data
-        for parse in (parse_json, parse_yaml):
-            with suppress(NothingParsed):
-                return parse(result.text)
+        with suppress(NothingParsed):
+            return parse_data(result.text)
         return None
 
-    def _is_yaml(self, step: int) -> bool:
-        """True if a result is data in YAML, whose indentation is a part of the layout."""
+    def _is_laid_out(self, step: int) -> bool:
+        """True if a result is data in YAML or settings, whose indentation is a part of the layout."""
         result, value = self.results[step], self.value(step)
         return (
             value is not None and value is not result.data and result.text.lstrip()[0] not in "[{"

@@ -294,8 +294,15 @@ class FieldTable:
         texts = around.union(distinct.values())
         identities = texts & self.records_of_identity.keys()
         named = {number for item in identities for number in self.records_named(item)}
+        keys = {key for key, _ in distinct}
         within = Counter(
-            number for item in identities & around for number in self.records_named(item)
+            number
+            for item in identities & around
+            for number in self.records_named(item)
+            if not any(
+                text.casefold() == item and key in keys and (key, plain_value(text)) not in distinct
+                for key, text in self._plain_pairs(number)
+            )  # the pairs name another one
         )
         itself = Counter(
             number
@@ -330,10 +337,12 @@ class FieldTable:
     def _values(self) -> frozenset[str]:
         return frozenset(text.casefold() for _, text, _ in self.fields.pairs())
 
+    def _plain_pairs(self, number: int) -> Iterator[Pair]:
+        return ((plain_key(key), text) for key, text in self._records[number].pairs)
+
     def _pairs_compared(self, number: int) -> frozenset[Pair]:
         """The keys and values of a record in the form for comparison."""
-        pairs = self._records[number].pairs
-        return frozenset((plain_key(key), plain_value(text)) for key, text in pairs)
+        return frozenset((key, plain_value(text)) for key, text in self._plain_pairs(number))
 
     @cached_property
     def _records_of_pair(self) -> dict[Pair, list[int]]:

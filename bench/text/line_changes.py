@@ -13,6 +13,7 @@ from html import unescape
 
 from ..model import grouped
 from .dates import with_plain_moments
+from .decode import without_colours
 from .omissions import omission_in
 from .quantities import kind_of, plain_value, same_value
 
@@ -26,6 +27,9 @@ _SIGN = re.compile(r"[^\w\s\x00-\x7f\u2010-\u2027\u2212€£¥‰°≤≥≠✓�
 
 _OTHER_SIGN = {"+": "-", "-": "+"}
 """The signs of added and removed lines."""
+
+_COMMENTS = "#", "# ", ";", "; ", "//", "// ", "--", "-- "
+_CODE = re.compile(r"[=(){}*;]")
 
 _UNSPACED = re.compile(r"(?<=\d),(?=\d)")
 _DENIAL = re.compile(r"not?|never|cannot|without|un|\w+n['’]t")
@@ -127,14 +131,26 @@ class ResultLines:
         if line not in self._altered:
             plain = unescape(line) if "&" in line else line
             is_known = not self._stripped.isdisjoint((line.strip(), plain.strip()))
-            found: Iterator[str] = (it for piece in _pieces(plain) if (it := self._find(piece)))
-            other = _OTHER_SIGN.get(line[:1], "") + line[1:]
-            if is_known or other in self._known:
-                found = iter([] if is_known else [other])
-            self._altered[line] = next(found, "")
+            found = (was for piece in _pieces(plain) if (was := self._find(piece)))
+            was = self._with_other_sign(plain) or next(found, "")
+            self._altered[line] = "" if is_known else was
             if self._altered[line] and _UNSPACED.search(plain):  # no thousands, but cells of a row
                 self._altered[line] = self.altered(_UNSPACED.sub(", ", plain))
         return self._altered[line]
+
+    def _with_other_sign(self, line: str) -> str:
+        """The line of the result that has the other sign of a change, or that is a comment there
+        and no heading; "" without one.
+
+        >>> lines = ResultLines(["+size = 2", "#43 2 * * * sync", "# Sizes"])
+        >>> [lines.altered(text) for text in ("-size = 2", "43 2 * * * sync", "Sizes")]
+        ['+size = 2', '#43 2 * * * sync', '']
+        """
+        words = line.strip()
+        signed = [_OTHER_SIGN[line[0]] + line[1:]] if line[:1] in _OTHER_SIGN else []
+        if _CODE.search(words):
+            signed += (f"{sign}{words}" for sign in _COMMENTS)
+        return next((other for other in signed if other.strip() in self._stripped), "")
 
     def _find(self, line: str) -> str:
         """The line of the result of which a line is an alteration; "" if the result has that line,
@@ -187,7 +203,7 @@ def _words(line: str) -> list[str]:
     """The words of a line in small letters, with names split and numbers in one spelling; a colon
     after a key counts as an equals sign.
     """
-    line = unescape(line) if "&" in line else line
+    line = without_colours(unescape(line) if "&" in line else line)
     plain = with_plain_moments(line.casefold()).replace("_", " ").replace(": ", " = ")
     plain = plain.replace(" %", "%")
     words = _TOKEN.findall(plain)[: _MOST_TOKENS + 1]

@@ -1,6 +1,6 @@
 """Reading of structured values from a text in any layout.
 
-Read are JSON, Python literals, YAML, and tables (also with the header as strings and lists). Only
+Read are JSON, Python literals, YAML, settings, and tables (also with the header as strings and lists). Only
 records matter, not the shape of the value: every record comes once, with its keys. Linear in the
 text.
 """
@@ -13,11 +13,12 @@ from contextlib import suppress
 from itertools import product
 from typing import Any
 
+from ..model import nested
 from .containers import without_containers
+from .data import parse_data
 from .decode import NothingParsed, parse_prefix
 from .line_notes import without_marks
 from .tables import find_tables
-from .yaml_data import parse_yaml
 
 _PATH = re.compile(r"((?:[A-Za-z_][\w-]*|\[\d+\])(?:\.[\w /-]++|\[\d+\])+)\s*[:=]\s*(.*)")
 
@@ -39,9 +40,11 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
     ([[{'id': 1, 'status': 'a'}]], 'all:')
     """
     text = without_marks(text)
-    with suppress(NothingParsed):
-        return [_plain(parse_yaml(text))], ""
     columns = set(names)
+    with suppress(NothingParsed):
+        value = parse_data(text)
+        if any(isinstance(item, dict) and not columns.isdisjoint(item) for item in nested(value)):
+            return [_plain(value)], ""
     values: list[Any] = []
     rest = text
     if text.lstrip()[:1] in ("{", "["):

@@ -14,6 +14,9 @@ from .findings import check_of
 _DATA = re.compile(r"\s*[{\[|]|(?:[^,;\t|]*(?:[,;](?!\s)|[\t|])){3}")
 """Matches JSON, or a row of a table: three cells with only separators between."""
 
+_QUOTED_KEY = re.compile(r"\"[\w .-]+\"\s*:")
+"""Matches a key in a part of JSON, whose fields the rule `changed` checks in a result."""
+
 
 def misattributed(evidence: ReplayEvidence) -> Check:
     """The check of own texts that give a record another record's value, over those that name a
@@ -31,6 +34,8 @@ def misattributed(evidence: ReplayEvidence) -> Check:
         records = evidence.session.records
         is_read = not isinstance(own, RewrittenResult) or changes_of(own).is_read
         lines = own.new_lines if is_read and records.by_identity else ()
+        if isinstance(own, RewrittenResult):
+            lines = [line for line in lines if not _QUOTED_KEY.search(line)]
         prose = [line for line in lines if not _DATA.match(line) and records.names_any(line)]
         naming += bool(prose)
         summaries += bool(prose) and not isinstance(own, RewrittenResult)

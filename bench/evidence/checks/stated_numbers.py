@@ -31,7 +31,7 @@ _BEFORE_A_COUNT = re.compile(
 )
 """Matches what stands before a number that counts or numbers parts of a text (`3 of 9`)."""
 
-_LAST_WORD = re.compile(r"([^\W\d_]+)[\s#:=]*$")
+_LAST_WORD = re.compile(r"([^\W\d_]+)[\s\"'#:=]*$")
 
 
 class StatedNumbers:

@@ -1,0 +1,101 @@
+"""Data in a text: JSON, YAML, and configuration files in sections."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from contextlib import suppress
+from typing import Any
+
+from .decode import NothingParsed, parse_json
+
+_KEY = r"(?:[\w./-]+(?: [\w./-]+){0,2}|\"[^\"\n]*\"|'[^'\n]*')"
+_LINE = re.compile(rf"\s*+(?:(?:- ++)*{_KEY}:(?: .*)?|-(?: .*)?|#.*|[}}\]]?)")
+_PAIR = re.compile(rf"\s*+(?:- ++)*+{_KEY}:(?: |$)")
+_SECTION = re.compile(r"\[{1,2}([\w.\" /:-]+)\]{1,2}\s*")
+_SETTING = re.compile(r"\s*+(?:export )?([\w.-]+)\s*=\s*(.*)")
+_PAIRS = re.compile(r"(?m)^[ \t]*(?:export )?[\w.\"-]+[ \t]*=")
+_FEWEST_PAIRS, _MOST_CHARS = 4, 200_000
+
+
+def parse_data(text: str) -> Any:
+    """The value that a text consists of, in JSON, YAML, or the settings of a configuration file.
+
+    Raises NothingParsed for any other text.
+
+    >>> parse_data('{"a": 1}'), parse_data("[door]\\nwide = 10\\nhigh = 20\\nopen = 1\\n# old\\nname = 'D1'")
+    ({'a': 1}, {'door': {'wide': 10, 'high': 20, 'open': 1, 'name': 'D1'}})
+    """
+    with suppress(NothingParsed):
+        return parse_json(text)
+    with suppress(NothingParsed):
+        return parse_yaml(text)
+    if len(_PAIRS.findall(text)) < _FEWEST_PAIRS or len(text) > _MOST_CHARS:
+        raise NothingParsed
+    with suppress(tomllib.TOMLDecodeError, RecursionError):
+        return json.loads(json.dumps(tomllib.loads(text, parse_float=str), default=str))
+    return _settings(text)
+
+
+def _settings(text: str) -> dict[str, Any]:
+    """The settings of a configuration file, in its sections; a dot in a key counts as one."""
+    found: dict[str, Any] = {}
+    section = found
+    for line in text.split("\n"):
+        if not line.strip() or line.lstrip()[0] in "#;":
+            continue
+        if heading := _SECTION.fullmatch(line):
+            section = found.setdefault(heading[1], {})
+        setting = _SETTING.fullmatch(line)
+        if not (heading or setting) or not isinstance(section, dict):
+            raise NothingParsed
+        if setting:
+            path, value = setting[1].split("."), setting[2].strip()
+            is_quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "'\""
+            inner: Any = section
+            for key in path[:-1]:
+                inner = inner.setdefault(key, {}) if isinstance(inner, dict) else None
+            if not isinstance(inner, dict) or path[-1] in inner:
+                raise NothingParsed
+            inner[path[-1]] = value[1:-1] if is_quoted else value
+    return found
+
+
+def parse_yaml(text: str) -> Any:
+    """The mapping or list that a text consists of if all of its lines are YAML; scalars as texts.
+
+    Raises NothingParsed for any other text, for fewer than four keys with values, and for equal
+    keys in one mapping.
+
+    >>> parse_yaml("name: W1\\nsize:\\n  width: 10\\n  height: 2.50\\n  unit: m")
+    {'name': 'W1', 'size': {'width': '10', 'height': '2.50', 'unit': 'm'}}
+    >>> parse_yaml("doors:\\n- {id: D1, wide: true}\\n- id: D2\\n  tags: [a, b]\\nopen: no\\nnote: none")["doors"][1]
+    {'id': 'D2', 'tags': ['a', 'b']}
+    >>> parse_yaml("Error: no such file\\nTry again.")
+    Traceback (most recent call last):
+    bench.text.decode.NothingParsed
+    """
+    lines = text.split("\n") if len(text) <= _MOST_CHARS else []
+    if sum(map(bool, map(_PAIR.match, lines))) < _FEWEST_PAIRS or not all(
+        map(_LINE.fullmatch, lines)
+    ):
+        raise NothingParsed
+    import yaml  # slow, and few results are YAML
+
+    try:
+        node = yaml.compose(text, Loader=yaml.CBaseLoader)
+        return _value(node)
+    except (yaml.YAMLError, RecursionError):
+        raise NothingParsed from None
+
+
+def _value(node: Any) -> Any:
+    if node.id == "mapping":
+        pairs = {_value(key): _value(item) for key, item in node.value if key.id == "scalar"}
+        if len(pairs) < len(node.value):
+            raise NothingParsed
+        return pairs
+    if node.id == "sequence":
+        return [_value(item) for item in node.value]
+    return None if node.value in ("null", "~") and node.style is None else node.value
