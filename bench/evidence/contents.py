@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar, cast, get_type_hints
 from msgspec.structs import replace
 
 from ..model import Message, SystemTurn, ToolResult, Trace, UserTurn, memo
-from ..text.data import parse_data
+from ..text.data import comments_of, parse_data
 from ..text.decode import (
     LONG_CHARS,
     NothingParsed,
@@ -141,9 +141,14 @@ class TraceContents:
     def in_place(self, text: str, step: int) -> str:
         """A text decoded as far as possible, with its step's result in place of the same data."""
         result, proof = self.results[step], None
-        with suppress(NothingParsed):
-            if self._is_laid_out(step):
-                return result.text if parse_data(text) == self.value(step) else text
+        if self._is_laid_out(step):
+            comments = comments_of(result.text)
+            if any(words not in text for words, _ in comments):
+                return text
+            with suppress(NothingParsed):
+                is_same_data = parse_data(text) == self.value(step)
+                is_all = is_same_data and comments in (comments_of(text), [])
+                return result.text if is_all else text
         decoded = self.decoded(text, step)[0]
         text = with_runs(written_out(decoded, result.text), result.text)
         with suppress(RecursionError):  # nested too deeply

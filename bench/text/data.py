@@ -11,10 +11,11 @@ from typing import Any
 from .decode import NothingParsed, parse_json
 
 _KEY = r"(?:[\w./-]+(?: [\w./-]+){0,2}|\"[^\"\n]*\"|'[^'\n]*')"
-_LINE = re.compile(rf"\s*+(?:(?:- ++)*{_KEY}:(?: .*)?|-(?: .*)?|#.*|[}}\]]?)")
+_LINE = re.compile(rf"\s*+(?:(?:- ++)*{_KEY}:(?: .*)?|-(?: .*)?|#(?!# ).*|[}}\]]?)")
 _PAIR = re.compile(rf"\s*+(?:- ++)*+{_KEY}:(?: |$)")
 _SECTION = re.compile(r"\[{1,2}([\w.\" /:-]+)\]{1,2}\s*")
 _SETTING = re.compile(r"\s*+(?:export )?([\w.-]+)\s*=\s*(.*)")
+_COMMENT = re.compile(r"(?:^[#;]+|\s#)\s*(\S.*)")
 _PAIRS = re.compile(r"(?m)^[ \t]*(?:export )?[\w.\"-]+[ \t]*=")
 _FEWEST_PAIRS, _MOST_CHARS = 4, 200_000
 
@@ -84,10 +85,26 @@ def parse_yaml(text: str) -> Any:
     import yaml  # slow, and few results are YAML
 
     try:
-        node = yaml.compose(text, Loader=yaml.CBaseLoader)
-        return _value(node)
+        value = _value(yaml.compose(text, Loader=yaml.CBaseLoader))
     except (yaml.YAMLError, RecursionError):
         raise NothingParsed from None
+    if isinstance(value, list) and not all(isinstance(item, dict) for item in value):
+        raise NothingParsed  # a list in prose
+    return value
+
+
+def comments_of(text: str) -> list[tuple[str, str]]:
+    """The comments of data in YAML or settings, each with the line that it is in or above.
+
+    >>> comments_of("# sizes\\na = 1 # m\\nb = 2")
+    [('sizes', 'a = 1 # m'), ('m', 'a = 1 # m')]
+    """
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    return [
+        (match[1], below if match.start() == 0 else line)
+        for line, below in zip(lines, [*lines[1:], ""], strict=True)
+        for match in _COMMENT.finditer(line)
+    ]
 
 
 def _value(node: Any) -> Any:
