@@ -69,8 +69,12 @@ def prices_of(runs: Runs, names: Sequence[str], economy: Economy) -> dict[str, P
 
 def leave_one_out_ratio(ranked: Sequence[Ranked], runs: Runs, economy: Economy) -> float | None:
     """The ratio of the price to today's if each task used what is cheapest on all other tasks, among
-    the strategies that are not refused; None where it is not known."""
-    candidates = [item for item in ranked if item.strategy != TODAY and item.verdict not in REFUSED]
+    the strategies that could be shipped; None where it is not known."""
+    candidates = [
+        item
+        for item in ranked
+        if item.strategy != TODAY and item.verdict not in REFUSED and not item.marks
+    ]
     names = [item.strategy for item in sorted(candidates, key=preference)]
     today = runs.by_task(TODAY, METRICS[economy])
     totals = [runs.by_task(name, METRICS[economy]) for name in names]
