@@ -19,11 +19,14 @@ from .quantities import kind_of, plain_value, same_value
 
 _TOKEN = re.compile(
     r"(?:(?<![\w.)\]])[-+\u2212]?[$€£¥]?)?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+\b|[%‰°]|(?=[A-Za-z]{1,3}\b))"
-    r"|(?:(?<![\w.)\]}\"'*-])[-\u2212](?=\d))?[$€£¥]?\w+(?:[-.:/@'’]\w+)*|[<>≤≥≠=✓✔✗✘✅❌]"
+    r"|(?:(?<![\w.)\]}\"'*-])[-\u2212](?=\d))?[$€£¥]?\w+(?:[-.:/@'’]\w+)*|[<>≤≥≠=\u2713-\u2718✅❌]"
 )
 _NUMBER = re.compile(r"\W?\d[\d.,]*[%‰°]?")
-_SIGN = re.compile(r"[^\w\s\x00-\x7f\u2010-\u2027\u2212€£¥‰°≤≥≠✓✔✗✘✅❌]")
+_SIGN = re.compile(r"[^\w\s\x00-\x7f\u2010-\u2027\u2212€£¥‰°≤≥≠\u2713-\u2718✅❌]")
 """Matches a sign outside ASCII that is no punctuation and states nothing itself."""
+
+_TICKS = frozenset("✅❌").union(map(chr, range(0x2713, 0x2719)))
+"""The signs for right and wrong."""
 
 _OTHER_SIGN = {"+": "-", "-": "+"}
 """The signs of added and removed lines."""
@@ -254,7 +257,9 @@ def _is_altered(shown: Sequence[str], original: Sequence[str]) -> bool:
         pairs = [pair for pair in pairs if not same_value(*pair)]
         kept += len(new) - len(pairs)
         is_cut = len(pairs) == 1 and (at_end or start == 0) and _is_cut(*pairs[0])
-        is_like = any(kind_of(one) == kind_of(other) for one, other in pairs)
+        is_like = any(
+            kind_of(one) == kind_of(other) or {one, other} <= _TICKS for one, other in pairs
+        )
         differs = differs or (is_like and not is_cut)
     return differs and kept >= _SAME * len(original)
 
