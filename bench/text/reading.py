@@ -43,7 +43,10 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
     columns = set(names)
     with suppress(NothingParsed):
         value = parse_data(text)
-        if any(isinstance(item, dict) and not columns.isdisjoint(item) for item in nested(value)):
+        keys = [
+            key for item in nested(value) if isinstance(item, dict) for key in _scalar_keys(item)
+        ]
+        if 2 * sum(map(columns.__contains__, keys)) >= max(1, len(keys)):
             return [_plain(value)], ""
     values: list[Any] = []
     rest = text
@@ -61,6 +64,11 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
     values += [rows] if rows else []
     data, _ = without_containers(rest)
     return [_plain(value) for value in [*values, *data]], rest
+
+
+def _scalar_keys(value: Mapping[Any, Any]) -> list[Any]:
+    """The keys of a mapping that lead to scalars."""
+    return [key for key, item in value.items() if not isinstance(item, dict | list)]
 
 
 def is_path(line: str) -> bool:
