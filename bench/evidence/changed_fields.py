@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
-from itertools import chain, islice
+from itertools import chain
 from typing import Any, NamedTuple
 
-from ..model import as_text, grouped, nested
+from ..model import as_text, nested
 from ..model.scores import Finding
+from ..text.data import parse_data
 from ..text.dates import moment_of
-from ..text.decode import NothingParsed, parse_json
+from ..text.decode import NothingParsed
 from ..text.fields import FieldTable
 from ..text.instructions import is_denied, is_unit
+from ..text.parts import are_parts
 from ..text.places import occurs
 from ..text.quantities import is_quantity, kind_of, same_value
 from ..text.separators import TYPES
@@ -76,83 +77,31 @@ def _are_compared(own: RewrittenResult, text: str, pieces: list[str]) -> bool:
     if own.shows_all:
         return True
     value = messages.contents.value(own.result.index)
-    if _is_reordered(text, value):
-        return False
-    recorded = {key: dict.fromkeys(lists) for key, lists in grouped(_lists_of(value)).items()}
-    for key, values in _lists_in(text):
-        full = recorded.get(key)
-        if not (_is_part(table, values, full) if full else _is_in_order(table, key, values)):
+    with suppress(NothingParsed):
+        shown = parse_data(text)
+        if not are_parts(shown, value, table.says_value) or not _are_in_order(shown, table):
             return False
     records = (record for reading in readings for record in reading.records)
     compared = sum(table.has_key(key) for record in records for key, _ in record.pairs)
     return 2 * compared >= len(messages.fields_in(own.result.index, text))
 
 
-def _is_reordered(text: str, value: Any) -> bool:
-    """True if data have a list with the items of another one in an order that is not its own, nor
-    the reverse.
-
-    >>> full = {"legs": [{"to": "B"}, {"to": "A"}, {"to": "C"}]}
-    >>> [_is_reordered(f'{{"legs": [{legs}]}}', full) for legs in (
-    ...     '{"to": "A"}, {"to": "B"}, {"to": "C"}', '{"to": "C"}, {"to": "A"}, {"to": "B"}', '{"to": "A"}')]
-    [True, False, False]
+def _are_in_order(shown: Any, table: FieldTable) -> bool:
+    """False if data have a list with values of a column in another order than the rows, or without
+    equal ones, so that nobody can tell which row each belongs to.
     """
-    with suppress(NothingParsed):
-        orders = {order for items in _orders_in(value) for order in (items, items[::-1])}
-        known = {tuple(sorted(items)) for items in orders}
-        shown = _orders_in(parse_json(text))
-        return any(tuple(sorted(items)) in known and items not in orders for items in shown)
-    return False
-
-
-def _orders_in(value: Any) -> list[tuple[str, ...]]:
-    """The lists of several items in a value, with each item as JSON."""
-    lists = (node for node in nested(value) if isinstance(node, list) and len(node) > 1)
-    return [tuple(json.dumps(item, sort_keys=True) for item in items) for items in lists]
-
-
-def _lists_in(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the lists of scalars in data, each with its key."""
-    with suppress(NothingParsed):
-        yield from _lists_of(parse_json(text))
-
-
-def _lists_of(value: Any) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the lists of scalars in a value, each with the key that leads to it.
-
-    >>> [*_lists_of({"m": [[1, 2], [3]], "rows": [{"tags": ["a"]}]})]
-    [('m', ('1', '2')), ('m', ('3',)), ('tags', ('a',))]
-    """
-    waiting = [("", value)]
-    while waiting:
-        key, node = waiting.pop()
-        inner: list[tuple[str, Any]] = []
-        if isinstance(node, dict):
-            inner = [*node.items()]
-        elif isinstance(node, list) and any(isinstance(item, dict | list) for item in node):
-            inner = [(key, item) for item in node]
-        elif isinstance(node, list):
-            yield key, tuple(map(as_text, node))
-        waiting.extend(reversed(inner))
-
-
-def _is_part(table: FieldTable, values: Sequence[str], lists: Collection[Sequence[str]]) -> bool:
-    """True if the values of a list, except words that the result does not have, are in one of some
-    lists, in its order. Of many lists the first ones are searched."""
-    if values in lists:
-        return True
-    known = [value for value in values if table.says_value(value)]
-    rests = map(iter, islice(lists, _MOST_LISTS))
-    return any(
-        all(any(same_value(value, other) for other in rest) for value in known) for rest in rests
-    )
-
-
-def _is_in_order(table: FieldTable, key: str, values: Sequence[str]) -> bool:
-    """False for a list with values of a column in another order than the rows, or without equal
-    ones, so that nobody can tell which row each belongs to."""
-    column = [item.text for item in table.fields if plain_key(item.key) == plain_key(key)]
-    return not column or (len(values) <= len(column) and all(map(same_value, values, column)))
+    for node in nested(shown):
+        for key, values in node.items() if isinstance(node, dict) else ():
+            if isinstance(values, list) and not table.has_container(key):
+                column = [
+                    item.text for item in table.fields if plain_key(item.key) == plain_key(key)
+                ]
+                texts = [*map(as_text, values)]
+                if column and not (
+                    len(texts) <= len(column) and all(map(same_value, texts, column))
+                ):
+                    return False
+    return True
 
 
 class _Piece:

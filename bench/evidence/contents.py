@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar, cast, get_type_hints
 from msgspec.structs import replace
 
 from ..model import Message, SystemTurn, ToolResult, Trace, UserTurn, memo
-from ..text.data import comments_of, parse_data
+from ..text.data import comments_of, parse_data, paths_of
 from ..text.decode import (
     LONG_CHARS,
     NothingParsed,
@@ -141,14 +141,14 @@ class TraceContents:
     def in_place(self, text: str, step: int) -> str:
         """A text decoded as far as possible, with its step's result in place of the same data."""
         result, proof = self.results[step], None
-        if self._is_laid_out(step):
+        if self.is_laid_out(step):
             comments = comments_of(result.text)
-            if any(words not in text for words, _ in comments):
+            if self.lost_comment(text, step):
                 return text
             with suppress(NothingParsed):
-                is_same_data = parse_data(text) == self.value(step)
-                is_all = is_same_data and comments in (comments_of(text), [])
-                return result.text if is_all else text
+                if paths_of(parse_data(text)) != paths_of(self.value(step)):
+                    return text
+                return result.text if comments in (comments_of(text), []) else text
         decoded = self.decoded(text, step)[0]
         text = with_runs(written_out(decoded, result.text), result.text)
         with suppress(RecursionError):  # nested too deeply
@@ -158,7 +158,7 @@ class TraceContents:
         is_all = proof or (2 * len(text) > len(result.text) and self._is_all(text, step))
         plain = (
             plain_lines(self.value(step))
-            if self._is_laid_out(step)
+            if self.is_laid_out(step)
             else self._texts.plain(result.text)
         )
         if not is_all or lost_indentation(self._texts.plain(text), plain):
@@ -186,12 +186,17 @@ class TraceContents:
             return parse_data(result.text)
         return None
 
-    def _is_laid_out(self, step: int) -> bool:
+    def is_laid_out(self, step: int) -> bool:
         """True if a result is data in YAML or settings, whose indentation is a part of the layout."""
         result, value = self.results[step], self.value(step)
         return (
             value is not None and value is not result.data and result.text.lstrip()[0] not in "[{"
         )
+
+    def lost_comment(self, text: str, step: int) -> str:
+        """The first comment in the YAML or settings of a result that a text lacks; "" without one."""
+        comments = comments_of(self.results[step].text) if self.is_laid_out(step) else []
+        return next((words for words, _ in comments if words not in text), "")
 
     @memo
     def _scalars(self, step: int) -> list[Scalars]:

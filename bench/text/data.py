@@ -6,8 +6,10 @@ import json
 import re
 import tomllib
 from contextlib import suppress
+from itertools import chain
 from typing import Any
 
+from ..model import as_text
 from .decode import NothingParsed, parse_json
 
 _KEY = r"(?:[\w./-]+(?: [\w./-]+){0,2}|\"[^\"\n]*\"|'[^'\n]*')"
@@ -91,6 +93,23 @@ def parse_yaml(text: str) -> Any:
     if isinstance(value, list) and not all(isinstance(item, dict) for item in value):
         raise NothingParsed  # a list in prose
     return value
+
+
+def paths_of(value: Any, path: str = "") -> dict[str, str]:
+    """The scalars of a value by their paths; signs between the parts of a path do not count.
+
+    >>> paths_of({"a": {"b.c": 1}, "d": [True]}) == paths_of({"a.b": {"c": 1}, "d[0]": True})
+    True
+    """
+    items: Any = ()
+    if isinstance(value, dict):
+        items = value.items()
+    elif isinstance(value, list):
+        items = enumerate(value)
+    if not items:
+        return {".".join(re.findall(r"[^.\[\]]+", path)): as_text(value)}
+    inner = (paths_of(item, f"{path}.{key}") for key, item in items)
+    return dict(chain.from_iterable(found.items() for found in inner))
 
 
 def comments_of(text: str) -> list[tuple[str, str]]:

@@ -23,6 +23,7 @@ from .text_records import (
     word_of,
     words_in,
 )
+from .value_forms import by_rows
 
 _LARGE, _FEW_QUESTIONS = 50_000, 30
 """Of so many fields, so many facts are looked for in each one; who asks more often is worth an
@@ -39,7 +40,7 @@ class FieldTable:
     """
 
     def __init__(self, value: Any) -> None:
-        value = decode_strings(value)
+        value = by_rows(decode_strings(value))
         self._records = list(records_of(value))
         self.containers = frozenset(map(plain_key, container_keys(value)))
         self.names = frozenset().union(*{record.keys for record in self._records}) - {""}

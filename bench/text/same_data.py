@@ -21,7 +21,7 @@ from .layout_walk import Walk
 from .layouts import Layouts
 from .lossless import write_tables
 from .rewritten_json import form_of
-from .value_forms import EVERY, by_columns, with_constants_once
+from .value_forms import EVERY, by_columns, by_rows, with_constants_once
 from .value_tree import words_of_key
 from .written_values import folded_lines, stands_in
 
@@ -127,6 +127,7 @@ class Scalars:
         forms = (
             (with_constants_once(self._value), EVERY),
             (by_columns(self._value), frozenset[str]()),
+            (by_rows(self._value), frozenset[str]()),
         )
         return [Scalars(form, self._words | words) for form, words in forms if form != self._value]
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
+
+_MOST_DEPTH = 60
 
 EVERY = frozenset({"all", "always", "common", "constant", "each", "every", "one", "same", "shared"})
 """The words by which a text says that a value is that of every record."""
@@ -38,6 +41,46 @@ def by_columns(value: Any) -> Any:
         return {key: by_columns(value[key]) for key in value} if isinstance(value, dict) else value
     columns = {key: by_columns([row[key] for row in records]) for key in records[0]}
     return columns if isinstance(value, list) else {"key": [*value], **columns}
+
+
+def by_rows(value: Any, depth: int = 0) -> Any:
+    """A value in which lists of one length, and lists below a list of their names, are records.
+
+    >>> by_rows({"columns": ["id", "ok"], "rows": [[1, True], [2, False]]})
+    [{'id': 1, 'ok': True}, {'id': 2, 'ok': False}]
+    >>> by_rows({"of": 3, "head": ["id", "ok"], "rows": [[1, True]], "page": {"id": [1, 2], "n": [3, 4]}})
+    {'of': 3, 'rows': [{'id': 1, 'ok': True}], 'page': [{'id': 1, 'n': 3}, {'id': 2, 'n': 4}]}
+    """
+    if depth > _MOST_DEPTH:
+        return value
+    if isinstance(value, Mapping):
+        return _with_rows({key: by_rows(item, depth + 1) for key, item in value.items()})
+    return (
+        [by_rows(item, depth + 1) for item in value] if isinstance(value, list | tuple) else value
+    )
+
+
+def _with_rows(value: dict[Any, Any]) -> Any:
+    lists = {key: item for key, item in value.items() if isinstance(item, list)}
+    flat = [key for key in lists if lists[key] and not any(map(_is_container, lists[key]))]
+    sizes = {*map(len, lists.values())}
+    if len(lists) == len(value) and len(flat) > 1 and len(sizes) == 1 and sizes != {1}:
+        return [dict(zip(value, row, strict=True)) for row in zip(*lists.values(), strict=True)]
+    for name, key in product(filter(lambda key: _are_names(lists[key]), flat), lists):
+        header, rows = lists[name], lists[key]
+        if rows and all(isinstance(row, list) and len(row) == len(header) for row in rows):
+            records = [dict(zip(header, row, strict=True)) for row in rows]
+            rest = {other: value[other] for other in value if other != name}
+            return {**rest, key: records} if len(rest) > 1 else records
+    return value
+
+
+def _is_container(value: Any) -> bool:
+    return isinstance(value, dict | list)
+
+
+def _are_names(values: list[Any]) -> bool:
+    return all(isinstance(one, str) for one in values) and len({*values}) == len(values)
 
 
 def _records_in(value: Any) -> list[dict[str, Any]]:

@@ -165,7 +165,7 @@ def _missing_in_silence(own: RewrittenResult) -> str:
         )
         lost = next(untold, "")
     text, original = map(messages.texts.plain, (own.text, own.result.text))
-    lost = lost or left_out(text, original)
+    lost = lost or messages.contents.lost_comment(text, step) or left_out(text, original)
     if lost:
         return f"{quoted(lost)} {_IN_SILENCE}"
     line = lost_indentation(text, original)
