@@ -11,6 +11,7 @@ from html import unescape as unescape_html
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..model import ToolResult, compact_json
+from ..text.column_claims import holds
 from ..text.decode import LONG_CHARS, NothingParsed, parse_json, plain_lines
 from ..text.escapes import unescape
 from ..text.excerpts import NOTICE_CHARS, Gap, folded, folded_once, gaps_of, shared
@@ -132,6 +133,13 @@ class RewrittenResult(OwnText):
     def failed(self) -> bool:
         """True if the result failed."""
         return self.session.failed(self.result)
+
+    def states_columns(self, sentence: str) -> bool:
+        """True if a sentence of it, with its line, rightly states sums, extremes or the order of
+        columns."""
+        rows = self.session.messages.reading(self.message.text).records
+        lines = (line for line in self.message.text.split("\n") if sentence in line)
+        return any(holds(line, self.table, rows) for line in lines)
 
     @cached_property
     def notices(self) -> Notices:

@@ -238,6 +238,17 @@ class FieldTable:
         """The values under a key, in order, each with its count."""
         return self._columns.get(plain_key(key), Counter())
 
+    def column_at(self, path: Sequence[str]) -> list[str]:
+        """The values under the last key of a path, in records below the key before it."""
+        *outer, key = map(plain_key, path)
+        return [
+            text
+            for record in self._records
+            if not outer or plain_key(record.name) == outer[-1]
+            for name, text in record.pairs
+            if plain_key(name) == key
+        ]
+
     def values(self, records: Sequence[int], key: str) -> dict[str, None]:
         """The distinct values under a key in some records, or in records around them, in order."""
         key = plain_key(key)

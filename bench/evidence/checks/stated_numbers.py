@@ -50,10 +50,12 @@ class StatedNumbers:
         `states_all`. A sentence there about the text itself may count anything else; any other
         unknown number comes with False, since it may be computed.
         """
+        shown = self._own if isinstance(self._own, RewrittenResult) else None
         matches = [*_NUMBER.finditer(text)]
+        if matches and shown and shown.states_columns(sentence):
+            return
         values = [number_value(match[0].rstrip("%, ")) for match in matches]
         terms = [*values, *_numbers_of(near)]
-        shown = self._own if isinstance(self._own, RewrittenResult) else None
         counts_itself = bool(matches) and shown is not None and is_about_itself(shown, sentence)
         for match, value in zip(matches, values, strict=True):
             written = match[0].rstrip("%, ")

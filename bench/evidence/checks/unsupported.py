@@ -85,8 +85,10 @@ def _sentences_with(own: RewrittenResult, text: str, words: frozenset[str]) -> I
     ]
     with_word = [item for item in sentences if words & {*WORD.findall(item.casefold())}]
     for sentence in with_word or sorted(words):
-        if not is_about_itself(own, sentence) and not re.search(
-            rf"{re.escape(sentence)}(?!\w)", own.result.text
+        if not (
+            is_about_itself(own, sentence)
+            or own.states_columns(sentence)
+            or re.search(rf"{re.escape(sentence)}(?!\w)", own.result.text)
         ):
             yield sentence
 
@@ -173,9 +175,8 @@ def _quantified(own: RewrittenResult, text: str) -> Iterator[str]:
         was.update(filter(SAME.fullmatch, now))
     for sentence, quantified in sentences:
         more = [word for word in quantified if now[word] > was[word]]
-        if more and not (
-            is_about_itself(own, sentence) and not _speaks_of_the_rest(sentence, more)
-        ):
+        is_free = is_about_itself(own, sentence) and not _speaks_of_the_rest(sentence, more)
+        if more and not is_free and not own.states_columns(sentence):
             yield sentence
 
 
