@@ -86,10 +86,8 @@ def with_decision(
     against = Against(compared, base)
     shared = {run.id for run in against.now.all}
     new = [run.id for run in against.all.all if run.id not in shared] if base else []
-    notes = [*compared.notes, *(["new since the baseline: " + listed(new, 3)] if new else [])]
-    compared = replace(
-        compared, gates=gates, moves=moves(against), new_runs=len(new), notes=tuple(notes)
-    )
+    notes = (*compared.notes, *(["new since the baseline: " + listed(new, 3)] if new else []))
+    compared = replace(compared, gates=gates, moves=moves(against), new_runs=len(new), notes=notes)
     return advised(compared, rates=rates, portfolio=portfolio)
 
 
@@ -171,10 +169,8 @@ def _ranked_strategy(
         rules = (*rules, _gain(question, prices, question.better.get(name)))
     todays = verdict_of(rules) or "keep"
     failed = any(rule.rule == "ran" and rule.findings for rule in rules)
-    missed, old = (
-        None if failed else runs.share(name, metric).value
-        for metric in ("needed.missed_turn_rate", "needed.recall.far")
-    )
+    shares = "needed.missed_turn_rate", "needed.recall.far"
+    missed, old = (None if failed else runs.share(name, metric).value for metric in shares)
     return Ranked(
         strategy=name,
         verdict=todays if is_today else _verdict(question, rules, prices, marks),
@@ -203,9 +199,7 @@ def _gain(
 def _cheaper(question: _Question, own: Mapping[Economy, Price | None]) -> RuleResult:
     """The result of the rule *cheaper*: the saving is certain; if the cache is assumed, also
     without it."""
-    asked = [
-        price for economy, price in own.items() if economy == question.deciding or question.assumed
-    ]
+    asked = [price for it, price in own.items() if it == question.deciding or question.assumed]
     worst = max(asked, key=lambda price: finite(price.high if price else None))
     passed = all(price is not None and price.certain for price in asked)
     return RuleResult(rule="cheaper", passed=passed, value=worst.high if worst else None, limit=1.0)
@@ -245,11 +239,8 @@ def _strategy_to_advise(
     preferred.
     """
     ships = [item for item in ordered if item.verdict == "ship"]
-    ratios = {
-        item.strategy: price.ratio
-        for item in ships
-        if (price := item.price(question.deciding)) is not None
-    }
+    prices = ((item.strategy, item.price(question.deciding)) for item in ships)
+    ratios = {name: price.ratio for name, price in prices if price is not None}
     least = ratios.get(ships[0].strategy) if ships else None
     if question.answers != "savings" or least is None:
         return ships[0].strategy if ships else None
@@ -295,10 +286,6 @@ def _advice(
 def _cheapest_rejected(ordered: tuple[Ranked, ...], deciding: Economy) -> str | None:
     """The cheapest strategy that would save but is refused by a rule other than the last; None
     without one."""
-    prices = {
-        item.strategy: price.per_run
-        for item in ordered
-        if item.verdict in REFUSED
-        if (price := item.price(deciding)) and price.saves
-    }
-    return min(prices, key=lambda name: (prices[name], name), default=None)
+    prices = ((it.strategy, it.price(deciding)) for it in ordered if it.verdict in REFUSED)
+    saving = ((price.per_run, name) for name, price in prices if price and price.saves)
+    return min(saving, default=(0.0, None))[1]

@@ -64,10 +64,8 @@ def score_bytes(file: ScoreFile) -> bytes:
     The same input gives the same bytes.
     """
     written = msgspec.structs.replace(file, runs=tuple(run.as_written for run in file.runs))
-    return (
-        msgspec.json.format(json_bytes(msgspec.to_builtins(written), order="sorted"), indent=2)
-        + b"\n"
-    )
+    data = json_bytes(msgspec.to_builtins(written), order="sorted")
+    return msgspec.json.format(data, indent=2) + b"\n"
 
 
 def read_scores(path: Path, title: str = "") -> ScoreFile | None:

@@ -133,9 +133,8 @@ def holm(p_values: Mapping[Key, float]) -> dict[Key, float]:
     corrected: dict[Key, float] = {}
     least = 0.0
     for name in sorted(p_values, key=p_values.__getitem__):
-        corrected[name] = least = min(
-            1.0, max(least, p_values[name] * (len(p_values) - len(corrected)))
-        )
+        left = len(p_values) - len(corrected)
+        corrected[name] = least = min(1.0, max(least, p_values[name] * left))
     return corrected
 
 
@@ -171,9 +170,8 @@ def leave_one_out(costs: Sequence[Sequence[float]], today: Sequence[float]) -> f
     paid: list[float] = []
     for at, here in enumerate(today):
         others = [of_all - values[at] for of_all, values in zip(sums, costs, strict=True)]
-        chosen = next(
-            n for n, price in enumerate(others) if price <= min(others) + EQUAL * (total - here)
-        )
+        most = min(others) + EQUAL * (total - here)
+        chosen = next(n for n, price in enumerate(others) if price <= most)
         paid.append(costs[chosen][at])
     return math.fsum(paid) / total
 

@@ -66,9 +66,7 @@ def _dropped(against: Against) -> Iterator[tuple[GateRule, str]]:
     for rule in against.base.rules if against.base else ():
         strictly = [it for it in compared.rules if is_as_strict(it, rule)]
         judged = {name for it in strictly for name in judged_strategies(it, compared)}
-        yield from (
-            (rule, name) for name in judged_strategies(rule, compared) if name not in judged
-        )
+        yield from ((rule, it) for it in judged_strategies(rule, compared) if it not in judged)
 
 
 # ---------------------------------------------------------------- one gate

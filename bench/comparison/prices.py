@@ -39,21 +39,13 @@ def prices_of(runs: Runs, names: Sequence[str], economy: Economy) -> dict[str, P
     """
     metric, count = METRICS[economy], max(1, len(runs.all))
     unit: Literal["usd", "tokens"] = "tokens" if economy == "tokens" else "usd"
-    costs = {
-        name: own for name in (TODAY, *names) if (own := runs.by_task(name, metric)) is not None
-    }
+    totals = ((name, runs.by_task(name, metric)) for name in (TODAY, *names))
+    costs = {name: own for name, own in totals if own is not None}
     prices = {name: Price(unit=unit, per_run=math.fsum(own) / count) for name, own in costs.items()}
     today, enough = costs.pop(TODAY, None), len(runs.tasks) >= FEWEST
-    ratios = {
-        name: ratio
-        for name, own in costs.items()
-        if today and (ratio := ratio_of_totals(today, own)) is not None
-    }
-    tries = {
-        name: (tuple(costs[name]), ratio.p)
-        for name, ratio in ratios.items()
-        if costs[name] != today
-    }
+    found = ((name, ratio_of_totals(today, own) if today else None) for name, own in costs.items())
+    ratios = {name: ratio for name, ratio in found if ratio is not None}
+    tries = {it: (tuple(costs[it]), ratio.p) for it, ratio in ratios.items() if costs[it] != today}
     corrected = corrected_for_tries(tries)
     for name, ratio in ratios.items():
         p = corrected.get(name, 1.0)
@@ -70,11 +62,8 @@ def prices_of(runs: Runs, names: Sequence[str], economy: Economy) -> dict[str, P
 def leave_one_out_ratio(ranked: Sequence[Ranked], runs: Runs, economy: Economy) -> float | None:
     """The ratio of the price to today's if each task used what is cheapest on all other tasks, among
     the strategies that could be shipped; None where it is not known."""
-    candidates = [
-        item
-        for item in ranked
-        if item.strategy != TODAY and item.verdict not in REFUSED and not item.marks
-    ]
+    others = (item for item in ranked if item.strategy != TODAY and not item.marks)
+    candidates = [item for item in others if item.verdict not in REFUSED]
     names = [item.strategy for item in sorted(candidates, key=preference)]
     today = runs.by_task(TODAY, METRICS[economy])
     totals = [runs.by_task(name, METRICS[economy]) for name in names]

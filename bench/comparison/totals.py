@@ -100,11 +100,8 @@ class Runs:
 
     def worst(self, strategy: str, metric: str, *, lowest: bool) -> str:
         """The run where a number is worst; "" where no run has one."""
-        values = {
-            run.id: value if lowest else -value
-            for run in self.all
-            if (value := value_of(self.number(run, strategy, metric))) is not None
-        }
+        known = ((run.id, value_of(self.number(run, strategy, metric))) for run in self.all)
+        values = {run: value if lowest else -value for run, value in known if value is not None}
         return min(values, key=lambda run: (values[run], run), default="")
 
     def total(self, strategy: str, info: MetricInfo) -> Number:

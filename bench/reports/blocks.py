@@ -226,9 +226,7 @@ def table(
             has_digits = re.search(r"\d|unchanged", "".join(plain(cell.text) for cell in cells))
             is_number = at > 0 and bool(has_digits) and all(cell.is_number for cell in cells)
             columns[at] = Column(title, card, is_number, any(cell.chart for cell in cells))
-    kept = [
-        row if isinstance(row, str) else tuple(row[at] for at in columns) for row in built[:most]
-    ]
+    kept = [it if isinstance(it, str) else tuple(it[at] for at in columns) for it in built[:most]]
     rest = sum(not isinstance(row, str) for row in built[most:])
     caption = " ".join(filter(None, [f"{counted(rest, f'more {noun}')}." if rest else "", note]))
     return Table(name, tuple(columns.values()), tuple(kept), look, caption)

@@ -29,10 +29,8 @@ _SPECIAL = re.compile(r"([\\`*_\[\]<>|~#])")
 def render(reports: Sequence[Report]) -> Iterator[str]:
     """Headings, sentences and tables; a chart is shown as its description."""
     for report in reports:
-        yield (
-            "\n\n".join([f"# {escape(report.title)}", *filter(None, [escape(report.about)])])
-            + "\n\n"
-        )
+        head = [f"# {escape(report.title)}", *filter(None, [escape(report.about)])]
+        yield "\n\n".join(head) + "\n\n"
         for section in report.sections:
             heading = "" if section is report.sections[0] else f"## {escape(section.heading)}\n\n"
             yield heading + markdown(section.blocks) + "\n\n"

@@ -29,10 +29,8 @@ def scatter(reading: Reading) -> Drawing | None:
     }
     if TODAY not in places or len(places) < 2:
         return None
-    xs = {
-        name: stretched(price / (places[TODAY][0] or 1.0) - 1)
-        for name, (price, _) in places.items()
-    }
+    today = places[TODAY][0] or 1.0
+    xs = {name: stretched(price / today - 1) for name, (price, _) in places.items()}
     room = 0.13 * (max(xs.values()) - min(xs.values())) or 0.1
     across = Axis(min(xs.values()) - room, max(xs.values()) + room)
     limit, most = reading.limit("needed"), max(missed for _, missed in places.values())

@@ -51,9 +51,7 @@ def audit_report(audits: Sequence[SessionAudit], skipped: Sequence[Skipped] = ()
         ("rereads", "Read twice", "Results that were read twice", rereads(sessions)),
         ("trust", "Trust", "Trust", _trust(sessions)),
     )
-    sections = (
-        Section(anchor, name, heading, tuple(blocks)) for anchor, name, heading, blocks in named
-    )
+    sections = (Section(anchor, name, head, tuple(blocks)) for anchor, name, head, blocks in named)
     title = f"Where did the tokens of {subject} go?"
     shown = tuple(section for section in sections if section.blocks)
     return Report(title, " · ".join(filter(None, about)), sessions.verdict, shown)

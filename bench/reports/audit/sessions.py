@@ -84,9 +84,8 @@ class Sessions:
         if self.minimum:
             now, least = self.minimum
             sizes = f"{self.words(now, unit=False)} → {self.words(least)}"
-            text += (
-                f" Theoretical minimum: {sizes} by replay, {change(least / now).lstrip('−')} less."
-            )
+            less = change(least / now).lstrip("−")
+            text += f" Theoretical minimum: {sizes} by replay, {less} less."
         return text
 
     def size_of(self, charges: Charges) -> float:

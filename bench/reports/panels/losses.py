@@ -45,9 +45,7 @@ def sections(reading: Reading) -> Iterator[Section]:
 def _heat(reading: Reading) -> Iterator[Block]:
     """Yield the table of missed turns by run and strategy, the worst runs first."""
     names = [item.strategy for item in reading.tried if "inactive" not in item.marks]
-    missed = {
-        run.id: {name: reading.at(run, name, MISSED) for name in names} for run in reading.runs
-    }
+    missed = {run.id: {it: reading.at(run, it, MISSED) for it in names} for run in reading.runs}
     total = {name: sum(values[name] or 0 for values in missed.values()) for name in names}
     losing = sorted(filter(total.get, names), key=lambda name: -total[name])
     if not losing:
@@ -102,9 +100,7 @@ def _findings(reading: Reading) -> Iterator[Block]:
 
 def _details(reading: Reading) -> Iterator[Block]:
     """Yield the worst runs of each strategy; only the one that loses most is not folded."""
-    items = sorted(
-        reading.compared.details, key=lambda item: (-len(_lost(item)), -len(item.missed))
-    )
+    items = sorted(reading.compared.details, key=lambda it: (-len(_lost(it)), -len(it.missed)))
     places = Counter[str]()
     for item in items:
         places[item.strategy] += 1
@@ -143,9 +139,7 @@ def _detail(item: ReplayDetail) -> Iterator[Block]:
 
 def _missing(missed: Sequence[MissedFact]) -> Table:
     """The table of missed values, with a row per turn and origin."""
-    groups = grouped(
-        ((fact.turn, fact.origin_step, fact.origin, fact.handle), fact) for fact in missed
-    )
+    groups = grouped(((it.turn, it.origin_step, it.origin, it.handle), it) for it in missed)
     rows = []
     for (turn, step, origin, handle), facts in sorted(groups.items()):
         place = f"step {step}" if origin == "result" else f"step {step}, {origin}"

@@ -35,10 +35,8 @@ def _read(reading: Reading) -> str:
     facts = [run.facts for run in reading.runs]
     if not facts:
         return "No recording."
-    turns, results, cut, unknown = (
-        sum(getattr(item, name) for item in facts)
-        for name in ("turns", "results", "cut", "cut_unknown")
-    )
+    names = "turns", "results", "cut", "cut_unknown"
+    turns, results, cut, unknown = (sum(getattr(it, name) for it in facts) for name in names)
     left_out = [*not_understood(item.skipped for item in facts)]
     if cut:
         known = f"the full text is recorded of {count(cut - unknown)}, and not of {count(unknown)}"
@@ -105,15 +103,9 @@ def _rules(reading: Reading) -> Table | None:
     that it refuses; None if nothing was compared."""
     rows: list[Cells] = []
     for asked in TABLE:
-        results = [
-            (item.strategy, result)
-            for item in reading.tried
-            for result in item.rules
-            if asked_by(result) is asked
-        ]
-        limits = sorted(
-            (one.limit, limit_in_words(one)) for _, one in results if one.limit is not None
-        )
+        found = ((item.strategy, result) for item in reading.tried for result in item.rules)
+        results = [pair for pair in found if asked_by(pair[1]) is asked]
+        limits = sorted((it.limit, limit_in_words(it)) for _, it in results if it.limit is not None)
         if limits:
             ends = " to ".join(dict.fromkeys(text for _, text in (limits[0], limits[-1])))
             error = any(one.low is not None for _, one in results)
