@@ -9,6 +9,7 @@ from itertools import product
 from typing import NamedTuple
 
 from .charts import Anchor, Name, Point
+from .numbers import listed
 
 
 class Box(NamedTuple):
@@ -25,8 +26,9 @@ class Box(NamedTuple):
         return across and self.top < other.bottom and other.top < self.bottom
 
 
+_LEVEL = -9
 _BESIDE: tuple[tuple[float, float, Anchor], ...] = (
-    (11, -9, "start"), (-11, -9, "end"), (0, -26, "middle"), (0, 9, "middle"), (2, -26, "start"),
+    (11, _LEVEL, "start"), (-11, _LEVEL, "end"), (0, -26, "middle"), (0, 9, "middle"), (2, -26, "start"),
     (-2, -26, "end"), (-8, 9, "start"), (8, 9, "end"),
 )  # fmt: skip
 """The places to try for a label: pixels from the mark to its anchor, and to its top."""
@@ -50,10 +52,10 @@ class Field:
     height: int
     wide: bool
 
-    def around(self, point: Point, reach: float = 6) -> Box:
-        """The box of a mark, up to some pixels above and below it."""
+    def around(self, point: Point, reach: float = 6, side: float = 7) -> Box:
+        """The box of a mark, up to some pixels above and below it, and at each side."""
         x, y = point.x * self.width / 100, point.y * self.height / 100
-        return Box(x - 7, y - reach, x + 7, y + reach)
+        return Box(x - side, y - reach, x + side, y + reach)
 
     def beside(self, name: Name) -> Box:
         """The box of a label."""
@@ -78,15 +80,17 @@ FIELDS = Field(562, 320, wide=True), ON_PHONES
 def names(
     points: Sequence[Point], field: Field, today: float | None, limit: tuple[float, str] | None
 ) -> list[Name]:
-    """The labels of the marks that have room for one, in the order of the marks. Only where nothing
-    else is free they cross the lines of today and of no loss, and, but for grey marks, are near others.
+    """The labels of the marks that have room for one, in the order of the marks; one for marks that
+    overlap and look alike. Each is on its mark's side of the limit and of today's line. Only where
+    nothing else is free it crosses the line of no loss, or, but for grey marks, is near others or
+    crosses today's line.
 
     `today` is the place of today's line, `limit` that of the limit with its name, which has its
     place first, above its line.
     """
     taken = [*map(field.around, points)]
-    x = -10.0 if today is None else today * field.width / 100
-    lines = [Box(x - 2, 0, x + 2, field.height), Box(0, field.height - 2, field.width, 1e9)]
+    x, y = -10.0 if today is None else today * field.width / 100, -1.0
+    floor = Box(0, field.height - 2, field.width, 1e9)
     placed: list[Name] = []
     if limit is not None:
         at, text = limit
@@ -94,33 +98,57 @@ def names(
             Name(text, x, at, dx, -20, anchor, "rejected", field.wide)
             for x, dx, anchor in _AT_THE_LIMIT
         ]
-        placed.append(next((name for name in ways if field.has_room(name, taken + lines)), ways[0]))
+        boxes = [*taken, floor, Box(x - 2, 0, x + 2, field.height)]
+        placed.append(next((name for name in ways if field.has_room(name, boxes)), ways[0]))
+        taken.append(field.beside(placed[0]))
         y = at * field.height / 100
-        taken += [Box(0, y - 2, field.width, y + 2), field.beside(placed[0])]
-    for point in points:
-        own = field.around(point)
+    for group in _groups(points, field):
+        point, own = group[0], field.around(group[0])
+        left, above = point.x * field.width / 100 < x, point.y * field.height / 100 < y
+        across = Box(x - 2, 0, 1e9, 1e9) if left else Box(-1e9, 0, x + 2, 1e9)
+        beyond = Box(0, y - 2, field.width, 1e9) if above else Box(0, 0, field.width, y + 2)
+        sides = taken + ([] if point.mark == "today" else [beyond, across])
         apart = (it for it in points if it.mark == "today" or not own.overlaps(field.around(it)))
-        crowd = [field.around(it, _BELONGS) for it in apart if it is not point]
-        rooms = [taken + crowd + lines, taken + crowd, taken][: 2 if point.mark == "other" else 3]
-        tries = product(rooms, _ways(point, field))
-        if name := next((way for boxes, way in tries if field.has_room(way, boxes)), None):
-            box = field.beside(name)
-            taken.append(box._replace(left=box.left - _GAP, right=box.right + _GAP))
-            placed.append(name)
+        crowd = [field.around(it, _BELONGS, 4) for it in apart if it not in group]
+        rooms = [([*sides, floor], crowd), (sides, crowd), (sides, []), (taken, [])]
+        tries = product(rooms[: 2 if point.mark == "other" else 4], _ways(group, field))
+        for (boxes, near), way in tries:
+            if field.has_room(way, boxes if way.dy == _LEVEL else boxes + near):
+                box = field.beside(way)
+                taken.append(box._replace(left=box.left - _GAP, right=box.right + _GAP))
+                placed.append(way)
+                break
     return placed
 
 
-def _ways(point: Point, field: Field) -> Iterator[Name]:
-    """Yield the labels to try for a mark, the best first: its name with and without its verdict, at
-    each place. That of today stands beside its line, if it can."""
-    most = field.width // 12
-    text = point.name if len(point.name) <= most else f"{point.name[: most - 1]}…"
+def _groups(points: Sequence[Point], field: Field) -> list[list[Point]]:
+    """The marks in order; those together that overlap and look alike."""
+    groups: list[list[Point]] = []
+    for point in points:
+        own, look = field.around(point), (point.mark, point.verdict)
+        alike = (one for one in groups if (one[0].mark, one[0].verdict) == look)
+        near = (one for one in alike if any(own.overlaps(field.around(it)) for it in one))
+        if group := next(near, None):
+            group.append(point)
+        else:
+            groups.append([point])
+    return groups
+
+
+def _ways(group: Sequence[Point], field: Field) -> Iterator[Name]:
+    """Yield the labels to try for marks, the best first: their names with and without their verdict,
+    at each place. That of today stands beside its line, if it can."""
+    point, most = group[0], field.width // 12
+    left, *_, right = sorted([point.x, *(it.x for it in group)])
+    ends: dict[Anchor, float] = {"start": right, "end": left, "middle": point.x}
     if point.mark == "today":
         for top, (dx, anchor) in product((0.0, 50.0), _AT_THE_LINE):
-            yield Name(text, point.x, top, dx, 3, anchor, point.mark, field.wide)
-    texts = dict.fromkeys([f"{text}: {point.verdict}".removesuffix(": "), text])
-    for words, (dx, dy, anchor) in product(texts, _BESIDE):
-        yield Name(words, point.x, point.y, dx, dy, anchor, point.mark, field.wide)
+            yield Name(point.name, point.x, top, dx, 3, anchor, point.mark, field.wide)
+    texts = [listed([it.name for it in group]), f"{point.name} +{len(group) - 1}"][: len(group)]
+    texts = [text for text in texts if len(text) <= most] or [f"{point.name[: most - 1]}…"]
+    texts = [*(f"{text}: {point.verdict}" for text in texts if point.verdict), *texts]
+    for text, (dx, dy, anchor) in product(dict.fromkeys(texts), _BESIDE):
+        yield Name(text, ends[anchor], point.y, dx, dy, anchor, point.mark, field.wide)
 
 
 def width_of(text: str) -> float:
