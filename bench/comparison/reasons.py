@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from ..model.advice import Advice, Ranked, RuleResult
-from ..text.wording import count, counted, percent, quoted
+from ..model.advice import MAY_LOSE, Advice, Ranked, RuleResult
+from ..model.scores import Rule
+from ..text.wording import count, counted, listed, percent, quoted
 from .certainty import EQUAL, FEWEST
-from .rules import GAINS, asked_by
+from .rules import GAINS, asked_by, is_sure
 from .wording import costs, sample
 
 FIGURES = {
@@ -23,6 +24,8 @@ FIGURES = {
 }
 """The words for the figures of rules on shares, and what a share is of."""
 
+_LOSSES: dict[Rule, str] = {"needed": "missed turns", "far": "old facts"}
+"""The short names of what a strategy may lose of the prompts."""
 _REST = {"routing.selection_top1": ", later or not at all for {}"}
 """The words for the rest of a share, where its name does not say what that is."""
 _CHANGES = "findings.agreement"
@@ -43,15 +46,15 @@ repair."""
 
 def rule_failed(result: RuleResult, *, quoting: bool = True) -> str:
     """The reason of a refusal in a few words; if `quoting`, with the first text that failed. Of a
-    share it says if the refusal is certain.
+    share it says where the refusal is certain.
 
     >>> rule_failed(RuleResult(rule="needed", passed=False, value=0.0503, limit=0.05, metric="needed.missed_turn_rate"))
     '5.030% of turns miss something, above 5%'
     >>> rule_failed(RuleResult(rule="judged", passed=False, value=.8, limit=1, metric="findings.agreement"))
     "changes 20% of the evaluator's judgements, today none"
     >>> old = RuleResult(rule="far", passed=False, value=.88, limit=.9, metric="needed.recall.far", tasks=8)
-    >>> rule_failed(replace(old, interval=(.86, .89))), rule_failed(replace(old, interval=(.8, .96)))[27:]
-    ('88% of old facts are kept, certainly below 90%', 'below 90%, but not for sure: more runs could decide')
+    >>> rule_failed(replace(old, interval=(.86, .89))), rule_failed(replace(old, interval=(.8, .96)))
+    ('88% of old facts are kept, certainly below 90%', '88% of old facts are kept, below 90%')
     """
     words, result = asked_by(result), as_shown(result)
     value, limit = percent(result.value), percent(result.limit)
@@ -75,20 +78,13 @@ def rule_failed(result: RuleResult, *, quoting: bool = True) -> str:
     against = f"{'certainly ' if sure else ''}{beyond} {todays}{limit}"
     if result.metric == _CHANGES and not result.limit:
         against = "certainly more than today's none" if sure else "today none"
-    doubt = ", but not for sure: more runs could decide" if sure is False else ""
-    return f"{_worded(result, value)}, {against}{doubt}"
+    return f"{_worded(result, value)}, {against}"
 
 
-def is_sure(result: RuleResult) -> bool | None:
-    """True if a refusal by a rule is certain, False if more runs could decide; None where that is
-    not known: for few tasks, and where the limit is today's value, of as many runs."""
-    asked, limit = asked_by(result), result.limit or 0.0
-    if not asked.metrics or (result.tasks and limit in (0, 1)):
-        return True  # what was found is there, and any loss is beyond such a limit
-    if result.tasks < FEWEST or asked.slot:
-        return None
-    low, high = result.interval or (limit, limit)  # without one all tasks have the same share
-    return not low < limit < high
+def refused_by(item: Ranked, *rules: RuleResult | None, quoting: bool = False) -> str:
+    """Why some rules refuse a strategy, and if more runs could decide otherwise."""
+    words = [rule_failed(rule, quoting=quoting) for rule in rules if rule]
+    return "; ".join([*words, *["more runs could decide"] * (item.verdict == MAY_LOSE)])
 
 
 def as_shown(result: RuleResult) -> RuleResult:
@@ -103,13 +99,6 @@ def as_shown(result: RuleResult) -> RuleResult:
         interval=(1 - high, 1 - low) if result.interval else None,
         hits=(result.of or 0.0) - (result.hits or 0.0),
     )
-
-
-def is_surely_refused(item: Ranked) -> bool | None:
-    """True if the refusal of a strategy is certain, False if more runs could decide, None where
-    that is not known."""
-    sure = {is_sure(rule) for rule in item.rules if not rule.passed and rule.rule not in GAINS}
-    return True if True in sure else False if False in sure else None
 
 
 def figure_in_words(result: RuleResult) -> str:
@@ -153,19 +142,29 @@ def too_few(advice: Advice, tasks: int) -> str:
 
 def doubt_in_words(result: RuleResult | None, advice: Advice) -> str:
     """What a share may be at worst: "on other tasks the mean is perhaps up to 2%"; "" for one that
-    loses nothing."""
+    loses nothing. Few tasks have old facts: "only 3 of the 9 tasks have any: not certain"."""
     if result is None or result.value == (0 if asked_by(result).better == "lower" else 1):
         return ""
+    if 0 < result.tasks < min(FEWEST, advice.tasks):
+        have = "has" if result.tasks == 1 else "have"
+        return f"only {result.tasks} of the {sample(advice)} {have} any: not certain"
     if result.tasks < FEWEST:
         return f"{too_few(advice, result.tasks)} to be sure"
     if result.interval is None:
         return f"on {others(advice)} not known"
-    (low, high), limit = result.interval, result.limit or 0.0
-    if asked_by(result).better == "lower":
-        words = f"up to {percent(high)}{', above the limit' if high > limit else ''}"
-    else:
-        words = f"down to {percent(low)}{', below the limit' if low < limit else ''}"
-    return f"on {others(advice)} the mean is perhaps {words}"
+    is_lower, (low, high) = asked_by(result).better == "lower", result.interval
+    words = f"up to {percent(high)}" if is_lower else f"down to {percent(low)}"
+    beyond = f", {'above' if is_lower else 'below'} the limit" if is_doubtful(result) else ""
+    return f"on {others(advice)} the mean is perhaps {words}{beyond}"
+
+
+def is_doubtful(result: RuleResult) -> bool:
+    """True if a share that is within its limit may be beyond it on other tasks."""
+    is_lower, limit = asked_by(result).better == "lower", result.limit or 0.0
+    if result.value in (None, 0 if is_lower else 1):
+        return False
+    low, high = result.interval or (limit, limit)
+    return result.tasks < FEWEST or (high > limit if is_lower else low < limit)
 
 
 def limited(result: RuleResult | None, advice: Advice) -> str:
@@ -215,18 +214,23 @@ def limit_in_words(result: RuleResult) -> str:
 
 
 def reason_of(item: Ranked, advice: Advice) -> str:
-    """The reason of a strategy's verdict; "" for what runs today and for the strategy to ship."""
+    """The reason of a strategy's verdict; of one that may be shipped what of its losses is not
+    certain, and why it is not advised."""
     if "inactive" in item.marks:
         return "changed nothing"
     failed = [rule for rule in item.rules if not rule.passed]
     if failed and failed[0].rule == "ran" and failed[0].findings:
         return rule_failed(failed[0])  # the others are of the runs that did not fail
     if refusals := [rule for rule in failed if rule.rule not in GAINS]:
-        return "; ".join(map(rule_failed, refusals))
+        return refused_by(item, *refusals, quoting=True)
     if not failed:
         words = f" ({item.unchecked_text})" if item.unchecked_text else ""
         unchecked = f"some texts could not be checked, so what they lose is unknown{words}"
-        return unchecked if "not checked" in item.marks else _beside(item, advice)
+        if item.marks or item.verdict != "ship":
+            return unchecked if item.marks else ""
+        doubts = [_LOSSES[it.rule] for it in item.rules if it.rule in _LOSSES and is_doubtful(it)]
+        doubt = f"{listed(doubts)} not certain" if doubts else ""
+        return "; ".join(filter(None, [_beside(item, advice), doubt]))
     last, price = failed[0], item.price(advice.basis)
     if last.rule == "cheaper" and price is not None and price.ratio is not None and not price.saves:
         no_gain = "is no better than today, and " if advice.basis == "quality" else ""
@@ -234,8 +238,7 @@ def reason_of(item: Ranked, advice: Advice) -> str:
     if last.findings:
         return last.findings[0].text
     if advice.tasks < FEWEST:
-        more = sample(advice, FEWEST - advice.tasks).replace(" ", " more ")
-        return f"{too_few(advice, advice.tasks)}; record at least {more}"
+        return f"{too_few(advice, advice.tasks)}, at least {FEWEST} are needed"
     if last.value is None:
         few = f"measured on fewer than {sample(advice, FEWEST)}"
         return few if last.rule == "better" else "not priced"
@@ -253,7 +256,7 @@ def _beside(item: Ranked, advice: Advice) -> str:
     """The reason to prefer the advised strategy to another one that may be shipped."""
     best = next((other for other in advice.ranked if other.strategy == advice.advised), item)
     own, least = item.price(advice.basis), best.price(advice.basis)
-    if item is best or item.verdict != "ship" or advice.basis == "quality":
+    if item is best or advice.basis == "quality":
         return ""
     if not (own and least and own.ratio and least.ratio):
         return ""

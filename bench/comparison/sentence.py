@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from ..model.advice import TODAY, Advice, Ranked, RuleResult
+from ..model.advice import MAY_LOSE, REFUSED, TODAY, Advice, Ranked, RuleResult
 from ..model.compared import Answers
 from ..model.scores import Rule
 from ..text.wording import count, listed, percent
@@ -22,12 +22,10 @@ from .reasons import (
     doubt_in_words,
     figure_in_words,
     interval_in_words,
-    is_sure,
-    is_surely_refused,
     reason_of,
-    rule_failed,
+    refused_by,
 )
-from .rules import asked_by, merit, slots_in_spec
+from .rules import asked_by, is_sure, merit, slots_in_spec
 from .wording import change, costs, pricing_of, sample
 
 _KEEP, _KEEP_FOR_NOW = "Keep what runs today", "Keep what runs today for now"
@@ -38,12 +36,14 @@ _UNRECORDED = {
 }
 """What recordings do not say where today's figure is not known, and what to do to compare."""
 _ADD = "how well what runs today does this; add it as a strategy"
-AS_TODAY = "as today"
+AS_TODAY, UNKNOWN_TODAY = "as today", "today's is not recorded"
+NOT_CACHED = "where prompts are not cached"
 UNKNOWN_PRICE = "price with a cache unknown, may be higher"
-"""What is not known of a strategy with `has_unknown_price`."""
+"""What is not known of a strategy that saves only on a condition."""
 _ECONOMY = {"cached": " with the provider's cache", "uncached": " without a cache"}
 _ASSUMED = " with a cache as the provider documents it"
-LOSES = {"invalid": "is invalid", "unfaithful": "is unfaithful", "loses too much": "loses too much"}
+LOSES = {it: f"is {it}" if it in ("invalid", "unfaithful") else it for it in REFUSED}
+"""What a strategy does, or may do, that a rule refuses."""
 
 
 def with_sentence(advice: Advice, answers: Answers, assumed: bool, asks: str = "") -> Advice:
@@ -53,18 +53,26 @@ def with_sentence(advice: Advice, answers: Answers, assumed: bool, asks: str = "
     `assumed` is True if the shares of the provider's cache are not recorded. If the question is
     about a strategy (`asks`) that the sentence does not begin with, its answer comes first.
     """
-    ranked = tuple(replace(item, reason=reason_of(item, advice)) for item in advice.ranked)
+    ranked = tuple(replace(it, reason=reason_of(it, advice)) for it in advice.ranked)
+    ranked = tuple(replace(it, condition=_condition(it, advice)) for it in ranked)
     advice = replace(advice, ranked=ranked)
     subject, sentence = (
         _savings(advice, assumed, asks) if answers == "savings" else _of_quality(advice, answers)
     )
     about = next((item for item in ranked if item.strategy == asks), None)
     if about is not None:
-        answer = _answer(about, answers)
+        answer = _answer(about, answers, advice)
         if subject == asks or (not subject and f"`{asks}`" in sentence):
-            answer = answer.partition(":")[0] + "."  # the sentence has the rest
+            answer = answer.partition(":")[0].rstrip(".") + "."  # the sentence has the rest
         sentence = f"{answer} {sentence}"
     return replace(advice, sentence=sentence, subject=subject)
+
+
+def is_undecided(item: Ranked, advice: Advice) -> bool:
+    """True if more runs could make a strategy that is not advised the one to ship."""
+    price = item.price(advice.basis)
+    is_open = item.verdict == MAY_LOSE and price is not None and price.saves
+    return is_open or item.verdict == "not certain"
 
 
 def is_unknown_today(item: Ranked) -> bool:
@@ -72,33 +80,37 @@ def is_unknown_today(item: Ranked) -> bool:
     return any(rule.rule == "better" and rule.findings for rule in item.rules)
 
 
-def has_unknown_price(item: Ranked, advice: Advice) -> bool:
-    """True if a strategy changes earlier messages, which caches make dearer, and nothing is priced."""
+def _condition(item: Ranked, advice: Advice) -> str:
+    """Where alone a strategy is known to save that changes earlier messages, which caches make
+    dearer, if nothing is priced; "" for others."""
     is_fine = advice.basis == "tokens" and item.verdict not in LOSES
-    return is_fine and "compactor" in slots_in_spec(item.spec)
+    return NOT_CACHED if is_fine and "compactor" in slots_in_spec(item.spec) else ""
 
 
 def todays_in_words(item: Ranked, result: RuleResult) -> str:
-    """Today's figure, beside that of a store, evaluator or router; "" where it is not known."""
+    """Today's figure, beside that of a store, evaluator or router."""
     if is_unknown_today(item):
-        return ""
+        return UNKNOWN_TODAY
     is_same = result.value == result.limit
     return AS_TODAY if is_same else f"today {percent(as_shown(result).limit)}"
 
 
-def _answer(item: Ranked, answers: Answers) -> str:
+def _answer(item: Ranked, answers: Answers, advice: Advice) -> str:
     """The answer to a question about one strategy."""
-    failed, name = next((it for it in item.rules if not it.passed), None), f"`{item.strategy}`"
+    failed, name = item.failed, f"`{item.strategy}`"
     figure = next((it for it in item.rules if it.rule == answers), None)
     if item.verdict in LOSES and failed:
-        if figure and not figure.passed and asked_by(figure).verdict == item.verdict:
+        if figure and not figure.passed and asked_by(figure).verdict == asked_by(failed).verdict:
             failed = figure  # the measure that the question is about
-        return f"No: {name} {LOSES[item.verdict]} ({rule_failed(failed, quoting=False)})."
+        no = "Not certain" if item.verdict == MAY_LOSE else "No"
+        return f"{no}: {name} {LOSES[item.verdict]} ({refused_by(item, failed)})."
     if item.verdict == "no saving":
         return f"No: {name} {item.reason}."
     if figure and is_unknown_today(item):
         is_best = figure.value == (0 if asked_by(figure).better == "lower" else 1)
-        return f"{'Yes' if is_best else 'In part'}: {name} {figure_in_words(figure)}."
+        is_counted, shown = is_best and figure.of, as_shown(figure)
+        words = basis_in_words(shown, advice) if is_counted else percent(shown.value)
+        return f"{'Yes' if is_best else 'In part'} with {name} ({words}); {UNKNOWN_TODAY}."
     if item.verdict == "not certain":
         gain = "be better" if failed and failed.rule == "better" else "save something"
         return f"Not certain: {name} may {gain}."
@@ -115,12 +127,12 @@ def _savings(advice: Advice, assumed: bool, asks: str) -> tuple[str, str]:
     best = next((item for item in advice.ranked if item.strategy == advice.advised), None)
     if best is None:
         subject, reason = _keep(advice, assumed, asks)
-        closest = [item.verdict for item in advice.ranked if item.strategy == subject]
-        return subject, f"{_KEEP_FOR_NOW if closest == ['not certain'] else _KEEP}: {reason}"
+        is_open = any(is_undecided(it, advice) for it in advice.ranked if it.strategy == subject)
+        return subject, f"{_KEEP_FOR_NOW if is_open else _KEEP}: {reason}"
     price = best.price(advice.basis)
     if price is None or price.ratio is None:
         return best.strategy, f"Ship `{best.strategy}`: what runs today is not valid."
-    where = " where prompts are not cached" if has_unknown_price(best, advice) else ""
+    where = best.condition and f" {best.condition}"
     cost = f"a run {_cost(advice, best, assumed)}{_missed(advice, best)}"
     rest = f"{_certainly(advice, best)}{_safer(advice, best)}{_other_economy(advice, [best])}"
     return best.strategy, f"Ship `{best.strategy}`{where}: {cost}.{rest}"
@@ -129,9 +141,9 @@ def _savings(advice: Advice, assumed: bool, asks: str) -> tuple[str, str]:
 def _certainly(advice: Advice, best: Ranked) -> str:
     """A sentence on what is certain of the gain of the advised strategy, if a gain was asked."""
     many = len(advice.ranked) - 1
-    among = f"even as one of {count(many)} tried" if many > 1 else ""
+    among = f"still certain after allowing for {count(many)} tries" if many > 1 else ""
     if best.rules[-1].rule == "better":
-        rest = among and f", {among}"
+        rest = among and f"; {among}"
         return f" It is certainly better than what runs today on {sample(advice)}{rest}."
     if best.rules[-1].rule != "cheaper":
         return " What runs today is not valid."
@@ -139,7 +151,7 @@ def _certainly(advice: Advice, best: Ranked) -> str:
     ends = [percent(1 - end) for end in reversed((price and price.interval) or ())]
     size = f"95% interval {' to '.join(dict.fromkeys(ends))}" if ends else ""
     what = "tokens" if price and price.unit == "tokens" else "something"
-    rest = "; ".join(filter(None, [size, among and f"certain {among}"]))
+    rest = "; ".join(filter(None, [size, among]))
     return f" It certainly saves {what} on {sample(advice)}{': ' if rest else ''}{rest}."
 
 
@@ -197,7 +209,7 @@ def _keep(advice: Advice, assumed: bool, asks: str) -> tuple[str, str]:
         key=lambda it: (
             it.verdict in LOSES,
             it.strategy != asks,
-            is_surely_refused(it) is not False,
+            it.verdict != MAY_LOSE,
             prices[it.strategy].per_run,
         ),
     )
@@ -207,10 +219,8 @@ def _keep(advice: Advice, assumed: bool, asks: str) -> tuple[str, str]:
         names = listed([f"`{item.strategy}`" for item in others])
         return "", f"{names} changed nothing." if others else "nothing was tried."
     first, *more = acting
-    failed = next((rule for rule in first.rules if not rule.passed), None)
-    if not more and first.verdict in LOSES and failed:
-        why = f"{LOSES[first.verdict]}: {rule_failed(failed)}"
-        return first.strategy, f"`{first.strategy}` {why}."
+    if not more and first.verdict in LOSES:
+        return first.strategy, f"`{first.strategy}` {_loses(first, quoting=True)}."
     if all(item.verdict == "invalid" for item in acting):
         return first.strategy, "no strategy that changed anything is valid."
     dearer = f"no strategy {'uses fewer tokens' if advice.basis == 'tokens' else 'costs less'}"
@@ -231,15 +241,14 @@ def _why_not(
     item, *more = cheaper
     name = f"`{item.strategy}`"
     price, cost = item.price(advice.basis), _cost(advice, item, assumed)
-    failed = next((rule for rule in item.rules if not rule.passed), None)
-    if item.verdict in LOSES and failed:
+    if item.verdict in LOSES:
         most = item.strategy == advice.cheapest_rejected
         which = f"the one that saves most, {name}," if most else name
         start = f"no strategy that saves is acceptable; {which}" if more else name
-        why = f"{LOSES[item.verdict]} on {sample(advice)}: {rule_failed(failed)}"
+        why = _loses(item, f" on {sample(advice)}", quoting=True)
         rest = f"{_refused(advice, item, acting)}{_other_economy(advice, acting)}"
         return f"{start} {cost}, but {why}.{rest}"
-    if failed is None:
+    if item.failed is None:
         why = f"the saving is certain, but {item.reason}"
     elif advice.tasks < FEWEST:
         why = item.reason
@@ -258,31 +267,32 @@ def _refused(advice: Advice, first: Ranked, acting: Sequence[Ranked]) -> str:
     if is_many := len(others) > 1:
         others = [item for item in others if item.strategy == advice.cheapest_rejected]
     item = next((it for it in others if it.verdict in LOSES), None)
-    failed = next((rule for rule in item.rules if not rule.passed), None) if item else None
-    if item is None or failed is None:
+    if item is None:
         return ""
     name = f"The one that saves most, `{item.strategy}`," if is_many else f"`{item.strategy}`"
     price = item.price(advice.basis)
     but = f" {costs(price)}, but" if price and price.ratio else ""
-    return f" {name}{but} {LOSES[item.verdict]}: {rule_failed(failed, quoting=False)}."
+    return f" {name}{but} {_loses(item)}."
+
+
+def _loses(item: Ranked, on: str = "", *, quoting: bool = False) -> str:
+    """The clause on the first rule that refuses a strategy."""
+    return f"{LOSES[item.verdict]}{on}: {refused_by(item, item.failed, quoting=quoting)}"
 
 
 def _other_economy(advice: Advice, items: Sequence[Ranked]) -> str:
     """A second sentence if the price without (or with) the cache of the cheapest strategy there
     says the opposite; else "". One that a rule refuses counts only where all are refused."""
     other = "uncached" if advice.basis == "cached" else "cached"
-    prices = {
-        item.strategy: price
-        for item in items
-        if (price := item.price(other)) and price.ratio is not None
-    }
+    priced = ((item.strategy, item.price(other)) for item in items)
+    prices = {name: price for name, price in priced if price and price.ratio is not None}
     item = min(
         (item for item in items if item.strategy in prices),
         key=lambda item: (item.verdict in LOSES, prices[item.strategy].ratio, item.strategy),
         default=None,
     )
     here = item.price(advice.basis) if item else None
-    if item and here and here.saves and has_unknown_price(item, advice):
+    if item and here and here.saves and item.condition:
         return f" With a cache `{item.strategy}` may cost more: `--model` prices that."
     if item is None or here is None or prices[item.strategy].saves == here.saves:
         return ""

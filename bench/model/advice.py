@@ -11,11 +11,20 @@ TODAY = "recorded"
 """The strategy that all others are compared with: what runs today, the recording itself."""
 
 Verdict = Literal[
-    "ship", "keep", "not certain", "no saving", "loses too much", "unfaithful", "invalid"
+    "ship",
+    "keep",
+    "not certain",
+    "no saving",
+    "may lose too much",
+    "loses too much",
+    "unfaithful",
+    "invalid",
 ]
 """The verdicts, best first. "keep" is the verdict of `TODAY`."""
 
-REFUSED: tuple[Verdict, ...] = ("loses too much", "unfaithful", "invalid")
+MAY_LOSE: Verdict = "may lose too much"
+"""The verdict where a loss is above its limit, but more runs could decide otherwise."""
+REFUSED: tuple[Verdict, ...] = (MAY_LOSE, "loses too much", "unfaithful", "invalid")
 """The verdicts of strategies that a rule other than the last refuses."""
 
 Mark = Literal["not checked", "inactive"]
@@ -86,12 +95,14 @@ NOISE = 0.001
 class Ranked(Value, frozen=True, kw_only=True):
     """One strategy in the decision: its verdict and the reason, prices, losses and rules.
 
-    `unchecked_text` says what could not be checked first, and why; `""` if all was checked.
+    `condition` says where alone it is known to save, `unchecked_text` what could not be checked
+    first, and why; `""` for everywhere, and if all was checked.
     """
 
     strategy: str
     verdict: Verdict
     reason: str = ""
+    condition: str = ""
     marks: tuple[Mark, ...] = ()
     unchecked_text: str = ""
     cached: Price | None = None
@@ -104,6 +115,11 @@ class Ranked(Value, frozen=True, kw_only=True):
     def price(self, economy: str) -> Price | None:
         """The price with the cache, or without for "uncached"; None where it is not known."""
         return self.uncached if economy == "uncached" else self.cached
+
+    @property
+    def failed(self) -> RuleResult | None:
+        """The result of the first rule that the strategy breaks; None if it breaks none."""
+        return next((rule for rule in self.rules if not rule.passed), None)
 
 
 class Advice(Value, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-from ..comparison.reasons import FIGURES, doubt_in_words, figure_in_words, is_surely_refused
+from ..comparison.reasons import FIGURES, doubt_in_words, figure_in_words
 from ..comparison.rules import GAINS
 from ..comparison.sentence import AS_TODAY, LOSES, is_unknown_today, todays_in_words
 from ..comparison.wording import costs
@@ -93,8 +93,7 @@ def _short(reading: Reading) -> str:
     else:
         figures = [f"would {costs(price, '')}"] if price else []
         doubts = {**LOSES, "not certain": "that is not certain"}
-        unsure = "perhaps " if is_surely_refused(item) is False else ""
-        figures += [f"but {unsure}{doubts[item.verdict]}"] if item.verdict in doubts else []
+        figures += [f"but {doubts[item.verdict]}"] if item.verdict in doubts else []
     if not is_advised:  # the answer before the verdict may be about it
         is_named = f"`{item.strategy}`" in sentence[: verdict.start()]
         return head if is_named else f"{head}: `{item.strategy}` {', '.join(figures)}".rstrip()

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ..comparison.reasons import as_shown, limited
 from ..comparison.rules import GAINS, asked_by, finite
-from ..comparison.sentence import UNKNOWN_PRICE, has_unknown_price, is_unknown_today
+from ..comparison.sentence import NOT_CACHED, UNKNOWN_PRICE, is_undecided, is_unknown_today
 from ..model.advice import Ranked
 from ..model.base import grouped
 from ..model.compared import Compared
@@ -17,9 +17,11 @@ from .gates import not_passed
 from .numbers import change, count, counted, listed, percent, unseen
 from .reading import IN_TOKENS, MISSED_TURN, REPLAY_LIMIT, Reading
 
-_NOT_CERTAIN, _NOT_COMPARED = "Not certain yet", "Not compared with today"
+_NOT_CERTAIN, _UNRECORDED = "The answer is not certain yet", "Today is not recorded"
 _ELSEWHERE = "Another question's strategy is better"
-_GROUPS = "Gates failed", "Ship", _ELSEWHERE, _NOT_CERTAIN, _NOT_COMPARED, "Keep what runs today"
+_UNCACHED = f"{_ELSEWHERE} {NOT_CACHED}"
+_KEEP = "Keep what runs today"
+_GROUPS = "Gates failed", "Ship", _ELSEWHERE, _UNCACHED, _NOT_CERTAIN, _UNRECORDED, _KEEP
 """The groups of scenarios in order."""
 
 
@@ -29,32 +31,27 @@ def _group(reading: Reading) -> str:
         return "Gates failed"
     if reading.advice.advised:
         return "Ship"
-    if reading.subject is None or reading.subject.verdict != "not certain":
-        return "Keep what runs today"
-    return _NOT_COMPARED if is_unknown_today(reading.subject) else _NOT_CERTAIN
+    if reading.subject is None or not is_undecided(reading.subject, reading.advice):
+        return _KEEP
+    return _UNRECORDED if is_unknown_today(reading.subject) else _NOT_CERTAIN
 
 
 def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> tuple[Report, ...]:
     """The first screen of several comparisons, and their reports, to which its rows lead."""
     readings = [Reading(compared) for compared in comparisons]
     better = _better(readings)
-    of_group = grouped(
-        (_ELSEWHERE if at in better else _group(one), at) for at, one in enumerate(readings)
-    )
+    place = {at: f"{_ELSEWHERE} {_advised(readings[it]).condition}" for at, it in better.items()}
+    place = {at: place.get(at, _group(one)).strip() for at, one in enumerate(readings)}
+    of_group = grouped((name, at) for at, name in place.items())
     groups = {name: of_group[name] for name in _GROUPS if name in of_group}
     gates = sum(len(one.judged_gates) for one in readings)
     failed = [gate for one in readings for gate in one.failed_gates]
     ships = [readings[at] for at in groups.get("Ship", ())]
-    advised = Counter(f"`{one.advice.advised}`" for one in ships)
-    names = [f"{it} ({many} times)" if many > 1 else it for it, many in advised.items()]
-
-    alone = ", each on its own" if len(names) > 1 else ""
-    asked = counted(len(readings), "question")
-    ship = f"Ship in {count(len(ships))} of {asked}{alone}: {listed(names)}."
-    head = Span(ship if ships else "Nothing to ship.", "good" if ships else "", strong=True)
+    ship = _to_ship(ships, len(readings)) if ships else "Nothing to ship."
+    head = Span(ship, "good" if ships else "", strong=True)
     rest = _worst(ships) if ships else ""
-    for name in _GROUPS[2:]:
-        rest += f" {name} in {counted(len(groups[name]), 'question')}." if name in groups else ""
+    for name in (it for it in _GROUPS[2:] if it in groups):
+        rest += f" In {counted(len(groups[name]), 'question')} {name[:1].lower()}{name[1:]}."
     if failed:
         rest = f" {head.text}{rest}"
         head = Span(not_passed(failed, gates), "bad", strong=True)
@@ -72,7 +69,7 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> tupl
         rows.append(f"{name}: {count(len(places))}")
         for at in places:
             question = Cell((Span(each[at].title, href=f"#s{at + 1}"),), each[at].short)
-            rows.append((question, *_key_figures(readings[at]), readings[at].sample))
+            rows.append((question, *_key_figures(readings[at]), readings[at].size))
     units = {("price", "tokens")[one.counts_tokens] for one in readings if one.advice.advised}
     size = f"{' or '.join(sorted(units)) or 'price'} of a run"
     heads = ["question and answer", size, "loss or quality", "measured on"]
@@ -98,10 +95,26 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> tupl
     return Report(title, about, head.text + rest, sections), *each
 
 
+def _to_ship(ships: Sequence[Reading], of: int) -> str:
+    """The sentence on the strategies to ship: first those that save everywhere."""
+    advised = Counter((_advised(one).condition, f"`{one.advice.advised}`") for one in ships)
+    times = {it: f" ({many} times)" if many > 1 else "" for it, many in advised.items()}
+    names = grouped((it[0], it[1] + times[it]) for it in advised)
+    clauses = [f"{it and f'only {it}: '}{listed(names[it])}" for it in sorted(names)]
+    alone = ", each on its own" if len(advised) > 1 else ""
+    start = f"Ship in {count(len(ships))} of {counted(of, 'question')}{alone}"
+    return f"{start}{': ' if '' in names else ', '}{'; '.join(clauses)}."
+
+
+def _advised(ship: Reading) -> Ranked:
+    """The strategy to ship."""
+    return ship.by_name[ship.advice.advised or ""]
+
+
 def _worst(ships: Sequence[Reading]) -> str:
     """A sentence on the missed turns of the strategy to ship that misses most."""
     one = max(ships, key=lambda one: _figures(one)[1])
-    item = one.by_name[one.advice.advised or ""]
+    item = _advised(one)
     if not item.missed_turns:
         return " Nothing that a turn used would be missing."
     needed = next((rule for rule in item.rules if rule.rule == "needed"), None)
@@ -112,14 +125,14 @@ def _worst(ships: Sequence[Reading]) -> str:
 def _instead(report: Report, reading: Reading, best: Reading, other: Report) -> str:
     """The answer to a question whose strategy to ship is worse than that of another one (`best`)."""
     before, _, _ = report.short.partition("Ship `")
-    own, better = f"`{reading.advice.advised}` is within all limits", f"`{best.advice.advised}`"
-    more = f"{better} saves more and misses less on these runs: “{other.title}”"
+    own, where = f"`{reading.advice.advised}` is within all limits", _advised(best).condition
+    more = f"{where and f'{where}, '}`{best.advice.advised}` saves more and misses less on these runs: “{other.title}”"
     return f"{before}{own}, but {more}"
 
 
 def _figures(ship: Reading) -> tuple[float, float]:
     """The price of the strategy to ship, against today's, and the share of turns that it misses."""
-    item = ship.by_name[ship.advice.advised or ""]
+    item = _advised(ship)
     price = ship.price(item)
     return finite(price.ratio if price else None), item.missed_turns or 0.0
 
@@ -151,9 +164,9 @@ def _key_figures(reading: Reading) -> tuple[Cell, Cell]:
     moved = f"{pricing.money(reading.today)} → {pricing.money(price)}"
     if not reading.counts_tokens and pricing.runs > 1:
         moved += f" {pricing.unit}"
-    if unknown := has_unknown_price(advised, reading.advice):
-        moved += f"; {UNKNOWN_PRICE}"
-    return Cell((Span(change(price.ratio), "" if unknown else "good"),), moved), decided
+    moved += f"; {UNKNOWN_PRICE}" if advised.condition else ""
+    shown = Span(change(price.ratio), "" if advised.condition else "good")
+    return Cell((shown,), moved), decided
 
 
 def _decided(reading: Reading, item: Ranked) -> Cell:

@@ -17,7 +17,7 @@ from bench.model.outcome import Failure
 from bench.model.scores import Check, FalseAlarms, Finding, MeasuredRun, Number
 
 TODAY = [10.0, 20.0, 15.0, 30.0, 12.0, 9.0, 14.0, 11.0]
-ORDER = ("ship", "keep", "not certain", "no saving", "loses too much", "unfaithful", "invalid")
+ORDER = ("ship", "keep", "not certain", "no saving", "may lose too much", "loses too much", "unfaithful", "invalid")
 
 
 def cheaper(**more: Any) -> list[dict[str, Any]]:
@@ -71,6 +71,42 @@ def test_each_rule_refuses_with_its_verdict(given_: dict[str, Any], verdict: str
     assert advice.advised == ("mine" if verdict == "ship" else None)
     assert [result.rule for result in mine.rules if result.rule != "cheaper"] == ["ran", "valid", "instructed", "changed",
         "misattributed", "invented", "hidden", "needed", "far"]  # fmt: skip
+
+
+def test_a_loss_that_more_runs_could_decide_otherwise_is_only_possible() -> None:
+    far = [0.8, 0.99, 0.85, 0.95, 0.7, 0.99, 0.9, 0.8]
+    open_, certain = (
+        advice_for(runs_with_prices(TODAY, mine=[{**each, "far": far[at] - less} for at, each in enumerate(cheaper())]))
+        for less in (0.0, 0.2)
+    )
+    assert (ranked(open_, "mine").verdict, ranked(certain, "mine").verdict) == ("may lose too much", "loses too much")
+    assert ranked(open_, "mine").reason == "87.2% of old facts are kept, below 90%; more runs could decide"
+    assert open_.sentence.startswith("Keep what runs today for now: `mine` ")
+    assert "but may lose too much on 8 runs: 87.2% of old facts are kept, below 90%; more runs" in open_.sentence
+    assert certain.sentence.startswith("Keep what runs today: `mine` ")
+
+
+def test_old_facts_on_few_tasks_are_said_to_be_uncertain() -> None:
+    none = {"numbers": {"needed.recall.far": Number(None, 0.0, "nothing to measure")}}
+    mine = [{**each, "missed": 0.01, **({"far": 0.95} if at < 3 else none)} for at, each in enumerate(cheaper())]
+    advice = advice_for(runs_with_prices(TODAY, mine=mine))
+    assert (advice.advised, ranked(advice, "mine").reason) == ("mine", "old facts not certain")
+    assert "95% of old facts are kept (only 3 of the 8 runs have any: not certain)" in advice.sentence
+
+
+def test_a_saving_only_without_a_cache_says_so() -> None:
+    sizes = [{"recorded": size, "mine": size * 0.7, "csv": size * 0.8} for size in TODAY]
+    runs = [
+        run(f"r{at}", [score(name, numbers={"cost.prompt_tokens": Number(size)}) for name, size in each.items()])
+        for at, each in enumerate(sizes)
+    ]
+    advice = advice_for(
+        runs, {"mine": "mine=compactor=mask_observations:keep_last=5", "csv": "csv=summarizer=csv_table"}
+    )
+    conditions = [ranked(advice, name).condition for name in ("mine", "csv", "recorded")]
+    assert conditions == ["where prompts are not cached", "", ""]
+    assert advice.sentence.startswith("Ship `mine` where prompts are not cached: ")
+    assert "; still certain after allowing for 2 tries." in advice.sentence
 
 
 def test_a_question_about_a_strategy_is_answered_in_its_terms() -> None:
@@ -284,7 +320,7 @@ def test_stores_evaluators_and_routers_are_answered_in_their_own_terms() -> None
     [
         (0.5, [0.8, 0.9, 0.7, 0.8, 0.9, 0.7], "ship", "Ship `mine`: it takes the expected route in 80% of the "
          "decisions (96 of 120; 95% interval 70.6% to 89.4%; today 50%). It is certainly better than what runs today on 6 runs."),
-        (0.5, [0.8, 0.9, 0.7, 0.8, 0.9], "not certain", "5 runs are too few; record at least 1 more run."),
+        (0.5, [0.8, 0.9, 0.7, 0.8, 0.9], "not certain", "5 runs are too few, at least 6 are needed."),
         (0.5, [0.1, 0.9, 0.2, 0.9, 0.6, 0.9], "not certain", "but may be no better than today"),
         (None, [0.8] * 6, "not certain", "record that to compare. `mine` takes the expected route in 80% of the decisions (96 of 120)."),
     ],

@@ -20,10 +20,12 @@ from reports_gold import GOLD, current
 from bench.model.audit import SessionAudit
 from bench.model.compared import Compared, Skipped
 from bench.model.errors import BenchError
-from bench.reports import FORMATS, PANELS, first_line, format_of, rendered, report
+from bench.reports import FORMATS, PANELS, first_line, format_of, rendered, report, reports
 from bench.reports.audit import audit_rendered, audit_report
 from bench.reports.audit.losses import UNSEEN
 from bench.reports.blocks import Section, Table, plain
+from bench.reports.charts import Point
+from bench.reports.naming import FIELDS, names
 from bench.reports.numbers import dollars
 from bench.reports.reading import Reading
 from bench.reports.text import WIDTH, terminal_text
@@ -185,6 +187,30 @@ def test_a_number_has_one_value_on_every_screen() -> None:
 def test_prices_below_ten_cents_are_given_for_a_thousand_runs() -> None:
     runs = [Reading(comparison(3, 6, usd=usd)).pricing.runs for usd in (0.0645, 0.0999, 0.1, 2.0)]
     assert runs == [1000, 1000, 1, 1]
+
+
+def test_the_headline_says_where_alone_a_strategy_saves() -> None:
+    plain_one = comparison(4, 8, seed=1)
+    items = [
+        msgspec.structs.replace(item, condition="where prompts are not cached" if item.verdict == "ship" else "")
+        for item in plain_one.advice.ranked
+    ]
+    only = msgspec.structs.replace(plain_one, advice=msgspec.structs.replace(plain_one.advice, ranked=tuple(items)))
+    both, alone = (reports(several)[0].verdict for several in ([plain_one, only], [only, only]))
+    assert both.startswith(
+        "Ship in 2 of 2 questions, each on its own: `csv`; only where prompts are not cached: `csv`."
+    )
+    assert alone.startswith("Ship in 2 of 2 questions, only where prompts are not cached: `csv` (2 times).")
+
+
+def test_marks_that_overlap_have_one_label_on_their_side_of_the_line_of_today() -> None:
+    places = {"a": 52.0, "b": 53.0, "c": 40.0}
+    points = [Point(x, 60.0, "other", name, name) for name, x in places.items()]
+    for field in FIELDS:
+        found = names([*points, Point(50.0, 100.0, "today", "today", "today")], field, 50.0, (30.0, "limit"))
+        boxes = {name.text: field.beside(name) for name in found}
+        assert set(boxes) == {"limit", "today", "a and b", "c"}
+        assert boxes["c"].right < field.width / 2 < boxes["a and b"].left
 
 
 def test_an_unknown_file_ending_is_refused() -> None:

@@ -10,17 +10,14 @@ from ...comparison.reasons import (
     basis_in_words,
     figure_in_words,
     interval_in_words,
-    is_surely_refused,
     limited,
-    rule_failed,
-    too_few,
+    refused_by,
 )
 from ...comparison.rules import asked_by, merit, slots_in_spec
 from ...comparison.sentence import (
-    LOSES,
     UNKNOWN_PRICE,
+    UNKNOWN_TODAY,
     figures_of,
-    has_unknown_price,
     is_unknown_today,
 )
 from ...comparison.wording import means
@@ -130,25 +127,23 @@ _UNSEEN = "not measured: whether tasks succeed"
 
 
 def _savings(reading: Reading) -> Iterator[Figure]:
-    """Yield the figures on the strategy that the sentence is about: why it is rejected, or what it
+    """Yield the figures on the strategy that the sentence is about: why it is refused, or what it
     saves and misses; certainty."""
     item = reading.subject or (reading.tried or reading.ranked)[0]
-    if item.verdict in REFUSED:
-        yield from _rejected_figure(item)
+    if item.verdict in REFUSED and item.failed:
+        yield _refused_figure(item, item.failed)
     yield _price_figure(reading, item)
     if item.missed_turns is not None and item.verdict not in REFUSED:
         yield _missed_figure(reading, item)
     yield _certainty_figure(reading, item)
 
 
-def _rejected_figure(item: Ranked) -> Iterator[Figure]:
-    """Yield the value of the first rule that refuses a strategy, and its interval."""
-    failed = next((as_shown(rule) for rule in item.rules if not rule.passed), None)
-    if failed is None:
-        return
-    value = count(failed.value) if asked_by(failed).noun else percent(failed.value)
-    why = rule_failed(failed, quoting=False).partition(", but not")[0].removeprefix(f"{value} ")
-    yield Figure(f"Why `{item.strategy}` is rejected", value, "bad", why, interval_in_words(failed))
+def _refused_figure(item: Ranked, failed: RuleResult) -> Figure:
+    """The value of the first rule that refuses a strategy, and its interval."""
+    shown = as_shown(failed)
+    value = count(shown.value) if asked_by(shown).noun else percent(shown.value)
+    name, why = f"Why `{item.strategy}` is not shipped", refused_by(item, failed)
+    return Figure(name, value, "bad", why.removeprefix(f"{value} "), interval_in_words(shown))
 
 
 def _price_figure(reading: Reading, item: Ranked) -> Figure:
@@ -159,10 +154,10 @@ def _price_figure(reading: Reading, item: Ranked) -> Figure:
         line = ", ".join(filter(None, [pricing.unit, pricing.economy]))
         return Figure(name, pricing.money(today or price), "", line)
     start = f"{pricing.money(today)} → " if today else ""
-    unknown = UNKNOWN_PRICE if has_unknown_price(item, reading.advice) else ""
+    unknown = UNKNOWN_PRICE if item.condition else ""
     interval = f"95% interval {reading.interval(price)}" if price.interval else ""
     note = "; ".join(filter(None, [interval, unknown]))
-    is_plain = unknown or item.verdict in REFUSED
+    is_plain = item.condition or item.verdict in REFUSED
     tone: Tone = "" if is_plain else TONE_OF[reading.mark(item.strategy)]
     line = f"{start}{pricing.in_words(price)}"
     return Figure(f"Change with `{item.strategy}`", change(price.ratio), tone, line, note)
@@ -182,27 +177,20 @@ def _missed_figure(reading: Reading, item: Ranked) -> Figure:
         worst = reading.value_in(needed.worst_run, item.strategy, needed.metric) or 0.0
         mean = "; the limit is for the mean" if worst > (needed.limit or 0.0) else ""
         note = f"worst run: {reading.name(needed.worst_run)} ({percent(worst)}{mean})"
-    is_safe = item.strategy == advice.advised and not re.search("the limit|too few", line)
+    is_safe = item.strategy == advice.advised and not item.reason  # no loss is uncertain
     name = f"Missed turns with `{reading.title(item.strategy)}`"
     return Figure(name, percent(item.missed_turns), "good" if is_safe else "", line, note)
 
 
 def _certainty_figure(reading: Reading, item: Ranked) -> Figure:
-    """The number of runs (or tasks) behind the answer, if a refusal is certain, and what they
-    cannot show."""
-    note = unseen(reading.sample, reading.advice.cannot_rule_out)
-    line, tone = "", TONE_OF["advised" if item.strategy == reading.advice.advised else "other"]
-    sure = is_surely_refused(item) if item.verdict in REFUSED else None
-    if sure is not None:
-        doubt = "is not rejected for sure: more runs could decide"
-        line = f"`{item.strategy}` {f'certainly {LOSES[item.verdict]}' if sure else doubt}"
+    """The number of runs (or tasks) behind the answer, and what they cannot show."""
+    note = f"{unseen(reading.sample, reading.advice.cannot_rule_out)}; {_UNSEEN}".removeprefix("; ")
+    tone = TONE_OF["advised" if item.strategy == reading.advice.advised else "other"]
     needed = next((rule for rule in item.rules if rule.rule == "needed" and rule.of), None)
     turns = counted(needed.of or 0, "turn") if needed else ""
     size = "" if reading.size == reading.sample else reading.size
-    line = "; ".join(filter(None, [", ".join(filter(None, [size, turns])), line]))
-    return Figure(
-        "Measured on", reading.sample, tone, line, f"{note}; {_UNSEEN}".removeprefix("; ")
-    )
+    line = ", ".join(filter(None, [size, turns]))
+    return Figure("Measured on", reading.sample, tone, line, note)
 
 
 def _measures(reading: Reading, found: Sequence[tuple[Ranked, RuleResult]]) -> Iterator[Figure]:
@@ -211,15 +199,11 @@ def _measures(reading: Reading, found: Sequence[tuple[Ranked, RuleResult]]) -> I
     unit, today = reading.unit(figure.metric), reading.value(TODAY, figure.metric)
     equal = [f"`{one.strategy}`" for one, it in found if it.value == figure.value]
     of = basis_in_words(figure, reading.advice) if figure.of else ""
-    line = f"{sentence_case(reading.label(figure.metric))}; today {quantity(today, unit)}"
+    todays = UNKNOWN_TODAY if is_unknown_today(item) else f"today {quantity(today, unit)}"
+    line = f"{sentence_case(reading.label(figure.metric))}; {todays}"
     name, tone = f"Best on these runs: {listed(equal)}", TONE_OF[reading.mark(item.strategy)]
-    yield Figure(
-        name,
-        quantity(figure.value, unit),
-        tone,
-        line,
-        "; ".join(filter(None, [of, interval_in_words(figure)])),
-    )
+    note = "; ".join(filter(None, [of, interval_in_words(figure)]))
+    yield Figure(name, quantity(figure.value, unit), tone, line, note)
     if reading.shapes_prompts(item):
         yield _price_figure(reading, item)
     yield _certainty_figure(reading, item)
@@ -255,7 +239,7 @@ def _prices_and_losses(reading: Reading) -> Table:
             chart = Range(alt, price.ratio - 1, around, scale, mark)
         shares = (item.missed_turns, item.far_recall)
         return [
-            _price_cell(reading, price, mark, TONE_OF[mark]),
+            _price_cell(reading, price, mark, "" if item.condition else TONE_OF[mark]),
             Cell(chart=chart),
             _price_cell(reading, None if reading.counts_tokens else beside, mark, ""),
             *(Cell("–" if share is None else percent(share)) for share in shares),
@@ -312,11 +296,10 @@ def _strategies(
         if mark == "today" and words == "keep" and reading.advice.advised:
             words = "in use"
         is_alone = any(map(is_unknown_today, reading.ranked)) and mark in ("today", "other")
-        words = "not compared" if is_alone and words in ("keep", "not certain") else words
+        if is_alone and words in ("keep", "not certain"):
+            words = "not recorded" if mark == "today" else "not compared with today"
         is_quiet = words in ("also acceptable", "in use")
-        said = too_few(reading.advice, reading.advice.tasks)  # in the sentence, once for all
-        reason = "" if item.reason.startswith(said) else item.reason
-        verdict = Cell((Span(words, TONE_OF[mark], strong=not is_quiet),), reason)
+        verdict = Cell((Span(words, TONE_OF[mark], strong=not is_quiet),), item.reason)
         rows.append([name, *cells(item), verdict])
     note = ""
     if names := reading.inactive:
