@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ..model.scores import Finding
 from ..text.exit_codes import exit_codes
+from ..text.line_changes import is_same_form
 from ..text.quantities import same_value
 from .changed_fields import Changes, changed_fields
 from .changed_lines import changed_lines
@@ -33,7 +34,9 @@ def _find_changes(own: RewrittenResult) -> Changes:
         fields = changed_fields(own)
         findings += fields.findings
         is_read = is_read and fields.is_read
-        findings += changed_lines(own)
+        altered = [*changed_lines(own)]
+        findings += (item for item in altered if is_same_form(item.text, item.was))
+        is_read = is_read and all(is_same_form(item.text, item.was) for item in altered)
         findings += _changed_exit_codes(own)
     lines = own.session.result_lines(own.result.index)
     plain = [item for item in findings if not lines.is_coded(item.text)]

@@ -9,19 +9,26 @@ from functools import lru_cache
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _NAME = r"(?P<month>jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)[a-z]*\.?"
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_COMPACT = re.compile(r"(?<!\w)(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(?:\d\d)?(?=Z|\b)")
+"""Matches a date and time as calendars write them: 20260211T090000Z."""
+
 _FORMS = tuple(
     re.compile(form, re.IGNORECASE)
     for form in (
         r"(?<!\d)(?P<year>\d{4})-(?P<number>\d{1,2})-(?P<day>\d{1,2})(?!\d)",
         r"(?<![\d/])(?P<year>\d{4})/(?P<number>\d{1,2})/(?P<day>\d{1,2})(?![\d/])",
-        rf"\b{_NAME} {{1,2}}{_DAY}\b(?:,? (?P<year>\d{{4}})\b)?",
+        rf"\b{_NAME} {{1,2}}{_DAY}\b(?!:\d)(?:,? (?P<year>\d{{4}})\b)?",
         rf"\b{_DAY}(?:,(?= \w+,? \d{{4}}))? (?:of )?{_NAME}(?:,? (?P<year>\d{{4}})\b)?",
         r"(?<!\d)(?P<number>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4})(?!\d)",
+        r"(?<![\d.])(?P<day>\d{1,2})\.(?P<number>\d{1,2})\.(?P<year>\d{4})(?![\d.]*\d)",
+        r"(?<!\d)(?P<day>1[3-9]|2\d|3[01])/(?P<number>\d{1,2})/(?P<year>\d{4})(?!\d)",
     )
 )
-_MONTH_AND_YEAR = re.compile(rf"\b{_NAME}.{{0,7}}\b\d{{4}}\b|\d/\d{{4}}|\d{{4}}/\d", re.IGNORECASE)
+_MONTH_AND_YEAR = re.compile(
+    rf"\b{_NAME}.{{0,7}}\b\d{{4}}\b|\d[/.]\d{{4}}|\d{{4}}/\d", re.IGNORECASE
+)
 _TIME = re.compile(
-    r"(?<![\d:.])(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::\d{2})?(?:\s*(?P<half>[ap])\.?m\b)?(?![\d:])"
+    r"(?<![\d:.])(?<!:\d\d[+-])(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::\d{2})?(?:\s*(?P<half>[ap])\.?m\b)?(?![\d:])"
     r"|(?<![\d:.])(?P<hour_alone>\d{1,2})\s*(?P<half_alone>[ap])\.?m\b",
     re.IGNORECASE,
 )
@@ -40,9 +47,10 @@ def dates_in(text: str) -> Iterator[tuple[str, Place]]:
     """Yield each date of a text as `month-day`, with its place; dates of one run seldom differ only
     in the year.
 
-    >>> [date for date, _ in dates_in("2024-05-22, May 22nd, 22 May 2024 and 05/22/2024")]
-    ['5-22', '5-22', '5-22', '5-22']
+    >>> [date for date, _ in dates_in("2024-05-22, May 22nd, 22 May 2024, 05/22/2024, 22/05/2024 and 22.05.2024")]
+    ['5-22', '5-22', '5-22', '5-22', '5-22', '5-22']
     """
+    yield from ((f"{int(it[2])}-{int(it[3])}", it.span()) for it in _COMPACT.finditer(text))
     for form in _FORMS:
         for match in form.finditer(text):
             parts = match.groupdict()
@@ -83,9 +91,10 @@ def _plain_time(match: re.Match[str]) -> str:
 def times_in(text: str) -> Iterator[tuple[str, Place]]:
     """Yield each time of day of a text as `hour:minute` in 24 hours, with its place.
 
-    >>> [time for time, _ in times_in("11:30 PM, 23:30:00 and 9 am")]
-    ['23:30', '23:30', '9:00']
+    >>> [time for time, _ in times_in("20240522T114500Z, 11:30 PM, 23:30:00+01:00 and 9 am")]
+    ['11:45', '23:30', '23:30', '9:00']
     """
+    yield from ((f"{int(it[4])}:{it[5]}", it.span()) for it in _COMPACT.finditer(text))
     for match in _TIME.finditer(text):
         hour, half = int(match["hour"] or match["hour_alone"]), match["half"] or match["half_alone"]
         if half:

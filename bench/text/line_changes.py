@@ -34,6 +34,8 @@ _OTHER_SIGN = {"+": "-", "-": "+"}
 _COMMENTS = "#", "# ", ";", "; ", "//", "// ", "--", "-- "
 _CODE = re.compile(r"[=(){}*;]")
 
+_LAYOUT_SIGN = re.compile(r"[,;:|=(){}\[\]<>\"'`\t]")
+_IN_NUMBER = re.compile(r"(?<=\d)[,.:](?=\d)")
 _UNSPACED = re.compile(r"(?<=\d),(?=\d)")
 _DENIAL = re.compile(r"not?|never|cannot|without|un|\w+n['’]t")
 _NOTE = re.compile(r"\[[^\[\],\"']{1,80}\]\W*$")
@@ -194,6 +196,18 @@ class ResultLines:
         by_votes, most = votes.most_common(), max(votes.values(), default=0)
         first = [number for number, _ in by_votes[:_CANDIDATES]]
         return first + [number for number, count in by_votes[_CANDIDATES:] if count == most]
+
+
+def is_same_form(shown: str, original: str) -> bool:
+    """True if a line has no sign of a layout that another line lacks; else the other one may be
+    written in another way, such as cells of a row in a sentence.
+
+    >>> row = "6320  VAT payable   52,567.80"
+    >>> [is_same_form(text, row) for text in ("6320 VAT payable 52,568.80", "6320,VAT payable,-52567.80")]
+    [True, False]
+    """
+    signs, known = ({*_LAYOUT_SIGN.findall(_IN_NUMBER.sub("", line))} for line in (shown, original))
+    return signs <= known
 
 
 def _pieces(line: str) -> list[str]:

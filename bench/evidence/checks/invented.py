@@ -31,6 +31,9 @@ _IDENTIFIER = re.compile(  # bounded where it looks ahead, so that time is linea
 _UNSPACED = re.compile("[\u0e00-\u0eff\u3040-\u9fff\uac00-\ud7af]+")
 """Matches letters of scripts in which a word or its ending follows a name without a blank."""
 
+_ZONE = re.compile(r"\b(?:UTC|GMT|timezone)\b|\b\d\dZ\b", re.IGNORECASE)
+"""Matches the zone of a time, which may be another one than in the result."""
+
 _LIST_MARK = re.compile(r"^\s*\d{1,3}[.)]\s+")
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+(?: [A-Z][a-z]+)++(?!\w|['\"*:`]| \()")
 _KEY = re.compile(
@@ -148,10 +151,11 @@ def _strange(
                 bool(WORD.search(bare)) and not is_about_itself(shown, bare)
             )
             text = _IDENTIFIER.sub(lambda match: " " if mentions.name(match[0]) else match[0], text)
+            may_convert = shown is not None and _ZONE.search(sentence) is not None
             for find in (dates_in, times_in):
                 for moment, (start, end) in list(find(text)):
                     if moment not in mentions.moments and not constant:
-                        yield _quoted(text[start:end], sentence), is_sure
+                        yield _quoted(text[start:end], sentence), is_sure and not may_convert
                     text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
             text = _UNSPACED.sub(" ", text)
             identifiers = _IDENTIFIER.findall(text)
