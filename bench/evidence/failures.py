@@ -27,6 +27,9 @@ _DENIED_BEFORE = re.compile(
     r"(?:\b(?:no|not|never|without(?: any)?|0|zero)|n['’]t) $", re.IGNORECASE
 )
 _DENIED_AFTER = re.compile(r"[\"']?\s*[:=]\s*[\"']?(?:false|no|none|null|0)\b", re.IGNORECASE)
+_STATUS = re.compile(r"(?:HTTP(?:/[\d.]+)? )?[45]\d\d [A-Z][a-z]+")
+"""Matches the status with which a server refuses a request: 409 Conflict."""
+
 _BRIEF_CHARS = 400
 """The most characters of a text that counts as a failure by its words alone."""
 
@@ -48,13 +51,14 @@ def reports_failure(text: str) -> bool:
 def failed(result: ToolResult) -> bool:
     """True if a result failed: by its exit code, its flag, or a short text that says so.
 
-    >>> texts = "Error: user not found", "2 rows", "<returncode>1</returncode>"
+    >>> texts = "Error: user not found", "2 rows", "<returncode>1</returncode>", "409 Conflict: taken"
     >>> [failed(ToolResult(index=0, call_id="a", function="f", seen=text)) for text in texts]
-    [True, False, True]
+    [True, False, True, True]
     """
     codes = exit_codes(result.text)
     if codes and not result.error:
         return codes[0] != 0
     if not result.success or result.error:
         return True
-    return len(result.text) < _BRIEF_CHARS and bool(FAILURE.match(result.text.lstrip("{[\"' ")))
+    text = result.text.lstrip("{[\"' ")
+    return len(text) < _BRIEF_CHARS and any(sign.match(text) for sign in (FAILURE, _STATUS))

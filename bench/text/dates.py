@@ -28,11 +28,12 @@ _MONTH_AND_YEAR = re.compile(
     rf"\b{_NAME}.{{0,7}}\b\d{{4}}\b|\d[/.]\d{{4}}|\d{{4}}/\d", re.IGNORECASE
 )
 _TIME = re.compile(
-    r"(?<![\d:.])(?<!:\d\d[+-])(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::\d{2})?(?:\s*(?P<half>[ap])\.?m\b)?(?![\d:])"
+    r"(?<![\d:.])(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::\d{2})?(?:\s*(?P<half>[ap])\.?m\b)?(?![\d:])"
     r"|(?<![\d:.])(?P<hour_alone>\d{1,2})\s*(?P<half_alone>[ap])\.?m\b",
     re.IGNORECASE,
 )
 
+_OFFSET = re.compile(r"(?<=\d\d:\d\d:\d\d)[+-]\d\d:?\d\d\b")
 _HALF_DAY = re.compile(r"(?<![\d:.])(\d{1,2})(:\d{2}(?::\d{2})?)\s?([ap])\.?m\b", re.IGNORECASE)
 _DATE_AND_CLOCK = re.compile(r"(?<=\d)(?:[Tt]|, ?| )(?=\d\d:\d\d)")
 NEXT_DAY = re.compile(r" \(?(?:the )?(?:next|following) day\b\)?")
@@ -88,10 +89,19 @@ def _plain_time(match: re.Match[str]) -> str:
     return f"{hours:02}{match[2]}"
 
 
+def without_offsets(text: str) -> str:
+    """A text without the offsets of times from UTC, which are no times of day.
+
+    >>> without_offsets("from 13:25:36+01:00 to 14:00-15:30")
+    'from 13:25:36 to 14:00-15:30'
+    """
+    return _OFFSET.sub("", text)
+
+
 def times_in(text: str) -> Iterator[tuple[str, Place]]:
     """Yield each time of day of a text as `hour:minute` in 24 hours, with its place.
 
-    >>> [time for time, _ in times_in("20240522T114500Z, 11:30 PM, 23:30:00+01:00 and 9 am")]
+    >>> [time for time, _ in times_in("20240522T114500Z, 11:30 PM, 23:30:00 and 9 am")]
     ['11:45', '23:30', '23:30', '9:00']
     """
     yield from ((f"{int(it[4])}:{it[5]}", it.span()) for it in _COMPACT.finditer(text))

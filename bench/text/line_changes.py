@@ -19,7 +19,7 @@ from .quantities import kind_of, plain_value, same_value
 
 _TOKEN = re.compile(
     r"(?:(?<![\w.)\]])[-+\u2212]?[$€£¥]?)?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+\b|[%‰°]|(?=[A-Za-z]{1,3}\b))"
-    r"|(?:(?<![\w.)\]}\"'*-])[-\u2212](?=\d))?[$€£¥]?\w+(?:[-.:/@'’]\w+)*|[<>≤≥≠=\u2713-\u2718✅❌]"
+    r"|(?:(?<![\w.)\]}\"'*-])[-\u2212](?=\d))?[$€£¥]?\w+(?:[-.:/@'’]\w+)*|[<>≤≥≠=\u2713-\u2718✅❌]|!(?=[\w(])"
 )
 _NUMBER = re.compile(r"\W?\d[\d.,]*[%‰°]?")
 _SIGN = re.compile(r"[^\w\s\x00-\x7f\u2010-\u2027\u2212€£¥‰°≤≥≠\u2713-\u2718✅❌]")
@@ -37,7 +37,7 @@ _CODE = re.compile(r"[=(){}*;]")
 _LAYOUT_SIGN = re.compile(r"[,;:|=(){}\[\]<>\"'`\t]")
 _IN_NUMBER = re.compile(r"(?<=\d)[,.:](?=\d)")
 _UNSPACED = re.compile(r"(?<=\d),(?=\d)")
-_DENIAL = re.compile(r"not?|never|cannot|without|un|\w+n['’]t")
+_DENIAL = re.compile(r"!|not?|never|cannot|without|un|\w+n['’]t")
 _NOTE = re.compile(r"\[[^\[\],\"']{1,80}\]\W*$")
 """Matches words in brackets at the end of a line, which may say that it was cut."""
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from ...model.scores import Check, Finding
-from ...text.dates import dates_in, times_in
+from ...text.dates import dates_in, times_in, without_offsets
 from ...text.instructions import is_command, is_consent, is_order, repeats
 from ...text.reading import is_path
 from ...text.small_words import WORD
@@ -124,7 +124,7 @@ def _strange(
     near: list[str] = []
     numbers = StatedNumbers(evidence, own)
     for line in lines:
-        line = _HUNK.sub(" ", line)
+        line = without_offsets(_HUNK.sub(" ", line))
         if shown and (
             is_path(line) or ((pair := _KEY.match(line)) and shown.table.has_key(pair[1]))
         ):

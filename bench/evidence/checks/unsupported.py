@@ -27,6 +27,9 @@ from .support import (
 _ATTRIBUTE = re.compile(r"(?<=\s)[\w-]+(?==\")")
 _SUCCEEDED = re.compile(r"success\w*|succeeded|ok(?:ay)?")
 _FENCE = re.compile(r"^`{3,}\w*$", re.MULTILINE)
+_FROM_TO = re.compile(r"\bfrom\b(?!\W{0,3}\d)[^\n]{1,120}?\bto\b", re.IGNORECASE)
+"""Matches a direction, which is a statement of its own."""
+
 _CUT_WORD = re.compile(r"([^\W\d_]+)[^\w\n]{0,3}(?:…|\.{3}|[\[(<⟨]|\n|$)")
 _NO_OTHERS = re.compile(r"\bonly\b(?!(?: the)? \d+ of \d)|\b(\d+) of (?:the )?\1\b", re.IGNORECASE)
 """Matches a statement that there is nothing else."""
@@ -137,6 +140,8 @@ def _new_words(own: RewrittenResult, text: str) -> frozenset[str]:
     }
     if "null" in known:
         new -= {"none", "nil"}
+    if "from" not in known and _FROM_TO.search(text):
+        new.add("from")
     if claims_repetition(own):  # which *changed* holds against the other results
         new = {word for word in new if not SAME.fullmatch(word)}
     if not new:
