@@ -151,6 +151,7 @@ def _children() -> set[int]:
     """The ids of the child processes, including orphans of ended children. Empty outside Linux."""
     numbers: set[int] = set()
     with contextlib.suppress(OSError):
+        os.waitid(os.P_ALL, 0, os.WEXITED | WNOHANG | os.WNOWAIT)  # raises where there is none
         for task in os.listdir("/proc/self/task"):
             with open(f"/proc/self/task/{task}/children", "rb") as file:
                 numbers.update(map(int, file.read().split()))
@@ -164,7 +165,9 @@ def _import(control: socket, limits: Limits, prepare: bytes) -> NoReturn:
     """Import the code, then fork a process for each session, until the control closes."""
     _begin()
     _prctl(_SUBREAPER, 1)
-    _confine(limits.hidden)
+    _prctl(_NO_NEW_PRIVILEGES, 1)
+    _restrict(_rules(limits.hidden))
+    from_here = _rules(())  # made once: it takes as long as a fork
     control.send(CODE.pack(0))
     ready = _prepared(prepare, limits)
     own = _children()  # which the code started as it was imported
@@ -174,7 +177,7 @@ def _import(control: socket, limits: Limits, prepare: bytes) -> NoReturn:
         if number == 0:
             _begin()
             control.close()
-            _confine(())  # from the importer
+            _restrict(from_here)
             _answer(pipe, ready, limits)
         pipe.close()
         code = _awaited(number, control)
@@ -245,20 +248,21 @@ def _limit_memory(size: int) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
 
-def _confine(hidden: Sequence[str]) -> None:
-    """Forbid this process to read hidden files and other processes' memory, to change files (Linux
-    6.7), and to send other processes signals (6.12).
+def _rules(hidden: Sequence[str]) -> int:
+    """A Landlock rule set against reading hidden files and other processes' memory, changing files
+    (Linux 6.7), and sending other processes signals (6.12); -1 where the system has none.
 
-    Any Landlock rule set hides the memory. It may write in its temporary folder, and below WRITABLE.
+    Any rule set hides the memory of processes outside it. Allowed are changes in the temporary
+    folder, and below WRITABLE.
     """
     with contextlib.suppress(AttributeError, OSError):
         call = _libc.syscall
         version = call(_CREATE_RULES, None, ctypes.c_size_t(0), 1)
         if version < 4:
-            return
+            return -1
         no_signals = struct.pack("=QQQ", _CHANGES, 0, 2)
         rules = no_signals if version >= 6 else struct.pack("=Q", _CHANGES)
-        number = call(_CREATE_RULES, rules, ctypes.c_size_t(len(rules)), 0)
+        number: int = call(_CREATE_RULES, rules, ctypes.c_size_t(len(rules)), 0)
         writable = (
             os.devnull,
             os.environ.get("TMPDIR", ""),
@@ -271,9 +275,14 @@ def _confine(hidden: Sequence[str]) -> None:
                     fitting = rights if os.path.isdir(place) else rights & _TO_A_FILE
                     call(_ADD_RULE, number, 1, struct.pack("=Qi", fitting, top), 0)
                     close(top)
-        _prctl(_NO_NEW_PRIVILEGES, 1)
-        call(_RESTRICT_SELF, number, 0)
-        close(number)
+        return number
+    return -1
+
+
+def _restrict(rules: int) -> None:
+    """Let a Landlock rule set hold for this process, and for each that it starts."""
+    with contextlib.suppress(AttributeError):
+        _libc.syscall(_RESTRICT_SELF, rules, 0)
 
 
 def _beside(hidden: Set[str]) -> Iterator[str]:

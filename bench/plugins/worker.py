@@ -85,7 +85,8 @@ class Child:
             yield GivenUp()
             return
         with self._lock:
-            session = self._started().session()
+            process = self._started()
+            session = process.session()
             try:
                 with session.pipe:
                     session.send(sent)
@@ -96,6 +97,7 @@ class Child:
                     self.stop()
                 elif session.has_answered:
                     self._late.pop(sent, None)
+                    process.prepare_session()
 
     def _started(self) -> _Process:
         """The child of this process, which starts now if there is none."""
@@ -134,6 +136,7 @@ class _Process:
             raise SpecError(f"{what} — run it on Linux, macOS or WSL")
         self.limits, self.owner = limits, os.getpid()
         self._last: Session | None = None
+        self._prepared: Session | None = None
         self.control, theirs = socket.socketpair()
         given = modules, limits, pickle.dumps(prepare, pickle.HIGHEST_PROTOCOL)
         request = pickle.dumps(given, pickle.HIGHEST_PROTOCOL)
@@ -166,8 +169,12 @@ class _Process:
         """A new session."""
         if self._last is None:
             self._await_start()
-        self._last = Session(self)
+        self._last, self._prepared = self._prepared or Session(self), None
         return self._last
+
+    def prepare_session(self) -> None:
+        """Let the next session's process start now, while this one does something else."""
+        self._prepared = Session(self)
 
     def _await_start(self) -> None:
         """Wait until the child is about to import the code."""
@@ -208,6 +215,8 @@ class _Process:
             self._process.wait()
             self._printing.join(1.0)
         self.control.close()
+        if self._prepared is not None:
+            self._prepared.pipe.close()
 
 
 def _environment(other_hashes: bool) -> dict[str, str]:

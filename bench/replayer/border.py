@@ -43,7 +43,6 @@ class Border:
         self._ask, self._ledger = ask, ledger
         self._shared = Shared()
         self._instances = itertools.count()
-        self._has_asked = False
 
     def start(self, slot: str, place: int) -> Callable[..., Any]:
         """A function from the values of a slot to the answer of a new instance of a plug-in.
@@ -53,15 +52,13 @@ class Border:
         return functools.partial(self._call, slot, place, next(self._instances))
 
     def finish(self) -> None:
-        """End the replay. Raises BenchError for a program that answered more than it was asked."""
-        if self._has_asked:
-            self._ask(b"", count=self._count)
+        """End the programs. Raises BenchError for one that answered more than it was asked."""
+        self._ask(b"", count=self._count)
 
     def _call(self, slot: str, place: int, instance: int, *given: Any) -> Any:
         """The answer of one instance."""
         sent = [by_parts(item, self._shared.sent, len) for item in given]
         request = slot, place, instance, sent
-        self._has_asked = True
         body = self._ask(pickle.dumps(request, pickle.HIGHEST_PROTOCOL), count=self._count)
         answer: Answered = _read(json.loads, body, Answered)
         if too_deep([answer.value, answer.offloaded]):

@@ -72,7 +72,8 @@ class Replayer:
             return Loop(strategy, recording, ledger, start).replay(before, finish)
 
         def over(border: Border) -> Replay:
-            return replay(border.start, border.finish)
+            finish = (border.finish,) if strategy.has_programs else ()
+            return replay(border.start, *finish)
 
         if strategy.sandbox is not None:
             box = strategy.sandbox
