@@ -124,7 +124,7 @@ class Judges:
             "current_step_index": self._results,
             "execution_plan": plans.get("execution_plan", {}),
             **self._state,
-            "execution_history": list(side.executions),
+            "execution_history": tuple(side.executions),
             "step": step,
             **self._last_result,
         }
@@ -132,7 +132,7 @@ class Judges:
             state["manifest"] = plans["manifest"]
         if side.evaluate is not None:
             state["last_step_evaluation"] = side.evaluations[-1] if side.evaluations else {}
-            state["step_evaluation_history"] = list(side.evaluations)
+            state["step_evaluation_history"] = tuple(side.evaluations)
         if step is not None:
             thread = self._threads[step.thread]
             state["prompt"] = list(thread.recording if side is self._full else thread.messages)

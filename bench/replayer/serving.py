@@ -17,7 +17,7 @@ from ..strategies.offloading import offloaded_to
 from ..strategies.user_code.functions import SlotFunction
 from ..strategies.user_code.plain import encoded, plain_data
 from .cassettes import go_offline, require_answered
-from .shared import Shared
+from .shared import References, Shared
 
 if TYPE_CHECKING:
     from ..plugins.child import Link
@@ -28,14 +28,14 @@ CountTokens = Callable[[bytes], int]
 
 
 def by_parts(argument: Any, change: Callable[[Any], Any], count: Callable[[Any], int]) -> Any:
-    """An argument with `change(part)` for each part that may have messages: the lists of a window,
-    the values of a router's state."""
+    """An argument with `change(part)` for each part that may hold messages or a history: the lists
+    of a window, the values of a router's state, the earlier evaluations of an evaluator."""
     if isinstance(argument, Window):
         messages, added = change(argument.messages), change(argument.added)
         return replace(argument, messages=messages, added=added, count=count)
     if type(argument) is dict:
         return {key: change(value) for key, value in argument.items()}
-    return argument
+    return change(argument) if type(argument) in (tuple, References) else argument
 
 
 class HistoryAnswer(msgspec.Struct):

@@ -1,4 +1,4 @@
-"""The messages that the two sides of the border have in common, so that none is sent twice."""
+"""What the two sides of the border have in common, so that none of it is sent twice."""
 
 from __future__ import annotations
 
@@ -9,24 +9,30 @@ from ..model.errors import StrategyError
 
 
 class References(NamedTuple):
-    """A list of messages as it is sent: each as its number, or itself the first time."""
+    """A list as it is sent: each item as its number, or itself the first time."""
 
-    items: list[int | Message]
+    items: list[Any]
 
 
 class Shared:
-    """The messages that both sides of a replay have, numbered in the order of their crossing.
+    """The messages and the entries of histories that both sides of a replay have, numbered in the
+    order of their crossing.
+
+    An item is known by its identity, and a history is a tuple of mappings, which grows.
 
     >>> here, there = Shared(), Shared()
     >>> message = Message(role="user", text="go", kind="user")
     >>> first, again = here.sent([message]), here.sent([message])
     >>> again.items, there.received(first) == there.received(again)
     ([0], True)
+    >>> entry = {"success": True}
+    >>> there.received(here.sent((entry,))), here.sent((entry, entry)).items
+    ([{'success': True}], [1, 1])
     """
 
     def __init__(self) -> None:
-        self._messages: list[Message] = []
-        self._numbers: dict[Message, int] = {}
+        self._items: list[Any] = []
+        self._numbers: dict[int, int] = {}  # by the identity of an item
 
     def reference(self, message: Message) -> int | Message:
         """The number of a message that both sides have; else the message, which they have from here
@@ -34,28 +40,37 @@ class Shared:
         if not isinstance(message, Message):
             what = "a compactor's messages must be Message values"
             raise StrategyError(f"{what}, got {type(message).__name__}")
-        number = self._numbers.get(message)
-        return self._added(message) if number is None else number
+        known: int | Message = self._reference(message)
+        return known
 
     def message(self, reference: int | Message) -> Message:
         """The message of a reference. Raises StrategyError for the number of none."""
         if isinstance(reference, Message):
-            return self._added(reference)
-        if not 0 <= reference < len(self._messages):
+            self._added(reference)
+            return reference
+        known = self._items[reference] if 0 <= reference < len(self._items) else None
+        if not isinstance(known, Message):
             raise StrategyError("its answer holds messages that do not exist")
-        return self._messages[reference]
+        return known
 
-    def _added(self, message: Message) -> Message:
-        self._numbers[message] = len(self._messages)
-        self._messages.append(message)
-        return message
+    def _reference(self, item: Any) -> Any:
+        number = self._numbers.get(id(item))
+        return self._added(item) if number is None else number
+
+    def _added(self, item: Any) -> Any:
+        self._numbers[id(item)] = len(self._items)
+        self._items.append(item)
+        return item
 
     def sent(self, part: Any) -> Any:
-        """A part of an argument to send: a list of messages as references, anything else as it
-        is."""
-        is_list = isinstance(part, list | tuple) and bool(part) and isinstance(part[0], Message)
-        return References([*map(self.reference, part)]) if is_list else part
+        """A part of an argument to send: a history, or a list of messages, as references, anything
+        else as it is."""
+        is_list = isinstance(part, list) and bool(part) and isinstance(part[0], Message)
+        is_shared = is_list or isinstance(part, tuple)
+        return References([*map(self._reference, part)]) if is_shared else part
 
     def received(self, sent: Any) -> Any:
-        """The part that was sent."""
-        return [*map(self.message, sent.items)] if isinstance(sent, References) else sent
+        """The part that was sent, a history as a list."""
+        if not isinstance(sent, References):
+            return sent
+        return [self._items[one] if type(one) is int else self._added(one) for one in sent.items]
