@@ -11,7 +11,7 @@ from html import unescape as unescape_html
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..model import ToolResult, compact_json
-from ..text.column_claims import holds
+from ..text.column_claims import has_right_order, has_right_sums
 from ..text.decode import LONG_CHARS, NothingParsed, parse_json, plain_lines
 from ..text.escapes import unescape
 from ..text.excerpts import NOTICE_CHARS, Gap, folded, folded_once, gaps_of, shared
@@ -134,12 +134,19 @@ class RewrittenResult(OwnText):
         """True if the result failed."""
         return self.session.failed(self.result)
 
-    def states_columns(self, sentence: str) -> bool:
-        """True if a sentence of it, with its line, rightly states sums, extremes or the order of
-        columns."""
+    def has_right_sums(self, sentence: str) -> bool:
+        """True if a sentence of it, with its line, rightly states sums or extremes of columns."""
+        lines = self._lines_with(sentence)
+        return bool(lines) and all(has_right_sums(line, self.table) for line in lines)
+
+    def has_right_order(self, sentence: str) -> bool:
+        """True if a sentence of it, with its line, rightly states by what its rows are sorted."""
         rows = self.session.messages.reading(self.message.text).records
-        lines = (line for line in self.message.text.split("\n") if sentence in line)
-        return any(holds(line, self.table, rows) for line in lines)
+        lines = self._lines_with(sentence)
+        return bool(lines) and all(has_right_order(line, rows) for line in lines)
+
+    def _lines_with(self, sentence: str) -> list[str]:
+        return [line for line in self.message.text.split("\n") if sentence in line]
 
     @cached_property
     def notices(self) -> Notices:

@@ -26,8 +26,10 @@ class Shared:
     >>> again.items, there.received(first) == there.received(again)
     ([0], True)
     >>> entry = {"success": True}
-    >>> there.received(here.sent((entry,))), here.sent((entry, entry)).items
-    ([{'success': True}], [1, 1])
+    >>> there.received(here.sent((entry,)))[0].clear()
+    >>> again = here.sent((entry, entry))
+    >>> again.items, there.received(again)
+    ([1, 1], [{'success': True}, {'success': True}])
     """
 
     def __init__(self) -> None:
@@ -70,7 +72,14 @@ class Shared:
         return References([*map(self._reference, part)]) if is_shared else part
 
     def received(self, sent: Any) -> Any:
-        """The part that was sent, a history as a list."""
+        """The part that was sent, a history as a list of copies, which its reader may change."""
         if not isinstance(sent, References):
             return sent
-        return [self._items[one] if type(one) is int else self._added(one) for one in sent.items]
+        items = (self._items[it] if type(it) is int else self._added(it) for it in sent.items)
+        return [*map(_copied, items)]
+
+
+def _copied(item: Any) -> Any:
+    if isinstance(item, dict):
+        return {key: _copied(value) for key, value in item.items()}
+    return [*map(_copied, item)] if isinstance(item, list) else item

@@ -55,21 +55,15 @@ _OF: dict[str, Callable[[Iterable[Decimal]], Decimal]] = {
 }
 
 
-def holds(sentence: str, table: FieldTable, rows: Sequence[TextRecord]) -> bool:
-    """True if a sentence states nothing but sums, means and extremes of columns that it names, or
-    the order of `rows` by one of them, and all of that is right.
+def has_right_sums(sentence: str, table: FieldTable) -> bool:
+    """True if a sentence states nothing but sums, means and extremes of columns that it names, and
+    all are right.
 
-    >>> table = FieldTable({"rows": [{"id": "A1", "price": 3, "n": 1}, {"id": "A2", "price": 4.5, "n": 2}]})
+    >>> table = FieldTable({"rows": [{"id": "A1", "price": 3}, {"id": "A2", "price": 4.5}]})
     >>> texts = "price: sum 7.50, lowest 3, highest 4.5", "average price 3.75", "total price: 8", "lowest 3"
-    >>> [holds(text, table, ()) for text in texts]
+    >>> [has_right_sums(text, table) for text in texts]
     [True, True, False, False]
-    >>> rows = [TextRecord((("id", "A2"), ("price", "4.5")), frozenset(), frozenset()),
-    ...     TextRecord((("id", "A1"), ("price", "3")), frozenset(), frozenset())]
-    >>> [holds(f"sorted by price, {order} first", table, rows) for order in ("highest", "lowest")]
-    [True, False]
     """
-    if order := _SORTED.search(sentence):
-        return _is_in_order(order[1], order[2].casefold().split(), rows)
     column: list[str] = []
     wanted, stated = "", 0
     for token in _TOKEN.findall(sentence):
@@ -83,9 +77,32 @@ def holds(sentence: str, table: FieldTable, rows: Sequence[TextRecord]) -> bool:
             wanted = token.casefold()
         elif table.has_key(token.rpartition(".")[2]):
             column = table.column_at(token.split("."))
-        elif not is_small(token.casefold()) and not is_unit(token.casefold()):
+        elif not _is_empty(token):
             return False
     return stated > 0 and not wanted
+
+
+def has_right_order(sentence: str, rows: Sequence[TextRecord]) -> bool:
+    """True if a sentence states nothing but the order of `rows` by one of their keys, and perhaps
+    numbers, and the order is right.
+
+    >>> rows = [TextRecord((("id", i), ("price", p)), frozenset(), frozenset()) for i, p in (("A2", "4.5"), ("A1", "3"))]
+    >>> texts = "2 rows, sorted by price, highest first", "sorted by price, lowest first", "sorted by price, highest first; all paid"
+    >>> [has_right_order(text, rows) for text in texts]
+    [True, False, False]
+    """
+    order = _SORTED.search(sentence)
+    if order is None:
+        return False
+    words = [*_TOKEN.findall(sentence[: order.start()]), *_TOKEN.findall(order[2].casefold())]
+    others = (word for word in words if word not in _LEAST and word not in _MOST)
+    is_bare = all(_is_empty(word) or _decimal(word) is not None for word in others)
+    return is_bare and _is_in_order(order[1], words, rows)
+
+
+def _is_empty(word: str) -> bool:
+    """True for a word that states nothing about the data."""
+    return is_small(word.casefold()) or is_unit(word.casefold())
 
 
 def _is_in_order(key: str, words: Sequence[str], rows: Sequence[TextRecord]) -> bool:

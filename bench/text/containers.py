@@ -12,6 +12,11 @@ _BRACKET = re.compile(rf"[\[{{](?:(?<=\{{){QUOTED_KEY})?")
 _HALF_WORD = re.compile(r"[-+\w.]*")
 
 
+def is_container(value: Any) -> bool:
+    """True for a mapping or a list."""
+    return isinstance(value, dict | list)
+
+
 def without_containers(text: str) -> tuple[list[Any], str]:
     """The mappings, and the lists that begin a line, among other text, and the text without them.
 

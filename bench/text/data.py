@@ -6,7 +6,6 @@ import json
 import re
 import tomllib
 from contextlib import suppress
-from itertools import chain
 from typing import Any
 
 from ..model import as_text
@@ -95,21 +94,23 @@ def parse_yaml(text: str) -> Any:
     return value
 
 
-def paths_of(value: Any, path: str = "") -> dict[str, str]:
+def paths_of(value: Any) -> dict[str, str]:
     """The scalars of a value by their paths; signs between the parts of a path do not count.
 
     >>> paths_of({"a": {"b.c": 1}, "d": [True]}) == paths_of({"a.b": {"c": 1}, "d[0]": True})
     True
     """
-    items: Any = ()
-    if isinstance(value, dict):
-        items = value.items()
-    elif isinstance(value, list):
-        items = enumerate(value)
-    if not items:
-        return {".".join(re.findall(r"[^.\[\]]+", path)): as_text(value)}
-    inner = (paths_of(item, f"{path}.{key}") for key, item in items)
-    return dict(chain.from_iterable(found.items() for found in inner))
+    found: dict[str, str] = {}
+    waiting = [("", value)]
+    while waiting:
+        path, node = waiting.pop()
+        is_list = isinstance(node, list)
+        items = enumerate(node) if is_list else node.items() if isinstance(node, dict) else ()
+        inner = [(f"{path}.{key}", item) for key, item in items]
+        if not inner:
+            found[".".join(re.findall(r"[^.\[\]]+", path))] = as_text(node)
+        waiting += inner
+    return found
 
 
 def comments_of(text: str) -> list[tuple[str, str]]:

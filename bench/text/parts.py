@@ -6,10 +6,14 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ..model import as_text, grouped
+from .containers import is_container
 from .quantities import same_value
 
 _MOST_CONTAINERS = 1000
 """The most mappings and lists with which one of another structure is compared."""
+
+_MOST_DEPTH = 60
+"""The levels that are compared."""
 
 Known = Callable[[str], bool]
 
@@ -26,11 +30,12 @@ def are_parts(shown: Any, full: Any, is_known: Known) -> bool:
     ...     [[1, "a"], "1 more", [3, "c"]], [[3, "c"], [1, "a"]], [[1, "b"], [2, "a"]])]
     [True, True, False]
     """
+    is_part = _Comparison(is_known).is_part
     if type(shown) is type(full) and (isinstance(full, list) or _shares_keys(shown, full)):
-        return _is_part(shown, full, is_known)
+        return is_part(shown, full)
     places = grouped(_containers(full))
     return all(
-        any(_is_part(part, other, is_known) for other in places[key][:_MOST_CONTAINERS])
+        any(is_part(part, other) for other in places[key][:_MOST_CONTAINERS])
         for key, part in _containers(shown)
         if key in places
     )
@@ -52,29 +57,43 @@ def _containers(value: Any) -> Iterator[tuple[Any, Any]]:
             waiting.extend(node)
 
 
-def _is_part(shown: Any, full: Any, is_known: Known) -> bool:
-    if isinstance(shown, dict) and isinstance(full, dict):
-        return all(_is_part(shown[key], full[key], is_known) for key in shown.keys() & full.keys())
-    if isinstance(shown, list) and isinstance(full, list):
-        return any(_in_order(shown, items, is_known) for items in (full, full[::-1]))
-    if _is_container(shown) or _is_container(full):
+class _Comparison:
+    """The comparison of two values, in which each pair of parts is compared once."""
+
+    def __init__(self, is_known: Known) -> None:
+        self._is_known = is_known
+        self._answers: dict[tuple[int, int], bool] = {}  # by the identities of two parts
+
+    def is_part(self, shown: Any, full: Any, depth: int = 0) -> bool:
+        """True if all known values of a part stand in another one; below the deepest level too."""
+        if not (is_container(shown) and is_container(full)):
+            return is_container(shown) or is_container(full) or self._is_same(shown, full)
+        pair = id(shown), id(full)
+        if pair not in self._answers:
+            self._answers[pair] = depth == _MOST_DEPTH or self._is_within(shown, full, depth + 1)
+        return self._answers[pair]
+
+    def _is_within(self, shown: Any, full: Any, depth: int) -> bool:
+        if isinstance(shown, dict) and isinstance(full, dict):
+            keys = shown.keys() & full.keys()
+            return all(self.is_part(shown[key], full[key], depth) for key in keys)
+        if isinstance(shown, list) and isinstance(full, list):
+            orders = (full, full[::-1]) if len(full) > 1 else (full,)
+            return any(self._is_in_order(shown, items, depth) for items in orders)
         return True  # in another form, which other rules compare
-    text = as_text(shown)
-    return not is_known(text) or same_value(text, as_text(full))
 
-
-def _in_order(shown: Iterable[Any], full: Iterable[Any], is_known: Known) -> bool:
-    """True if all known items of a list are parts of items of another one, in its order."""
-    rest = iter(full)
-    return all(
-        any(
-            _is_container(item) == _is_container(other) and _is_part(item, other, is_known)
-            for other in rest
+    def _is_in_order(self, shown: Iterable[Any], full: Iterable[Any], depth: int) -> bool:
+        """True if all known items of a list are parts of items of another one, in its order."""
+        rest = iter(full)
+        return all(
+            any(
+                is_container(item) == is_container(other) and self.is_part(item, other, depth)
+                for other in rest
+            )
+            for item in shown
+            if is_container(item) or self._is_known(as_text(item))
         )
-        for item in shown
-        if _is_container(item) or is_known(as_text(item))
-    )
 
-
-def _is_container(value: Any) -> bool:
-    return isinstance(value, dict | list)
+    def _is_same(self, shown: Any, full: Any) -> bool:
+        text = as_text(shown)
+        return not self._is_known(text) or same_value(text, as_text(full))

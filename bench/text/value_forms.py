@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
+from .containers import is_container
+
 _MOST_DEPTH = 60
 
 EVERY = frozenset({"all", "always", "common", "constant", "each", "every", "one", "same", "shared"})
@@ -62,7 +64,7 @@ def by_rows(value: Any, depth: int = 0) -> Any:
 
 def _with_rows(value: dict[Any, Any]) -> Any:
     lists = {key: item for key, item in value.items() if isinstance(item, list)}
-    flat = [key for key in lists if lists[key] and not any(map(_is_container, lists[key]))]
+    flat = [key for key in lists if lists[key] and not any(map(is_container, lists[key]))]
     sizes = {*map(len, lists.values())}
     if len(lists) == len(value) and len(flat) > 1 and len(sizes) == 1 and sizes != {1}:
         return [dict(zip(value, row, strict=True)) for row in zip(*lists.values(), strict=True)]
@@ -73,10 +75,6 @@ def _with_rows(value: dict[Any, Any]) -> Any:
             rest = {other: value[other] for other in value if other != name}
             return {**rest, key: records} if len(rest) > 1 else records
     return value
-
-
-def _is_container(value: Any) -> bool:
-    return isinstance(value, dict | list)
 
 
 def _are_names(values: list[Any]) -> bool:

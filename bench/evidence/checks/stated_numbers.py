@@ -52,7 +52,7 @@ class StatedNumbers:
         """
         shown = self._own if isinstance(self._own, RewrittenResult) else None
         matches = [*_NUMBER.finditer(text)]
-        if matches and shown and shown.states_columns(sentence):
+        if matches and shown and shown.has_right_sums(sentence):
             return
         values = [number_value(match[0].rstrip("%, ")) for match in matches]
         terms = [*values, *_numbers_of(near)]

@@ -90,10 +90,14 @@ def _sentences_with(own: RewrittenResult, text: str, words: frozenset[str]) -> I
     for sentence in with_word or sorted(words):
         if not (
             is_about_itself(own, sentence)
-            or own.states_columns(sentence)
+            or _is_right_of_columns(own, sentence)
             or re.search(rf"{re.escape(sentence)}(?!\w)", own.result.text)
         ):
             yield sentence
+
+
+def _is_right_of_columns(own: RewrittenResult, sentence: str) -> bool:
+    return own.has_right_sums(sentence) or own.has_right_order(sentence)
 
 
 def is_about_itself(own: RewrittenResult, sentence: str) -> bool:
@@ -181,7 +185,7 @@ def _quantified(own: RewrittenResult, text: str) -> Iterator[str]:
     for sentence, quantified in sentences:
         more = [word for word in quantified if now[word] > was[word]]
         is_free = is_about_itself(own, sentence) and not _speaks_of_the_rest(sentence, more)
-        if more and not is_free and not own.states_columns(sentence):
+        if more and not is_free and not _is_right_of_columns(own, sentence):
             yield sentence
 
 
