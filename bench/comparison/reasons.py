@@ -6,9 +6,9 @@ from msgspec.structs import replace
 
 from ..model.advice import MAY_LOSE, Advice, Ranked, RuleResult
 from ..model.scores import Rule
-from ..text.wording import count, counted, listed, percent, quoted
+from ..text.wording import count, counted, percent, quoted
 from .certainty import EQUAL, FEWEST
-from .rules import GAINS, asked_by, is_sure
+from .rules import GAINS, asked_by, is_sure, measure_of
 from .wording import costs, sample
 
 FIGURES = {
@@ -69,7 +69,7 @@ def rule_failed(result: RuleResult, *, quoting: bool = True) -> str:
         return f"{value} {words.refusal}{example}"
     if result.value is None:
         why = "; ".join(item.text for item in result.findings) or "no reason is known"
-        return f"{words.measure.partition(',')[0]} not measured ({why})"
+        return f"{measure_of(result)} not measured ({why})"
     if value == limit:  # as far as it was rounded
         value = f"{result.value:.3%}"
     beyond = "above" if (result.value or 0) > (result.limit or 0) else "below"
@@ -78,7 +78,7 @@ def rule_failed(result: RuleResult, *, quoting: bool = True) -> str:
     against = f"{'certainly ' if sure else ''}{beyond} {todays}{limit}"
     if result.metric == _CHANGES and not result.limit:
         against = "certainly more than today's none" if sure else "today none"
-    return f"{_worded(result, value)}, {against}"
+    return f"{_figure(result)[0].format(value)}, {against}{rest_in_words(result)}"
 
 
 def refused_by(item: Ranked, *rules: RuleResult | None, quoting: bool = False) -> str:
@@ -110,13 +110,13 @@ def figure_in_words(result: RuleResult) -> str:
     result = as_shown(result)
     if result.value == 0 and result.metric in _NONE:
         return _NONE[result.metric]
-    return _worded(result, percent(result.value))
+    return _figure(result)[0].format(percent(result.value))
 
 
-def _worded(result: RuleResult, value: str) -> str:
-    """The words for a figure with its value and the rest."""
+def rest_in_words(result: RuleResult) -> str:
+    """The clause on the rest of a share, to follow all that is said of the share; "" for none."""
     rest = "" if result.value == 1 else _REST.get(result.metric, "")
-    return _figure(result)[0].format(value) + rest.format(percent(1 - (result.value or 0.0)))
+    return rest.format(percent(1 - (result.value or 0.0)))
 
 
 def basis_in_words(result: RuleResult, advice: Advice) -> str:
@@ -142,17 +142,21 @@ def too_few(advice: Advice, tasks: int) -> str:
 
 def doubt_in_words(result: RuleResult | None, advice: Advice) -> str:
     """What a share may be at worst: "on other tasks the mean is perhaps up to 2%"; "" for one that
-    loses nothing. Few tasks have old facts: "only 3 of the 9 tasks have any: not certain"."""
+    loses nothing. Few tasks have old facts: "only 3 of the 9 tasks have any: too few to tell if
+    others stay above 90%"."""
     if result is None or result.value == (0 if asked_by(result).better == "lower" else 1):
         return ""
+    is_lower = asked_by(result).better == "lower"
     if 0 < result.tasks < min(FEWEST, advice.tasks):
         have = "has" if result.tasks == 1 else "have"
-        return f"only {result.tasks} of the {sample(advice)} {have} any: not certain"
+        stay = f"{'below' if is_lower else 'above'} {percent(result.limit)}"
+        few = f"only {result.tasks} of the {sample(advice)} {have} any"
+        return f"{few}: too few to tell if others stay {stay}"
     if result.tasks < FEWEST:
         return f"{too_few(advice, result.tasks)} to be sure"
     if result.interval is None:
         return f"on {others(advice)} not known"
-    is_lower, (low, high) = asked_by(result).better == "lower", result.interval
+    low, high = result.interval
     words = f"up to {percent(high)}" if is_lower else f"down to {percent(low)}"
     beyond = f", {'above' if is_lower else 'below'} the limit" if is_doubtful(result) else ""
     return f"on {others(advice)} the mean is perhaps {words}{beyond}"
@@ -228,9 +232,8 @@ def reason_of(item: Ranked, advice: Advice) -> str:
         unchecked = f"some texts could not be checked, so what they lose is unknown{words}"
         if item.marks or item.verdict != "ship":
             return unchecked if item.marks else ""
-        doubts = [_LOSSES[it.rule] for it in item.rules if it.rule in _LOSSES and is_doubtful(it)]
-        doubt = f"{listed(doubts)} not certain" if doubts else ""
-        return "; ".join(filter(None, [_beside(item, advice), doubt]))
+        doubts = (_doubt(it, advice) for it in item.rules if it.rule in _LOSSES and is_doubtful(it))
+        return "; ".join(filter(None, [_beside(item, advice), *doubts]))
     last, price = failed[0], item.price(advice.basis)
     if last.rule == "cheaper" and price is not None and price.ratio is not None and not price.saves:
         no_gain = "is no better than today, and " if advice.basis == "quality" else ""
@@ -250,6 +253,15 @@ def reason_of(item: Ranked, advice: Advice) -> str:
     many = len(advice.ranked) - 1
     alone = f", as {count(many)} were tried; its interval does not count that" if many > 1 else ""
     return f"its lead on today may be chance{alone}"
+
+
+def _doubt(result: RuleResult, advice: Advice) -> str:
+    """Why a loss that is within its limit is not certain, in a few words."""
+    name = _LOSSES[result.rule]
+    if result.tasks < FEWEST:
+        return f"{name}: only {sample(advice, result.tasks)}"
+    beyond = "above" if asked_by(result).better == "lower" else "below"
+    return f"{name} may be {beyond} {percent(result.limit)} on {others(advice)}"
 
 
 def _beside(item: Ranked, advice: Advice) -> str:

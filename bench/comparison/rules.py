@@ -104,6 +104,11 @@ def asked_by(result: RuleResult) -> DecisionRule:
     return next((asked for asked in of_rule if result.metric in asked.metrics), of_rule[0])
 
 
+def measure_of(result: RuleResult) -> str:
+    """The name of what a result measures, in a few words: "old facts kept"."""
+    return asked_by(result).measure.partition(",")[0]
+
+
 GAINS: tuple[Rule, ...] = ("better", "cheaper")
 """The rules on the gain, of which one is applied last."""
 FINDINGS = 5

@@ -24,6 +24,7 @@ from .reasons import (
     interval_in_words,
     reason_of,
     refused_by,
+    rest_in_words,
 )
 from .rules import asked_by, is_sure, merit, slots_in_spec
 from .wording import change, costs, pricing_of, sample
@@ -108,9 +109,8 @@ def _answer(item: Ranked, answers: Answers, advice: Advice) -> str:
         return f"No: {name} {item.reason}."
     if figure and is_unknown_today(item):
         is_best = figure.value == (0 if asked_by(figure).better == "lower" else 1)
-        is_counted, shown = is_best and figure.of, as_shown(figure)
-        words = basis_in_words(shown, advice) if is_counted else percent(shown.value)
-        return f"{'Yes' if is_best else 'In part'} with {name} ({words}); {UNKNOWN_TODAY}."
+        words = f"{figure_in_words(figure)}; {UNKNOWN_TODAY}"
+        return f"{'Yes' if is_best else 'Partly'}: {name} {words}."
     if item.verdict == "not certain":
         gain = "be better" if failed and failed.rule == "better" else "save something"
         return f"Not certain: {name} may {gain}."
@@ -293,7 +293,8 @@ def _other_economy(advice: Advice, items: Sequence[Ranked]) -> str:
     )
     here = item.price(advice.basis) if item else None
     if item and here and here.saves and item.condition:
-        return f" With a cache `{item.strategy}` may cost more: `--model` prices that."
+        instead = f": {with_cache(advice)} there" if item.strategy == advice.advised else ""
+        return f" With a cache `{item.strategy}` may cost more (`--model` prices that){instead}."
     if item is None or here is None or prices[item.strategy].saves == here.saves:
         return ""
     price = prices[item.strategy]
@@ -301,6 +302,14 @@ def _other_economy(advice: Advice, items: Sequence[Ranked]) -> str:
     but = f", but {LOSES[item.verdict]}" if item.verdict in LOSES else ""
     economy = _ECONOMY[other].strip().capitalize()
     return f" {economy} `{item.strategy}` {cost}{but}."
+
+
+def with_cache(advice: Advice) -> str:
+    """What to do where prompts are cached: "ship `csv`", for the first strategy that may be
+    shipped there too, else "keep what runs today"."""
+    ships = (item for item in advice.ranked if item.verdict == "ship" and not item.condition)
+    best = next(ships, None)
+    return f"ship `{best.strategy}`" if best else "keep what runs today"
 
 
 # ---------------------------------------------------------------- stores, evaluators, routers
@@ -339,7 +348,7 @@ def _of_quality(advice: Advice, answers: Rule) -> tuple[str, str]:
     keeps = best.verdict in ("keep", "no saving") and today == AS_TODAY
     basis = [basis_in_words(shown, advice), interval_in_words(shown), "" if keeps else today]
     about = "; ".join(filter(None, basis))
-    words = figure_in_words(result) + (f" ({about})" if about else "")
+    words = figure_in_words(result) + (f" ({about})" if about else "") + rest_in_words(result)
     on = "" if runs in about + best.reason else f" (on {runs})"
     cost = f"a run {_cost(advice, best, assumed=False)}" if ratio not in (None, 1) else ""
     if name == advice.advised and last.rule == "cheaper":

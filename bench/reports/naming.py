@@ -111,7 +111,7 @@ def names(
         apart = (it for it in points if it.mark == "today" or not own.overlaps(field.around(it)))
         crowd = [field.around(it, _BELONGS, 4) for it in apart if it not in group]
         rooms = [([*sides, floor], crowd), (sides, crowd), (sides, []), (taken, [])]
-        tries = product(rooms[: 2 if point.mark == "other" else 4], _ways(group, field))
+        tries = product(rooms, _ways(group, field))
         for (boxes, near), way in tries:
             if field.has_room(way, boxes if way.dy == _LEVEL else boxes + near):
                 box = field.beside(way)

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ..comparison.reasons import as_shown, limited
-from ..comparison.rules import GAINS, asked_by, finite
-from ..comparison.sentence import NOT_CACHED, UNKNOWN_PRICE, is_undecided, is_unknown_today
+from ..comparison.rules import GAINS, asked_by, finite, measure_of
+from ..comparison.sentence import (
+    NOT_CACHED,
+    UNKNOWN_PRICE,
+    is_undecided,
+    is_unknown_today,
+    with_cache,
+)
 from ..model.advice import Ranked
 from ..model.base import grouped
 from ..model.compared import Compared
@@ -40,6 +46,7 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> tupl
     """The first screen of several comparisons, and their reports, to which its rows lead."""
     readings = [Reading(compared) for compared in comparisons]
     better = _better(readings)
+    there = _with_cache(readings, better)
     place = {at: f"{_ELSEWHERE} {_advised(readings[it]).condition}" for at, it in better.items()}
     place = {at: place.get(at, _group(one)).strip() for at, one in enumerate(readings)}
     of_group = grouped((name, at) for at, name in place.items())
@@ -47,9 +54,10 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> tupl
     gates = sum(len(one.judged_gates) for one in readings)
     failed = [gate for one in readings for gate in one.failed_gates]
     ships = [readings[at] for at in groups.get("Ship", ())]
-    ship = _to_ship(ships, len(readings)) if ships else "Nothing to ship."
+    ship = _to_ship(readings, groups["Ship"], there) if ships else "Nothing to ship."
     head = Span(ship, "good" if ships else "", strong=True)
-    rest = _worst(ships) if ships else ""
+    used = [*ships, *(readings[at] for at in groups.get(_UNCACHED, ()))]
+    rest = _worst(used) if ships else ""
     for name in (it for it in _GROUPS[2:] if it in groups):
         rest += f" In {counted(len(groups[name]), 'question')} {name[:1].lower()}{name[1:]}."
     if failed:
@@ -58,18 +66,21 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> tupl
     elif gates:
         rest += f" All {counted(gates, 'gate')} pass: each question has the answer that it expects."
 
-    each = tuple(
-        replace(one, short=_instead(one, readings[at], readings[better[at]], reports[better[at]]))
-        if at in better
-        else one
-        for at, one in enumerate(reports)
-    )
+    shorts = {at: one.short for at, one in enumerate(reports)}
+    for at, best in better.items():
+        other = _elsewhere(reports[best])
+        shorts[at] = f"{_instead(shorts[at], readings[at], readings[best])}{other}"
+    for at, (words, of) in there.items():
+        is_own = of == at or not words.startswith("ship")
+        shorts[at] += f"; with a cache {words}{'' if is_own else _elsewhere(reports[of])}"
+    each = tuple(replace(one, short=shorts[at]) for at, one in enumerate(reports))
     rows: list[Cells] = []
     for name, places in groups.items():
         rows.append(f"{name}: {count(len(places))}")
         for at in places:
             question = Cell((Span(each[at].title, href=f"#s{at + 1}"),), each[at].short)
-            rows.append((question, *_key_figures(readings[at]), readings[at].size))
+            figures = _key_figures(readings[at], is_listed=at not in better)
+            rows.append((question, *figures, readings[at].size))
     units = {("price", "tokens")[one.counts_tokens] for one in readings if one.advice.advised}
     size = f"{' or '.join(sorted(units)) or 'price'} of a run"
     heads = ["question and answer", size, "loss or quality", "measured on"]
@@ -95,14 +106,19 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> tupl
     return Report(title, about, head.text + rest, sections), *each
 
 
-def _to_ship(ships: Sequence[Reading], of: int) -> str:
-    """The sentence on the strategies to ship: first those that save everywhere."""
-    advised = Counter((_advised(one).condition, f"`{one.advice.advised}`") for one in ships)
+def _to_ship(
+    readings: Sequence[Reading], places: Sequence[int], there: Mapping[int, tuple[str, int]]
+) -> str:
+    """The sentence on the strategies to ship: first those that save everywhere, then each with what
+    to do with a cache."""
+    instead = {at: f" (with a cache {words})" for at, (words, _) in there.items()}
+    named = {at: f"`{readings[at].advice.advised}`{instead.get(at, '')}" for at in places}
+    advised = Counter((_advised(readings[at]).condition, name) for at, name in named.items())
     times = {it: f" ({many} times)" if many > 1 else "" for it, many in advised.items()}
     names = grouped((it[0], it[1] + times[it]) for it in advised)
     clauses = [f"{it and f'only {it}: '}{listed(names[it])}" for it in sorted(names)]
     alone = ", each on its own" if len(advised) > 1 else ""
-    start = f"Ship in {count(len(ships))} of {counted(of, 'question')}{alone}"
+    start = f"Ship in {count(len(places))} of {counted(len(readings), 'question')}{alone}"
     return f"{start}{': ' if '' in names else ', '}{'; '.join(clauses)}."
 
 
@@ -122,12 +138,17 @@ def _worst(ships: Sequence[Reading]) -> str:
     return f" The worst of them, `{item.strategy}`, {words}."
 
 
-def _instead(report: Report, reading: Reading, best: Reading, other: Report) -> str:
+def _instead(short: str, reading: Reading, best: Reading) -> str:
     """The answer to a question whose strategy to ship is worse than that of another one (`best`)."""
-    before, _, _ = report.short.partition("Ship `")
+    before, _, _ = short.partition("Ship `")
     own, where = f"`{reading.advice.advised}` is within all limits", _advised(best).condition
-    more = f"{where and f'{where}, '}`{best.advice.advised}` saves more and misses less on these runs: “{other.title}”"
-    return f"{before}{own}, but {more}"
+    more = f"`{best.advice.advised}` saves more and misses less on these runs"
+    return f"{before}{own}, but {where and f'{where}, '}{more}"
+
+
+def _elsewhere(report: Report) -> str:
+    """The clause that names the question in which a strategy was measured."""
+    return f" (see “{report.title}”)"
 
 
 def _figures(ship: Reading) -> tuple[float, float]:
@@ -152,33 +173,58 @@ def _better(readings: Sequence[Reading]) -> dict[int, int]:
     return better
 
 
-def _key_figures(reading: Reading) -> tuple[Cell, Cell]:
+def _with_cache(
+    readings: Sequence[Reading], better: Mapping[int, int]
+) -> dict[int, tuple[str, int]]:
+    """What to do with a cache, and the place of the question that says so, for the place of each
+    question whose best strategy is only for prompts that are not cached.
+
+    Questions on the same recordings have the same answer: the cheapest strategy of any of them that
+    may be shipped there too.
+    """
+    ships = [at for at, one in enumerate(readings) if _group(one) == "Ship"]
+    there: dict[int, tuple[str, int]] = {}
+    for best, same in grouped((better.get(at, at), at) for at in ships).items():
+        if _advised(readings[best]).condition:
+            words = {at: with_cache(readings[at].advice) for at in same}
+            usable = [at for at in same if words[at].startswith("ship")] or same
+            of = min(usable, key=lambda at: _figures(readings[at]))
+            there |= dict.fromkeys(same, (words[of], of))
+    return there
+
+
+def _key_figures(reading: Reading, *, is_listed: bool) -> tuple[Cell, Cell]:
     """The change of price under the strategy to ship and its loss or quality; if none is, the price
-    stays as today's, and the other is of the strategy that the answer is about."""
+    stays as today's, and the other is of the strategy that the answer is about.
+
+    One that is not listed as a strategy to ship has its name beside the figures.
+    """
     advised, pricing = reading.by_name.get(reading.advice.advised or ""), reading.pricing
     item = advised or reading.by_name.get(reading.compared.asks) or reading.subject
-    decided = _decided(reading, item) if item else Cell("–")
+    listed_one = advised if is_listed else None
+    decided = _decided(reading, item, is_named=item is not listed_one) if item else Cell("–")
     price = reading.price(advised)
     if advised is None or price is None:
         return Cell("not priced" if advised else "unchanged"), decided
-    moved = f"{pricing.money(reading.today)} → {pricing.money(price)}"
+    moved = "" if is_listed else f"with `{advised.strategy}`: "
+    moved += f"{pricing.money(reading.today)} → {pricing.money(price)}"
     if not reading.counts_tokens and pricing.runs > 1:
         moved += f" {pricing.unit}"
     moved += f"; {UNKNOWN_PRICE}" if advised.condition else ""
-    shown = Span(change(price.ratio), "" if advised.condition else "good")
+    shown = Span(change(price.ratio), "good" if is_listed and not advised.condition else "")
     return Cell((shown,), moved), decided
 
 
-def _decided(reading: Reading, item: Ranked) -> Cell:
-    """The figure by which a strategy is judged, with its name: the first that refuses it, or else
-    that of the question."""
+def _decided(reading: Reading, item: Ranked, *, is_named: bool) -> Cell:
+    """The figure by which a strategy is judged, perhaps with its name: the first that refuses it,
+    or else that of the question."""
     about = "needed" if reading.compared.answers == "savings" else reading.compared.answers
     failed = [rule for rule in item.rules if not rule.passed and rule.rule not in GAINS]
     asked = [rule for rule in item.rules if rule.rule == about and rule.value is not None]
     result = next(iter((*failed, *asked)), None)
     if result is None:
         return Cell("–")
-    measure, shown = asked_by(result).measure.partition(",")[0], as_shown(result)
+    shown = as_shown(result)
     value = count(shown.value) if asked_by(result).noun else percent(shown.value)
-    name = "" if item.strategy == reading.advice.advised else f" with `{item.strategy}`"
-    return Cell((Span(value, "bad" if failed else ""),), f"{measure}{name}")
+    name = f" with `{item.strategy}`" if is_named else ""
+    return Cell((Span(value, "bad" if failed else ""),), f"{measure_of(result)}{name}")

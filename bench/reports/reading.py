@@ -154,7 +154,7 @@ class Reading:
         runs, tasks = self.advice.runs, self.advice.tasks
         copies = len(self.compared.runs) - len(self.runs)
         of_tasks = f" of {counted(tasks, 'different task')}" if 0 < tasks < runs else ""
-        others = f", without {counted(copies, 'copy', 'copies')}" if copies else ""
+        others = f" ({counted(copies, 'copy', 'copies')} left out)" if copies else ""
         return f"{counted(runs, 'run')}{of_tasks}{others}"
 
     @property

@@ -90,8 +90,9 @@ def test_old_facts_on_few_tasks_are_said_to_be_uncertain() -> None:
     none = {"numbers": {"needed.recall.far": Number(None, 0.0, "nothing to measure")}}
     mine = [{**each, "missed": 0.01, **({"far": 0.95} if at < 3 else none)} for at, each in enumerate(cheaper())]
     advice = advice_for(runs_with_prices(TODAY, mine=mine))
-    assert (advice.advised, ranked(advice, "mine").reason) == ("mine", "old facts not certain")
-    assert "95% of old facts are kept (only 3 of the 8 runs have any: not certain)" in advice.sentence
+    assert (advice.advised, ranked(advice, "mine").reason) == ("mine", "old facts: only 3 runs")
+    kept = "95% of old facts are kept (only 3 of the 8 runs have any: too few to tell if others stay above 90%)"
+    assert kept in advice.sentence
 
 
 def test_a_saving_only_without_a_cache_says_so() -> None:
@@ -107,6 +108,7 @@ def test_a_saving_only_without_a_cache_says_so() -> None:
     assert conditions == ["where prompts are not cached", "", ""]
     assert advice.sentence.startswith("Ship `mine` where prompts are not cached: ")
     assert "; still certain after allowing for 2 tries." in advice.sentence
+    assert advice.sentence.endswith(" With a cache `mine` may cost more (`--model` prices that): ship `csv` there.")
 
 
 def test_a_question_about_a_strategy_is_answered_in_its_terms() -> None:

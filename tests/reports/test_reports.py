@@ -23,7 +23,7 @@ from bench.model.errors import BenchError
 from bench.reports import FORMATS, PANELS, first_line, format_of, rendered, report, reports
 from bench.reports.audit import audit_rendered, audit_report
 from bench.reports.audit.losses import UNSEEN
-from bench.reports.blocks import Section, Table, plain
+from bench.reports.blocks import Section, Span, Table, plain
 from bench.reports.charts import Point
 from bench.reports.naming import FIELDS, names
 from bench.reports.numbers import dollars
@@ -197,10 +197,33 @@ def test_the_headline_says_where_alone_a_strategy_saves() -> None:
     ]
     only = msgspec.structs.replace(plain_one, advice=msgspec.structs.replace(plain_one.advice, ranked=tuple(items)))
     both, alone = (reports(several)[0].verdict for several in ([plain_one, only], [only, only]))
-    assert both.startswith(
-        "Ship in 2 of 2 questions, each on its own: `csv`; only where prompts are not cached: `csv`."
+    there = "only where prompts are not cached: `csv` (with a cache keep what runs today)"
+    assert both.startswith(f"Ship in 2 of 2 questions, each on its own: `csv`; {there}.")
+    assert alone.startswith(f"Ship in 2 of 2 questions, {there} (2 times).")
+
+
+def test_a_question_with_a_better_strategy_elsewhere_says_what_to_do_with_a_cache() -> None:
+    def changed(title: str, condition: str, missed: float, ratio: float) -> Compared:
+        one = comparison(4, 8, seed=1)
+        items = tuple(
+            msgspec.structs.replace(
+                item, condition=condition, missed_turns=missed, cached=msgspec.structs.replace(item.cached, ratio=ratio)
+            )
+            if item.cached and item.strategy == one.advice.advised
+            else item
+            for item in one.advice.ranked
+        )
+        return msgspec.structs.replace(one, title=title, advice=msgspec.structs.replace(one.advice, ranked=items))
+
+    first, *rows = reports(
+        [changed("Worse?", "", 0.02, 0.9), changed("Best?", "where prompts are not cached", 0.01, 0.5)]
     )
-    assert alone.startswith("Ship in 2 of 2 questions, only where prompts are not cached: `csv` (2 times).")
+    assert [row.short.partition("; with a cache ")[2] for row in rows] == ["ship `csv`", "ship `csv` (see “Worse?”)"]
+    assert "`csv` (with a cache ship `csv`). The worst of them, `csv`, misses 2% of turns" in first.verdict
+    table = next(block for block in first.sections[0].blocks if isinstance(block, Table))
+    figure = next(row[1] for row in table.rows if isinstance(row, tuple) and "Worse?" in plain(row[0].text))
+    assert figure.note.startswith("with `csv`: ")
+    assert [span.tone for span in figure.text if isinstance(span, Span)] == [""]
 
 
 def test_marks_that_overlap_have_one_label_on_their_side_of_the_line_of_today() -> None:

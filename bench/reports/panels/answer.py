@@ -13,7 +13,7 @@ from ...comparison.reasons import (
     limited,
     refused_by,
 )
-from ...comparison.rules import asked_by, merit, slots_in_spec
+from ...comparison.rules import asked_by, measure_of, merit, slots_in_spec
 from ...comparison.sentence import (
     UNKNOWN_PRICE,
     UNKNOWN_TODAY,
@@ -139,11 +139,12 @@ def _savings(reading: Reading) -> Iterator[Figure]:
 
 
 def _refused_figure(item: Ranked, failed: RuleResult) -> Figure:
-    """The value of the first rule that refuses a strategy, and its interval."""
+    """What the first rule that refuses a strategy measures, with the reason and the interval."""
     shown = as_shown(failed)
     value = count(shown.value) if asked_by(shown).noun else percent(shown.value)
-    name, why = f"Why `{item.strategy}` is not shipped", refused_by(item, failed)
-    return Figure(name, value, "bad", why.removeprefix(f"{value} "), interval_in_words(shown))
+    name = f"{sentence_case(measure_of(failed))} with `{item.strategy}`"
+    line = f"not shipped: {refused_by(item, failed)}"
+    return Figure(name, value, "bad", line, interval_in_words(shown))
 
 
 def _price_figure(reading: Reading, item: Ranked) -> Figure:
