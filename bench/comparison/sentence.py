@@ -38,6 +38,7 @@ _UNRECORDED = {
 """What recordings do not say where today's figure is not known, and what to do to compare."""
 _ADD = "how well what runs today does this; add it as a strategy"
 AS_TODAY, UNKNOWN_TODAY = "as today", "today's is not recorded"
+NO_BETTER = "which is no better than today"
 NOT_CACHED = "where prompts are not cached"
 UNKNOWN_PRICE = "price with a cache unknown, may be higher"
 """What is not known of a strategy that saves only on a condition."""
@@ -357,7 +358,7 @@ def _of_quality(advice: Advice, answers: Rule) -> tuple[str, str]:
         gain = _certainly(advice, best) if last.rule == "better" else ""
         return name, f"Ship `{name}`: it {'; '.join(filter(None, [words, cost]))}.{gain}"
     if keeps:
-        return name, f"{_KEEP}: it {words} already, as `{name}` does{cost and f'; {cost}'}{on}."
+        return name, f"{_KEEP}: `{name}` {words}, {NO_BETTER}{cost and f'; {cost}'}{on}."
     if best.verdict != "not certain":
         worse = f"which is {'certainly ' if is_sure(result) else ''}worse"
         why = worse if last is result else f"but {best.reason}"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ..comparison.reasons import FIGURES, doubt_in_words, figure_in_words
 from ..comparison.rules import GAINS
-from ..comparison.sentence import AS_TODAY, LOSES, is_unknown_today, todays_in_words
+from ..comparison.sentence import AS_TODAY, LOSES, NO_BETTER, is_unknown_today, todays_in_words
 from ..comparison.wording import costs
 from ..model.advice import TODAY
 from ..model.compared import Compared
@@ -83,7 +83,7 @@ def _short(reading: Reading) -> str:
         todays = [todays_in_words(item, rule) for rule in asked]
         figures = [*map(figure_in_words, asked), *filter(None, todays)]
         if item.verdict in ("keep", "no saving") and AS_TODAY in figures:
-            return f"{head}: it {figures[0]} already, as `{item.strategy}` does"
+            return f"{head}: `{item.strategy}` {figures[0]}, {NO_BETTER}"
     elif is_advised:
         interval = f" [{reading.interval(price)}]" if price and price.interval else ""
         figures = [f"{change(price.ratio)}{interval}"] if price else []

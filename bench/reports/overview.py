@@ -72,7 +72,7 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> tupl
         shorts[at] = f"{_instead(shorts[at], readings[at], readings[best])}{other}"
     for at, (words, of) in there.items():
         is_own = of == at or not words.startswith("ship")
-        shorts[at] += f"; with a cache {words}{'' if is_own else _elsewhere(reports[of])}"
+        shorts[at] += f"; with a cache: {words}{'' if is_own else _elsewhere(reports[of])}"
     each = tuple(replace(one, short=shorts[at]) for at, one in enumerate(reports))
     rows: list[Cells] = []
     for name, places in groups.items():
@@ -111,7 +111,7 @@ def _to_ship(
 ) -> str:
     """The sentence on the strategies to ship: first those that save everywhere, then each with what
     to do with a cache."""
-    instead = {at: f" (with a cache {words})" for at, (words, _) in there.items()}
+    instead = {at: f" (with a cache: {words})" for at, (words, _) in there.items()}
     named = {at: f"`{readings[at].advice.advised}`{instead.get(at, '')}" for at in places}
     advised = Counter((_advised(readings[at]).condition, name) for at, name in named.items())
     times = {it: f" ({many} times)" if many > 1 else "" for it, many in advised.items()}

@@ -197,7 +197,7 @@ def test_the_headline_says_where_alone_a_strategy_saves() -> None:
     ]
     only = msgspec.structs.replace(plain_one, advice=msgspec.structs.replace(plain_one.advice, ranked=tuple(items)))
     both, alone = (reports(several)[0].verdict for several in ([plain_one, only], [only, only]))
-    there = "only where prompts are not cached: `csv` (with a cache keep what runs today)"
+    there = "only where prompts are not cached: `csv` (with a cache: keep what runs today)"
     assert both.startswith(f"Ship in 2 of 2 questions, each on its own: `csv`; {there}.")
     assert alone.startswith(f"Ship in 2 of 2 questions, {there} (2 times).")
 
@@ -218,8 +218,8 @@ def test_a_question_with_a_better_strategy_elsewhere_says_what_to_do_with_a_cach
     first, *rows = reports(
         [changed("Worse?", "", 0.02, 0.9), changed("Best?", "where prompts are not cached", 0.01, 0.5)]
     )
-    assert [row.short.partition("; with a cache ")[2] for row in rows] == ["ship `csv`", "ship `csv` (see “Worse?”)"]
-    assert "`csv` (with a cache ship `csv`). The worst of them, `csv`, misses 2% of turns" in first.verdict
+    assert [row.short.partition("; with a cache: ")[2] for row in rows] == ["ship `csv`", "ship `csv` (see “Worse?”)"]
+    assert "`csv` (with a cache: ship `csv`). The worst of them, `csv`, misses 2% of turns" in first.verdict
     table = next(block for block in first.sections[0].blocks if isinstance(block, Table))
     figure = next(row[1] for row in table.rows if isinstance(row, tuple) and "Worse?" in plain(row[0].text))
     assert figure.note.startswith("with `csv`: ")
