@@ -86,7 +86,7 @@ def names(
     crosses today's line.
 
     `today` is the place of today's line, `limit` that of the limit with its name, which has its
-    place first, above its line.
+    place first, above its line; where there is no room, the name ends before its colon.
     """
     taken = [*map(field.around, points)]
     x, y = -10.0 if today is None else today * field.width / 100, -1.0
@@ -95,8 +95,9 @@ def names(
     if limit is not None:
         at, text = limit
         ways = [
-            Name(text, x, at, dx, -20, anchor, "rejected", field.wide)
-            for x, dx, anchor in _AT_THE_LIMIT
+            Name(words, left, at, dx, -20, anchor, "rejected", field.wide)
+            for words in (text, text.partition(":")[0])
+            for left, dx, anchor in _AT_THE_LIMIT
         ]
         boxes = [*taken, floor, Box(x - 2, 0, x + 2, field.height)]
         placed.append(next((name for name in ways if field.has_room(name, boxes)), ways[0]))

@@ -24,7 +24,7 @@ _BEFORE_PART = re.compile(r"/?(?=#|__)")
 VERDICT = re.compile(r"(Ship .+?|Keep what runs today[^.:]*)[.:](?=\s|$)", re.DOTALL)
 """Matches the verdict in the sentence of an advice."""
 
-IN_TOKENS = "Where runs name no model with a known price (`--model` sets one), tokens are compared, not prices."
+IN_TOKENS = "Tokens are compared, not prices, where runs name no model with a known price: `--model` sets one."
 """The reason to count tokens and not money."""
 REPLAY_LIMIT = (
     "Actions stay as recorded: this measures what the model would have seen, not if tasks succeed."

@@ -108,7 +108,9 @@ def test_a_saving_only_without_a_cache_says_so() -> None:
     assert conditions == ["where prompts are not cached", "", ""]
     assert advice.sentence.startswith("Ship `mine` where prompts are not cached: ")
     assert "; still certain after allowing for 2 tries." in advice.sentence
-    assert advice.sentence.endswith(" With a cache `mine` may cost more (`--model` prices that): ship `csv` there.")
+    assert advice.sentence.endswith(
+        " With a cache: ship `csv`, since `mine` may cost more there, which `--model` prices."
+    )
 
 
 def test_a_question_about_a_strategy_is_answered_in_its_terms() -> None:

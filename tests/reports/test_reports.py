@@ -236,6 +236,13 @@ def test_marks_that_overlap_have_one_label_on_their_side_of_the_line_of_today() 
         assert boxes["c"].right < field.width / 2 < boxes["a and b"].left
 
 
+def test_the_limit_has_a_short_name_where_a_mark_is_in_the_place_of_the_long_one() -> None:
+    points = [Point(45.0, 27.0, "rejected", "a", "a"), Point(100.0, 100.0, "today", "today", "today")]
+    for field, name in zip(FIELDS, ("above 5%: loses too much", "above 5%"), strict=True):
+        limit, *_ = names(points, field, 100.0, (30.0, "above 5%: loses too much"))
+        assert (limit.text, field.beside(limit).overlaps(field.around(points[0]))) == (name, False)
+
+
 def test_an_unknown_file_ending_is_refused() -> None:
     assert format_of(Path("a.HTML")) == "html"
     for path in ("a.pdf", "a", "a.txt", "a.xml"):
