@@ -294,10 +294,11 @@ def _other_economy(advice: Advice, items: Sequence[Ranked]) -> str:
     )
     here = item.price(advice.basis) if item else None
     if item and here and here.saves and item.condition:
-        if item.strategy != advice.advised:
-            return f" With a cache `{item.strategy}` may cost more: `--model` prices that."
-        dearer = f"`{item.strategy}` may cost more there, which `--model` prices"
-        return f" With a cache: {with_cache(advice)}, since {dearer}."
+        is_advised = item.strategy == advice.advised
+        there = f": {with_cache(advice)}, since" if is_advised else ""
+        return (
+            f" With a cache{there} `{item.strategy}` may cost more; to price that, add `--model`."
+        )
     if item is None or here is None or prices[item.strategy].saves == here.saves:
         return ""
     price = prices[item.strategy]

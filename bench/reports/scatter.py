@@ -43,7 +43,7 @@ def scatter(reading: Reading) -> Drawing | None:
     inactive = sum("inactive" in item.marks for item in reading.ranked)
     rest = f" Not drawn: {count(inactive)} that changed nothing." if inactive else ""
     measure, left = ("Tokens", "fewer") if reading.counts_tokens else ("Price", "cheaper")
-    note = f"Further left is {left}, lower is safer. {_COLOURS} Small differences are enlarged; the table has all names.{rest}"
+    note = f"Further left is {left}, lower is safer. {_COLOURS} Small differences are enlarged; where a name has no room, the table has it.{rest}"
     return Drawing(plot, f"{measure} against missed turns", note)
 
 

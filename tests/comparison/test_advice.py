@@ -109,7 +109,7 @@ def test_a_saving_only_without_a_cache_says_so() -> None:
     assert advice.sentence.startswith("Ship `mine` where prompts are not cached: ")
     assert "; still certain after allowing for 2 tries." in advice.sentence
     assert advice.sentence.endswith(
-        " With a cache: ship `csv`, since `mine` may cost more there, which `--model` prices."
+        " With a cache: ship `csv`, since `mine` may cost more; to price that, add `--model`."
     )
 
 
