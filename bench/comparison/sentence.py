@@ -354,7 +354,8 @@ def _of_quality(advice: Advice, answers: Rule) -> tuple[str, str]:
     about = "; ".join(filter(None, basis))
     words = figure_in_words(result) + (f" ({about})" if about else "") + rest_in_words(result)
     on = "" if runs in about + best.reason else f" (on {runs})"
-    cost = f"a run {_cost(advice, best, assumed=False)}" if ratio not in (None, 1) else ""
+    price = f"a run {_cost(advice, best, assumed=False)}{_missed(advice, best)}"
+    cost = price if ratio not in (None, 1) else ""
     if name == advice.advised and last.rule == "cheaper":
         return name, f"Ship `{name}`: {cost}; it {words}.{_certainly(advice, best)}"
     if name == advice.advised:

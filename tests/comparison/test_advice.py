@@ -308,8 +308,10 @@ def test_stores_evaluators_and_routers_are_answered_in_their_own_terms() -> None
         other = slot.replace("truncate:limit=10", "full").replace("step_v1", "step_v2").replace("executor", "planner")
         advice = answered({"cut": f"cut={slot}", "whole": f"whole={other}"}, bad)
         assert (advice.basis, advice.advised) == ("quality", "whole")
+        assert " instead of $1.00 a run); nothing that a turn used would be missing; it " in advice.sentence
         as_today = answered({"cut": f"cut={slot}", "whole": f"whole={other}"}, bad, usd=1.0)
         assert (as_today.advised, ranked(as_today, "whole").verdict) == (None, "no saving")
+        assert ", which is no better than today" in as_today.sentence
         assert (ranked(advice, "cut").verdict, first_refused(ranked(advice, "cut"))) == ("loses too much", rule)
     csv = "cut=summarizer=csv_table+store=truncate:limit=10"
     assert first_refused(ranked(answered({"cut": csv, "whole": STORES["whole"]}, loss_numbers(0.4)), "cut")) == "stored"
