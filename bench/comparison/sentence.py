@@ -25,6 +25,7 @@ from .reasons import (
     reason_of,
     refused_by,
     rest_in_words,
+    too_few,
 )
 from .rules import asked_by, is_sure, merit, slots_in_spec
 from .wording import change, costs, pricing_of, sample
@@ -247,6 +248,8 @@ def _why_not(
         which = f"the one that saves most, {name}," if most else name
         start = f"no strategy that saves is acceptable; {which}" if more else name
         why = _loses(item, f" on {sample(advice)}", quoting=True)
+        if item.failed and advice.tasks < FEWEST and is_sure(item.failed) is None:
+            why += f"; {too_few(advice, advice.tasks)} to be sure"
         rest = f"{_refused(advice, item, acting)}{_other_economy(advice, acting)}"
         return f"{start} {cost}, but {why}.{rest}"
     if item.failed is None:

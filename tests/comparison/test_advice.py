@@ -86,6 +86,12 @@ def test_a_loss_that_more_runs_could_decide_otherwise_is_only_possible() -> None
     assert certain.sentence.startswith("Keep what runs today: `mine` ")
 
 
+def test_a_refusal_on_few_tasks_says_that_they_are_too_few() -> None:
+    few = advice_for(runs_with_prices(TODAY[:4], mine=cheaper(missed=0.2)[:4]))
+    assert "20% of turns miss something, above 5%; 4 runs are too few to be sure." in few.sentence
+    assert "too few" not in advice_for(runs_with_prices(TODAY, mine=cheaper(missed=0.2))).sentence
+
+
 def test_old_facts_on_few_tasks_are_said_to_be_uncertain() -> None:
     none = {"numbers": {"needed.recall.far": Number(None, 0.0, "nothing to measure")}}
     mine = [{**each, "missed": 0.01, **({"far": 0.95} if at < 3 else none)} for at, each in enumerate(cheaper())]
