@@ -45,10 +45,15 @@ def strategies_given(
 ) -> list[Strategy]:
     """The strategies in a user's argument, one for each setting of a sweep.
 
-    Raises SpecError as `load_strategies` does, and for a sweep of more than 100 settings.
+    Raises SpecError as `load_strategies` does, for a sweep of more than 100 settings, and unless
+    `tolerant` where none of them can be loaded.
     """
     settings = [setting for one in declarations(given) for setting in at_settings(one)]
-    return load_strategies(settings, place, debug=options.debug, tolerant=tolerant)
+    strategies = load_strategies(settings, place, debug=options.debug, tolerant=tolerant)
+    if strategies and not tolerant and all(one.broken for one in strategies):
+        first = strategies[0]
+        raise SpecError(f"{first.name}: {first.broken}")
+    return strategies
 
 
 def hidden_from_code(paths: Iterable[str], base: Path) -> tuple[str, ...]:
