@@ -279,7 +279,7 @@ def test_a_file_that_cannot_be_imported_fails_its_own_rows(tmp_path, monkeypatch
     failed = {score.strategy: score.failure.error for score in run.scores if score.failure}
     assert failed.keys() == {"bad", "ends"}
     assert failed["bad"] == "bad.py:2: cannot be imported: KeyError: 'NOT_SET'"
-    for specs, says in (
+    for given, says in (
         ({"bad": specs["bad"]}, "^bad: bad.py:2: cannot be imported: KeyError: 'NOT_SET'$"),
         ({"ends": specs["ends"], "bad": specs["bad"]}, "^ends: .*exit code 3"),
         ({**specs, "gone": "summarizer=gone.py:f"}, "^gone.py: No such file"),
@@ -287,7 +287,7 @@ def test_a_file_that_cannot_be_imported_fails_its_own_rows(tmp_path, monkeypatch
         ({**specs, "module": "summarizer=gone.there:f"}, "^module 'gone.there' cannot be imported"),
     ):
         with pytest.raises(SpecError, match=says):
-            compare(conversation_of(STEPS, id="one"), specs)
+            compare(conversation_of(STEPS, id="one"), given)
 
 
 def test_a_function_runs_in_a_child_process_if_it_can_be_sent_there(tmp_path, monkeypatch):

@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from ...model.errors import LoadError, SpecError, one_line
+from ...plugins.frames import SPOILT
 from ...plugins.registry import Plugin, user_code
 from ...plugins.worker import Child, Limits, NoAnswer
 from .. import Sandbox, Strategy, build_strategy
@@ -116,7 +117,7 @@ def _descriptions_from(child: Child, number: int) -> _Described:
         files, loaded = msgspec.json.decode(body, type=_Described)
         if len(loaded) == number:
             return files, loaded
-    raise NoAnswer("it left its process unable to answer")
+    raise NoAnswer(SPOILT)
 
 
 def _broken_strategy(declared: Declaration, problem: object, tolerant: bool) -> Strategy:
