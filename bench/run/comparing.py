@@ -46,13 +46,13 @@ def strategies_given(
     """The strategies in a user's argument, one for each setting of a sweep.
 
     Raises SpecError as `load_strategies` does, for a sweep of more than 100 settings, and unless
-    `tolerant` where none of them can be loaded.
+    `tolerant` where none of those with user code can be loaded.
     """
     settings = [setting for one in declarations(given) for setting in at_settings(one)]
     strategies = load_strategies(settings, place, debug=options.debug, tolerant=tolerant)
-    if strategies and not tolerant and all(one.broken for one in strategies):
-        first = strategies[0]
-        raise SpecError(f"{first.name}: {first.broken}")
+    users = [one for one in strategies if one.broken or one.has_user_code]
+    if users and not tolerant and all(one.broken for one in users):
+        raise SpecError(f"{users[0].name}: {users[0].broken}")
     return strategies
 
 
