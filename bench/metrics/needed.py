@@ -66,6 +66,22 @@ def missed_turn_rate(evidence: ReplayEvidence) -> Number:
     return share(walked.turns_missing, len(walked.calls))
 
 
+@metric("needed.handle_turns", unit="turns")
+def handle_turns(evidence: ReplayEvidence) -> Number:
+    """Model turns that would have to fetch something they used by a handle in their prompt.
+
+    They are not missed turns. Each costs one more call, in `cost.usd` and `cost.prompt_tokens`. No
+    model turns: nothing to measure.
+
+    Source: minor page faults: the page is not where it is needed, but at hand (Denning 1968)
+
+    >>> handle_turns(example()).value
+    0.0
+    """
+    fetched = sum(item.by_handle for item in evidence.fetches)
+    return Number(float(fetched)) if evidence.walked.calls else NOTHING
+
+
 @metric("needed.refetches", unit="calls")
 def refetches(evidence: ReplayEvidence) -> Number:
     """Repeated calls whose earlier result the strategy had dropped by then.

@@ -155,7 +155,8 @@ def test_a_need_behind_a_handle_costs_a_call_and_is_not_missed() -> None:
     kept = Resolved(handle="result_1", step=2, text=TEXT)
     with_handle = numbers_of(evidence_by_hand(*calls, written=(stored,), results=(outcome,), handles=(kept,)))
     without = numbers_of(evidence_by_hand(*calls, written=(stored,)))
-    assert with_handle["needed.missed_turns"].value == 0.0
+    assert with_handle["needed.missed_turns"].value == without["needed.handle_turns"].value == 0.0
+    assert with_handle["needed.handle_turns"].value == 1.0
     assert with_handle["loss.retrievable"].value == pytest.approx(2 / with_handle["needed.recall"].weight)
     assert without["needed.missed_turns"].value == 1.0
     assert with_handle["cost.usd"].value > without["cost.usd"].value
