@@ -23,7 +23,7 @@ from bench.plugins.registry import entries
 
 FOLDER = Path(__file__).parent
 SLOTS = ("summarizer", "compactor")
-VERDICTS = ("ship", "keep", "not certain", "no saving", "loses too much", "unfaithful", "invalid")
+VERDICTS = ("ship", "keep", "not certain", "no gain", "loses too much", "unfaithful", "invalid")
 HEAD = """\
 # Leaderboard
 

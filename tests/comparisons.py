@@ -134,7 +134,7 @@ def advice(chosen: Any, totals: Any, runs: int, tasks: int, unit: str, usd: floa
             RuleResult(rule="cheaper", passed=certain and price * 1.02 < 1, value=price * 1.02, limit=1.0),
         )  # fmt: skip
         lost = missed > 0.05 or far < 0.9
-        verdict = "loses too much" if lost else "no saving" if price >= 1 else "not certain"
+        verdict = "loses too much" if lost else "no gain" if price >= 1 else "not certain"
         cached, uncached = (
             Price(
                 unit=unit,
@@ -163,7 +163,7 @@ def advice(chosen: Any, totals: Any, runs: int, tasks: int, unit: str, usd: floa
     ship = best if best is not None and certain else None
     if ship is not None:
         ranked = [msgspec.structs.replace(item, verdict="ship") if item is ship else item for item in ranked]
-    order = {"ship": 0, "not certain": 1, "keep": 2, "no saving": 3}
+    order = {"ship": 0, "not certain": 1, "keep": 2, "no gain": 3}
     ranked.sort(key=lambda item: (order.get(item.verdict, 4), item.cached.per_run if item.cached else 0))
     rejected = [item for item in ranked if item.verdict == "loses too much"]
     sentence = (

@@ -180,6 +180,7 @@ def _ranked_strategy(
         uncached=prices.get("uncached") or prices.get("tokens"),
         missed_turns=missed,
         far_recall=old,
+        handle_turns=runs.counts(name, "needed.handle_turns")[0],
         rules=rules,
         spec=spec,
     )
@@ -218,12 +219,12 @@ def _verdict(
     """
     refused, price = verdict_of(rules), own.get(question.deciding)
     if "inactive" in marks and refused != "invalid":
-        return "no saving" if question.answers == "savings" else "keep"
+        return "no gain"
     if refused not in ("not certain", None):
         return refused
     saves = price is not None and price.saves
     if refused and not saves and rules[-1].rule == "cheaper":
-        return "no saving"
+        return "no gain"
     return "not certain" if refused or "not checked" in marks else "ship"
 
 

@@ -8,7 +8,7 @@ from ..model.advice import MAY_LOSE, Advice, Ranked, RuleResult
 from ..model.scores import Rule
 from ..text.wording import count, counted, percent, quoted
 from .certainty import EQUAL, FEWEST
-from .rules import GAINS, asked_by, is_sure, measure_of
+from .rules import GAINS, ROUNDING, asked_by, is_sure, measure_of
 from .wording import costs, sample
 
 FIGURES = {
@@ -17,7 +17,7 @@ FIGURES = {
     "loss.leaf_recall.stored": ("keeps {} of the fields in the store", "results"),
     "loss.fact_recall.stored": ("keeps {} of the facts in the store", "results"),
     "probes.recall": ("answers {} of the questions", "questions"),
-    "findings.agreement": ("changes {} of the evaluator's judgements", "results"),
+    "findings.agreement": ("changes {} of the evaluator's judgements", "judgements"),
     "routing.accuracy": ("takes the expected route in {} of the decisions", "decisions"),
     "routing.selection_top1": ("finds the right script first for {} of the requests", "requests"),
     "routing.unreset_states": ("leaves the state uncleared after {} of the replies", "replies"),
@@ -26,13 +26,11 @@ FIGURES = {
 
 _LOSSES: dict[Rule, str] = {"needed": "missed turns", "far": "old facts"}
 """The short names of what a strategy may lose of the prompts."""
-_REST = {"routing.selection_top1": ", later or not at all for {}"}
-"""The words for the rest of a share, where its name does not say what that is."""
 _CHANGES = "findings.agreement"
 """The metric whose complement is stated: the share that changes."""
 
 _NONE = {
-    "needed.missed_turn_rate": "no turn misses anything",
+    "needed.missed_turn_rate": "nothing that a turn used would be missing",
     "findings.agreement": "changes no judgement of the evaluator",
     "routing.unreset_states": "leaves no state uncleared",
 }
@@ -42,6 +40,8 @@ _NONE = {
 _TEXT_CHARS, _ERROR_CHARS = 60, 200
 """The most characters to quote of a text, and of an error, whose reader has to know what to
 repair."""
+_POINTS = 0.005
+"""A share of all turns that differs this much from the mean over tasks is explained."""
 
 
 def rule_failed(result: RuleResult, *, quoting: bool = True) -> str:
@@ -81,10 +81,22 @@ def rule_failed(result: RuleResult, *, quoting: bool = True) -> str:
     return f"{_figure(result)[0].format(value)}, {against}{rest_in_words(result)}"
 
 
-def refused_by(item: Ranked, *rules: RuleResult | None, quoting: bool = False) -> str:
-    """Why some rules refuse a strategy, and if more runs could decide otherwise."""
-    words = [rule_failed(rule, quoting=quoting) for rule in rules if rule]
-    return "; ".join([*words, *["more runs could decide"] * (item.verdict == MAY_LOSE)])
+def refused_by(
+    item: Ranked, advice: Advice, *rules: RuleResult, quoting: bool = False, counting: bool = False
+) -> str:
+    """Why some rules refuse a strategy, if `counting` with what they were measured on; and if more
+    runs could decide otherwise."""
+    words = [rule_failed(rule, quoting=quoting) for rule in rules]
+    if counting:
+        on = sample(advice)
+        bases = [basis_in_words(as_shown(rule), advice) or f"measured on {on}" for rule in rules]
+        bases = [basis if on in basis else f"{basis}; on {on}" for basis in bases]
+        words = [f"{text} ({basis})" for text, basis in zip(words, bases, strict=True)]
+    if item.verdict == MAY_LOSE:
+        words.append("more runs could decide")
+    elif advice.tasks < FEWEST and all(is_sure(rule) is None for rule in rules):
+        words.append(f"{too_few(advice)} to be sure of that")
+    return "; ".join(words)
 
 
 def as_shown(result: RuleResult) -> RuleResult:
@@ -114,20 +126,27 @@ def figure_in_words(result: RuleResult) -> str:
 
 
 def rest_in_words(result: RuleResult) -> str:
-    """The clause on the rest of a share, to follow all that is said of the share; "" for none."""
-    rest = "" if result.value == 1 else _REST.get(result.metric, "")
-    return rest.format(percent(1 - (result.value or 0.0)))
+    """The clause on the requests whose script is not found first, to follow all that is said of
+    the others; "" for none, and for any other figure."""
+    value, nearly = result.value or 0.0, result.nearly or 0.0
+    parts = {"second or third": nearly - value, "not among the first three": 1 - nearly}
+    some = {where: part for where, part in parts.items() if part > ROUNDING}
+    words = [f", {where} for {percent(part)}" for where, part in some.items()]
+    return "" if result.nearly is None else "".join(words)
 
 
 def basis_in_words(result: RuleResult, advice: Advice) -> str:
-    """The number of decisions (or results, requests) behind a share in all runs; with the
-    number that is right, where that is the same share as the mean over tasks."""
-    words, noun = _figure(result)
-    hits, many = result.hits or 0.0, result.of or 0.0
-    is_pooled = many and percent(hits / many) == percent(result.value)
-    if is_pooled and abs(hits - round(hits)) < 1e-6:
-        return f"{count(round(hits))} of {count(many)}{'' if noun in words else f' {noun}'}"
-    return f"mean over {sample(advice)}, {count(many)} {noun}"
+    """The number of turns (or results, requests) behind a share in all runs, and how many of them
+    have what it counts; "" where that is not known. The share itself is a mean over tasks."""
+    noun = _figure(result)[1]
+    hits, of = result.hits or 0.0, f"{count(result.of)} {noun}"
+    if not (noun and result.of):
+        return ""
+    tasks = sample(advice, result.tasks or advice.tasks)
+    if abs(hits - round(hits)) > 1e-6:
+        return f"mean over {tasks}, {of}"
+    differs = abs(hits / result.of - (result.value or 0.0)) >= _POINTS
+    return f"{count(round(hits))} of {of}{f'; the {tasks} count equally' if differs else ''}"
 
 
 def others(advice: Advice) -> str:
@@ -135,25 +154,25 @@ def others(advice: Advice) -> str:
     return f"other {sample(advice, 2).partition(' ')[2]}"
 
 
-def too_few(advice: Advice, tasks: int) -> str:
+def too_few(advice: Advice) -> str:
     """The words for fewer tasks than are ever certain: "5 tasks are too few"."""
-    return f"{sample(advice, tasks)} {'is' if tasks == 1 else 'are'} too few"
+    return f"{sample(advice)} {'is' if advice.tasks == 1 else 'are'} too few"
 
 
 def doubt_in_words(result: RuleResult | None, advice: Advice) -> str:
     """What a share may be at worst: "on other tasks the mean is perhaps up to 2%"; "" for one that
-    loses nothing. Few tasks have old facts: "only 3 of the 9 tasks have any: too few to tell if
-    others stay above 90%"."""
-    if result is None or result.value == (0 if asked_by(result).better == "lower" else 1):
+    loses nothing, and if all tasks together are too few. Few tasks have old facts: "only 3 of the 9
+    tasks have any, too few to tell if others stay above 90%"."""
+    if result is None or is_best(result):
         return ""
     is_lower = asked_by(result).better == "lower"
     if 0 < result.tasks < min(FEWEST, advice.tasks):
         have = "has" if result.tasks == 1 else "have"
         stay = f"{'below' if is_lower else 'above'} {percent(result.limit)}"
         few = f"only {result.tasks} of the {sample(advice)} {have} any"
-        return f"{few}: too few to tell if others stay {stay}"
+        return f"{few}, too few to tell if others stay {stay}"
     if result.tasks < FEWEST:
-        return f"{too_few(advice, result.tasks)} to be sure"
+        return ""
     if result.interval is None:
         return f"on {others(advice)} not known"
     low, high = result.interval
@@ -162,21 +181,50 @@ def doubt_in_words(result: RuleResult | None, advice: Advice) -> str:
     return f"on {others(advice)} the mean is perhaps {words}{beyond}"
 
 
+def is_best(result: RuleResult) -> bool:
+    """True if a share has the best value there is: nothing is lost, all is right."""
+    return result.value == (0 if asked_by(result).better == "lower" else 1)
+
+
 def is_doubtful(result: RuleResult) -> bool:
     """True if a share that is within its limit may be beyond it on other tasks."""
     is_lower, limit = asked_by(result).better == "lower", result.limit or 0.0
-    if result.value in (None, 0 if is_lower else 1):
+    if result.value is None or is_best(result):
         return False
     low, high = result.interval or (limit, limit)
     return result.tasks < FEWEST or (high > limit if is_lower else low < limit)
 
 
-def limited(result: RuleResult | None, advice: Advice) -> str:
-    """The limit of a share and what it may be at worst, in brackets."""
-    if result is None or result.limit is None:
-        return ""
-    limit = f"limit {percent(result.limit)}"
-    return f" ({'; '.join(filter(None, [limit, doubt_in_words(result, advice)]))})"
+def loss_in_words(result: RuleResult, advice: Advice, *, named: bool = True) -> str:
+    """What a rule on the prompts says of a loss: the share, if `named`; of how many, the limit, and
+    what it may be at worst."""
+    limit = "" if result.limit is None else f"limit {percent(result.limit)}"
+    doubt = doubt_in_words(result, advice)
+    about = "; ".join(filter(None, [basis_in_words(result, advice), limit, doubt]))
+    return f"{figure_in_words(result)} ({about})" if named else about
+
+
+def losses_in_words(item: Ranked, advice: Advice) -> str:
+    """What the prompts of a strategy would miss, and what would have to be fetched; "" if that was
+    not measured."""
+    losses = {it.rule: it for it in item.rules if it.rule in _LOSSES and it.value is not None}
+    if "far" in losses and is_best(losses["far"]):
+        del losses["far"]
+    words = [
+        figure_in_words(it) if is_best(it) else loss_in_words(it, advice) for it in losses.values()
+    ]
+    fetched = handles_in_words(item)
+    return ", and ".join(words) + (f", but {fetched}" if words and fetched else "")
+
+
+def handles_in_words(item: Ranked) -> str:
+    """The turns that would have to fetch something by its handle, and that the price has these
+    calls; "" for none."""
+    turns = next((rule.of for rule in item.rules if rule.rule == "needed" and rule.of), None)
+    of = f"{count(item.handle_turns)}{f' of {count(turns)}' if turns else ''} turns"
+    price = "tokens count" if item.cached and item.cached.unit == "tokens" else "price counts"
+    fetch = f"{of} would have to fetch some of it by a handle (the {price} these calls)"
+    return fetch if item.handle_turns else ""
 
 
 def interval_in_words(result: RuleResult) -> str:
@@ -213,7 +261,7 @@ def limit_in_words(result: RuleResult) -> str:
         return percent(result.limit)
     is_least = asked.better == "higher" and result.metric != _CHANGES
     if is_least and not result.limit:
-        return "no limit"  # today's value is not known
+        return "today's, not recorded"
     return f"at {'least' if is_least else 'most'} {percent(limit)}"
 
 
@@ -226,22 +274,26 @@ def reason_of(item: Ranked, advice: Advice) -> str:
     if failed and failed[0].rule == "ran" and failed[0].findings:
         return rule_failed(failed[0])  # the others are of the runs that did not fail
     if refusals := [rule for rule in failed if rule.rule not in GAINS]:
-        return refused_by(item, *refusals, quoting=True)
+        return refused_by(item, advice, *refusals, quoting=True)
     if not failed:
         words = f" ({item.unchecked_text})" if item.unchecked_text else ""
         unchecked = f"some texts could not be checked, so what they lose is unknown{words}"
         if item.marks or item.verdict != "ship":
             return unchecked if item.marks else ""
-        doubts = (_doubt(it, advice) for it in item.rules if it.rule in _LOSSES and is_doubtful(it))
+        doubtful = [it for it in item.rules if it.rule in _LOSSES and is_doubtful(it)]
+        doubts = (f"{_LOSSES[it.rule]}: {doubt_in_words(it, advice)}" for it in doubtful)
         return "; ".join(filter(None, [_beside(item, advice), *doubts]))
     last, price = failed[0], item.price(advice.basis)
     if last.rule == "cheaper" and price is not None and price.ratio is not None and not price.saves:
         no_gain = "is no better than today, and " if advice.basis == "quality" else ""
-        return no_gain + costs(price)
+        there = item.uncached if advice.basis == "cached" else None
+        is_sure_there = "certainly" if there and there.certain else "perhaps"
+        rest = f", {is_sure_there} {costs(there)} without a cache" if there and there.saves else ""
+        return no_gain + costs(price) + rest
     if last.findings:
         return last.findings[0].text
     if advice.tasks < FEWEST:
-        return f"{too_few(advice, advice.tasks)}, at least {FEWEST} are needed"
+        return f"{too_few(advice)}, at least {FEWEST} are needed"
     if last.value is None:
         few = f"measured on fewer than {sample(advice, FEWEST)}"
         return few if last.rule == "better" else "not priced"
@@ -253,15 +305,6 @@ def reason_of(item: Ranked, advice: Advice) -> str:
     many = len(advice.ranked) - 1
     alone = f", as {count(many)} were tried; its interval does not count that" if many > 1 else ""
     return f"its lead on today may be chance{alone}"
-
-
-def _doubt(result: RuleResult, advice: Advice) -> str:
-    """Why a loss that is within its limit is not certain, in a few words."""
-    name = _LOSSES[result.rule]
-    if result.tasks < FEWEST:
-        return f"{name}: only {sample(advice, result.tasks)}"
-    beyond = "above" if asked_by(result).better == "lower" else "below"
-    return f"{name} may be {beyond} {percent(result.limit)} on {others(advice)}"
 
 
 def _beside(item: Ranked, advice: Advice) -> str:
@@ -278,4 +321,5 @@ def _beside(item: Ranked, advice: Advice) -> str:
     worse = "misses more" if misses_more else "is no simpler"
     if own.ratio < least.ratio - EQUAL:
         return f"{worse}, and its larger saving may be luck"
-    return f"{worse}, and prices within {percent(EQUAL)} count as equal"
+    prices = "amounts of tokens" if own.unit == "tokens" else "prices"
+    return f"{worse}, and {prices} within {percent(EQUAL)} count as equal"

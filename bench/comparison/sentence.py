@@ -16,19 +16,20 @@ from ..model.scores import Rule
 from ..text.wording import count, listed, percent
 from .certainty import FEWEST
 from .gains import UNKNOWN
+from .prices import Economy
 from .reasons import (
     as_shown,
     basis_in_words,
-    doubt_in_words,
     figure_in_words,
     interval_in_words,
+    is_best,
+    losses_in_words,
     reason_of,
     refused_by,
     rest_in_words,
-    too_few,
 )
 from .rules import asked_by, is_sure, merit, slots_in_spec
-from .wording import change, costs, pricing_of, sample
+from .wording import costs, pricing_of, sample
 
 _KEEP, _KEEP_FOR_NOW = "Keep what runs today", "Keep what runs today for now"
 _UNRECORDED = {
@@ -41,8 +42,6 @@ _ADD = "how well what runs today does this; add it as a strategy"
 AS_TODAY, UNKNOWN_TODAY = "as today", "today's is not recorded"
 NO_BETTER = "which is no better than today"
 NOT_CACHED = "where prompts are not cached"
-UNKNOWN_PRICE = "price with a cache unknown, may be higher"
-"""What is not known of a strategy that saves only on a condition."""
 _ECONOMY = {"cached": " with the provider's cache", "uncached": " without a cache"}
 _ASSUMED = " with a cache as the provider documents it"
 LOSES = {it: f"is {it}" if it in ("invalid", "unfaithful") else it for it in REFUSED}
@@ -90,12 +89,22 @@ def _condition(item: Ranked, advice: Advice) -> str:
     return NOT_CACHED if is_fine and "compactor" in slots_in_spec(item.spec) else ""
 
 
+def cache_in_words(item: Ranked) -> str:
+    """What a cache makes of a saving in tokens; "" where prices say it."""
+    if item.condition:
+        return "price with a cache unknown, may be higher"
+    is_counted = item.cached is not None and item.cached.unit == "tokens" and item.cached.saves
+    return "fewer with a cache too" if is_counted else ""
+
+
 def todays_in_words(item: Ranked, result: RuleResult) -> str:
     """Today's figure, beside that of a store, evaluator or router."""
     if is_unknown_today(item):
         return UNKNOWN_TODAY
-    is_same = result.value == result.limit
-    return AS_TODAY if is_same else f"today {percent(as_shown(result).limit)}"
+    shown = as_shown(result)
+    if result.metric == "findings.agreement" and not shown.limit:
+        return "none may change"
+    return AS_TODAY if shown.value == shown.limit else f"today {percent(shown.limit)}"
 
 
 def _answer(item: Ranked, answers: Answers, advice: Advice) -> str:
@@ -106,13 +115,12 @@ def _answer(item: Ranked, answers: Answers, advice: Advice) -> str:
         if figure and not figure.passed and asked_by(figure).verdict == asked_by(failed).verdict:
             failed = figure  # the measure that the question is about
         no = "Not certain" if item.verdict == MAY_LOSE else "No"
-        return f"{no}: {name} {LOSES[item.verdict]} ({refused_by(item, failed)})."
-    if item.verdict == "no saving":
+        return f"{no}: {name} {LOSES[item.verdict]} ({refused_by(item, advice, failed)})."
+    if item.verdict == "no gain":
         return f"No: {name} {item.reason}."
     if figure and is_unknown_today(item):
-        is_best = figure.value == (0 if asked_by(figure).better == "lower" else 1)
         words = f"{figure_in_words(figure)}; {UNKNOWN_TODAY}"
-        return f"{'Yes' if is_best else 'Partly'}: {name} {words}."
+        return f"{'Yes' if is_best(figure) else 'Partly'}: {name} {words}."
     if item.verdict == "not certain":
         gain = "be better" if failed and failed.rule == "better" else "save something"
         return f"Not certain: {name} may {gain}."
@@ -135,12 +143,12 @@ def _savings(advice: Advice, assumed: bool, asks: str) -> tuple[str, str]:
     if price is None or price.ratio is None:
         return best.strategy, f"Ship `{best.strategy}`: what runs today is not valid."
     where = best.condition and f" {best.condition}"
-    cost = f"a run {_cost(advice, best, assumed)}{_missed(advice, best)}"
-    rest = f"{_certainly(advice, best)}{_safer(advice, best)}{_other_economy(advice, [best])}"
+    cost = f"a run {_cost(advice, best, assumed)}"
+    rest = f"{_certainly(advice, best, assumed)}{_other_economy(advice, [best])}"
     return best.strategy, f"Ship `{best.strategy}`{where}: {cost}.{rest}"
 
 
-def _certainly(advice: Advice, best: Ranked) -> str:
+def _certainly(advice: Advice, best: Ranked, assumed: bool) -> str:
     """A sentence on what is certain of the gain of the advised strategy, if a gain was asked."""
     many = len(advice.ranked) - 1
     among = f"still certain after allowing for {count(many)} tries" if many > 1 else ""
@@ -153,50 +161,23 @@ def _certainly(advice: Advice, best: Ranked) -> str:
     ends = [percent(1 - end) for end in reversed((price and price.interval) or ())]
     size = f"95% interval {' to '.join(dict.fromkeys(ends))}" if ends else ""
     what = "tokens" if price and price.unit == "tokens" else "something"
+    both = ", with the cache and without it," if assumed and advice.basis == "cached" else ""
     rest = "; ".join(filter(None, [size, among]))
-    return f" It certainly saves {what} on {sample(advice)}{': ' if rest else ''}{rest}."
-
-
-def _safer(advice: Advice, best: Ranked) -> str:
-    """A sentence on the cheapest strategy with the same verdict that misses nothing, if the best
-    one misses something."""
-    prices = {
-        item.strategy: price.ratio
-        for item in advice.ranked
-        if item.verdict == best.verdict and item.missed_turns == 0
-        if (price := item.price(advice.basis)) and price.ratio and price.saves
-    }
-    if not prices or not best.missed_turns:
-        return ""
-    name = min(prices, key=prices.__getitem__)
-    return f" With `{name}` nothing would be missing ({change(prices[name])})."
+    return f" It certainly saves {what}{both} on {sample(advice)}{': ' if rest else ''}{rest}."
 
 
 def _cost(advice: Advice, item: Ranked, assumed: bool) -> str:
-    """The price of a strategy against today's: "costs 36% less ($0.64 instead of $1.00 a run)"."""
+    """The price of a strategy against today's, and what it would miss unless a rule refuses it:
+    "costs 36% less ($0.64 instead of $1.00 a run)"."""
     price, pricing = item.price(advice.basis), pricing_of(advice)
     economy = _ASSUMED if assumed and advice.basis == "cached" else _ECONOMY.get(advice.basis, "")
+    losses = "" if item.verdict in LOSES else losses_in_words(item, advice)
+    losses = losses and f"; {losses}"
     if price is None or price.ratio is None:
-        return f"costs less{economy}"
+        return f"costs less{economy}{losses}"
     today = next((one for one in advice.ranked if one.strategy == TODAY), None)
     before = pricing.in_words(today.price(advice.basis) if today else None)
-    return f"{costs(price)} ({pricing.money(price)} instead of {before}{economy})"
-
-
-def _missed(advice: Advice, item: Ranked) -> str:
-    """The clause on missed turns and old facts kept; "" where they were not measured."""
-    if item.missed_turns is None:
-        return ""
-    if not item.missed_turns:
-        return "; nothing that a turn used would be missing"
-    words = f"; {percent(item.missed_turns)} of turns would have missed something they used"
-    for rule in item.rules:
-        doubt = doubt_in_words(rule, advice) if advice.tasks >= FEWEST else ""  # said before
-        if rule.rule == "far" and item.far_recall not in (None, 1):
-            words += f", and {figure_in_words(rule)}"
-        if rule.rule in ("needed", "far") and doubt:
-            words += f" ({doubt})"
-    return words
+    return f"{costs(price)} ({pricing.money(price)} instead of {before}{economy}){losses}"
 
 
 def _keep(advice: Advice, assumed: bool, asks: str) -> tuple[str, str]:
@@ -222,7 +203,7 @@ def _keep(advice: Advice, assumed: bool, asks: str) -> tuple[str, str]:
         return "", f"{names} changed nothing." if others else "nothing was tried."
     first, *more = acting
     if not more and first.verdict in LOSES:
-        return first.strategy, f"`{first.strategy}` {_loses(first, quoting=True)}."
+        return first.strategy, f"`{first.strategy}` {_loses(first, advice, quoting=True)}."
     if all(item.verdict == "invalid" for item in acting):
         return first.strategy, "no strategy that changed anything is valid."
     dearer = f"no strategy {'uses fewer tokens' if advice.basis == 'tokens' else 'costs less'}"
@@ -247,11 +228,8 @@ def _why_not(
         most = item.strategy == advice.cheapest_rejected
         which = f"the one that saves most, {name}," if most else name
         start = f"no strategy that saves is acceptable; {which}" if more else name
-        why = _loses(item, f" on {sample(advice)}", quoting=True)
-        if item.failed and advice.tasks < FEWEST and is_sure(item.failed) is None:
-            why += f"; {too_few(advice, advice.tasks)} to be sure"
-        rest = f"{_refused(advice, item, acting)}{_other_economy(advice, acting)}"
-        return f"{start} {cost}, but {why}.{rest}"
+        why = _loses(item, advice, quoting=True, counting=True)
+        return f"{start} {cost}, but {why}.{_other_economy(advice, acting)}"
     if item.failed is None:
         why = f"the saving is certain, but {item.reason}"
     elif advice.tasks < FEWEST:
@@ -260,62 +238,66 @@ def _why_not(
         why = f"the cache is not recorded, and without it this is not certain on {sample(advice)}"
     else:
         why = f"the saving is not certain on {sample(advice)}: {name} {item.reason}"
-    rest = f"{_safer(advice, item)}{_other_economy(advice, [item])}"
-    return f"{why}. So far {name} {cost}{_missed(advice, item)}.{rest}"
+    return f"{why}. So far {name} {cost}.{_other_economy(advice, [item])}"
 
 
-def _refused(advice: Advice, first: Ranked, acting: Sequence[Ranked]) -> str:
-    """A second sentence on why the only other strategy is refused; of several, the one that saves
-    most, unless it is the first."""
-    others = [item for item in acting if item is not first]
-    if is_many := len(others) > 1:
-        others = [item for item in others if item.strategy == advice.cheapest_rejected]
-    item = next((it for it in others if it.verdict in LOSES), None)
-    if item is None:
-        return ""
-    name = f"The one that saves most, `{item.strategy}`," if is_many else f"`{item.strategy}`"
-    price = item.price(advice.basis)
-    but = f" {costs(price)}, but" if price and price.ratio else ""
-    return f" {name}{but} {_loses(item)}."
-
-
-def _loses(item: Ranked, on: str = "", *, quoting: bool = False) -> str:
+def _loses(item: Ranked, advice: Advice, *, quoting: bool = False, counting: bool = False) -> str:
     """The clause on the first rule that refuses a strategy."""
-    return f"{LOSES[item.verdict]}{on}: {refused_by(item, item.failed, quoting=quoting)}"
+    failed = [item.failed] if item.failed else []
+    why = refused_by(item, advice, *failed, quoting=quoting, counting=counting)
+    return f"{LOSES[item.verdict]}: {why}"
 
 
 def _other_economy(advice: Advice, items: Sequence[Ranked]) -> str:
-    """A second sentence if the price without (or with) the cache of the cheapest strategy there
-    says the opposite; else "". One that a rule refuses counts only where all are refused."""
-    other = "uncached" if advice.basis == "cached" else "cached"
-    priced = ((item.strategy, item.price(other)) for item in items)
-    prices = {name: price for name, price in priced if price and price.ratio is not None}
-    item = min(
-        (item for item in items if item.strategy in prices),
-        key=lambda item: (item.verdict in LOSES, prices[item.strategy].ratio, item.strategy),
-        default=None,
-    )
-    here = item.price(advice.basis) if item else None
-    if item and here and here.saves and item.condition:
-        is_advised = item.strategy == advice.advised
-        there = f": {with_cache(advice)}, since" if is_advised else ""
-        return (
-            f" With a cache{there} `{item.strategy}` may cost more; to price that, add `--model`."
-        )
-    if item is None or here is None or prices[item.strategy].saves == here.saves:
+    """A second sentence on what to do without the cache (or with one) if the price there of the
+    cheapest of some strategies says the opposite; else ""."""
+    other: Economy = "uncached" if advice.basis == "cached" else "cached"
+    best, item = best_in(advice, other), _cheapest(items, other)
+    here, price = (item.price(it) if item else None for it in (advice.basis, other))
+    if item is None or price is None or here is None:
         return ""
-    price = prices[item.strategy]
-    cost = f"may {costs(price, '')}" if price.saves and not price.certain else costs(price)
-    but = f", but {LOSES[item.verdict]}" if item.verdict in LOSES else ""
-    economy = _ECONOMY[other].strip().capitalize()
-    return f" {economy} `{item.strategy}` {cost}{but}."
+    is_open = here.saves and bool(item.condition)
+    if price.saves == here.saves and not is_open:
+        return ""
+    too = "" if best or advice.advised else " too"
+    start = f" With{'' if other == 'cached' else 'out'} a cache: {to_do(best)}{too}"
+    if best and not here.saves:
+        return f"{start}, which {costs(best.price(other) or price)} there."
+    why = f"`{item.strategy}` {costs(price)} there"
+    if is_open:
+        why = f"`{item.strategy}` may cost more; to price that, add `--model`"
+    elif item.verdict in LOSES:
+        why += f", but {LOSES[item.verdict]}"
+    elif price.saves:
+        why = f"it is not certain that {why}"
+    return f"{start}, since {why}."
 
 
-def with_cache(advice: Advice) -> str:
-    """What to do where prompts are cached: "ship `csv`", for the first strategy that may be
-    shipped there too, else "keep what runs today"."""
-    ships = (item for item in advice.ranked if item.verdict == "ship" and not item.condition)
-    best = next(ships, None)
+def best_in(advice: Advice, economy: Economy) -> Ranked | None:
+    """The cheapest strategy with a cache (or without one) that breaks no rule and certainly saves
+    there; None without one."""
+    usable = [
+        item
+        for item in advice.ranked
+        if item.verdict == "ship" or (economy == "uncached" and item.verdict not in LOSES)
+        if not (item.marks or item.condition) and (price := item.price(economy)) and price.certain
+    ]
+    return _cheapest(usable, economy)
+
+
+def _cheapest(items: Sequence[Ranked], economy: Economy) -> Ranked | None:
+    """The cheapest strategy with a cache (or without one); one that a rule refuses only where all
+    are refused. None without prices."""
+    places = [
+        (item.verdict in LOSES, price.ratio, at)
+        for at, item in enumerate(items)
+        if (price := item.price(economy)) and price.ratio
+    ]
+    return items[min(places)[2]] if places else None
+
+
+def to_do(best: Ranked | None) -> str:
+    """What to do: ship a strategy, or keep what runs today."""
     return f"ship `{best.strategy}`" if best else "keep what runs today"
 
 
@@ -352,20 +334,28 @@ def _of_quality(advice: Advice, answers: Rule) -> tuple[str, str]:
     is_known, shown = not is_unknown_today(best), as_shown(result)
     beside = (f"{percent(as_shown(it).value)} with `{one.strategy}`" for one, it in figures[1:4])
     today = todays_in_words(best, result) if is_known else "; ".join(beside)
-    keeps = best.verdict in ("keep", "no saving") and today == AS_TODAY
-    basis = [basis_in_words(shown, advice), interval_in_words(shown), "" if keeps else today]
+    keeps = best.verdict == "no gain" and result.value == result.limit
+    said = "" if keeps and today == AS_TODAY else today
+    basis = [basis_in_words(shown, advice), interval_in_words(shown), said]
     about = "; ".join(filter(None, basis))
     words = figure_in_words(result) + (f" ({about})" if about else "") + rest_in_words(result)
     on = "" if runs in about + best.reason else f" (on {runs})"
-    price = f"a run {_cost(advice, best, assumed=False)}{_missed(advice, best)}"
+    price = f"a run {_cost(advice, best, assumed=False)}"
     cost = price if ratio not in (None, 1) else ""
     if name == advice.advised and last.rule == "cheaper":
-        return name, f"Ship `{name}`: {cost}; it {words}.{_certainly(advice, best)}"
+        return name, f"Ship `{name}`: {cost}; it {words}.{_certainly(advice, best, False)}"
     if name == advice.advised:
-        gain = _certainly(advice, best) if last.rule == "better" else ""
+        gain = _certainly(advice, best, False) if last.rule == "better" else ""
         return name, f"Ship `{name}`: it {'; '.join(filter(None, [words, cost]))}.{gain}"
     if keeps:
-        return name, f"{_KEEP}: `{name}` {words}, {NO_BETTER}{cost and f'; {cost}'}{on}."
+        same = [pair for pair in figures[1:] if pair[1].value == result.value]
+        others = [f"`{one.strategy}` ({basis_in_words(as_shown(it), advice)})" for one, it in same]
+        nor = (
+            f" {listed(others)} {'is' if len(others) == 1 else 'are'} no better either."
+            if others
+            else ""
+        )
+        return name, f"{_KEEP}: `{name}` {words}, {NO_BETTER}{cost and f'; {cost}'}{on}.{nor}"
     if best.verdict != "not certain":
         worse = f"which is {'certainly ' if is_sure(result) else ''}worse"
         why = worse if last is result else f"but {best.reason}"

@@ -14,7 +14,7 @@ Verdict = Literal[
     "ship",
     "keep",
     "not certain",
-    "no saving",
+    "no gain",
     "may lose too much",
     "loses too much",
     "unfaithful",
@@ -38,7 +38,8 @@ class RuleResult(Value, frozen=True, kw_only=True):
     A rule that reads prose refuses if `low`, the lower 95 % bound of the strategy's rate, is above
     `limit`, the rule's false-alarm rate. `metric` is set for a rule on a share; `worst_run` is the
     run with the worst value. `hits` of `of` things in all runs have what a share counts, and
-    `interval` is the 95 % interval of its mean over `tasks`, None for too few of them.
+    `interval` is the 95 % interval of its mean over `tasks`, None for too few of them. `nearly` is
+    the share that a looser measure counts too, None without one.
     """
 
     rule: Rule
@@ -49,6 +50,7 @@ class RuleResult(Value, frozen=True, kw_only=True):
     low: float | None = None
     hits: float | None = None
     of: float | None = None
+    nearly: float | None = None
     tasks: int = 0
     interval: tuple[float, float] | None = None
     findings: tuple[Finding, ...] = ()
@@ -96,7 +98,8 @@ class Ranked(Value, frozen=True, kw_only=True):
     """One strategy in the decision: its verdict and the reason, prices, losses and rules.
 
     `condition` says where alone it is known to save, `unchecked_text` what could not be checked
-    first, and why; `""` for everywhere, and if all was checked.
+    first, and why; `""` for everywhere, and if all was checked. In `handle_turns` turns something
+    that was used would have to be fetched by its handle.
     """
 
     strategy: str
@@ -109,6 +112,7 @@ class Ranked(Value, frozen=True, kw_only=True):
     uncached: Price | None = None
     missed_turns: float | None = None
     far_recall: float | None = None
+    handle_turns: float = 0.0
     rules: tuple[RuleResult, ...] = ()
     spec: str = ""
 

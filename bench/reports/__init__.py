@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-from ..comparison.reasons import FIGURES, doubt_in_words, figure_in_words
+from ..comparison.reasons import FIGURES, figure_in_words, losses_in_words
 from ..comparison.rules import GAINS
-from ..comparison.sentence import AS_TODAY, LOSES, NO_BETTER, is_unknown_today, todays_in_words
+from ..comparison.sentence import LOSES, is_unknown_today, todays_in_words
 from ..comparison.wording import costs
 from ..model.advice import TODAY
 from ..model.compared import Compared
@@ -82,14 +82,10 @@ def _short(reading: Reading) -> str:
         asked = [rule for rule in rules if rule.metric in FIGURES and rule.value is not None][:1]
         todays = [todays_in_words(item, rule) for rule in asked]
         figures = [*map(figure_in_words, asked), *filter(None, todays)]
-        if item.verdict in ("keep", "no saving") and AS_TODAY in figures:
-            return f"{head}: `{item.strategy}` {figures[0]}, {NO_BETTER}"
     elif is_advised:
         interval = f" [{reading.interval(price)}]" if price and price.interval else ""
         figures = [f"{change(price.ratio)}{interval}"] if price else []
-        needed = next((rule for rule in item.rules if rule.rule == "needed"), None)
-        if needed and item.missed_turns:
-            figures += [figure_in_words(needed), doubt_in_words(needed, reading.advice)]
+        figures += filter(None, [losses_in_words(item, reading.advice)])
     else:
         figures = [f"would {costs(price, '')}"] if price else []
         doubts = {**LOSES, "not certain": "that is not certain"}
@@ -99,8 +95,9 @@ def _short(reading: Reading) -> str:
         return head if is_named else f"{head}: `{item.strategy}` {', '.join(figures)}".rstrip()
     if item.rules and item.rules[-1].rule in GAINS:
         is_fewer = reading.counts_tokens and item.rules[-1].rule == "cheaper"
-        figures.insert(0, f"certainly {'fewer tokens' if is_fewer else item.rules[-1].rule}")
-    return f"{head} ({', '.join(figures)})" if figures else head
+        gain = f"certainly {'fewer tokens' if is_fewer else item.rules[-1].rule}"
+        figures[:1] = [", ".join([gain, *figures[:1]])]
+    return f"{head}: {'; '.join(figures)}" if figures else head
 
 
 def _about(reading: Reading) -> str:

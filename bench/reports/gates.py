@@ -10,9 +10,8 @@ from collections.abc import Sequence
 
 from ..comparison.gate_rules import REGRESSION
 from ..model.advice import TODAY
-from ..model.base import grouped
 from ..model.compared import Compared, GateResult, Move
-from .numbers import change, count, counted, difference, listed, quantity, sentence_case
+from .numbers import change, count, counted, difference, quantity, sentence_case
 from .reading import Reading
 
 _SETTINGS = {
@@ -42,21 +41,16 @@ def failed_sentence(reading: Reading) -> tuple[str, str]:
 
 
 def cost_in_words(reading: Reading, strategy: str, move: Move | None = None) -> str:
-    """The cost of a run under a strategy, against today and, after a `move`, the baseline."""
+    """The cost of a run under a strategy, against today or, after a `move`, the baseline."""
     metric = reading.price_metric
-    now, today = (reading.value(name, metric) for name in (strategy, TODAY))
-    others: list[tuple[tuple[str, str], str]] = []
-    if move is not None and move.before and move.after is not None:
-        before = reading.stated(move.before, metric, reading.shared_runs)
-        others.append(((before, change(move.after / move.before)), "in the baseline"))
-    if now is not None and today:
-        others.append(((reading.stated(today, metric), change(now / today)), "as recorded"))
-    against = [
-        f"{cost} {' and '.join(where)} ({moved})"
-        for (cost, moved), where in grouped(others).items()
-    ]
+    now, before = (reading.value(name, metric) for name in (strategy, TODAY))
+    cost, runs, where = reading.stated(now, metric), reading.advice.runs, "today"
+    if move is not None:
+        now, before, where = move.after, move.before, "in the baseline"
+        runs = reading.shared_runs
     unit = reading.label(metric).removeprefix("price ")  # "with cache"
-    return f"a run costs {reading.stated(now, metric)} {unit} instead of {listed(against)}"
+    moved = f" ({change(now / before)})" if now is not None and before else ""
+    return f"a run costs {cost} {unit} instead of {reading.stated(before, metric, runs)} {where}{moved}"
 
 
 def not_passed(gates: Sequence[GateResult], many: int) -> str:

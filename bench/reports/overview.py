@@ -6,28 +6,26 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ..comparison.reasons import as_shown, limited
+from ..comparison.reasons import as_shown, loss_in_words
 from ..comparison.rules import GAINS, asked_by, finite, measure_of
 from ..comparison.sentence import (
-    NOT_CACHED,
-    UNKNOWN_PRICE,
+    best_in,
+    cache_in_words,
     is_undecided,
     is_unknown_today,
-    with_cache,
+    to_do,
 )
 from ..model.advice import Ranked
 from ..model.base import grouped
 from ..model.compared import Compared
 from .blocks import Cell, Cells, Prose, Report, Section, Span, muted, table
 from .gates import not_passed
-from .numbers import change, count, counted, listed, percent, unseen
+from .numbers import change, count, counted, listed, percent, sentence_case, unseen
 from .reading import IN_TOKENS, MISSED_TURN, REPLAY_LIMIT, Reading
 
 _NOT_CERTAIN, _UNRECORDED = "The answer is not certain yet", "Today is not recorded"
-_ELSEWHERE = "Another question's strategy is better"
-_UNCACHED = f"{_ELSEWHERE} {NOT_CACHED}"
 _KEEP = "Keep what runs today"
-_GROUPS = "Gates failed", "Ship", _ELSEWHERE, _UNCACHED, _NOT_CERTAIN, _UNRECORDED, _KEEP
+_GROUPS = "Gates failed", "Ship", _NOT_CERTAIN, _UNRECORDED, _KEEP
 """The groups of scenarios in order."""
 
 
@@ -47,17 +45,16 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> tupl
     readings = [Reading(compared) for compared in comparisons]
     better = _better(readings)
     there = _with_cache(readings, better)
-    place = {at: f"{_ELSEWHERE} {_advised(readings[it]).condition}" for at, it in better.items()}
-    place = {at: place.get(at, _group(one)).strip() for at, one in enumerate(readings)}
-    of_group = grouped((name, at) for at, name in place.items())
+    of_group = grouped((_group(one), at) for at, one in enumerate(readings))
     groups = {name: of_group[name] for name in _GROUPS if name in of_group}
     gates = sum(len(one.judged_gates) for one in readings)
     failed = [gate for one in readings for gate in one.failed_gates]
     ships = [readings[at] for at in groups.get("Ship", ())]
-    ship = _to_ship(readings, groups["Ship"], there) if ships else "Nothing to ship."
+    advised = [_advised(readings[better.get(at, at)]) for at in groups.get("Ship", ())]
+    instead = [words for words, _ in there.values()]
+    ship = _to_ship(advised, instead, len(readings)) if ships else "Nothing to ship."
     head = Span(ship, "good" if ships else "", strong=True)
-    used = [*ships, *(readings[at] for at in groups.get(_UNCACHED, ()))]
-    rest = _worst(used) if ships else ""
+    rest = _worst(ships) if ships else ""
     for name in (it for it in _GROUPS[2:] if it in groups):
         rest += f" In {counted(len(groups[name]), 'question')} {name[:1].lower()}{name[1:]}."
     if failed:
@@ -79,8 +76,7 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> tupl
         rows.append(f"{name}: {count(len(places))}")
         for at in places:
             question = Cell((Span(each[at].title, href=f"#s{at + 1}"),), each[at].short)
-            figures = _key_figures(readings[at], is_listed=at not in better)
-            rows.append((question, *figures, readings[at].size))
+            rows.append((question, *_key_figures(readings[at]), readings[at].size))
     units = {("price", "tokens")[one.counts_tokens] for one in readings if one.advice.advised}
     size = f"{' or '.join(sorted(units)) or 'price'} of a run"
     heads = ["question and answer", size, "loss or quality", "measured on"]
@@ -106,20 +102,17 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> tupl
     return Report(title, about, head.text + rest, sections), *each
 
 
-def _to_ship(
-    readings: Sequence[Reading], places: Sequence[int], there: Mapping[int, tuple[str, int]]
-) -> str:
-    """The sentence on the strategies to ship: first those that save everywhere, then each with what
-    to do with a cache."""
-    instead = {at: f" (with a cache: {words})" for at, (words, _) in there.items()}
-    named = {at: f"`{readings[at].advice.advised}`{instead.get(at, '')}" for at in places}
-    advised = Counter((_advised(readings[at]).condition, name) for at, name in named.items())
-    times = {it: f" ({many} times)" if many > 1 else "" for it, many in advised.items()}
-    names = grouped((it[0], it[1] + times[it]) for it in advised)
-    clauses = [f"{it and f'only {it}: '}{listed(names[it])}" for it in sorted(names)]
+def _to_ship(advised: Sequence[Ranked], instead: Sequence[str], many: int) -> str:
+    """The sentence on the strategies to ship, each with the number of its questions: those that
+    save everywhere, those that save on a condition, and what to do with a cache `instead`."""
+    used = Counter((item.condition, f"`{item.strategy}`") for item in advised)
+    used += Counter(("with a cache", words.partition(" ")[2]) for words in instead)
+    names = grouped((where, f"{name} in {count(of)}") for (where, name), of in used.items())
+    clauses = [f"{where and f'{where} '}{listed(names[where])}" for where in sorted(names)]
+    clauses.sort(key=lambda clause: clause.startswith("with a cache"))
     alone = ", each on its own" if len(advised) > 1 else ""
-    start = f"Ship in {count(len(places))} of {counted(len(readings), 'question')}{alone}"
-    return f"{start}{': ' if '' in names else ', '}{'; '.join(clauses)}."
+    start = f"Ship in {count(len(advised))} of {counted(many, 'question')}{alone}"
+    return f"{start}: {'; '.join(clauses)}."
 
 
 def _advised(ship: Reading) -> Ranked:
@@ -131,19 +124,18 @@ def _worst(ships: Sequence[Reading]) -> str:
     """A sentence on the missed turns of the strategy to ship that misses most."""
     one = max(ships, key=lambda one: _figures(one)[1])
     item = _advised(one)
-    if not item.missed_turns:
-        return " Nothing that a turn used would be missing."
     needed = next((rule for rule in item.rules if rule.rule == "needed"), None)
-    words = f"misses {percent(item.missed_turns)} of turns on average{limited(needed, one.advice)}"
-    return f" The worst of them, `{item.strategy}`, {words}."
+    if needed is None or not item.missed_turns:
+        return " Nothing that a turn used would be missing."
+    return f" With `{item.strategy}`, the worst of them, {loss_in_words(needed, one.advice)}."
 
 
 def _instead(short: str, reading: Reading, best: Reading) -> str:
     """The answer to a question whose strategy to ship is worse than that of another one (`best`)."""
-    before, _, _ = short.partition("Ship `")
-    own, where = f"`{reading.advice.advised}` is within all limits", _advised(best).condition
-    more = f"`{best.advice.advised}` saves more and misses less on these runs"
-    return f"{before}{own}, but {where and f'{where}, '}{more}"
+    ship, where = f"Ship `{reading.advice.advised}`", _advised(best).condition
+    own = short.replace(ship, f"`{reading.advice.advised}` is within all limits on these runs")
+    more = f"`{best.advice.advised}` saves more and misses less on the same runs"
+    return f"{own}. {sentence_case(where)}{where and ', '}{more}"
 
 
 def _elsewhere(report: Report) -> str:
@@ -186,38 +178,35 @@ def _with_cache(
     there: dict[int, tuple[str, int]] = {}
     for best, same in grouped((better.get(at, at), at) for at in ships).items():
         if _advised(readings[best]).condition:
-            words = {at: with_cache(readings[at].advice) for at in same}
+            words = {at: to_do(best_in(readings[at].advice, "cached")) for at in same}
             usable = [at for at in same if words[at].startswith("ship")] or same
             of = min(usable, key=lambda at: _figures(readings[at]))
             there |= dict.fromkeys(same, (words[of], of))
     return there
 
 
-def _key_figures(reading: Reading, *, is_listed: bool) -> tuple[Cell, Cell]:
+def _key_figures(reading: Reading) -> tuple[Cell, Cell]:
     """The change of price under the strategy to ship and its loss or quality; if none is, the price
-    stays as today's, and the other is of the strategy that the answer is about.
-
-    One that is not listed as a strategy to ship has its name beside the figures.
-    """
+    stays as today's, and the other is of the strategy that the answer is about."""
     advised, pricing = reading.by_name.get(reading.advice.advised or ""), reading.pricing
     item = advised or reading.by_name.get(reading.compared.asks) or reading.subject
-    listed_one = advised if is_listed else None
-    decided = _decided(reading, item, is_named=item is not listed_one) if item else Cell("–")
+    decided = _decided(reading, item) if item else Cell("–")
     price = reading.price(advised)
     if advised is None or price is None:
         return Cell("not priced" if advised else "unchanged"), decided
-    moved = "" if is_listed else f"with `{advised.strategy}`: "
+    moved = f"with `{advised.strategy}`: "
     moved += f"{pricing.money(reading.today)} → {pricing.money(price)}"
     if not reading.counts_tokens and pricing.runs > 1:
         moved += f" {pricing.unit}"
-    moved += f"; {UNKNOWN_PRICE}" if advised.condition else ""
-    shown = Span(change(price.ratio), "good" if is_listed and not advised.condition else "")
+    with_cache = cache_in_words(advised)
+    moved += with_cache and f"; {with_cache}"
+    shown = Span(change(price.ratio), "" if advised.condition else "good")
     return Cell((shown,), moved), decided
 
 
-def _decided(reading: Reading, item: Ranked, *, is_named: bool) -> Cell:
-    """The figure by which a strategy is judged, perhaps with its name: the first that refuses it,
-    or else that of the question."""
+def _decided(reading: Reading, item: Ranked) -> Cell:
+    """The figure by which a strategy is judged: the first that refuses it, or else that of the
+    question."""
     about = "needed" if reading.compared.answers == "savings" else reading.compared.answers
     failed = [rule for rule in item.rules if not rule.passed and rule.rule not in GAINS]
     asked = [rule for rule in item.rules if rule.rule == about and rule.value is not None]
@@ -226,5 +215,5 @@ def _decided(reading: Reading, item: Ranked, *, is_named: bool) -> Cell:
         return Cell("–")
     shown = as_shown(result)
     value = count(shown.value) if asked_by(result).noun else percent(shown.value)
-    name = f" with `{item.strategy}`" if is_named else ""
-    return Cell((Span(value, "bad" if failed else ""),), f"{measure_of(result)}{name}")
+    note = f"{measure_of(result)} with `{item.strategy}`"
+    return Cell((Span(value, "bad" if failed else ""),), note)

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..comparison.prices import METRICS
+from ..comparison.reasons import as_shown
+from ..comparison.rules import measure_of
 from ..comparison.totals import Runs, value_of
 from ..comparison.wording import Pricing, pricing_of, sample
-from ..model.advice import REFUSED, TODAY, Advice, Price, Ranked
+from ..model.advice import REFUSED, TODAY, Advice, Price, Ranked, RuleResult
 from ..model.compared import Compared, GateResult, Move
 from ..model.metric import MetricInfo
 from ..model.scores import MeasuredRun, Rule
@@ -26,9 +28,7 @@ VERDICT = re.compile(r"(Ship .+?|Keep what runs today[^.:]*)[.:](?=\s|$)", re.DO
 
 IN_TOKENS = "Tokens are compared, not prices, where runs name no model with a known price: `--model` sets one."
 """The reason to count tokens and not money."""
-REPLAY_LIMIT = (
-    "Actions stay as recorded: this measures what the model would have seen, not if tasks succeed."
-)
+REPLAY_LIMIT = "Actions stay as recorded: if tasks then succeed is not measured."
 """The limit of replay."""
 MISSED_TURN = "A missed turn would have lacked something that it used"
 MISSED = "needed.missed_turns"
@@ -197,6 +197,12 @@ class Reading:
         """The short name of a metric."""
         info: MetricInfo | None = self.compared.metrics.get(metric)
         return (info.label if info else "") or metric
+
+    def measure(self, result: RuleResult) -> str:
+        """The name of what a rule's result measures, as it is stated: of judgements those that
+        change."""
+        is_stated = as_shown(result) is result
+        return self.label(result.metric) if is_stated else measure_of(result)
 
     # ------------------------------------------------------------ the baseline
 

@@ -16,7 +16,7 @@ _TICKS = [digit * 10.0**power for power in range(2, -4, -1) for digit in (5, 2, 
 
 MISSED_TURNS = "turns that would have missed something"
 """The name of the measure on the vertical axis."""
-_COLOURS = "Green is acceptable, grey not certain or no saving, the square today, a ring refused."
+_COLOURS = "Green is acceptable, grey not certain or no gain, the square today, a ring refused."
 
 
 def scatter(reading: Reading) -> Drawing | None:
@@ -51,7 +51,8 @@ def _point(reading: Reading, name: str, x: float, y: float) -> Point:
     """The mark of a strategy."""
     item, title = reading.by_name[name], reading.title(name)
     price, missed = reading.pricing.money(reading.price(item)), percent(item.missed_turns)
-    verdict = "ship" if name == reading.advice.advised else _other_refusal(item)
+    ship = "ship if not cached" if item.condition else "ship"
+    verdict = ship if name == reading.advice.advised else _other_refusal(item)
     return Point(x, y, reading.mark(name), f"{title}: {price}, {missed} missed", title, verdict)
 
 

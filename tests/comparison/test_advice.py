@@ -17,7 +17,7 @@ from bench.model.outcome import Failure
 from bench.model.scores import Check, FalseAlarms, Finding, MeasuredRun, Number
 
 TODAY = [10.0, 20.0, 15.0, 30.0, 12.0, 9.0, 14.0, 11.0]
-ORDER = ("ship", "keep", "not certain", "no saving", "may lose too much", "loses too much", "unfaithful", "invalid")
+ORDER = ("ship", "keep", "not certain", "no gain", "may lose too much", "loses too much", "unfaithful", "invalid")
 
 
 def cheaper(**more: Any) -> list[dict[str, Any]]:
@@ -61,7 +61,7 @@ FAILED = Failure(step=3, slot="summarizer", error="ValueError: no")
         ({"numbers": {"needed.recall.far": Number(None, 0.0, "nothing to measure")}}, "ship", ""),
         ({"numbers": {"needed.recall.far": Number(None, 1.0, "defect")}}, "loses too much", "far"),
         ({"numbers": {"needed.missed_turn_rate": Number(float("nan"), 1.0)}}, "loses too much", "needed"),
-        ({"acted": False}, "no saving", ""),
+        ({"acted": False}, "no gain", ""),
     ],
 )
 def test_each_rule_refuses_with_its_verdict(given_: dict[str, Any], verdict: str, rule: str) -> None:
@@ -82,13 +82,17 @@ def test_a_loss_that_more_runs_could_decide_otherwise_is_only_possible() -> None
     assert (ranked(open_, "mine").verdict, ranked(certain, "mine").verdict) == ("may lose too much", "loses too much")
     assert ranked(open_, "mine").reason == "87.2% of old facts are kept, below 90%; more runs could decide"
     assert open_.sentence.startswith("Keep what runs today for now: `mine` ")
-    assert "but may lose too much on 8 runs: 87.2% of old facts are kept, below 90%; more runs" in open_.sentence
+    assert (
+        "but may lose too much: 87.2% of old facts are kept, below 90% (mean over 8 runs, 80 facts); more"
+        in open_.sentence
+    )
     assert certain.sentence.startswith("Keep what runs today: `mine` ")
 
 
 def test_a_refusal_on_few_tasks_says_that_they_are_too_few() -> None:
     few = advice_for(runs_with_prices(TODAY[:4], mine=cheaper(missed=0.2)[:4]))
-    assert "20% of turns miss something, above 5%; 4 runs are too few to be sure." in few.sentence
+    counted = "20% of turns miss something, above 5% (8 of 40 turns; on 4 runs); 4 runs are too few to be sure of that."
+    assert counted in few.sentence
     assert "too few" not in advice_for(runs_with_prices(TODAY, mine=cheaper(missed=0.2))).sentence
 
 
@@ -96,9 +100,9 @@ def test_old_facts_on_few_tasks_are_said_to_be_uncertain() -> None:
     none = {"numbers": {"needed.recall.far": Number(None, 0.0, "nothing to measure")}}
     mine = [{**each, "missed": 0.01, **({"far": 0.95} if at < 3 else none)} for at, each in enumerate(cheaper())]
     advice = advice_for(runs_with_prices(TODAY, mine=mine))
-    assert (advice.advised, ranked(advice, "mine").reason) == ("mine", "old facts: only 3 runs")
-    kept = "95% of old facts are kept (only 3 of the 8 runs have any: too few to tell if others stay above 90%)"
-    assert kept in advice.sentence
+    few = "only 3 of the 8 runs have any, too few to tell if others stay above 90%"
+    assert (advice.advised, ranked(advice, "mine").reason) == ("mine", f"old facts: {few}")
+    assert f"95% of old facts are kept (mean over 3 runs, 30 facts; limit 90%; {few})" in advice.sentence
 
 
 def test_a_saving_only_without_a_cache_says_so() -> None:
@@ -135,7 +139,7 @@ def test_the_rules_of_the_table_are_tried_in_order() -> None:
 
 @pytest.mark.parametrize(
     ("ratio", "n", "verdict"),
-    [(0.8, 6, "ship"), (0.8, 5, "not certain"), (0.9995, 8, "no saving"), (1.0, 8, "no saving"), (1.2, 8, "no saving")],
+    [(0.8, 6, "ship"), (0.8, 5, "not certain"), (0.9995, 8, "no gain"), (1.0, 8, "no gain"), (1.2, 8, "no gain")],
 )
 def test_a_saving_needs_six_tasks_and_more_than_noise(ratio: float, n: int, verdict: str) -> None:
     today = (TODAY * 2)[:n]
@@ -220,7 +224,10 @@ def test_with_an_assumed_cache_a_saving_must_hold_with_and_without_it(
         mine = score("mine", cost * 0.8, uncached=cost * uncached)
         runs.append(run(f"r{at}", [score("recorded", cost), mine], shares=shares))
     advice = advice_for(runs)
-    assert (ranked(advice, "mine").verdict, " Without a cache `mine` costs " in advice.sentence) == (verdict, disagree)
+    assert (ranked(advice, "mine").verdict, "since `mine` costs 10% more there." in advice.sentence) == (
+        verdict,
+        disagree,
+    )
 
 
 def test_a_valid_strategy_is_advised_without_a_saving_if_the_one_in_use_is_invalid() -> None:
@@ -316,7 +323,7 @@ def test_stores_evaluators_and_routers_are_answered_in_their_own_terms() -> None
         assert (advice.basis, advice.advised) == ("quality", "whole")
         assert " instead of $1.00 a run); nothing that a turn used would be missing; it " in advice.sentence
         as_today = answered({"cut": f"cut={slot}", "whole": f"whole={other}"}, bad, usd=1.0)
-        assert (as_today.advised, ranked(as_today, "whole").verdict) == (None, "no saving")
+        assert (as_today.advised, ranked(as_today, "whole").verdict) == (None, "no gain")
         assert ", which is no better than today" in as_today.sentence
         assert (ranked(advice, "cut").verdict, first_refused(ranked(advice, "cut"))) == ("loses too much", rule)
     csv = "cut=summarizer=csv_table+store=truncate:limit=10"
@@ -331,10 +338,10 @@ def test_stores_evaluators_and_routers_are_answered_in_their_own_terms() -> None
     ("today", "own", "verdict", "words"),
     [
         (0.5, [0.8, 0.9, 0.7, 0.8, 0.9, 0.7], "ship", "Ship `mine`: it takes the expected route in 80% of the "
-         "decisions (96 of 120; 95% interval 70.6% to 89.4%; today 50%). It is certainly better than what runs today on 6 runs."),
+         "decisions (96 of 120 decisions; 95% interval 70.6% to 89.4%; today 50%). It is certainly better than what runs today on 6 runs."),
         (0.5, [0.8, 0.9, 0.7, 0.8, 0.9], "not certain", "5 runs are too few, at least 6 are needed."),
         (0.5, [0.1, 0.9, 0.2, 0.9, 0.6, 0.9], "not certain", "but may be no better than today"),
-        (None, [0.8] * 6, "not certain", "record that to compare. `mine` takes the expected route in 80% of the decisions (96 of 120)."),
+        (None, [0.8] * 6, "not certain", "record that to compare. `mine` takes the expected route in 80% of the decisions (96 of 120 decisions)."),
     ],
 )  # fmt: skip
 def test_a_route_must_be_better_than_todays_by_more_than_chance(
@@ -396,7 +403,7 @@ def test_more_loss_never_improves_a_verdict(runs: list[MeasuredRun], harm: str) 
         return run(one.id, scores)
 
     before, after = (ranked(advice_for(list(given_)), "s0").verdict for given_ in (runs, map(harmed, runs)))
-    if harm in ("missed", "far") or before in ("ship", "not certain", "no saving", "loses too much"):
+    if harm in ("missed", "far") or before in ("ship", "not certain", "no gain", "loses too much"):
         assert ORDER.index(after) >= ORDER.index(before) or before in ("unfaithful", "invalid")
 
 

@@ -354,7 +354,7 @@ def test_changed_values_are_counted_by_run() -> None:
 
 def test_a_strategy_whose_gate_failed_is_not_advised() -> None:
     runs = [mine_and_recorded(name, numbers(0.7)) for name in "abcdefgh"]
-    for gate, verdict in ((LEAST, "no saving"), ({**LEAST, "min": 0.9}, "invalid")):
+    for gate, verdict in ((LEAST, "no gain"), ({**LEAST, "min": 0.9}, "invalid")):
         whole = with_decision(comparison_of(runs, rules=rules(gate)))
         assert {item.verdict for item in whole.advice.ranked if item.strategy == "mine"} == {verdict}
         total = whole.number("mine", "needed.recall")

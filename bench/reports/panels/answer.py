@@ -5,23 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from msgspec.structs import replace
+
 from ...comparison.reasons import (
     as_shown,
     basis_in_words,
-    figure_in_words,
+    handles_in_words,
     interval_in_words,
-    limited,
+    loss_in_words,
     refused_by,
 )
 from ...comparison.rules import asked_by, measure_of, merit, slots_in_spec
 from ...comparison.sentence import (
-    UNKNOWN_PRICE,
-    UNKNOWN_TODAY,
+    cache_in_words,
     figures_of,
     is_unknown_today,
+    todays_in_words,
 )
 from ...comparison.wording import means
-from ...model.advice import REFUSED, TODAY, Price, Ranked, RuleResult
+from ...model.advice import REFUSED, Price, Ranked, RuleResult
 from ...model.errors import SpecError
 from ...plugins.registry import entries
 from ...plugins.spec import parse_spec
@@ -41,7 +43,7 @@ from ..blocks import (
     table,
 )
 from ..charts import Axis, Mark, Range
-from ..numbers import change, count, counted, listed, percent, quantity, sentence_case, unseen
+from ..numbers import change, count, counted, listed, percent, sentence_case, unseen
 from ..reading import IN_TOKENS, MISSED_TURN, REPLAY_LIMIT, VERDICT, Reading
 from ..scatter import scatter
 
@@ -54,6 +56,9 @@ _USES = {
     "consumer": "reply to each result",
 }
 """What an agent does with the code in each slot."""
+_TO_SHIP = (
+    "To ship, a strategy must be certainly better than today, or as good and certainly cheaper."
+)
 _PLAIN = (int, float, str)  # the types of the settings whose values are in a text
 
 
@@ -131,20 +136,21 @@ def _savings(reading: Reading) -> Iterator[Figure]:
     saves and misses; certainty."""
     item = reading.subject or (reading.tried or reading.ranked)[0]
     if item.verdict in REFUSED and item.failed:
-        yield _refused_figure(item, item.failed)
+        yield _refused_figure(reading, item, item.failed)
     yield _price_figure(reading, item)
     if item.missed_turns is not None and item.verdict not in REFUSED:
         yield _missed_figure(reading, item)
     yield _certainty_figure(reading, item)
 
 
-def _refused_figure(item: Ranked, failed: RuleResult) -> Figure:
+def _refused_figure(reading: Reading, item: Ranked, failed: RuleResult) -> Figure:
     """What the first rule that refuses a strategy measures, with the reason and the interval."""
     shown = as_shown(failed)
     value = count(shown.value) if asked_by(shown).noun else percent(shown.value)
     name = f"{sentence_case(measure_of(failed))} with `{item.strategy}`"
-    line = f"not shipped: {refused_by(item, failed)}"
-    return Figure(name, value, "bad", line, interval_in_words(shown))
+    line = f"not shipped: {refused_by(item, reading.advice, failed)}"
+    note = [basis_in_words(shown, reading.advice), interval_in_words(shown)]
+    return Figure(name, value, "bad", line, "; ".join(filter(None, note)))
 
 
 def _price_figure(reading: Reading, item: Ranked) -> Figure:
@@ -155,9 +161,9 @@ def _price_figure(reading: Reading, item: Ranked) -> Figure:
         line = ", ".join(filter(None, [pricing.unit, pricing.economy]))
         return Figure(name, pricing.money(today or price), "", line)
     start = f"{pricing.money(today)} → " if today else ""
-    unknown = UNKNOWN_PRICE if item.condition else ""
     interval = f"95% interval {reading.interval(price)}" if price.interval else ""
-    note = "; ".join(filter(None, [interval, unknown]))
+    there = "" if item.verdict in REFUSED else cache_in_words(item)
+    note = "; ".join(filter(None, [interval, there, handles_in_words(item)]))
     is_plain = item.condition or item.verdict in REFUSED
     tone: Tone = "" if is_plain else TONE_OF[reading.mark(item.strategy)]
     line = f"{start}{pricing.in_words(price)}"
@@ -169,15 +175,14 @@ def _missed_figure(reading: Reading, item: Ranked) -> Figure:
     may be on other tasks; the worst run."""
     results, advice = {rule.rule: rule for rule in item.rules}, reading.advice
     needed, far = results.get("needed"), results.get("far")
-    basis = basis_in_words(needed, advice) if needed and needed.of else ""
-    line = f"{basis}{'' if 'turns' in basis else ' turns'}{limited(needed, advice)}"
+    line = loss_in_words(needed, advice, named=False) if needed else ""
     if far and item.far_recall is not None:
-        line += f"; {figure_in_words(far)}{limited(far, advice)}"
+        line += f"; {loss_in_words(far, advice)}"
     note = ""
     if needed and needed.value and needed.interval:
         worst = reading.value_in(needed.worst_run, item.strategy, needed.metric) or 0.0
         mean = "; the limit is for the mean" if worst > (needed.limit or 0.0) else ""
-        note = f"worst run: {reading.name(needed.worst_run)} ({percent(worst)}{mean})"
+        note = f"worst run: {reading.name(needed.worst_run)} misses {percent(worst)} of its turns{mean}"
     is_safe = item.strategy == advice.advised and not item.reason  # no loss is uncertain
     name = f"Missed turns with `{reading.title(item.strategy)}`"
     return Figure(name, percent(item.missed_turns), "good" if is_safe else "", line, note)
@@ -197,14 +202,15 @@ def _certainty_figure(reading: Reading, item: Ranked) -> Figure:
 def _measures(reading: Reading, found: Sequence[tuple[Ranked, RuleResult]]) -> Iterator[Figure]:
     """The figures about stores, evaluators or routers: the best, its saving, runs."""
     item, figure = max(found, key=lambda pair: merit((pair[1],), pair[1].rule))
-    unit, today = reading.unit(figure.metric), reading.value(TODAY, figure.metric)
-    equal = [f"`{one.strategy}`" for one, it in found if it.value == figure.value]
-    of = basis_in_words(figure, reading.advice) if figure.of else ""
-    todays = UNKNOWN_TODAY if is_unknown_today(item) else f"today {quantity(today, unit)}"
-    line = f"{sentence_case(reading.label(figure.metric))}; {todays}"
-    name, tone = f"Best on these runs: {listed(equal)}", TONE_OF[reading.mark(item.strategy)]
-    note = "; ".join(filter(None, [of, interval_in_words(figure)]))
-    yield Figure(name, quantity(figure.value, unit), tone, line, note)
+    shown, advice = as_shown(figure), reading.advice
+    equal = [(one.strategy, as_shown(it)) for one, it in found if it.value == figure.value]
+    of = {name: basis_in_words(it, advice) for name, it in equal}
+    bases = [f"`{name}`: {basis}" for name, basis in of.items() if basis]
+    line = f"{sentence_case(reading.measure(figure))}; {todays_in_words(item, figure)}"
+    note = "; ".join(filter(None, [*bases, interval_in_words(shown)]))
+    name = f"Best on these runs: {listed([f'`{name}`' for name in of])}"
+    tone = TONE_OF[reading.mark(item.strategy)]
+    yield Figure(name, percent(shown.value), tone, line, note)
     if reading.shapes_prompts(item):
         yield _price_figure(reading, item)
     yield _certainty_figure(reading, item)
@@ -238,12 +244,12 @@ def _prices_and_losses(reading: Reading) -> Table:
             low, high = price.interval
             around, alt = (low - 1, high - 1), reading.interval(price)
             chart = Range(alt, price.ratio - 1, around, scale, mark)
-        shares = (item.missed_turns, item.far_recall)
         return [
             _price_cell(reading, price, mark, "" if item.condition else TONE_OF[mark]),
             Cell(chart=chart),
             _price_cell(reading, None if reading.counts_tokens else beside, mark, ""),
-            *(Cell("–" if share is None else percent(share)) for share in shares),
+            _missed_cell(item),
+            Cell("–" if item.far_recall is None else percent(item.far_recall)),
         ]
 
     return _strategies(reading, heads, cells)
@@ -256,24 +262,29 @@ def _price_cell(reading: Reading, price: Price | None, mark: Mark, tone: Tone) -
     return Cell(reading.pricing.money(price), "" if mark == "today" else change(price.ratio), tone)
 
 
+def _missed_cell(item: Ranked) -> Cell:
+    """A cell with the missed turns of a strategy, and the turns that would fetch by a handle."""
+    missed = "–" if item.missed_turns is None else percent(item.missed_turns)
+    return Cell(missed, f"{count(item.handle_turns)} by handle" if item.handle_turns else "")
+
+
 def _measures_table(reading: Reading, found: Sequence[tuple[Ranked, RuleResult]]) -> Table:
     """The table of strategies with the measure that answers a scenario not about savings; without
     prices and losses if every prompt is today's."""
     is_shaped = any(map(reading.shapes_prompts, reading.ranked))
     results = {item.strategy: result for item, result in found}
-    metric = found[0][1].metric
+    figure = found[0][1]
 
     def cells(item: Ranked) -> list[Cell]:
-        value = quantity(reading.value(item.strategy, metric), reading.unit(metric))
+        todays = replace(figure, value=reading.value(item.strategy, figure.metric), of=None)
+        result = as_shown(results.get(item.strategy, todays))
         mark, price = reading.mark(item.strategy), reading.price(item)
-        missed = percent(item.missed_turns) if is_shaped and item.missed_turns is not None else "–"
-        result = results.get(item.strategy)
-        basis = basis_in_words(result, reading.advice) if result and result.of else ""
-        basis = re.sub(r"^.+ of (?=.+)", "of ", basis)
+        basis = basis_in_words(result, reading.advice)
         cost = _price_cell(reading, price if is_shaped else None, mark, "")
-        return [Cell(value, basis), cost, Cell(missed)]
+        missed = _missed_cell(item) if is_shaped else Cell("–")
+        return [Cell(percent(result.value), basis), cost, missed]
 
-    heads = reading.label(metric), reading.price_axis, ("missed turns", "missed")
+    heads = reading.measure(figure), reading.price_axis, ("missed turns", "missed")
     return _strategies(reading, heads, cells)
 
 
@@ -300,6 +311,7 @@ def _strategies(
         if is_alone and words in ("keep", "not certain"):
             words = "not recorded" if mark == "today" else "not compared with today"
         is_quiet = words in ("also acceptable", "in use")
+        words = f"{words} {item.condition}" if item.verdict == "ship" else words
         verdict = Cell((Span(words, TONE_OF[mark], strong=not is_quiet),), item.reason)
         rows.append([name, *cells(item), verdict])
     note = ""
@@ -314,7 +326,7 @@ def _notes(reading: Reading) -> Iterator[str]:
     has_column = reading.compared.answers == "savings"
     is_shaped = has_column or any(map(reading.shapes_prompts, reading.ranked))
     if not is_shaped:
-        yield "The prompts, and so what the model sees and the price, stay as they are."
+        yield "The prompts and the price stay as they are."
     shares = {run.facts.cache_shares for run in reading.runs}
     if reading.advice.basis in ("cached", "uncached"):
         if "assumed" in shares:
@@ -334,4 +346,4 @@ def _notes(reading: Reading) -> Iterator[str]:
     if reading.counts_tokens and is_shaped and "`--model`" not in reading.advice.sentence:
         yield IN_TOKENS
     if not has_column:
-        yield REPLAY_LIMIT
+        yield f"{_TO_SHIP} {REPLAY_LIMIT}"

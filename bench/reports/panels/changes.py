@@ -114,6 +114,7 @@ def _measured_on(reading: Reading) -> str:
     rare = unseen(reading.sample, reading.advice.cannot_rule_out) or "other tasks may differ"
     if not reading.compared.against:
         return f"{size}; {rare}.{rest}"
+    rest += " The baseline has the strategies before this change; today is what runs without any."
     lacks = f", without the {counted(new, 'run')} that the baseline lacks" if new else ""
     return f"{size}: differences are exact for these recordings{lacks}; {rare}.{rest}"
 
@@ -191,7 +192,7 @@ def _next(reading: Reading) -> Iterator[Block]:
         return  # what is wrong says what to do: without a baseline nothing is lost
     advised = reading.advice.advised
     names = list(dict.fromkeys(gate.strategy for gate in reading.failed_gates if gate.strategy))
-    back = "take the change back, or change it until every gate passes"
+    back = "go back to what the baseline has, or change it until every gate passes"
     if gate := next(filter(_failed_before, reading.failed_gates), None):
         metric = gate.rule.metric
         before = quantity(gate.before, reading.unit(metric))

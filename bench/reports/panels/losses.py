@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ...comparison.rules import TABLE
+from ...comparison.wording import means
 from ...model.base import grouped
 from ...model.detail import Excerpt, MissedFact, ReplayDetail
 from ..blocks import (
@@ -23,7 +24,7 @@ from ..blocks import (
     headed,
     table,
 )
-from ..numbers import count, counted, sentence_case
+from ..numbers import count, counted, percent, sentence_case
 from ..reading import MISSED, Reading
 
 _RUNS, _STRATEGIES, _ROWS, _VALUES, _EACH = 12, 6, 10, 8, 2
@@ -55,6 +56,10 @@ def _heat(reading: Reading) -> Iterator[Block]:
     shown = [name for name in names if name in most]
     sums = [count(sum(bool(values[name]) for values in missed.values())) for name in shown]
     rows: list[Cells] = [("runs that miss any", *sums, counted(len(missed), "run"))]
+    of = counted(sum(run.facts.turns for run in reading.runs), "turn")
+    rows.append(("turns in all runs", *[count(total[name]) for name in shown], of))
+    shares = [percent(reading.by_name[name].missed_turns) for name in shown]
+    rows.append((means(reading.advice), *shares, "–"))
     for run in sorted(reading.runs, key=lambda run: -sum(missed[run.id][it] or 0 for it in shown)):
         if any(missed[run.id].values()):
             turns = run.facts.turns
@@ -62,7 +67,7 @@ def _heat(reading: Reading) -> Iterator[Block]:
             rows.append((reading.name(run.id), *cells, counted(turns, "turn")))
     note = "Stronger colours: above 15% and above 35% of the turns of the run."
     title, heads = "Turns that would have missed something", ["run", *shown, "of"]
-    yield from headed(table(title, heads, rows, look="grid", most=_RUNS + 1, noun="run", note=note))
+    yield from headed(table(title, heads, rows, look="grid", most=_RUNS + 3, noun="run", note=note))
 
 
 def _heat_cell(value: float | None, turns: int) -> Cell:

@@ -111,8 +111,8 @@ def _rules(reading: Reading) -> Table | None:
             error = any(one.low is not None for _, one in results)
             refused = [name for name, one in results if not one.passed]
             limit = Cell(ends, "measured error of the rule" if error else "")
-            rows.append((asked.rule, asked.measure, limit, listed(refused) or "none"))
-    heads = ["rule", "counts", "limit", "refuses"]
+            rows.append((asked.measure, limit, listed(refused) or "none"))
+    heads = ["what is measured", "limit", "refuses"]
     return table("How it was decided", heads, rows) if rows else None
 
 

@@ -16,8 +16,7 @@ from typing import Any
 
 import msgspec
 
-from ...model.errors import LoadError, SpecError, one_line
-from ...plugins.frames import SPOILT
+from ...model.errors import EndedError, SpecError, one_line
 from ...plugins.registry import Plugin, user_code
 from ...plugins.worker import Child, Limits, NoAnswer
 from .. import Sandbox, Strategy, build_strategy
@@ -39,8 +38,8 @@ def load_strategies(
 ) -> list[Strategy]:
     """The strategies of some declarations.
 
-    Strategies with user code run in a child process, shared by those with the same files. One whose
-    file raises when it is imported, ends the process or hangs, is broken. A function that cannot be sent to a child runs in this
+    Strategies with user code run in a child process, shared by those with the same files. One that
+    ends the process, or hangs, is broken. A function that cannot be sent to a child runs in this
     process, and `in_process_reason` says why; with `debug` every function does. Raises SpecError
     for a spec that names nothing or does not fit; if `tolerant` such a strategy is broken instead.
     """
@@ -92,7 +91,7 @@ def _in_child(given: Sequence[Declaration], place: Place, tolerant: bool) -> lis
     strategies: list[Strategy] = []
     for number, (declared, one) in enumerate(zip(given, loaded, strict=True)):
         if one.error:
-            error = (LoadError if one.is_broken else SpecError)(one.error)
+            error = (EndedError if one.ended else SpecError)(one.error)
             strategies.append(_broken_strategy(declared, error, tolerant))
         else:
             plugins = {
@@ -117,14 +116,12 @@ def _descriptions_from(child: Child, number: int) -> _Described:
         files, loaded = msgspec.json.decode(body, type=_Described)
         if len(loaded) == number:
             return files, loaded
-    raise NoAnswer(SPOILT)
+    raise NoAnswer("it left its process unable to answer")
 
 
 def _broken_strategy(declared: Declaration, problem: object, tolerant: bool) -> Strategy:
     """A strategy that cannot be loaded. An error of its spec is raised, unless `tolerant`."""
-    if isinstance(problem, LoadError):
-        return Strategy.of(declared, broken=str(problem))
-    if isinstance(problem, SpecError) and not tolerant:
+    if isinstance(problem, SpecError) and not (tolerant or isinstance(problem, EndedError)):
         raise problem
     return Strategy.of(declared, broken=f"it cannot be loaded: {problem}")
 
