@@ -31,8 +31,8 @@ class SpecError(BenchError):
     """A name, spec string or parameter that does not exist or does not fit."""
 
 
-class EndedError(SpecError):
-    """User code that ends the process when it is imported or constructed."""
+class LoadError(SpecError):
+    """User code that is there, and raises or ends the process when it is imported."""
 
 
 class ScenarioError(BenchError):

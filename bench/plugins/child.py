@@ -6,6 +6,7 @@ user code, and forks a process for each session.
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import ctypes
 import gc
@@ -28,9 +29,10 @@ from socket import MSG_WAITALL, recv_fds, socket
 from typing import Any, NoReturn
 
 from ..model.errors import own_error
-from .frames import CODE, Frames, Limits, Work
+from .frames import CODE, SPOILT, Frames, Limits, Work
 
 _FULL = "it needs more than {0.memory_mib} MiB of memory — keep less, or raise --limit memory=N"
+_builtins, _BUILTINS = vars(builtins), dict(vars(builtins))
 _libc = ctypes.CDLL(None)
 _GLANCE_MS = 5
 _DEATH_SIGNAL, _SUBREAPER, _NO_NEW_PRIVILEGES = 1, 36, 38
@@ -218,22 +220,41 @@ def _prepared(prepare: bytes, limits: Limits) -> Any:
 def _answer(pipe: socket, ready: Any, limits: Limits) -> NoReturn:
     """Answer the requests of one session, and end."""
     link, own, leave = Link(pipe), getpid(), _exit
+    anything, no_memory = BaseException, MemoryError  # that code may replace all that is built in
     full = _FULL.format(limits).encode()  # while there is room for it
     try:
         work: Work = pickle.loads(link.request())
         while True:
             request = link.request()
             try:
-                kind, body = b"A", work(link, ready, request)
-            except MemoryError:
-                kind, body = b"X", full
-            except BaseException as error:
-                kind, body = b"X", own_error(error).encode("utf-8", "replace")
-            if getpid() != own:  # a fork that the code made, and that goes on as this process does
-                leave(0)
-            link.send(kind, body)
+                body = work(link, ready, request)
+                if getpid() != own:  # a fork that the code made, and that goes on as this process
+                    leave(0)
+                link.send(b"A", body)
+            except no_memory:
+                link.send(b"X", full)
+            except anything as error:
+                if getpid() != own:
+                    leave(0)
+                link.send(b"X", _said(error, _put_back()).encode("utf-8", "replace"))
     finally:
         leave(1)
+
+
+def _put_back() -> list[str]:
+    """Put back the built-in functions that the code replaced; returns their names."""
+    replaced = [name for name, value in _BUILTINS.items() if _builtins.get(name) is not value]
+    _builtins.update(_BUILTINS)
+    return replaced
+
+
+def _said(error: BaseException, replaced: list[str]) -> str:
+    """The text of an error, and the names of the built-in functions that the code replaced."""
+    also = f" — it replaced {', '.join(replaced)} of Python" if replaced else ""
+    try:
+        return f"{own_error(error)}{also}"
+    except BaseException:  # it replaced parts of modules too
+        return f"{SPOILT}{also}"
 
 
 # ---------------------------------------------------------------- limits of a process

@@ -20,6 +20,8 @@ LEAST_MIB = 256
 CODE = struct.Struct("=i")
 """The exit code of a session's process, as the child sends it; 0 before it imports the code."""
 
+SPOILT = "it left its process unable to answer"
+
 _HEAD = struct.Struct("=cQ")
 _PIECE = 1 << 16  # of a size that malloc does not map anew each time
 

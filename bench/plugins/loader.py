@@ -17,7 +17,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-from ..model.errors import BenchError, EndedError, SpecError, nearest, one_line, raised_at, refused
+from ..model.errors import BenchError, LoadError, SpecError, nearest, one_line, raised_at, refused
 from .spec import Spec
 
 # ---------------------------------------------------------------- imports in a child
@@ -66,26 +66,33 @@ _ALONE = "bench_user_"
 
 
 @contextlib.contextmanager
-def spec_error_for(why: Callable[[BaseException], str]) -> Iterator[None]:
-    """A context in which any error becomes a SpecError with a reason, and the end of the process an
-    EndedError."""
+def spec_error_for(
+    why: Callable[[BaseException], str], kind: type[SpecError] = SpecError
+) -> Iterator[None]:
+    """A context in which any error becomes one of a kind with a reason, and the end of the process
+    a LoadError."""
     try:
         yield
     except (BenchError, MemoryError):
         raise
     except BaseException as error:
-        kind = SpecError if isinstance(error, Exception) else EndedError
-        raise kind(why(error)) from error
+        raise (kind if isinstance(error, Exception) else LoadError)(why(error)) from error
 
 
 def load_module(name: str) -> Any:
-    """The module with a name. Raises SpecError where it cannot be imported."""
+    """The module with a name. Raises SpecError where there is none, LoadError where it cannot be
+    imported."""
 
     def why(error: BaseException) -> str:
         return f"module {name!r} cannot be imported: {type(error).__name__}: {one_line(error)}"
 
-    with spec_error_for(why):
-        return importlib.import_module(name)
+    with spec_error_for(why, LoadError):
+        try:
+            return importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            if f"{name}.".startswith(f"{error.name}."):  # itself, or a package above it
+                raise SpecError(why(error)) from error
+            raise
 
 
 @functools.cache
@@ -93,7 +100,7 @@ def load_file(path: str, written: str) -> ModuleType:
     """The module of a Python file, imported as part of its package, else alone; `written` is the
     path as given.
 
-    Raises SpecError where it cannot be imported.
+    Raises SpecError where there is none, LoadError where it cannot be imported.
     """
     try:
         Path(path).read_bytes()
@@ -102,7 +109,7 @@ def load_file(path: str, written: str) -> ModuleType:
         raise SpecError(
             f"{what} — paths are relative to the scenario, else to this folder"
         ) from None
-    with spec_error_for(lambda error: _not_imported(error, path, written)):
+    with spec_error_for(lambda error: _not_imported(error, path, written), LoadError):
         return _import_file(Path(path))
 
 

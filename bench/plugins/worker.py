@@ -26,15 +26,12 @@ from collections.abc import Callable, Iterator
 from typing import IO, Any
 
 from ..model.errors import BenchError, SpecError, one_line, sayable
-from .frames import CODE, Frames, Limits as Limits, Work
+from .frames import CODE, SPOILT, Frames, Limits as Limits, Work
 
 _LINE, _SHOWN = 1 << 16, 1_000_000
 _MORE = f"\n(only the first {_SHOWN:,} bytes of what such code prints are shown)\n"
 _START_S, _ENDS_S, _CLEANS_S = 120.0, 3.0, 30.0
 _OF_CI = ("ACTIONS_", "BUILDKITE_", "CI_", "CIRCLE_", "GH_", "GITHUB_", "INPUT_", "RUNNER_")
-_SPOILT = "it left its process unable to answer"
-
-
 _LATE = "a call took more than {0.call_s:g} s — make it faster, or raise --limit call=N"
 _LONG = (
     "its answers, and what it counts, have more than {0.answer_bytes:,} bytes"
@@ -259,7 +256,7 @@ class Session:
                 return body
             else:
                 raise NoAnswer(
-                    one_line(body.decode("utf-8", "replace")) if kind == b"X" else _SPOILT
+                    one_line(body.decode("utf-8", "replace")) if kind == b"X" else SPOILT
                 )
 
     def send(self, body: bytes) -> None:
@@ -290,7 +287,7 @@ class Session:
     def _without_answer(self) -> NoAnswer:
         """The reason why the process gave no answer."""
         if self.exit_code is None:
-            return NoAnswer(_SPOILT)
+            return NoAnswer(SPOILT)
         end = how_ended(self.exit_code)
         return NoAnswer(f"it ended its process ({end}) — return or raise, and do not exit")
 

@@ -45,10 +45,15 @@ def strategies_given(
 ) -> list[Strategy]:
     """The strategies in a user's argument, one for each setting of a sweep.
 
-    Raises SpecError as `load_strategies` does, and for a sweep of more than 100 settings.
+    Raises SpecError as `load_strategies` does, for a sweep of more than 100 settings, and unless
+    `tolerant` where none of those with user code can be loaded.
     """
     settings = [setting for one in declarations(given) for setting in at_settings(one)]
-    return load_strategies(settings, place, debug=options.debug, tolerant=tolerant)
+    strategies = load_strategies(settings, place, debug=options.debug, tolerant=tolerant)
+    users = [one for one in strategies if one.broken or one.has_user_code]
+    if users and not tolerant and all(one.broken for one in users):
+        raise SpecError(f"{users[0].name}: {users[0].broken}")
+    return strategies
 
 
 def hidden_from_code(paths: Iterable[str], base: Path) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
 from html import unescape
+from itertools import islice
 
 from ..model import grouped
 from .dates import with_plain_moments
@@ -18,7 +19,7 @@ from .omissions import omission_in
 from .quantities import kind_of, plain_value, same_value
 
 _TOKEN = re.compile(
-    r"(?:(?<![\w.)\]])[-+\u2212]?[$€£¥]?)?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+\b|[%‰°]|(?=[A-Za-z]{1,3}\b))"
+    r"(?:(?<![\w.)\]])[-+\u2212]?[$€£¥]?)?\d[\d,]{,99}+(?:\.\d{1,99}+)?(?:[eE][-+]?\d+\b|[%‰°]|(?=[A-Za-z]{1,3}\b))"
     r"|(?:(?<![\w.)\]}\"'*-])[-\u2212](?=\d))?[$€£¥]?\w+(?:[-.:/@'’]\w+)*|[<>≤≥≠=\u2713-\u2718✅❌]|!(?=[\w(])"
 )
 _NUMBER = re.compile(r"\W?\d[\d.,]*[%‰°]?")
@@ -223,7 +224,7 @@ def _words(line: str) -> list[str]:
     line = without_colours(unescape(line) if "&" in line else line)
     plain = with_plain_moments(line.casefold()).replace("_", " ").replace(": ", " = ")
     plain = plain.replace(" %", "%")
-    words = _TOKEN.findall(plain)[: _MOST_TOKENS + 1]
+    words = (match[0] for match in islice(_TOKEN.finditer(plain), _MOST_TOKENS + 1))
     return [plain_value(word) if word[0].isdigit() else word for word in words]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
+from itertools import islice
 
 _MOST_TERMS = 12
 _MOST_DIGITS = 30
@@ -29,7 +30,8 @@ def worked_out(number: str, others: Sequence[str], *, percent: bool = False) -> 
     """
     try:
         wanted = Decimal(number)
-        terms = [Decimal(other) for other in dict.fromkeys(others) if other != number][:_MOST_TERMS]
+        distinct = (other for other in dict.fromkeys(others) if other != number)
+        terms = [*map(Decimal, islice(distinct, _MOST_TERMS))]
     except InvalidOperation:
         return False
     if any(abs(term.adjusted()) > _MOST_DIGITS for term in (*terms, wanted)):

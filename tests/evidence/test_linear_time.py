@@ -30,13 +30,21 @@ REPEATED = [
     "total: 1 ",
     "rows: 1 ",
 ]
+LARGE = {
+    "rows": "\n".join(f"a | b | {n}" for n in range(25_000)),
+    "numbers in a line": " ".join(str(n * 37) for n in range(45_000)),
+    "names in a line": " ".join(f"w{n}" for n in range(40_000)),
+    "commas": "1," * 300_000,
+    "blanks": " " * 1_500_000 + "x",
+}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("repeated", REPEATED)
-def test_a_long_own_text_is_checked_in_seconds(repeated: str) -> None:
-    """Slow: 60,000 characters of each, where a second pass over the text from each place takes minutes."""
-    text = repeated * (CHARS // len(repeated))
+@pytest.mark.parametrize(
+    "text", [*(it * (CHARS // len(it)) for it in REPEATED), *LARGE.values()], ids=[*REPEATED, *LARGE]
+)
+def test_a_long_own_text_is_checked_in_seconds(text: str) -> None:
+    """Slow: so many characters of each that a second pass over the text from each place takes minutes."""
     steps = [
         result('{"rows": 4711, "at": "/data/1.csv"}', index=2),
         ModelTurn(index=3, content="it is 4711 in /data/1.csv"),

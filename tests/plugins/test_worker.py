@@ -18,6 +18,7 @@ from warm import processes_in
 from bench.evidence.index import index_trace
 from bench.files import limits as files_limits
 from bench.model import ModelTurn, UserTurn
+from bench.model.errors import SpecError
 from bench.plugins import worker
 from bench.plugins.worker import Child, NoAnswer
 from bench.replayer.replaying import Replayer
@@ -265,6 +266,28 @@ def test_an_answer_above_the_limit_is_refused(size, is_too_much, replayed):
     found = replayed(f"def f(given): return 'x' * {size}\n", limits={"call": 60, "memory": 800 << 20})
     assert is_too_much == bool(found.failure)
     assert found.failure is None or "have more than 26,214,400 bytes" in found.failure.error
+
+
+def test_a_file_that_cannot_be_imported_fails_its_own_rows(tmp_path, monkeypatch):
+    """All alone it ends the command, as a missing file or name always does."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "fine.py").write_text("def f(given): return 'x'\n")
+    (tmp_path / "bad.py").write_text("import os\nLIMIT = os.environ['NOT_SET']\ndef f(given): return 'x'\n")
+    (tmp_path / "ends.py").write_text("import os\nos._exit(3)\n")
+    specs = {name: f"summarizer={name}.py:f" for name in ("fine", "bad", "ends")}
+    (run,) = compare(conversation_of(STEPS, id="one"), specs).runs
+    failed = {score.strategy: score.failure.error for score in run.scores if score.failure}
+    assert failed.keys() == {"bad", "ends"}
+    assert failed["bad"] == "bad.py:2: cannot be imported: KeyError: 'NOT_SET'"
+    for given, says in (
+        ({"bad": specs["bad"]}, "^bad: bad.py:2: cannot be imported: KeyError: 'NOT_SET'$"),
+        ({"ends": specs["ends"], "bad": specs["bad"]}, "^ends: .*exit code 3"),
+        ({**specs, "gone": "summarizer=gone.py:f"}, "^gone.py: No such file"),
+        ({**specs, "named": "summarizer=fine.py:g"}, "^fine.py has no function 'g'"),
+        ({**specs, "module": "summarizer=gone.there:f"}, "^module 'gone.there' cannot be imported"),
+    ):
+        with pytest.raises(SpecError, match=says):
+            compare(conversation_of(STEPS, id="one"), given)
 
 
 def test_a_function_runs_in_a_child_process_if_it_can_be_sent_there(tmp_path, monkeypatch):

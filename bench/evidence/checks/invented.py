@@ -37,7 +37,7 @@ _ZONE = re.compile(r"\b(?:UTC|GMT|timezone)\b|\b\d\dZ\b", re.IGNORECASE)
 _LIST_MARK = re.compile(r"^\s*\d{1,3}[.)]\s+")
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+(?: [A-Z][a-z]+)++(?!\w|['\"*:`]| \()")
 _KEY = re.compile(
-    r"\s*(?:[-*•]\s+)?(?:[\w-]+[.\[\]])*\s*[\"'`*]*([A-Za-z_][\w-]*)[\"'`*]*\s*[:=]\s"
+    r"\s*+(?:[-*•]\s++)?(?:[\w-]+[.\[\]])*\s*[\"'`*]*([A-Za-z_][\w-]*)[\"'`*]*\s*[:=]\s"
 )
 _HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")  # places in a difference
 _CUT = re.compile(r"\s?(?:…|\.{3}|\[)")
@@ -117,12 +117,12 @@ def _strange(
     wording: frozenset[str],
 ) -> Iterator[tuple[str, bool]]:
     """Yield the inventions of an own text, each with False for what may be a count or a label of a
-    text that shows a result.
+    text that shows a result; of numbers and of names only the first such one.
     """
     mentions = evidence.session.mentions
     shown = own if isinstance(own, RewrittenResult) else None
     near: list[str] = []
-    numbers = StatedNumbers(evidence, own)
+    numbers, has_label = StatedNumbers(evidence, own), False
     for line in lines:
         line = without_offsets(_HUNK.sub(" ", line))
         if shown and (
@@ -160,8 +160,10 @@ def _strange(
             text = _UNSPACED.sub(" ", text)
             identifiers = _IDENTIFIER.findall(text)
             for name in identifiers:
-                if not _is_known(own, name, sentence):
-                    yield _quoted(name, sentence), is_sure or "/" in name  # no label is a path
+                is_no_label = is_sure or "/" in name
+                if (is_no_label or not has_label) and not _is_known(own, name, sentence):
+                    has_label = has_label or not is_no_label
+                    yield _quoted(name, sentence), is_no_label
             text = _IDENTIFIER.sub(" ", text) if identifiers else text
             states_all = bool(_ALL.search(sentence)) or own.text.strip() == line.strip()
             for number, is_wrong in numbers.unsupported(text, sentence, near, states_all):

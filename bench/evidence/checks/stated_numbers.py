@@ -7,7 +7,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import chain, islice
 
+from ...text.column_claims import has_right_sums
 from ...text.excerpts import NOTICE_CHARS
 from ...text.instructions import is_unit
 from ...text.numbers import number_value
@@ -26,6 +28,7 @@ _COUNTED = re.compile(
     re.IGNORECASE,
 )
 _FEWEST_DIGITS = 2
+_MOST_TERMS = 500
 _BEFORE_A_COUNT = re.compile(
     r"(?:^|\b(?:of|to|and|through|by|than)|[-\u2013/,\[(+~])\s?$", re.IGNORECASE
 )
@@ -39,6 +42,8 @@ class StatedNumbers:
 
     def __init__(self, evidence: ReplayEvidence, own: OwnText) -> None:
         self._evidence, self._own, self._session = evidence, own, own.session
+        self._is_doubtful = False  # a number came with False, and one is enough
+        self._line, self._is_right = "", False  # the last line whose sums were looked at
 
     def unsupported(
         self, text: str, sentence: str, near: Sequence[str], states_all: bool
@@ -48,29 +53,56 @@ class StatedNumbers:
 
         In a text that shows a result, a count of rows must be that of all rows if the sentence
         `states_all`. A sentence there about the text itself may count anything else; any other
-        unknown number comes with False, since it may be computed.
+        unknown number comes with False, since it may be computed; only the first one does.
         """
         shown = self._own if isinstance(self._own, RewrittenResult) else None
         matches = [*_NUMBER.finditer(text)]
-        if matches and shown and shown.has_right_sums(sentence):
+        if matches and shown and self._has_right_sums(shown, near[-1]):
             return
         values = [number_value(match[0].rstrip("%, ")) for match in matches]
-        terms = [*values, *_numbers_of(near)]
         counts_itself = bool(matches) and shown is not None and is_about_itself(shown, sentence)
         for match, value in zip(matches, values, strict=True):
             written = match[0].rstrip("%, ")
             after = text[match.start() + len(written) : match.end() + NOTICE_CHARS]
-            if shown and states_all and _is_wrong(shown, value, written, after, sentence):
+            if shown and states_all and self._is_wrong(shown, value, written, after, sentence):
                 yield value, True
+            elif self._is_doubtful:
+                continue
             elif shown and _is_too_small(shown, written, after) and not self._counts_own(value):
+                self._is_doubtful = True
                 yield value, False
             elif not (
                 (counts_itself and self._may_count(match, value))
                 or (shown is None and self._counts(value, sentence))
-                or worked_out(value, terms, percent=bool(match[1]))
                 or self._is_known(value, written)
+                or worked_out(value, _terms(values, near), percent=bool(match[1]))
             ):
+                self._is_doubtful = shown is not None
                 yield value, shown is None
+
+    def _is_wrong(
+        self, own: RewrittenResult, value: str, written: str, after: str, sentence: str
+    ) -> bool:
+        """True if a number counts rows or lines, in words that the result does not have, and is not
+        the number of all of a result that leaves out nothing."""
+        counted = _COUNTED.match(after)
+        if counted is None or counted["chars"] or says_omission(sentence, ""):
+            return False
+        if written + counted[0] in own.result.text:
+            return False
+        return not value.isdigit() or int(value[:18]) not in self._rows
+
+    @cached_property
+    def _rows(self) -> frozenset[int]:
+        """The numbers of rows and lines of the result that a text shows."""
+        own = self._own
+        return row_counts(own.result) if isinstance(own, RewrittenResult) else frozenset()
+
+    def _has_right_sums(self, shown: RewrittenResult, line: str) -> bool:
+        """True if a line rightly states sums or extremes of columns; a line is read once."""
+        if line != self._line:
+            self._line, self._is_right = line, has_right_sums(line, shown.table)
+        return self._is_right
 
     def _may_count(self, match: re.Match[str], value: str) -> bool:
         """True if a number in a sentence about its text can count parts or be the number of one: a
@@ -91,7 +123,7 @@ class StatedNumbers:
         """The rows, lines, words and characters of the result that a text shows."""
         own = self._own
         return (
-            row_counts(own.result) | counts_of(own.result.text)
+            self._rows | counts_of(own.result.text)
             if isinstance(own, RewrittenResult)
             else frozenset()
         )
@@ -106,10 +138,14 @@ class StatedNumbers:
     def _counts_own(self, value: str) -> bool:
         """True if a number counts another text about the same result, of the strategy or recorded,
         which this one may replace."""
+        return value.isdigit() and int(value[:18]) in self._counts_of_others
+
+    @cached_property
+    def _counts_of_others(self) -> frozenset[int]:
         step, evidence = self._own.step, self._evidence
         numbers = *evidence.own_by_step.get(step, ()), evidence.index.seen.get(step or 0, 0)
         texts = (evidence.messages.messages[number].text for number in numbers)
-        return value.isdigit() and any(int(value[:18]) in counts_of(text) for text in texts)
+        return frozenset().union(*map(counts_of, texts))
 
     def _counts(self, value: str, sentence: str) -> bool:
         """True if a number counts something of a summary."""
@@ -118,16 +154,24 @@ class StatedNumbers:
         count, left_out = int(value[:18]), bool(says_omission(sentence, ""))
         return (
             count in self._sizes
-            or count in counts_of(self._own.text)
+            or count in self._own_size
             or any(abs(count - other) <= NEAR for other in self._replaced)
-            or (left_out and count <= max(self._sizes))
+            or (left_out and count <= self._largest)
         )
+
+    @cached_property
+    def _own_size(self) -> frozenset[int]:
+        return counts_of(self._own.text)
 
     @cached_property
     def _sizes(self) -> frozenset[int]:
         """The sizes of the recorded messages."""
         messages = self._evidence.messages
         return frozenset(len(message.text) for message in messages.messages[: messages.recorded])
+
+    @cached_property
+    def _largest(self) -> int:
+        return max(self._sizes)
 
     @cached_property
     def _replaced(self) -> tuple[int, int, int]:
@@ -145,15 +189,10 @@ class StatedNumbers:
         return len(recorded), len(recorded) - still_there, len(evidence.walked.left[first])
 
 
-def _is_wrong(own: RewrittenResult, value: str, written: str, after: str, sentence: str) -> bool:
-    """True if a number counts rows or lines, in words that the result does not have, and is not the
-    number of all of a result that leaves out nothing."""
-    counted = _COUNTED.match(after)
-    if counted is None or counted["chars"] or says_omission(sentence, ""):
-        return False
-    if written + counted[0] in own.result.text:
-        return False
-    return not value.isdigit() or int(value[:18]) not in row_counts(own.result)
+def _terms(values: Sequence[str], near: Sequence[str]) -> list[str]:
+    """The numbers that another in the same sentence may be computed from: the first ones in it and
+    in the lines near it."""
+    return [*islice(chain(values, _numbers_of(near)), _MOST_TERMS)]
 
 
 def _numbers_of(near: Sequence[str]) -> Iterator[str]:

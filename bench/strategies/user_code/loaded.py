@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ...model.errors import BenchError, EndedError, one_line
+from ...model.errors import BenchError, LoadError, one_line
 from ...plugins.loader import compile_from_source, import_from, is_installed
 from .. import Strategy, build_strategy
 
@@ -63,12 +63,12 @@ class Description(msgspec.Struct, frozen=True):
     """The description of a strategy in a child: by slot the name of each plug-in and the attributes
     that a replay asks for; or the error.
 
-    `ended` is True if its code would end the process.
+    `is_broken` is True for a LoadError.
     """
 
     plugins: dict[str, list[tuple[str, dict[str, str]]]] = {}
     error: str = ""
-    ended: bool = False
+    is_broken: bool = False
 
 
 class LoadedStrategies:
@@ -109,7 +109,7 @@ def _imported_files() -> tuple[str, ...]:
 def _description(one: Strategy | BaseException) -> Description:
     """The description of a strategy, or of the error of loading it."""
     if isinstance(one, BenchError):
-        return Description(error=one_line(one), ended=isinstance(one, EndedError))
+        return Description(error=one_line(one), is_broken=isinstance(one, LoadError))
     if not isinstance(one, Strategy):
         raise one
     plugins = {

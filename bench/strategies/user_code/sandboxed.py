@@ -16,7 +16,8 @@ from typing import Any
 
 import msgspec
 
-from ...model.errors import EndedError, SpecError, one_line
+from ...model.errors import LoadError, SpecError, one_line
+from ...plugins.frames import SPOILT
 from ...plugins.registry import Plugin, user_code
 from ...plugins.worker import Child, Limits, NoAnswer
 from .. import Sandbox, Strategy, build_strategy
@@ -38,8 +39,8 @@ def load_strategies(
 ) -> list[Strategy]:
     """The strategies of some declarations.
 
-    Strategies with user code run in a child process, shared by those with the same files. One that
-    ends the process, or hangs, is broken. A function that cannot be sent to a child runs in this
+    Strategies with user code run in a child process, shared by those with the same files. One whose
+    file raises when it is imported, ends the process or hangs, is broken. A function that cannot be sent to a child runs in this
     process, and `in_process_reason` says why; with `debug` every function does. Raises SpecError
     for a spec that names nothing or does not fit; if `tolerant` such a strategy is broken instead.
     """
@@ -91,7 +92,7 @@ def _in_child(given: Sequence[Declaration], place: Place, tolerant: bool) -> lis
     strategies: list[Strategy] = []
     for number, (declared, one) in enumerate(zip(given, loaded, strict=True)):
         if one.error:
-            error = (EndedError if one.ended else SpecError)(one.error)
+            error = (LoadError if one.is_broken else SpecError)(one.error)
             strategies.append(_broken_strategy(declared, error, tolerant))
         else:
             plugins = {
@@ -116,12 +117,14 @@ def _descriptions_from(child: Child, number: int) -> _Described:
         files, loaded = msgspec.json.decode(body, type=_Described)
         if len(loaded) == number:
             return files, loaded
-    raise NoAnswer("it left its process unable to answer")
+    raise NoAnswer(SPOILT)
 
 
 def _broken_strategy(declared: Declaration, problem: object, tolerant: bool) -> Strategy:
     """A strategy that cannot be loaded. An error of its spec is raised, unless `tolerant`."""
-    if isinstance(problem, SpecError) and not (tolerant or isinstance(problem, EndedError)):
+    if isinstance(problem, LoadError):
+        return Strategy.of(declared, broken=str(problem))
+    if isinstance(problem, SpecError) and not tolerant:
         raise problem
     return Strategy.of(declared, broken=f"it cannot be loaded: {problem}")
 
