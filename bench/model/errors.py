@@ -76,7 +76,7 @@ def one_line(text: object) -> str:
     """
     try:
         printable = str.__str__(str(text))
-    except Exception:  # somebody's own error, which cannot even say what it is
+    except BaseException:  # somebody's own error, which cannot even say what it is
         printable = f"(a {type(text).__name__} that cannot be shown)"
     flat = visible(" ".join(printable[:_LONGEST].split()))
     return flat if len(flat) <= 500 else flat[:497] + "..."

@@ -29,7 +29,7 @@ from ..model.errors import BenchError, SpecError, one_line, sayable
 from .frames import CODE, SPOILT, Frames, Limits as Limits, Work
 
 _LINE, _SHOWN = 1 << 16, 1_000_000
-_MORE = f"\n(only the first {_SHOWN:,} bytes of what such code prints are shown)\n"
+_MORE = f"\n(only the first {_SHOWN:,} characters of what such code prints are shown)\n"
 _START_S, _ENDS_S, _CLEANS_S = 120.0, 3.0, 30.0
 _OF_CI = ("ACTIONS_", "BUILDKITE_", "CI_", "CIRCLE_", "GH_", "GITHUB_", "INPUT_", "RUNNER_")
 _LATE = "a call took more than {0.call_s:g} s — make it faster, or raise --limit call=N"
@@ -306,8 +306,8 @@ def how_ended(code: int) -> str:
 
 
 PRINTED: dict[bytes, int] = {}
-"""The lines that children of this process have printed, each with the bytes up to its end. Each is
-shown once, as far as the first million bytes."""
+"""The lines that children of this process have printed, each with the characters shown up to its
+end. Each is shown once, as far as the first million."""
 
 
 def _print(stream: IO[bytes]) -> None:
@@ -317,7 +317,7 @@ def _print(stream: IO[bytes]) -> None:
         for line in iter(lambda: stream.readline(_LINE), b""):
             before = next(reversed(PRINTED.values()), 0)
             if before <= _SHOWN and line not in PRINTED:
-                PRINTED[line] = printed = before + len(line)
                 text = f"your code: {line.decode('utf-8', 'replace')}"
+                PRINTED[line] = printed = before + len(text)
                 with contextlib.suppress(Exception):
                     sys.stderr.write(sayable(text if printed <= _SHOWN else _MORE))

@@ -49,6 +49,9 @@ CALLS = {
         "mine.py:", "import builtins\n", "for name in ('str', 'type', 'len', 'next'): setattr(builtins, name, None)\n    raise KeyError('x')",
     ),
     "a replaced traceback": ("it left its process unable to answer", "import traceback\n", "traceback.extract_tb = None; raise KeyError('x')"),
+    "a base error whose __str__ raises": (
+        "Odd: (a Odd that cannot be shown)", "class Odd(BaseException):\n    def __str__(self): raise Odd\n\n", "raise Odd",
+    ),
     "os.close": ("", "import os\n", "for n in range(3, 1024):\n        try: os.close(n)\n        except OSError: pass"),
 }  # fmt: skip
 LOADS = {
