@@ -47,9 +47,8 @@ class Changes(NamedTuple):
 
 def changed_fields(own: RewrittenResult) -> Changes:
     """The fields of one rewritten result that differ."""
-    table = own.table
-    if not table.fields:
-        return Changes([])
+    if not own.table.fields:
+        return _changed_cells(own)
     if not (own.shows_all or own.session.messages.understands(own.number, own.result.index)):
         return Changes([], is_read=False)
     text = own.added if own.shows_all else own.text
@@ -58,6 +57,28 @@ def changed_fields(own: RewrittenResult) -> Changes:
     found = [item for change in changes for item in change.findings]
     is_read = all(change.is_read for change in changes)
     return Changes(found, is_read and bool(found or _are_compared(own, text, pieces)))
+
+
+def _changed_cells(own: RewrittenResult) -> Changes:
+    """The cells of a text that differ from those of the tables in its result. A value that stands
+    in the same line of the result may be of another column there, so it cannot be read."""
+    if own.shows_all or not own.columns.fields:
+        return Changes([])
+    rest = own.session.contents.tables(own.result.index).rest
+    text = "\n".join(line for line in own.text.split("\n") if line.rstrip() not in rest)
+    pieces = own.notices.pieces_of(text)
+    changes = [_Piece(own, piece).changes() for piece in filter(str.strip, pieces)]
+    found = [item for change in changes for item in change.findings]
+    certain = [item for item in found if not _may_be_cut_otherwise(item, own)]
+    return Changes(certain, len(certain) == len(found) and all(it.is_read for it in changes))
+
+
+def _may_be_cut_otherwise(change: Finding, own: RewrittenResult) -> bool:
+    """True if a line of the result has the values before and after a change, of which the latter is
+    no cell: then the cells may have other ends."""
+    new, was = (words.partition(": ")[2] for words in (change.text, change.was))
+    lines = own.result.text.split("\n") if not own.columns.says_value(new) else ()
+    return any(occurs(line, new) and occurs(line, was) for line in lines)
 
 
 def _are_compared(own: RewrittenResult, text: str, pieces: list[str]) -> bool:
@@ -113,7 +134,7 @@ class _Piece:
     """
 
     def __init__(self, own: RewrittenResult, text: str) -> None:
-        self._own, self._text, self._table = own, text, own.table
+        self._own, self._text, self._table = own, text, own.columns
         self._found: list[Finding] = []
         self._other_words: dict[str, list[Finding]] = {}
         self._signed: set[str] = set()
@@ -146,10 +167,13 @@ class _Piece:
         table, pairs = self._table, record.pairs
         known = [(key, text) for key, text in pairs if table.has_key(key)]
         best = self._fitting(known, table.best_records(known, record.around)) if known else []
+        if self._own.columns is not self._own.table and not self._is_row(known, best):
+            self._is_read = False  # in lines that are no rows of a table
+            return
         for key, text in pairs if known else ():
             sign = text.strip()
             is_sign = len(sign) == 1 and not sign.isalnum() and sign not in _EMPTY_SIGNS
-            is_sign = is_sign or (sign in TYPES and not table.says_value(sign))
+            is_sign = (is_sign or sign in TYPES) and not table.says_value(sign)
             if is_sign:
                 self._is_read = False
             if is_sign or not text.strip(" .…") or not key or table.has_container(f"{key}s"):
@@ -158,6 +182,19 @@ class _Piece:
                 self._compare_unknown(key, text, known, pairs, best)
             else:
                 self._compare_known(key, text, self._expected(key, text, record, best))
+
+    def _is_row(self, pairs: Sequence[Pair], best: Sequence[int]) -> bool:
+        """True if half of some pairs, without empty ones, are those of one of the best records."""
+        pairs = [pair for pair in pairs if pair[1].strip()]
+        values = ([(key, self._table.values([number], key)) for key, _ in pairs] for number in best)
+        agreeing = (
+            sum(
+                any(same_value(text, it) for it in own)
+                for (_, text), (_, own) in zip(pairs, of, strict=True)
+            )
+            for of in values
+        )
+        return 2 * max(agreeing, default=0) >= len(pairs)
 
     def _fitting(self, pairs: Sequence[Pair], best: list[int]) -> list[int]:
         """Those of the best records that have all of some pairs, except arguments of the call. If
@@ -196,7 +233,8 @@ class _Piece:
                 return
             text = number
         if not _WORD.search(key) or self._table.says_value(key):
-            self._is_read = False  # a sign, which claims nothing, or a value taken for a key
+            # A sign claims nothing and may number the rows; a value may be taken for a key.
+            self._is_read = self._is_read and not any(map(str.isalnum, key)) and text.isdigit()
             return
         self._unknown[key] += 1
         if plain_key(text) not in self._table.containers and _is_renamed(
@@ -216,7 +254,8 @@ class _Piece:
             self._is_read = False  # a list that its record lacks
             return ()
         if of_key > 1:
-            return table.column(key)  # of several mappings in one row
+            column = table.column(key)  # of several mappings in one row, or parts of a cell
+            return {*column, *(part for value in column for part in value.split(", "))}
         if values or same_value(text, ""):
             return values
         known = sum(table.has_key(other) for other, _ in pairs)
@@ -311,9 +350,9 @@ def _is_renamed(
     is_code = _CODE.fullmatch(text) is not None
     is_new = is_code and not own.session.mentions.name(text)
     if is_new or not best:
-        return is_new or own.table.says_value(text)
+        return is_new or own.columns.says_value(text)
     shown = {plain_key(key) for key, _ in known}
-    missing = (pair for record in best for pair in own.table.pairs(record))
+    missing = (pair for record in best for pair in own.columns.pairs(record))
     return any(plain_key(key) not in shown and same_value(text, value) for key, value in missing)
 
 

@@ -24,6 +24,8 @@ def changed_lines(own: RewrittenResult) -> Iterator[Finding]:
     if own.shows_all:
         return  # every line as it is
     text = own.text if "\\\n" in own.result.text else _FOLD.sub("", own.text)
+    if own.columns is not own.table:
+        text = own.session.messages.reading(text).outside_records  # which are compared cell by cell
     yield from (Finding(own.step, *pair) for pair in altered(own, lines_shown(text)))
     if not own.table.fields:
         pairs = below_another_heading(text.split("\n"), own.result.text.split("\n"))
@@ -39,7 +41,7 @@ def below_another_heading(shown: list[str], lines: list[str]) -> Iterator[tuple[
     >>> [*below_another_heading(shown, lines)]
     [('  9: return None', 'models.py:9: return None')]
     """
-    plain = {"".join(line.split()): line for line in lines}
+    plain = {"".join(line.split()): line for line in lines if any(map(str.isalnum, line))}
     by_end = grouped((line[-_END_CHARS:], line) for line in plain if len(line) >= _END_CHARS)
     heading = ""
     for line in shown:

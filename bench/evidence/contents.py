@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeVar, cast, get_type_hints
 from msgspec.structs import replace
 
 from ..model import Message, SystemTurn, ToolResult, Trace, UserTurn, memo
+from ..text.column_tables import TextTables, text_tables
 from ..text.data import comments_of, parse_data, paths_of
 from ..text.decode import (
     LONG_CHARS,
@@ -153,7 +154,8 @@ class TraceContents:
         text = with_runs(written_out(decoded, result.text), result.text)
         with suppress(RecursionError):  # nested too deeply
             ways = self._scalars(step) if len(text) <= LONG_CHARS else ()
-            proofs = (it.proof(one) for one in dict.fromkeys((decoded, text)) for it in ways)
+            bodies = (self._without_rest(one, step) for one in (decoded, text))
+            proofs = (it.proof(one) for one in dict.fromkeys(bodies) for it in ways)
             proof = next(filter(None, proofs), None)
         is_all = proof or (2 * len(text) > len(result.text) and self._is_all(text, step))
         plain = (
@@ -205,6 +207,8 @@ class TraceContents:
         Results that are too long are left out.
         """
         value = self.value(step)
+        if tables := self.tables(step).tables:
+            value = tables[0] if len(tables) == 1 else tables
         opened = decode_strings(value)
         ways = [Scalars(value), *([Scalars(opened)] if opened != value else [])]
         return [scalars for scalars in ways if scalars.least <= LONG_CHARS]
@@ -239,7 +243,7 @@ class TraceContents:
     @kept_between_runs
     def names(self) -> frozenset[str]:
         """The keys of all results, by which the header of a table is recognised."""
-        return frozenset().union(*(self.table(step).names for step in self.results))
+        return frozenset().union(*(self.fields(step).names for step in self.results))
 
     @kept_between_runs
     def field_counts(self) -> dict[int, int]:
@@ -249,5 +253,30 @@ class TraceContents:
 
     @memo
     def table(self, step: int) -> FieldTable:
-        """The fields of the result of a step."""
+        """The fields of the result of a step, where that is data."""
         return FieldTable(self.value(step))
+
+    @memo
+    def fields(self, step: int) -> FieldTable:
+        """The fields of the result of a step, or the cells of its tables where it is text."""
+        tables = self.tables(step).tables
+        return FieldTable(tables) if tables else self.table(step)
+
+    def _without_rest(self, text: str, step: int) -> str:
+        """A text without the lines beside the only table of its result; "" if it lacks one of them
+        or has them in another order."""
+        tables, rest = self.tables(step)
+        if not rest or not tables:
+            return text
+        around = [line.strip() for line in rest]
+        lines = text.split("\n")
+        shown = [line.strip() for line in lines if line.strip() in around]
+        if len(tables) > 1 or shown != around:
+            return ""
+        return "\n".join(line for line in lines if line.strip() not in around)
+
+    @memo
+    def tables(self, step: int) -> TextTables:
+        """The tables in a result that is text."""
+        is_text = self.value(step) is None
+        return text_tables(self.results[step].text) if is_text else TextTables([], [])

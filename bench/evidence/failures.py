@@ -48,6 +48,18 @@ def reports_failure(text: str) -> bool:
     )
 
 
+def _ends(text: str) -> str:
+    """The first and the last lines of a text, which may state its own exit code; others may state
+    that of something that the text is about."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    return "\n".join(
+        lines if len(lines) <= 2 * _END_LINES else lines[:_END_LINES] + lines[-_END_LINES:]
+    )
+
+
+_END_LINES = 4
+
+
 def failed(result: ToolResult) -> bool:
     """True if a result failed: by its exit code, its flag, or a short text that says so.
 
@@ -55,7 +67,7 @@ def failed(result: ToolResult) -> bool:
     >>> [failed(ToolResult(index=0, call_id="a", function="f", seen=text)) for text in texts]
     [True, False, True, True]
     """
-    codes = exit_codes(result.text)
+    codes = exit_codes(_ends(result.text))
     if codes and not result.error:
         return codes[0] != 0
     if not result.success or result.error:

@@ -153,7 +153,7 @@ class TraceMessages:
         places = {place for place, fact in known.items() if fact in held}
         if len(places) < _FEWEST or 2 * len(places) < len(known):
             return True
-        small, fields = text.casefold(), self.contents.table(step).fields
+        small, fields = text.casefold(), self.contents.fields(step).fields
         keys = (plain_key(fields[place].key).split() for place in places)
         if 2 * sum(all(word in small for word in key) for key in keys) < len(places):
             return True  # values without their keys
@@ -164,7 +164,7 @@ class TraceMessages:
     def _fields_with_facts(self, step: int) -> dict[int, str]:
         """The facts of the fields of a step's result, by the places of the fields."""
         facts = {*self.contents.facts.get(step, ())}
-        pairs = self.contents.table(step).fields.pairs()
+        pairs = self.contents.fields(step).fields.pairs()
         of_fields = ((place, fact_of_field(text)) for _, text, place in pairs)
         return {place: fact for place, fact in of_fields if fact in facts}
 
@@ -174,14 +174,18 @@ class TraceMessages:
         keeps all.
         """
         if text == self.contents.results[step].text:
-            return frozenset(range(len(self.contents.table(step).fields)))
+            return frozenset(range(len(self.contents.fields(step).fields)))
         return self._kept_fields(step).kept_in(self.reading(text))
 
     @memo
     def fields_of(self, number: int, step: int) -> frozenset[int]:
         """The fields of the result of a step, by their places, that a message says."""
         is_seen = number == self.index.seen[step]
-        return self._fields_seen[step] if is_seen else self._fields_said(number, step)
+        return (
+            self._fields_seen[step]
+            if is_seen and step in self._fields_seen
+            else self._fields_said(number, step)
+        )
 
     def _fields_said(self, number: int, step: int) -> frozenset[int]:
         return frozenset[int]().union(*(self.fields_in(step, t) for t in self.texts_of(number)))
@@ -194,7 +198,7 @@ class TraceMessages:
 
     @memo
     def _kept_fields(self, step: int) -> KeptFields:
-        return KeptFields(self.contents.table(step))
+        return KeptFields(self.contents.fields(step))
 
     @memo
     def reading(self, text: str) -> TextReading:

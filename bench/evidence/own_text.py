@@ -11,7 +11,7 @@ from html import unescape as unescape_html
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..model import ToolResult, compact_json
-from ..text.column_claims import has_right_order, has_right_sums
+from ..text.column_claims import has_right_counts, has_right_order, has_right_sums
 from ..text.decode import LONG_CHARS, NothingParsed, parse_json, plain_lines
 from ..text.escapes import unescape
 from ..text.excerpts import NOTICE_CHARS, Gap, folded, folded_once, gaps_of, shared
@@ -19,11 +19,13 @@ from ..text.fields import FieldTable
 from ..text.line_notes import without_number
 from ..text.speakers import speaker_of
 from .notices import Notices
+from .row_counts import line_counts, row_counts
 
 if TYPE_CHECKING:
     from .session import TraceSession
 
 _V = TypeVar("_V")
+_FEW_LINES = 2
 _STRING = re.compile(r'"([^"\\]*+(?:\\.[^"\\]*+)*+)"(\s*+:)?')
 """Matches a string of JSON, and the colon after a key."""
 
@@ -114,6 +116,19 @@ class RewrittenResult(OwnText):
         return self.session.contents.table(self.result.index)
 
     @property
+    def columns(self) -> FieldTable:
+        """The fields of the result, or the cells of its tables where it is text."""
+        return self.session.contents.fields(self.result.index)
+
+    @property
+    def shows_cells(self) -> bool:
+        """True if it has records with columns of its result, which is text, and lines of its own."""
+        if self.columns is self.table or self._known.issuperset(self.text.split("\n")):
+            return False
+        records = self.session.messages.reading(self.text).records
+        return any(self.columns.has_key(key) for record in records for key, _ in record.pairs)
+
+    @property
     def is_encoded(self) -> bool:
         """True if a reader has to undo an encoding first."""
         contents = self.session.messages.contents
@@ -135,9 +150,21 @@ class RewrittenResult(OwnText):
         return self.session.failed(self.result)
 
     def has_right_sums(self, sentence: str) -> bool:
-        """True if a sentence of it, with its line, rightly states sums or extremes of columns."""
+        """True if a sentence of it, with its line, rightly states sums or extremes of columns, or
+        counts of their values."""
         lines = self._lines_with(sentence)
-        return bool(lines) and all(has_right_sums(line, self.table) for line in lines)
+        return bool(lines) and all(map(self.is_right_line, lines))
+
+    def is_right_line(self, line: str) -> bool:
+        """True if a line rightly states sums or extremes of columns, or counts of their values."""
+        return has_right_sums(line, self.columns) or has_right_counts(line, self.columns)
+
+    @property
+    def row_counts(self) -> frozenset[int]:
+        """The numbers of rows and lines of its result, of text also without a header."""
+        counts = row_counts(self.result, self.session.contents.tables(self.result.index).tables)
+        below = {count - 1 for count in line_counts(self.result.text) if count > _FEW_LINES}
+        return counts if self.table.fields else counts | below
 
     def has_right_order(self, sentence: str) -> bool:
         """True if a sentence of it, with its line, rightly states by what its rows are sorted."""

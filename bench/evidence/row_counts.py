@@ -11,9 +11,9 @@ NEAR = 2
 """The lines or items by which a count of what is left out may be wrong."""
 
 
-def row_counts(result: ToolResult) -> frozenset[int]:
+def row_counts(result: ToolResult, tables: object = ()) -> frozenset[int]:
     """The numbers of all lines of a result and of each long text in it, and of all rows of each list
-    in it.
+    in it and of the `tables` in its text.
 
     >>> from bench.model import ToolResult
     >>> result = ToolResult(index=0, call_id="c", function="list", seen='[{"id": 1}, {"id": 2}]')
@@ -23,7 +23,11 @@ def row_counts(result: ToolResult) -> frozenset[int]:
     value = decode_strings(result.text if result.data is None else result.data)
     texts = result.text, *(item for item in nested(value) if isinstance(item, str))
     return frozenset(
-        (*_row_counts(value), *(count for text in texts for count in line_counts(text)))
+        (
+            *_row_counts(value),
+            *_row_counts(tables),
+            *(count for text in texts for count in line_counts(text)),
+        )
     )
 
 

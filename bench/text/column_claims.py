@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from itertools import pairwise
@@ -15,7 +16,15 @@ from .small_words import is_small
 from .text_records import TextRecord, plain_key
 
 _TOKEN = re.compile(rf"(?<![\w.])-?{NUMBER_TEXT}(?![\w%])|[^\W\d][\w.-]*(?<![.-])|\d[\w.]*%?")
-_SORTED = re.compile(r"\b(?:sorted|ordered) by ([\w.-]*\w)\W+(.*)", re.IGNORECASE)
+_SORTED = re.compile(r"\b(?:sorted|ordered) by [%#]?([\w.-]*\w)\W+(.*)", re.IGNORECASE)
+
+_UNIT = re.compile(r"(?<=\d)(?:\s?%|\s.*)$")
+"""Matches what follows a number in a cell."""
+
+_COUNT = re.compile(
+    r"\b(?:(?:across|for|in|of|over) )?(?:all )?(?:the )?\d+ (?:entries|lines|records|rows|values)\b"
+)
+"""Matches of how many rows a statement is."""
 
 _AVERAGE = "average", "avg", "mean"
 _LEAST = frozenset(
@@ -66,20 +75,49 @@ def has_right_sums(sentence: str, table: FieldTable) -> bool:
     """
     column: list[str] = []
     wanted, stated = "", 0
-    for token in _TOKEN.findall(sentence):
+    for token in _TOKEN.findall(_COUNT.sub("", sentence)):
         number = _decimal(token)
         if number is not None:
             values = [value for text in column if (value := _decimal(text)) is not None]
+            if ("%" in token) != any("%" in text for text in column):
+                return False
             if not wanted or not values or not _rounds_to(_OF[wanted](values), number):
                 return False
             stated, wanted = stated + 1, ""
-        elif token.casefold() in _OF:
-            wanted = token.casefold()
         elif table.has_key(token.rpartition(".")[2]):
             column = table.column_at(token.split("."))
+        elif token.casefold() in _OF:
+            wanted = token.casefold()
         elif not _is_empty(token):
             return False
     return stated > 0 and not wanted
+
+
+def has_right_counts(sentence: str, table: FieldTable) -> bool:
+    """True if a sentence states nothing but how often a column that it names has some values, and
+    perhaps the number of all rows, and every count is right.
+
+    >>> rows = [{"pod": f"a{n}", "state": state} for n, state in enumerate(["up", "up", "not up"])]
+    >>> texts = "Rows by state: up 2, not up 1; 3 in all", "state: 2 up, 1 not up", "state: up 3", "up 2, not up 1"
+    >>> [has_right_counts(text, FieldTable({"rows": rows})) for text in texts]
+    [True, True, False, False]
+    """
+    rest = sentence.casefold()
+    key = next((word for word in _TOKEN.findall(rest) if table.has_key(word)), None)
+    counts = table.column(key) if key else Counter[str]()
+    stated = 0
+    for value in sorted(counts, key=len, reverse=True):
+        word = re.escape(value.casefold())
+        for pattern in (
+            rf"(?<!\w){word}[\s:=(×x]*(\d+)(?!\w)",
+            rf"(?<!\w)(\d+)[\s×x]*{word}(?!\w)",
+        ):
+            found = re.findall(pattern, rest)
+            if any(int(number[:9]) != counts[value] for number in found):
+                return False
+            stated, rest = stated + len(found), re.sub(pattern, " ", rest)
+    of_all = {str(counts.total()), key}
+    return stated > 0 and all(_is_empty(it) or it in of_all for it in _TOKEN.findall(rest))
 
 
 def has_right_order(sentence: str, rows: Sequence[TextRecord]) -> bool:
@@ -113,7 +151,7 @@ def _is_in_order(key: str, words: Sequence[str], rows: Sequence[TextRecord]) -> 
     is_up = [word in _LEAST for word in words if word in _LEAST or word in _MOST]
     if len(texts) < 2 or not is_up or len(texts) < sum(map(bool, of_rows)):
         return False
-    numbers = [*map(_decimal, texts)]
+    numbers = [_decimal(_UNIT.sub("", text)) for text in texts]
     keys: Sequence[tuple[Decimal, str]] = [
         (Decimal(0), text) if None in numbers else (number or Decimal(0), "")
         for number, text in zip(numbers, texts, strict=True)
@@ -123,8 +161,8 @@ def _is_in_order(key: str, words: Sequence[str], rows: Sequence[TextRecord]) -> 
 
 def _decimal(text: str) -> Decimal | None:
     """The number that a text is; None for any other text."""
-    plain = text.strip().lstrip("$€£")
-    is_number = re.fullmatch(rf"-?{NUMBER_TEXT}", plain) and len(plain) <= _MOST_CHARS
+    plain = text.strip().lstrip("$€£").removesuffix("%")
+    is_number = re.fullmatch(rf"[-+]?{NUMBER_TEXT}", plain) and len(plain) <= _MOST_CHARS
     return Decimal(plain.replace(",", "")) if is_number else None
 
 

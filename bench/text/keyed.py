@@ -12,7 +12,7 @@ _KEY = re.compile(
 _BEFORE = re.compile(r"(?:^|[,;(){}\[\]<>|/*.#-]|<\w+\s)[\s\"'`]*\Z", re.MULTILINE)
 _BEFORE_CHARS = 40
 _BETWEEN = re.compile(
-    r"[\"'`>]?(?:\s*[:=]\s*|\s*(?:</?[A-Za-z][^<>]{0,80}>\s*){1,6}|[ \t]+|[ \t]*\n\s*)(?:[\[(](?:list )?)?"
+    r"[\"'`>]?(?:\s*[:=][ \t]*+(?:\n[ \t]+)?|\s*(?:</?[A-Za-z][^<>]{0,80}>\s*){1,6}|[ \t]+|[ \t]*\n\s*)(?:[\[(](?:list )?)?"
 )
 _VALUE = re.compile(
     r"\"((?:[^\"\\\n]|\\.)*)\"|'([^'\n]*)'"
@@ -72,12 +72,19 @@ def keyed_records(text: str, names: Collection[str]) -> list[KeyedRecord]:
 
 
 def are_rows(records: Sequence[KeyedRecord]) -> bool:
-    """True if several records have the same keys in the same order, so that their ends are certain.
+    """True if several records begin with the same key, and have the keys of the longest one in its
+    order, some perhaps not, so that their ends are certain.
 
-    >>> [are_rows(keyed_records(text, {"id", "status"})) for text in ("id: 1\\nstatus: a\\nid: 2\\nstatus: b", "status: a\\nid: 1\\nid: 2")]
-    [True, False]
+    >>> texts = "id: 1\\nstatus: a\\nid: 2", "status: a\\nid: 1\\nid: 2", "id: 1\\nw: 2\\nid: 2\\nh: 3"
+    >>> [are_rows(keyed_records(text, {"id", "status", "w", "h"})) for text in texts]
+    [True, False, False]
     """
-    return len(records) > 1 and len({tuple(key for key, _ in pairs) for pairs, _ in records}) == 1
+    of_each = [[*dict.fromkeys(key for key, _ in pairs)] for pairs, _ in records]
+    longest = max(of_each, key=len, default=[])
+    return len(of_each) > 1 and all(
+        keys == [key for key in longest if key in keys] and keys[0] == longest[0]
+        for keys in of_each
+    )
 
 
 def _begins_pair(words: str, names: Collection[str]) -> bool:

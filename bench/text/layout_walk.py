@@ -144,9 +144,12 @@ class Walk:
         return False
 
     def _may_be_empty(self, node: Node) -> bool:
-        """False for an empty value whose key was not named, since it may be written as nothing."""
-        is_item = node.place >= 0
-        return is_item or node.value not in (None, "", [], {}) or _names(self._words, node.name)
+        """False for an empty value whose key was not named, or with a number behind its key, since
+        it may be written as nothing."""
+        if node.place >= 0 or node.value not in (None, "", [], {}):
+            return True
+        has_number = self._words[-1:] != [*node.name[-1:]] and "".join(self._words[-1:]).isdigit()
+        return _names(self._words, node.name) and not has_number
 
     def _begin_behind(self, node: Node) -> None:
         """Clear the words that led to the scalar that was written last."""

@@ -17,10 +17,11 @@ from .dates import with_plain_moments
 from .decode import without_colours
 from .omissions import omission_in
 from .quantities import kind_of, plain_value, same_value
+from .separators import FORMATTING_TAG
 
 _TOKEN = re.compile(
     r"(?:(?<![\w.)\]])[-+\u2212]?[$€£¥]?)?\d[\d,]{,99}+(?:\.\d{1,99}+)?(?:[eE][-+]?\d+\b|[%‰°]|(?=[A-Za-z]{1,3}\b))"
-    r"|(?:(?<![\w.)\]}\"'*-])[-\u2212](?=\d))?[$€£¥]?\w+(?:[-.:/@'’]\w+)*|[<>≤≥≠=\u2713-\u2718✅❌]|!(?=[\w(])"
+    r"|(?:(?<![\w.)\]}\"'*-])[-\u2212](?=\d))?[$€£¥]?\w+(?:[-.:/@'’]\w+)*|[<>=!]=|[<>≤≥≠=\u2713-\u2718✅❌]|!(?=[\w(])"
 )
 _NUMBER = re.compile(r"\W?\d[\d.,]*[%‰°]?")
 _SIGN = re.compile(r"[^\w\s\x00-\x7f\u2010-\u2027\u2212€£¥‰°≤≥≠\u2713-\u2718✅❌]")
@@ -38,7 +39,11 @@ _CODE = re.compile(r"[=(){}*;]")
 _LAYOUT_SIGN = re.compile(r"[,;:|=(){}\[\]<>\"'`\t]")
 _IN_NUMBER = re.compile(r"(?<=\d)[,.:](?=\d)")
 _UNSPACED = re.compile(r"(?<=\d),(?=\d)")
+_DENIAL_WORDS = 2
+"""The most words of a denial: `not yet`."""
+
 _DENIAL = re.compile(r"!|not?|never|cannot|without|un|\w+n['’]t")
+_AUXILIARY = "do", "does", "did"
 _NOTE = re.compile(r"\[[^\[\],\"']{1,80}\]\W*$")
 """Matches words in brackets at the end of a line, which may say that it was cut."""
 
@@ -138,7 +143,8 @@ class ResultLines:
             plain = unescape(line) if "&" in line else line
             is_known = not self._stripped.isdisjoint((line.strip(), plain.strip()))
             found = (was for piece in _pieces(plain) if (was := self._find(piece)))
-            was = self._with_other_sign(plain) or next(found, "")
+            rules = self._with_other_sign, self._denied, self._of_another_key
+            was = next(filter(None, (rule(plain) for rule in rules)), "") or next(found, "")
             self._altered[line] = "" if is_known else was
             if self._altered[line] and _UNSPACED.search(plain):  # no thousands, but cells of a row
                 self._altered[line] = self.altered(_UNSPACED.sub(", ", plain))
@@ -154,9 +160,73 @@ class ResultLines:
         """
         words = line.strip()
         signed = [_OTHER_SIGN[line[0]] + line[1:]] if line[:1] in _OTHER_SIGN else []
+        signed += [f"> {words}"]  # what somebody else wrote
         if _CODE.search(words):
             signed += (f"{sign}{words}" for sign in _COMMENTS)
         return next((other for other in signed if other.strip() in self._stripped), "")
+
+    def _denied(self, line: str) -> str:
+        """The line of the result that denies what a line states, or states what it denies; ""
+        without one.
+
+        >>> ResultLines(["Trains do not run", "it ran"]).altered("- Trains run")
+        'Trains do not run'
+        """
+        own, is_denied = _undenied(line)
+        others = self._by_undenied.get(own, {})
+        return "" if not own or is_denied in others else next(iter(others.values()), "")
+
+    @cached_property
+    def _by_undenied(self) -> dict[str, dict[bool, str]]:
+        """The lines by their words without a denial: one that denies them, and one that does not."""
+        lines: dict[str, dict[bool, str]] = {}
+        for line in self._known:
+            if len(line) <= _LONG_CHARS:
+                words, is_denied = _undenied(line)
+                lines.setdefault(words, {}).setdefault(is_denied, line)
+        return lines
+
+    def _of_another_key(self, line: str) -> str:
+        """The line with the key of a line, if that has the value of another key; "" without one.
+
+        >>> ResultLines(["- 30 to 59: 10 mg once", "- below 30: 5 mg"]).altered("- below 30: 10 mg once")
+        '- below 30: 5 mg'
+        """
+        key, _, value = line.strip().partition(": ")
+        own = self._values.get(key, {})
+        is_moved = value.strip() not in own and value.strip() in self._values.get("", {})
+        return next(iter(own.values()), "") if own and is_moved else ""
+
+    @cached_property
+    def _values(self) -> dict[str, dict[str, str]]:
+        """By key the values behind it, each with its line; under "" all of several words."""
+        values: dict[str, dict[str, str]] = {"": {}}
+        for line in self._known:
+            key, _, value = line.strip().partition(": ")
+            if value.strip() and len(line) <= _LONG_CHARS:
+                values.setdefault(key, {}).setdefault(value.strip(), line)
+                values[""].setdefault(value.strip(), line)
+        return values
+
+    def shortened(self, line: str, *, is_outer: bool = False) -> str:
+        """The line of the result of which a line lacks some words, and has no other; "" without
+        one, and for the beginning or end of a line where a text may be cut.
+
+        >>> lines = ResultLines(["34' goal by A. Ito (own goal) for Bern", "all rows of the report"])
+        >>> [lines.shortened(text) for text in ("34' goal by A. Ito for Bern", "all rows of it")]
+        ["34' goal by A. Ito (own goal) for Bern", '']
+        """
+        words = _words(line)
+        if self.altered(line) or line in self._known or _is_short(words):
+            return ""
+        for text, its_words in map(self._lines.__getitem__, self._candidates(words)):
+            rest = iter(its_words)
+            is_part = all(word in rest for word in words) and len(words) >= _SAME * len(its_words)
+            lost = Counter(its_words) - Counter(words)
+            is_cut = is_outer and _is_end_of(line.strip(), text.strip())
+            if is_part and any(map(str.isalpha, lost)) and not is_cut:
+                return text
+        return ""
 
     def _find(self, line: str) -> str:
         """The line of the result of which a line is an alteration; "" if the result has that line,
@@ -222,10 +292,19 @@ def _words(line: str) -> list[str]:
     after a key counts as an equals sign.
     """
     line = without_colours(unescape(line) if "&" in line else line)
+    line = FORMATTING_TAG.sub(" ", line) if "<" in line else line
     plain = with_plain_moments(line.casefold()).replace("_", " ").replace(": ", " = ")
     plain = plain.replace(" %", "%")
     words = (match[0] for match in islice(_TOKEN.finditer(plain), _MOST_TOKENS + 1))
     return [plain_value(word) if word[0].isdigit() else word for word in words]
+
+
+def _undenied(line: str) -> tuple[str, bool]:
+    """The words of a line without those of a denial; True if it had any."""
+    words = _words(line)
+    plain = [word for word in words if not (_DENIAL.fullmatch(word) or word in _AUXILIARY)]
+    is_denied = any(map(_DENIAL.fullmatch, words))
+    return " ".join(word for word in plain if word[-1].isalnum()), is_denied
 
 
 def _is_short(words: Sequence[str]) -> bool:
@@ -261,15 +340,17 @@ def _is_altered(shown: Sequence[str], original: Sequence[str]) -> bool:
     for _, begin, end, start, stop in changes:
         old, new = original[begin:end], shown[start:stop]
         at_end = stop == len(shown)
+        if max(len(old), len(new)) <= _DENIAL_WORDS:
+            denied = (any(map(_DENIAL.fullmatch, words)) for words in (old, new))
+            differs = differs or next(denied) != next(denied)
         if not (old and new):
-            differs = differs or all(map(_DENIAL.fullmatch, [*old, *new]))
             continue
         if len(new) > len(old):
             continue  # other words
         if start == 0:  # the words before may be left out
             old = old[len(old) - len(new) :]
         pairs = [*zip(new, old, strict=False)]
-        pairs = [pair for pair in pairs if not same_value(*pair)]
+        pairs = [(one, other) for one, other in pairs if not _is_same(one, other)]
         kept += len(new) - len(pairs)
         is_cut = len(pairs) == 1 and (at_end or start == 0) and _is_cut(*pairs[0])
         is_like = any(
@@ -277,6 +358,11 @@ def _is_altered(shown: Sequence[str], original: Sequence[str]) -> bool:
         )
         differs = differs or (is_like and not is_cut)
     return differs and kept >= _SAME * len(original)
+
+
+def _is_same(one: str, other: str) -> bool:
+    """True if two words or signs are the same; signs such as `<` and `<=` are not."""
+    return one == other or (one[-1].isalnum() and same_value(one, other))
 
 
 def _keeps_all(shown: Sequence[str], original: Sequence[str]) -> bool:

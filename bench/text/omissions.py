@@ -36,7 +36,7 @@ _ALL_SHOWN = re.compile(r"(?<!not )(?<!of )\ball\b(?! but)[^.;]{0,40}$", re.IGNO
 """Matches the words before "shown" in a statement that nothing is left out."""
 
 _TOTAL = re.compile(
-    r"(?<![a-z])(?:total|count)(?:_?(?:count|entries|items|lines|matches|number|records|results|rows))?"
+    r"(?<![a-z])((?:total|count)(?:_?(?:count|entries|items|lines|matches|number|records|results|rows))?)"
     r"[\"']?\s*[:=]\s*(\d{1,9})\b",
     re.IGNORECASE,
 )
@@ -47,8 +47,8 @@ def says_omission(kept: str, untruncated: str) -> str:
     """The words with which a text says that it leaves out parts of another one; `""` without any.
 
     Words that the untruncated text has in the same line do not count. A total larger than the
-    number of shown rows is such a notice, too, if it is new or, in data, the number of rows of a
-    list of the untruncated text.
+    number of shown rows is such a notice, too, if its name is new or, in data, if it is the number
+    of rows of a list of the untruncated text.
 
     >>> says_omission("abc [2 lines left out]", "abc\\nd\\ne"), says_omission("a...", "abcdef")
     ('left out', '...')
@@ -81,15 +81,20 @@ def says_omission(kept: str, untruncated: str) -> str:
         rows, counted = sum(bool(line.strip()) for line in lines), frozenset[int]()
     else:
         rows, counted = max(shown, default=1), _lengths(untruncated) or frozenset()
-    new = (total for total in totals if total not in stated or total in counted)
-    return next((totals[total] for total in new if total > rows), "")
+    new = (
+        match[0]
+        for total, match in totals.items()
+        if total > rows
+        if total in counted or not (total in stated or match[1] in untruncated)
+    )
+    return next(new, "")
 
 
-def _totals(text: str) -> dict[int, str]:
-    """The totals that a text states, each with its words."""
+def _totals(text: str) -> dict[int, re.Match[str]]:
+    """The totals that a text states, each with its words and its name."""
     small = text.lower()
     stated = _TOTAL.finditer(text) if "total" in small or "count" in small else ()
-    return {int(match[1]): match[0] for match in stated}
+    return {int(match[2]): match for match in stated}
 
 
 def _lengths(text: str) -> frozenset[int] | None:

@@ -14,6 +14,7 @@ from itertools import product
 from typing import Any
 
 from ..model import nested
+from .column_tables import aligned_tables
 from .containers import without_containers
 from .data import parse_data
 from .decode import NothingParsed, parse_prefix
@@ -59,8 +60,10 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
                     values, rest = [value], text[end:]
             if not rest.strip():
                 break
+    aligned = aligned_tables(rest, columns)
+    rest = "\n".join(aligned.rest) if aligned.tables else rest
     rows, rest = find_tables(_RULE.sub("", rest), columns)
-    values += [rows] if rows else []
+    values += [*aligned.tables, *([rows] if rows else [])]
     data, _ = without_containers(rest)
     return [by_rows(value) for value in [*values, *data]], rest
 

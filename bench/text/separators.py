@@ -27,9 +27,11 @@ LINKS = frozenset(
 """The words that join keys and values in a sentence."""
 
 _SEPARATORS = frozenset("{}[]()\"'`@,:;=|/\\–—*#•_ \t&→-+.<>")
-_FORMATTING_TAG = re.compile(
+FORMATTING_TAG = re.compile(
     r"</?(?:b|br|body|code|div|em|h[1-6]|html|i|p|pre|section|strong|u)\s*/?>", re.IGNORECASE
 )
+"""Matches a tag of markup that only says how its words look."""
+
 _ROOT = re.compile(r"\$(?=\[|\.[^\W\d]|\s+[^\W\d])")
 """Matches the sign for the whole value, alone or in a path."""
 
@@ -49,7 +51,7 @@ def behind_separator(text: str, at: int) -> int | None:
         text[at + 1 : at + 2],
         text[at - 1 : at] if at else "",
     )
-    if drawn := _LEADER.match(text, at) or _FORMATTING_TAG.match(text, at) or _ROOT.match(text, at):
+    if drawn := _LEADER.match(text, at) or FORMATTING_TAG.match(text, at) or _ROOT.match(text, at):
         return drawn.end()
     if sign not in _SEPARATORS or not sign:
         return None

@@ -89,20 +89,20 @@ def _delimited(lines: Sequence[str], start: int, names: Collection[str]) -> _Tab
     header = _BEFORE_COLUMNS.sub("", lines[start])
     toon = _TOON.fullmatch(header)
     if toon:
-        columns = _fields(toon.group(1), ",")
+        columns = fields_of_line(toon.group(1), ",")
         return _take(
             lines,
             start,
             columns,
             names,
-            lambda line: _fields(line.strip(), ",") if line[:1] == " " else None,
+            lambda line: fields_of_line(line.strip(), ",") if line[:1] == " " else None,
         )
     if "|" in header:
         read_bars = lambda line: _bars(line) if "|" in line else None  # noqa: E731
         return _take(lines, start, _bars(header), names, read_bars)
     for delimiter in ("\t", ";", ",") if '{"' not in header else ():
         if delimiter in header:
-            read = partial(_fields, delimiter=delimiter)
+            read = partial(fields_of_line, delimiter=delimiter)
             if (table := _take(lines, start, read(header), names, read)) is not None:
                 return table
     return None
@@ -168,14 +168,14 @@ def _row(columns: Sequence[str], cells: Sequence[str]) -> Row:
     return row
 
 
-def _fields(line: str, delimiter: str) -> list[str]:
+def fields_of_line(line: str, delimiter: str) -> list[str]:
     """The cells of a line of CSV; quoted cells keep their quotes, since these show the type.
 
     JSON containers need no quotes around them.
 
-    >>> _fields('"say ""yes"", then",2,"x', ","), _fields('mug,{"size":"S","lid":[1,2]},3', ",")
+    >>> fields_of_line('"say ""yes"", then",2,"x', ","), fields_of_line('mug,{"size":"S","lid":[1,2]},3', ",")
     (['"say "yes", then"', '2', '"x"'], ['mug', '{"size":"S","lid":[1,2]}', '3'])
-    >>> _fields(',"a",', ","), _fields("", ",")
+    >>> fields_of_line(',"a",', ","), fields_of_line("", ",")
     (['', '"a"', ''], [''])
     """
     if '"' not in line:

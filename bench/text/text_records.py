@@ -55,7 +55,7 @@ class TextReading:
 
     def __init__(self, text: str, names: Iterable[str]) -> None:
         records: list[TextRecord] = []
-        names = frozenset(names)
+        self._keys = names = frozenset(names)
         values, rest = values_of(text, names)
         values = [decode_strings(value) for value in values]
         for begun in [item for value in values for item in _begun_in(value)]:
@@ -97,7 +97,8 @@ class TextReading:
         self.of_lines = self.all_records[count:]
         """The records in lines with keys."""
 
-        self.records = self.all_records if are_rows(keyed) else self.all_records[:count]
+        self._has_rows = are_rows(keyed)
+        self.records = self.all_records if self._has_rows else self.all_records[:count]
         """The records whose ends are certain."""
 
         self.rest = decoded(rest)
@@ -110,6 +111,14 @@ class TextReading:
     def has_container(self, key: str) -> bool:
         """True if the text has a mapping or list under a key."""
         return plain_key(key) in self.containers
+
+    @property
+    def outside_records(self) -> str:
+        """The text outside data and tables, and without lines that have a record."""
+        lines = self.rest.split("\n")
+        return "\n".join(
+            line for line in lines if not (self._has_rows and keyed_records(line, self._keys))
+        )
 
     @cached_property
     def _records(self) -> dict[tuple[str, str], list[int]]:

@@ -19,6 +19,9 @@ _EMPTY, _NONE = (
     re.compile(rf"[\"'`*]*[:=>|\s]*(?:{words}\"\"|''|\[\]|\{{\}}|\[0\]:)?", re.IGNORECASE)
     for words in ("", rf"{NOTHING}|")
 )
+_A_NUMBER = re.compile(r"[-+.]?\d")
+"""Matches the beginning of a number, which is not written for no value."""
+
 _TRUE, _FALSE = (
     re.compile(r"true\b|yes\b", re.IGNORECASE),
     re.compile(r"false\b|no\b", re.IGNORECASE),
@@ -51,10 +54,12 @@ def end_of(text: str, at: int, value: Any) -> int | None:
 
     >>> end_of("id 5, ok", 3, 5.0), end_of("id 5% off", 3, 5)
     (4, None)
+    >>> end_of("seat: , row", 5, None), end_of("seat: 0, row", 5, None)
+    (6, None)
     """
     if value is None or value == [] or value == {} or value == "":
         match = (_NONE if value is None else _EMPTY).match(text, at)
-        return match.end() if match else None
+        return match.end() if match and not _A_NUMBER.match(text, match.end()) else None
     if isinstance(value, bool):
         match = (_TRUE if value else _FALSE).match(text, at)
         return match.end() if match else None

@@ -155,7 +155,9 @@ def _strange(
             for find in (dates_in, times_in):
                 for moment, (start, end) in list(find(text)):
                     if moment not in mentions.moments and not constant:
-                        yield _quoted(text[start:end], sentence), is_sure and not may_convert
+                        words = text[start:end]
+                        is_of_two = mentions.numbers.issuperset(words.split(":"))
+                        yield _quoted(words, sentence), is_sure and not (may_convert or is_of_two)
                     text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
             text = _UNSPACED.sub(" ", text)
             identifiers = _IDENTIFIER.findall(text)
@@ -165,7 +167,12 @@ def _strange(
                     has_label = has_label or not is_no_label
                     yield _quoted(name, sentence), is_no_label
             text = _IDENTIFIER.sub(" ", text) if identifiers else text
-            states_all = bool(_ALL.search(sentence)) or own.text.strip() == line.strip()
+            of_all = (
+                word
+                for word in _ALL.findall(sentence)
+                if not (shown and shown.columns.has_key(word))
+            )
+            states_all = any(of_all) or own.text.strip() == line.strip()
             for number, is_wrong in numbers.unsupported(text, sentence, near, states_all):
                 yield _quoted(number, sentence), is_wrong
             for name in () if constant or _is_title(text) else _NAME.findall(text):

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import chain, islice
 
-from ...text.column_claims import has_right_sums
 from ...text.excerpts import NOTICE_CHARS
 from ...text.instructions import is_unit
 from ...text.numbers import number_value
@@ -17,7 +16,7 @@ from ...text.omissions import says_omission
 from ...text.worked_out import worked_out
 from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult
-from ..row_counts import NEAR, counts_of, line_counts, row_counts
+from ..row_counts import NEAR, counts_of, line_counts
 from .unsupported import is_about_itself
 
 _NUMBER = re.compile(
@@ -96,12 +95,12 @@ class StatedNumbers:
     def _rows(self) -> frozenset[int]:
         """The numbers of rows and lines of the result that a text shows."""
         own = self._own
-        return row_counts(own.result) if isinstance(own, RewrittenResult) else frozenset()
+        return own.row_counts if isinstance(own, RewrittenResult) else frozenset()
 
     def _has_right_sums(self, shown: RewrittenResult, line: str) -> bool:
         """True if a line rightly states sums or extremes of columns; a line is read once."""
         if line != self._line:
-            self._line, self._is_right = line, has_right_sums(line, shown.table)
+            self._line, self._is_right = line, shown.is_right_line(line)
         return self._is_right
 
     def _may_count(self, match: re.Match[str], value: str) -> bool:
@@ -154,6 +153,7 @@ class StatedNumbers:
         count, left_out = int(value[:18]), bool(says_omission(sentence, ""))
         return (
             count in self._sizes
+            or (f"{value} lines" in sentence and count in self._line_counts)
             or count in self._own_size
             or any(abs(count - other) <= NEAR for other in self._replaced)
             or (left_out and count <= self._largest)
@@ -172,6 +172,13 @@ class StatedNumbers:
     @cached_property
     def _largest(self) -> int:
         return max(self._sizes)
+
+    @cached_property
+    def _line_counts(self) -> frozenset[int]:
+        """The numbers of lines of the recorded messages."""
+        messages = self._evidence.messages
+        texts = (message.text for message in messages.messages[: messages.recorded])
+        return frozenset(count for text in texts for count in line_counts(text))
 
     @cached_property
     def _replaced(self) -> tuple[int, int, int]:

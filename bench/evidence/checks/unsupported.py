@@ -10,6 +10,7 @@ from itertools import islice
 from ...text.exit_codes import EXIT_CODE, exit_codes
 from ...text.instructions import is_consent, is_rank, is_unit, quantifiers, sentences_of
 from ...text.omissions import omission_in
+from ...text.separators import is_part
 from ...text.small_words import WORD, is_all_small, is_notice, is_small
 from ..failures import FAILURE, SUCCESS
 from ..of_replay import ReplayEvidence
@@ -33,6 +34,9 @@ _FROM_TO = re.compile(r"\bfrom\b(?!\W{0,3}\d)[^\n]{1,120}?\bto\b", re.IGNORECASE
 _CUT_WORD = re.compile(r"([^\W\d_]+)[^\w\n]{0,3}(?:…|\.{3}|[\[(<⟨]|\n|$)")
 _NO_OTHERS = re.compile(r"\bonly\b(?!(?: the)? \d+ of \d)|\b(\d+) of (?:the )?\1\b", re.IGNORECASE)
 """Matches a statement that there is nothing else."""
+
+_SOME_OF = re.compile(r"(?<![\w.])\d+ (?:of|out of) (?:the )?\d+ [^\W\d]", re.IGNORECASE)
+"""Matches a count of those that have something in common."""
 
 _DENIED = re.compile(r"\b(?:0|never|no|none|not|without|zero)\b", re.IGNORECASE)
 _OBJECT = re.compile(r"^\W*\w+(?= (?:all|an|her|him|his|it|the|their|them|this|to|your)\b)")
@@ -68,7 +72,8 @@ def _in_result(own: RewrittenResult, purpose: Sequence[str]) -> Iterator[str]:
     itself and lines of an earlier message.
     """
     text = _new_text(own, purpose)
-    if not text.strip() or not (_new_words(own, text) or quantifiers(text)):
+    states = _new_words(own, text) or quantifiers(text) or _SOME_OF.search(text)
+    if not text.strip() or not states:
         return
     text = "\n".join(
         line
@@ -76,6 +81,7 @@ def _in_result(own: RewrittenResult, purpose: Sequence[str]) -> Iterator[str]:
         if not (line.count(" ") >= FEWEST_WORDS and is_quoted(own, line, own.result.index))
     )
     yield from islice(_sentences_with(own, text, _new_words(own, text)), 1)
+    yield from islice(_counts_of_some(own, text), 1)
     yield from _quantified(own, text)
 
 
@@ -92,6 +98,17 @@ def _sentences_with(own: RewrittenResult, text: str, words: frozenset[str]) -> I
             is_about_itself(own, sentence)
             or _is_right_of_columns(own, sentence)
             or re.search(rf"{re.escape(sentence)}(?!\w)", own.result.text)
+        ):
+            yield sentence
+
+
+def _counts_of_some(own: RewrittenResult, text: str) -> Iterator[str]:
+    """Yield the sentences that count some of all things, except those about the text itself."""
+    for sentence in sentences_of(text):
+        if _SOME_OF.search(sentence) and not (
+            sentence in own.result.text
+            or is_about_itself(own, sentence)
+            or _is_right_of_columns(own, sentence)
         ):
             yield sentence
 
@@ -126,7 +143,13 @@ def _new_text(own: RewrittenResult, purpose: Sequence[str]) -> str:
     codes = exit_codes(text) if text.lstrip()[:1] != "{" else ()
     if codes and {*codes}.issubset(exit_codes(result.text)):
         text = EXIT_CODE.sub(" ", text)
-    return TAG.sub(lambda tag: _ATTRIBUTE.sub("", tag[0]), _FENCE.sub(" ", text))
+    return TAG.sub(_bare_tag, _FENCE.sub(" ", text))
+
+
+def _bare_tag(tag: re.Match[str]) -> str:
+    """A tag without the names of its attributes; a blank for one of a layout."""
+    names = WORD.findall(tag[0].casefold())
+    return " " if names and is_part(names[0]) else _ATTRIBUTE.sub("", tag[0])
 
 
 def _new_words(own: RewrittenResult, text: str) -> frozenset[str]:
@@ -168,7 +191,8 @@ def _quantified(own: RewrittenResult, text: str) -> Iterator[str]:
         (sentence, quantified)
         for line in lines_shown(text, keys=True)
         if line not in lines
-        for sentence in sentences_of(line)
+        for whole in sentences_of(line)
+        for sentence in whole.split("; ")
         if (quantified := quantifiers(sentence)) and not is_notice(sentence)
         if not _OF_ALL.issuperset(quantified) or not is_all_small(_OF_ALL_WORDS.sub("", sentence))
     ]
