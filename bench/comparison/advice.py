@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
@@ -10,6 +9,7 @@ from typing import get_args
 from msgspec.structs import replace
 
 from ..model.advice import REFUSED, TODAY, Advice, Mark, Price, Ranked, RuleResult, Verdict
+from ..model.base import grouped
 from ..model.compared import Answers, Compared
 from ..text.wording import listed
 from .against import Against, moves
@@ -99,12 +99,12 @@ def advised(compared: Compared, *, rates: Rates | None = None, portfolio: bool =
     leave-one-task-out price. The result does not depend on the order of strategies and runs.
     """
     runs, specs = Runs(compared.runs), compared.specs
-    failed = Counter(gate.strategy for gate in compared.gates if gate.outcome == "fail")
+    failed = grouped((it.strategy, it.rule.metric) for it in compared.gates if it.outcome == "fail")
     names = sorted({*compared.strategies} - {TODAY})
     answers = answers_of(specs.get(name, "") for name in names)
     rules = {
         name: results_of(
-            runs, name, spec=specs.get(name, ""), rates=rates, failed_gates=failed[name]
+            runs, name, spec=specs.get(name, ""), rates=rates, failed_gates=failed.get(name, ())
         )
         for name in [TODAY, *names]
     }
@@ -281,7 +281,7 @@ def _advice(
         cheapest_rejected=_cheapest_rejected(ordered, deciding),
         ranked=ordered,
     )
-    return with_sentence(advice, answers, question.assumed, compared.asks)
+    return with_sentence(advice, answers, question.assumed, compared)
 
 
 def _cheapest_rejected(ordered: tuple[Ranked, ...], deciding: Economy) -> str | None:

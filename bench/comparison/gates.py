@@ -17,7 +17,7 @@ from ..model.compared import Compared, GateResult
 from ..model.metric import MetricInfo
 from ..model.scores import Number, Rule
 from ..model.signature import GateRule
-from ..text.wording import counted
+from ..text.wording import counted, listed
 from .against import Against, replaced
 from .baseline import COUNTED, stale
 from .gate_rules import LIMITS, in_words, is_as_strict, is_beyond_limit, judged_strategies, limit_of
@@ -190,6 +190,35 @@ def _within(gate: _Gate, old: Number | None, new: Number, basis: str, run: str) 
 
 
 # ---------------------------------------------------------------- all gates
+
+
+def to_pass(compared: Compared) -> str:
+    """What makes every gate pass that failed or could not decide, as a clause: to go back to what
+    the baseline has, or where that fails too, to change the strategies; "" where nothing but the
+    reason of a gate says it."""
+    failed = [gate for gate in compared.gates if gate.outcome in ("fail", "undecided")]
+    names = dict.fromkeys(gate.strategy for gate in failed if gate.strategy)
+    change = f"change {listed([f'`{name}`' for name in names])} until every gate passes"
+    if not compared.against:
+        return change if names else ""
+    if gate := next(filter(_failed_before, failed), None):
+        side = "above" if (gate.before or 0.0) > (gate.limit or 0.0) else "below"
+        why = f"`{gate.rule.metric}` was {side} the limit before it, too"
+        return f"{change}; undoing this change is not enough: {why}"
+    before, now = compared.specs_before, compared.specs
+    specs = {name: before.get(name, "").removeprefix(f"{name}=") for name in names}
+    moved = [
+        f"`{it}` (`{spec}`)" for it, spec in specs.items() if spec and before[it] != now.get(it)
+    ]
+    back = f"the baseline's {listed(moved)}" if moved else "what the baseline has"
+    return f"go back to {back}, or change it until every gate passes"
+
+
+def _failed_before(gate: GateResult) -> bool:
+    """True if the value in the baseline is beyond the limit, too."""
+    if gate.before is None or gate.limit is None:
+        return False
+    return is_beyond_limit(gate.before, gate.limit, gate.rule.settings)
 
 
 def is_measured(compared: Compared) -> bool:

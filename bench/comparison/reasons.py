@@ -64,6 +64,8 @@ def rule_failed(result: RuleResult, *, quoting: bool = True) -> str:
     quotes = quoted(text, most), quoted(was, most)
     example = f", {words.example.format(*quotes)}" if (was or text) and quoting else ""
     if words.noun:
+        first = "the first on" if (result.value or 0) > 1 else "on"
+        example = f", {first} `{result.metric}`" if result.metric else example  # of a gate
         return f"{_counted(result)} {words.refusal.format(count(result.of))}{example}"
     if words.refusal:
         return f"{value} {words.refusal}{example}"
@@ -101,7 +103,7 @@ def refused_by(
 
 def as_shown(result: RuleResult) -> RuleResult:
     """The result of a rule as it is stated: of judgements what changes, which is the loss."""
-    if result.metric != _CHANGES:
+    if result.rule != "judged":
         return result
     low, high = result.interval or (0.0, 0.0)
     return replace(
@@ -223,7 +225,7 @@ def handles_in_words(item: Ranked) -> str:
     turns = next((rule.of for rule in item.rules if rule.rule == "needed" and rule.of), None)
     of = f"{count(item.handle_turns)}{f' of {count(turns)}' if turns else ''} turns"
     price = "tokens count" if item.cached and item.cached.unit == "tokens" else "price counts"
-    fetch = f"{of} would have to fetch some of it by a handle (the {price} these calls)"
+    fetch = f"{of} would have to fetch some of it by a handle (no limit; the {price} these calls)"
     return fetch if item.handle_turns else ""
 
 
@@ -257,11 +259,13 @@ def limit_in_words(result: RuleResult) -> str:
     asked, limit = asked_by(result), as_shown(result).limit
     if asked.noun:
         return count(result.limit)
+    is_least = asked.better == "higher" and result.metric != _CHANGES
+    if (is_least and asked.metrics and not result.limit) or (
+        asked.rule == "better" and result.findings
+    ):
+        return "today's, not recorded"
     if not asked.metrics:
         return percent(result.limit)
-    is_least = asked.better == "higher" and result.metric != _CHANGES
-    if is_least and not result.limit:
-        return "today's, not recorded"
     return f"at {'least' if is_least else 'most'} {percent(limit)}"
 
 

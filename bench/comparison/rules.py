@@ -8,7 +8,7 @@ stricter than today's value.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -142,11 +142,16 @@ Rates = Mapping[Rule, FalseAlarms]
 
 
 def results_of(
-    runs: Runs, strategy: str, *, spec: str = "", rates: Rates | None = None, failed_gates: int = 0
+    runs: Runs,
+    strategy: str,
+    *,
+    spec: str = "",
+    rates: Rates | None = None,
+    failed_gates: Sequence[str] = (),
 ) -> tuple[RuleResult, ...]:
     """The results of every rule but those on the gain for one strategy, in order.
 
-    For what runs today only *ran* and *valid*.
+    For what runs today only *ran* and *valid*. `failed_gates` are the metrics of its failed gates.
     """
     slots = slots_in_spec(spec)
     results: list[RuleResult | None] = []
@@ -200,16 +205,17 @@ def is_sure(result: RuleResult) -> bool | None:
 # ---------------------------------------------------------------- the kinds
 
 
-def _ran(runs: Runs, strategy: str, failed_gates: int) -> RuleResult:
+def _ran(runs: Runs, strategy: str, failed_gates: Sequence[str]) -> RuleResult:
     """The result of the first rule: a strategy ran on every run, twice with the same answers, and
     none of its gates failed.
 
     If a run failed, its gates are not counted again.
     """
     failures = list(runs.failures(strategy))
-    count = len(failures) or failed_gates
+    count = len(failures) or len(failed_gates)
     return RuleResult(
         rule="ran",
+        metric="" if failures else next(iter(failed_gates), ""),
         passed=count == 0,
         value=float(count),
         limit=0.0,

@@ -6,16 +6,18 @@ strategies stand between backticks, here and in all texts of reports.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 from ..model.advice import MAY_LOSE, REFUSED, TODAY, Advice, Ranked, RuleResult
-from ..model.compared import Answers
+from ..model.compared import Answers, Compared
 from ..model.scores import Rule
 from ..text.wording import count, listed, percent
 from .certainty import FEWEST
 from .gains import UNKNOWN
+from .gates import to_pass
 from .prices import Economy
 from .reasons import (
     as_shown,
@@ -48,13 +50,15 @@ LOSES = {it: f"is {it}" if it in ("invalid", "unfaithful") else it for it in REF
 """What a strategy does, or may do, that a rule refuses."""
 
 
-def with_sentence(advice: Advice, answers: Answers, assumed: bool, asks: str = "") -> Advice:
+def with_sentence(advice: Advice, answers: Answers, assumed: bool, compared: Compared) -> Advice:
     """The advice with its sentence and the strategy that it is about, and the reason of each
     verdict.
 
     `assumed` is True if the shares of the provider's cache are not recorded. If the question is
-    about a strategy (`asks`) that the sentence does not begin with, its answer comes first.
+    about a strategy (`asks`) that the sentence does not begin with, its answer comes first; before
+    all, where a gate failed, what to do then.
     """
+    asks, failed = compared.asks, any(gate.outcome == "fail" for gate in compared.gates)
     ranked = tuple(replace(it, reason=reason_of(it, advice)) for it in advice.ranked)
     ranked = tuple(replace(it, condition=_condition(it, advice)) for it in ranked)
     advice = replace(advice, ranked=ranked)
@@ -67,7 +71,16 @@ def with_sentence(advice: Advice, answers: Answers, assumed: bool, asks: str = "
         if subject == asks or (not subject and f"`{asks}`" in sentence):
             answer = answer.partition(":")[0].rstrip(".") + "."  # the sentence has the rest
         sentence = f"{answer} {sentence}"
+    if failed and (back := to_pass(compared)):
+        sentence = f"Do not merge: {back}. {_second(sentence)}"
     return replace(advice, sentence=sentence, subject=subject)
+
+
+def _second(sentence: str) -> str:
+    """A sentence to follow another one that says what to do: a strategy to ship is a second way,
+    and what runs today is not named as one."""
+    ship = re.sub(r"(^|(?<=\. ))Ship `", "Or ship `", sentence)
+    return re.sub(rf"{_KEEP}(?: for now)?: (.)", lambda why: why[1].upper(), ship)
 
 
 def is_undecided(item: Ranked, advice: Advice) -> bool:
@@ -94,7 +107,7 @@ def cache_in_words(item: Ranked) -> str:
     if item.condition:
         return "price with a cache unknown, may be higher"
     is_counted = item.cached is not None and item.cached.unit == "tokens" and item.cached.saves
-    return "fewer with a cache too" if is_counted else ""
+    return "cheaper with a cache too" if is_counted else ""
 
 
 def todays_in_words(item: Ranked, result: RuleResult) -> str:
@@ -159,9 +172,11 @@ def _certainly(advice: Advice, best: Ranked, assumed: bool) -> str:
         return " What runs today is not valid."
     price = best.price(advice.basis)
     ends = [percent(1 - end) for end in reversed((price and price.interval) or ())]
-    size = f"95% interval {' to '.join(dict.fromkeys(ends))}" if ends else ""
     what = "tokens" if price and price.unit == "tokens" else "something"
-    both = ", with the cache and without it," if assumed and advice.basis == "cached" else ""
+    is_both = assumed and advice.basis == "cached"
+    both = ", with the cache and without it," if is_both else ""
+    which = "95% interval with the cache" if is_both else "95% interval"
+    size = f"{which} {' to '.join(dict.fromkeys(ends))}" if ends else ""
     rest = "; ".join(filter(None, [size, among]))
     return f" It certainly saves {what}{both} on {sample(advice)}{': ' if rest else ''}{rest}."
 
@@ -184,7 +199,7 @@ def _keep(advice: Advice, assumed: bool, asks: str) -> tuple[str, str]:
     """The strategy asked about or else closest, and the reason to advise none."""
     others = [item for item in advice.ranked if item.strategy != TODAY]
     if any(item.verdict == "invalid" for item in advice.ranked if item.strategy == TODAY):
-        return "", "it is not valid, but no other strategy can be used."
+        return "", "today is not valid, but no other strategy can be used."
     acting = [item for item in others if "inactive" not in item.marks]
     prices = {item.strategy: price for item in acting if (price := item.price(advice.basis))}
     cheaper = sorted(

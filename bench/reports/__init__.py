@@ -87,7 +87,8 @@ def _short(reading: Reading) -> str:
         figures = [f"{change(price.ratio)}{interval}"] if price else []
         figures += filter(None, [losses_in_words(item, reading.advice)])
     else:
-        figures = [f"would {costs(price, '')}"] if price else []
+        economy = reading.pricing.economy and f" {reading.pricing.economy}"
+        figures = [f"would {costs(price, '')}{economy}"] if price else []
         doubts = {**LOSES, "not certain": "that is not certain"}
         figures += [f"but {doubts[item.verdict]}"] if item.verdict in doubts else []
     if not is_advised:  # the answer before the verdict may be about it

@@ -50,7 +50,12 @@ def cost_in_words(reading: Reading, strategy: str, move: Move | None = None) -> 
         runs = reading.shared_runs
     unit = reading.label(metric).removeprefix("price ")  # "with cache"
     moved = f" ({change(now / before)})" if now is not None and before else ""
-    return f"a run costs {cost} {unit} instead of {reading.stated(before, metric, runs)} {where}{moved}"
+    was = reading.stated(before, metric, runs)
+    if move is not None and not reading.compared.new_runs:
+        today = reading.stated(reading.value(TODAY, metric), metric)
+        where += " and today" if today == was else ""
+        moved += "" if today == was else f", and {today} today"
+    return f"a run costs {cost} {unit} instead of {was} {where}{moved}"
 
 
 def not_passed(gates: Sequence[GateResult], many: int) -> str:
@@ -103,7 +108,7 @@ def gate_in_words(reading: Reading, gate: GateResult) -> str:
     if gate.before is not None and gate.before != gate.value:
         moved = f" {'rose' if gate.value > gate.before else 'fell'} from {before} in the baseline to {now}"
     basis = f" ({re.sub(r'tasks$', reading.sample, gate.basis)})" if gate.basis else ""
-    rest = (f"{about}{moved}{basis}", f"allowed: {condition(reading, gate)}")
+    rest = (f"{about}{moved}{basis}", f"the gate allows {condition(reading, gate)}")
     return "; ".join(filter(None, (*rest, worst_run(reading, gate), gate.reason)))
 
 
@@ -120,13 +125,19 @@ def worst_run(reading: Reading, gate: GateResult) -> str:
     unit, move = reading.unit(gate.rule.metric), reading.move(gate.strategy, gate.rule.metric)
     shared = counted(reading.shared_runs, "run")
     worse = f"worse in {count(move.regressed_runs)} of {shared}; " if move else ""
-    moved = next((it for it in move.runs if it.run == gate.run), None) if move else None
-    if moved and {*REGRESSION} & gate.rule.settings.keys():
-        values = f"{quantity(moved.before, unit)} → {quantity(moved.after, unit)}"
-        return f"{worse}worst change: {reading.name(gate.run)} ({values})"
-    value = reading.value_in(gate.run, gate.strategy, gate.rule.metric)
-    there = "" if value is None else f" ({quantity(value, unit)})"
-    return f"{worse}worst run: {reading.name(gate.run)}{there}"
+    kind, is_change = "change", {*REGRESSION} & gate.rule.settings.keys()
+    values = {
+        it.run: f"{quantity(it.before, unit)} → {quantity(it.after, unit)}"
+        for it in (move.runs if move and is_change else ())
+    }
+    if gate.run not in values:
+        kind = "run"
+        found = ((it, reading.at(it, gate.strategy, gate.rule.metric)) for it in reading.runs)
+        values = {run.id: quantity(it, unit) for run, it in found if it is not None}
+    there = values.get(gate.run, "")
+    equal = sum(it == there for it in values.values()) - 1
+    name = reading.name(gate.run) + (f" and {counted(equal, 'other')}" if equal > 0 else "")
+    return f"{worse}worst {kind}: {name}{there and f' ({there})'}"
 
 
 def condition(reading: Reading, gate: GateResult) -> str:

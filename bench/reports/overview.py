@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ..comparison.reasons import as_shown, loss_in_words
+from ..comparison.reasons import as_shown, is_doubtful, loss_in_words
 from ..comparison.rules import GAINS, asked_by, finite, measure_of
 from ..comparison.sentence import (
     best_in,
@@ -21,7 +21,7 @@ from ..model.compared import Compared
 from .blocks import Cell, Cells, Prose, Report, Section, Span, muted, table
 from .gates import not_passed
 from .numbers import change, count, counted, listed, percent, sentence_case, unseen
-from .reading import IN_TOKENS, MISSED_TURN, REPLAY_LIMIT, Reading
+from .reading import IN_TOKENS, MISSED_TURN, OLD_FACT, REPLAY_LIMIT, Reading
 
 _NOT_CERTAIN, _UNRECORDED = "The answer is not certain yet", "Today is not recorded"
 _KEEP = "Keep what runs today"
@@ -54,7 +54,10 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> tupl
     instead = [words for words, _ in there.values()]
     ship = _to_ship(advised, instead, len(readings)) if ships else "Nothing to ship."
     head = Span(ship, "good" if ships else "", strong=True)
-    rest = _worst(ships) if ships else ""
+    named = {*better.values(), *(of for _, of in there.values())} | (
+        {*groups.get("Ship", ())} - {*better}
+    )
+    rest = _worst([readings[at] for at in sorted(named)]) if ships else ""
     for name in (it for it in _GROUPS[2:] if it in groups):
         rest += f" In {counted(len(groups[name]), 'question')} {name[:1].lower()}{name[1:]}."
     if failed:
@@ -64,12 +67,14 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> tupl
         rest += f" All {counted(gates, 'gate')} pass: each question has the answer that it expects."
 
     shorts = {at: one.short for at, one in enumerate(reports)}
+    cached = {at for at in better if there.get(at) == (to_do(_advised(readings[at])), at)}
     for at, best in better.items():
         other = _elsewhere(reports[best])
-        shorts[at] = f"{_instead(shorts[at], readings[at], readings[best])}{other}"
+        shorts[at] = f"{_instead(shorts[at], readings[at], readings[best], at in cached)}{other}"
     for at, (words, of) in there.items():
-        is_own = of == at or not words.startswith("ship")
-        shorts[at] += f"; with a cache: {words}{'' if is_own else _elsewhere(reports[of])}"
+        if at not in cached:
+            is_own = of == at or not words.startswith("ship")
+            shorts[at] += f"; with a cache: {words}{'' if is_own else _elsewhere(reports[of])}"
     each = tuple(replace(one, short=shorts[at]) for at, one in enumerate(reports))
     rows: list[Cells] = []
     for name, places in groups.items():
@@ -77,15 +82,18 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> tupl
         for at in places:
             question = Cell((Span(each[at].title, href=f"#s{at + 1}"),), each[at].short)
             rows.append((question, *_key_figures(readings[at]), readings[at].size))
-    units = {("price", "tokens")[one.counts_tokens] for one in readings if one.advice.advised}
+    units = {("price", "tokens")[one.counts_tokens] for one in readings if one.today}
     size = f"{' or '.join(sorted(units)) or 'price'} of a run"
     heads = ["question and answer", size, "loss or quality", "measured on"]
     fewest = min(ships or readings, key=lambda one: one.advice.tasks)
     rare = unseen(fewest.sample, fewest.advice.cannot_rule_out)
+    hashes = [run.facts.sha256 for one in readings for run in one.runs]
+    shared = ", and some share runs" if len(hashes) > len({*hashes}) else ""
     notes = (
-        "Each question is answered on its own runs; strategies were not tried together.",
+        f"Each question is answered by itself{shared}; strategies were not tried together.",
         "In brackets are 95% intervals." if any("[" in one.short for one in each) else "",
         f"{MISSED_TURN}." if any(one.compared.answers == "savings" for one in readings) else "",
+        f"{OLD_FACT}." if any("old facts" in one.short for one in each) else "",
         f"In the smallest question, {rare}." if rare else "",
         IN_TOKENS if "tokens" in units else "",
         REPLAY_LIMIT,
@@ -95,7 +103,7 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> tupl
         muted(" ".join(filter(None, notes))),
         table("Questions and answers", heads, rows),
     )
-    runs = counted(sum(len(one.runs) for one in readings), "run")
+    runs = counted(len({*hashes}), "different run" if shared else "run")
     title = f"{count(len(readings))} questions about what an agent remembers"
     about = " · ".join([runs, counted(len(readings), "scenario"), counted(gates, "gate")])
     sections = (Section("answer", "Answer", "Answer", blocks),)
@@ -121,21 +129,29 @@ def _advised(ship: Reading) -> Ranked:
 
 
 def _worst(ships: Sequence[Reading]) -> str:
-    """A sentence on the missed turns of the strategy to ship that misses most."""
-    one = max(ships, key=lambda one: _figures(one)[1])
-    item = _advised(one)
-    needed = next((rule for rule in item.rules if rule.rule == "needed"), None)
-    if needed is None or not item.missed_turns:
-        return " Nothing that a turn used would be missing."
-    return f" With `{item.strategy}`, the worst of them, {loss_in_words(needed, one.advice)}."
+    """Sentences on the strategy to ship that misses most turns, and on the one that keeps fewest
+    old facts if it may be beyond their limit on other runs."""
+    found = [(rule, one) for one in ships for rule in _advised(one).rules if rule.value is not None]
+    missed = [pair for pair in found if pair[0].rule == "needed" and pair[0].value]
+    old = [pair for pair in found if pair[0].rule == "far" and is_doubtful(pair[0])]
+    worst = max(missed, key=lambda pair: pair[0].value or 0.0, default=None)
+    fewest = min(old, key=lambda pair: pair[0].value or 0.0, default=None)
+    words = [
+        f" {most} with `{one.advice.advised}`: {loss_in_words(rule, one.advice)}."
+        for most, pair in (("Most turns are missed", worst), ("Fewest old facts are kept", fewest))
+        if pair
+        for rule, one in [pair]
+    ]
+    return "".join(words) or " Nothing that a turn used would be missing."
 
 
-def _instead(short: str, reading: Reading, best: Reading) -> str:
-    """The answer to a question whose strategy to ship is worse than that of another one (`best`)."""
+def _instead(short: str, reading: Reading, best: Reading, is_cached: bool) -> str:
+    """The answer to a question whose strategy to ship is worse than that of another one (`best`),
+    which may be only where nothing `is_cached`."""
     ship, where = f"Ship `{reading.advice.advised}`", _advised(best).condition
-    own = short.replace(ship, f"`{reading.advice.advised}` is within all limits on these runs")
+    own = f"{ship} with a cache" if is_cached else f"{ship[5:]} is within all limits on these runs"
     more = f"`{best.advice.advised}` saves more and misses less on the same runs"
-    return f"{own}. {sentence_case(where)}{where and ', '}{more}"
+    return f"{short.replace(ship, own)}. {sentence_case(where)}{where and ', '}{more}"
 
 
 def _elsewhere(report: Report) -> str:

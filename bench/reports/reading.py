@@ -23,7 +23,7 @@ _INACTIVE = 3  # of more strategies that changed nothing a line names them
 _NO_NAME = "asks "  # a task without a name is the digest of its question
 _LONGEST = 40  # letters of a task
 _BEFORE_PART = re.compile(r"/?(?=#|__)")
-VERDICT = re.compile(r"(Ship .+?|Keep what runs today[^.:]*)[.:](?=\s|$)", re.DOTALL)
+VERDICT = re.compile(r"(Ship .+?|Keep what runs today[^.:]*|Do not merge)[.:](?=\s|$)", re.DOTALL)
 """Matches the verdict in the sentence of an advice."""
 
 IN_TOKENS = "Tokens are compared, not prices, where runs name no model with a known price: `--model` sets one."
@@ -31,6 +31,7 @@ IN_TOKENS = "Tokens are compared, not prices, where runs name no model with a kn
 REPLAY_LIMIT = "Actions stay as recorded: if tasks then succeed is not measured."
 """The limit of replay."""
 MISSED_TURN = "A missed turn would have lacked something that it used"
+OLD_FACT = "An old fact is one that a turn used and that was last shown six or more turns before"
 MISSED = "needed.missed_turns"
 
 
@@ -154,8 +155,8 @@ class Reading:
         runs, tasks = self.advice.runs, self.advice.tasks
         copies = len(self.compared.runs) - len(self.runs)
         of_tasks = f" of {counted(tasks, 'different task')}" if 0 < tasks < runs else ""
-        others = f" ({counted(copies, 'copy', 'copies')} left out)" if copies else ""
-        return f"{counted(runs, 'run')}{of_tasks}{others}"
+        others = f" ({counted(copies, 'copy', 'copies')} not counted)" if copies else ""
+        return f"{counted(runs, 'different run' if copies else 'run')}{of_tasks}{others}"
 
     @property
     def sample(self) -> str:

@@ -61,6 +61,8 @@ def _other_refusal(item: Ranked) -> str:
     failed = [rule.rule for rule in item.rules if not rule.passed]
     if "needed" in failed or item.verdict not in REFUSED:
         return ""
+    if item.failed and item.failed.rule == "ran" and item.failed.metric:
+        return "gate failed"
     return "old facts" if failed[:1] == ["far"] else item.verdict
 
 

@@ -44,7 +44,7 @@ from ..blocks import (
 )
 from ..charts import Axis, Mark, Range
 from ..numbers import change, count, counted, listed, percent, sentence_case, unseen
-from ..reading import IN_TOKENS, MISSED_TURN, REPLAY_LIMIT, VERDICT, Reading
+from ..reading import IN_TOKENS, MISSED_TURN, OLD_FACT, REPLAY_LIMIT, VERDICT, Reading
 from ..scatter import scatter
 
 _USES = {
@@ -58,6 +58,10 @@ _USES = {
 """What an agent does with the code in each slot."""
 _TO_SHIP = (
     "To ship, a strategy must be certainly better than today, or as good and certainly cheaper."
+)
+_JUDGEMENT = (
+    "A judgement changes if the evaluator of a strategy says something else of a result as it is"
+    " stored than of the whole result; one that judges fewer results has fewer judgements."
 )
 _PLAIN = (int, float, str)  # the types of the settings whose values are in a text
 
@@ -90,7 +94,8 @@ def _answer(sentence: str) -> Text:
     clause = VERDICT.search(sentence)
     if clause is None:
         return (Span(sentence, strong=True),)
-    tone: Tone = "good" if clause[0].startswith("Ship") else ""
+    tones: dict[str, Tone] = {"Ship": "good", "Do": "bad"}
+    tone = tones.get(clause[0].partition(" ")[0], "")
     start, end = clause.span()
     return sentence[:start], Span(clause[0], tone, strong=True), sentence[end:]
 
@@ -305,12 +310,14 @@ def _strategies(
         about = "what runs today" if mark == "today" else reading.spec(item.strategy)
         name = Cell(reading.title(item.strategy), about, mark=mark)
         words: str = "also acceptable" if mark == "acceptable" else item.verdict
-        if mark == "today" and words == "keep" and reading.advice.advised:
+        if mark == "today" and words == "keep" and reading.failed_gates:
+            words = "as recorded"
+        elif mark == "today" and words == "keep" and reading.advice.advised:
             words = "in use"
         is_alone = any(map(is_unknown_today, reading.ranked)) and mark in ("today", "other")
         if is_alone and words in ("keep", "not certain"):
             words = "not recorded" if mark == "today" else "not compared with today"
-        is_quiet = words in ("also acceptable", "in use")
+        is_quiet = words in ("also acceptable", "in use", "as recorded")
         words = f"{words} {item.condition}" if item.verdict == "ship" else words
         verdict = Cell((Span(words, TONE_OF[mark], strong=not is_quiet),), item.reason)
         rows.append([name, *cells(item), verdict])
@@ -336,14 +343,18 @@ def _notes(reading: Reading) -> Iterator[str]:
     yield f"Percentages are {means(reading.advice)}."
     if is_shaped:
         most = reading.limit("needed")
-        end = "" if most is None else f"; on average at most {percent(most)} may be missed"
+        end = "" if most is None else f"; to ship, on average at most {percent(most)} may be missed"
         yield f"{MISSED_TURN}{end}."
     named = (item for item in reading.ranked if has_column or "old facts" in item.reason)
     if any(item.far_recall is not None for item in named):
         least = reading.limit("far")
-        end = "" if least is None else f"; on average at least {percent(least)} must be kept"
-        yield f"An old fact is one that a turn used and that was last shown six or more turns before{end}."
+        end = (
+            "" if least is None else f"; to ship, on average at least {percent(least)} must be kept"
+        )
+        yield f"{OLD_FACT}{end}."
     if reading.counts_tokens and is_shaped and "`--model`" not in reading.advice.sentence:
         yield IN_TOKENS
+    if reading.compared.answers == "judged":
+        yield _JUDGEMENT
     if not has_column:
         yield f"{_TO_SHIP} {REPLAY_LIMIT}"

@@ -6,7 +6,8 @@ import json
 import shlex
 from collections.abc import Iterator, Sequence
 
-from ...comparison.gate_rules import LIMITS, is_beyond_limit
+from ...comparison.gate_rules import LIMITS
+from ...comparison.gates import to_pass
 from ...comparison.wording import bases
 from ...model.compared import GateResult
 from ..blocks import (
@@ -179,26 +180,13 @@ def _tone(better: bool | None) -> Tone:
     return "" if better is None else "good" if better else "bad"
 
 
-def _failed_before(gate: GateResult) -> bool:
-    """True if the value in the baseline is beyond the limit, too."""
-    settings = gate.rule.settings
-    known = gate.before is not None and gate.limit is not None
-    return known and is_beyond_limit(gate.before or 0.0, gate.limit or 0.0, settings)
-
-
 def _next(reading: Reading) -> Iterator[Block]:
     """The ways to go on, pass the gates or accept the loss: a line for each."""
-    if not (reading.compared.against or any(gate.strategy for gate in reading.failed_gates)):
+    back = to_pass(reading.compared)
+    if not back:
         return  # what is wrong says what to do: without a baseline nothing is lost
     advised = reading.advice.advised
-    names = list(dict.fromkeys(gate.strategy for gate in reading.failed_gates if gate.strategy))
-    back = "go back to what the baseline has, or change it until every gate passes"
-    if gate := next(filter(_failed_before, reading.failed_gates), None):
-        metric = gate.rule.metric
-        before = quantity(gate.before, reading.unit(metric))
-        side = "above" if (gate.before or 0.0) > (gate.limit or 0.0) else "below"
-        back = f"change {listed([f'`{name}`' for name in names])} until every gate passes; undoing this change is not enough:"
-        back += f" `{metric}` was {side} the limit before it, too ({before})"
+    names = {gate.strategy for gate in reading.failed_gates}
     other = ""
     if advised and advised not in names:
         cost = cost_in_words(reading, advised)
