@@ -22,7 +22,7 @@ from .blocks import Report
 from .gates import failed_sentence
 from .numbers import change, count, counted, listed
 from .overview import overview
-from .panels import answer, changes, judgements, losses, numbers, trust
+from .panels import answer, changes, losses, numbers, trust
 from .reading import VERDICT, Reading
 
 FORMATS = {".html": "html", ".htm": "html", ".md": "markdown", ".json": "json", ".csv": "csv"}
@@ -30,7 +30,7 @@ FORMATS = {".html": "html", ".htm": "html", ".md": "markdown", ".json": "json", 
 
 _VALUES = ("json", "csv")  # formats of values, which have no panels
 
-PANELS = (answer, changes, losses, judgements, trust, numbers)
+PANELS = (answer, changes, losses, trust, numbers)
 """The panels of a report in order; each has a function `sections`, which gives what it shows."""
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from ..comparison.gate_rules import REGRESSION
 from ..model.advice import TODAY
 from ..model.compared import Compared, GateResult, Move
-from .numbers import change, count, counted, difference, quantity, sentence_case
+from .numbers import count, counted, difference, quantity, sentence_case
 from .reading import Reading
 
 _SETTINGS = {
@@ -34,28 +34,22 @@ def failed_sentence(reading: Reading) -> tuple[str, str]:
     first = reading.failed_gates[0]
     words = gate_in_words(reading, first)
     head = not_passed(reading.failed_gates, len(reading.judged_gates))
-    price, cost = reading.move(first.strategy, reading.price_metric), ""
-    if price is not None and price.better and first.rule.metric != price.metric:
-        cost = f" In return, {cost_in_words(reading, first.strategy, price)}."
-    return head, f"{words if first.strategy else sentence_case(words)}.{cost}"
+    move, saved = reading.move(first.strategy, reading.price_metric), ""
+    if move is not None and move.better and first.rule.metric != move.metric:
+        saved = f" In return, {cost_in_words(reading, move)}."
+    return head, f"{words if first.strategy else sentence_case(words)}.{saved}"
 
 
-def cost_in_words(reading: Reading, strategy: str, move: Move | None = None) -> str:
-    """The cost of a run under a strategy, against today or, after a `move`, the baseline."""
-    metric = reading.price_metric
-    now, before = (reading.value(name, metric) for name in (strategy, TODAY))
-    cost, runs, where = reading.stated(now, metric), reading.advice.runs, "today"
-    if move is not None:
-        now, before, where = move.after, move.before, "in the baseline"
-        runs = reading.shared_runs
-    unit = reading.label(metric).removeprefix("price ")  # "with cache"
-    moved = f" ({change(now / before)})" if now is not None and before else ""
-    was = reading.stated(before, metric, runs)
-    if move is not None and not reading.compared.new_runs:
-        today = reading.stated(reading.value(TODAY, metric), metric)
-        where += " and today" if today == was else ""
-        moved += "" if today == was else f", and {today} today"
-    return f"a run costs {cost} {unit} instead of {was} {where}{moved}"
+def cost_in_words(reading: Reading, move: Move) -> str:
+    """The cost of a run now, in the baseline and today."""
+    metric, unit = move.metric, reading.label(move.metric).removeprefix("price ")  # "with cache"
+    values = move.after, move.before
+    now, was = (reading.stated(value, metric, reading.shared_runs) for value in values)
+    is_same = not reading.compared.new_runs  # else the baseline has not all of today's runs
+    today = reading.stated(reading.value(TODAY, metric), metric) if is_same else ""
+    moved = f" ({difference(move.before, move.after, reading.unit(metric))})"
+    rest = f" and today{moved}" if today == was else f"{moved}{today and f', and {today} today'}"
+    return f"a run costs {now} {unit} instead of {was} in the baseline{rest}"
 
 
 def not_passed(gates: Sequence[GateResult], many: int) -> str:

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ..comparison.reasons import as_shown, is_doubtful, loss_in_words
-from ..comparison.rules import GAINS, asked_by, finite, measure_of
+from ..comparison.reasons import is_doubtful, loss_in_words
+from ..comparison.rules import finite
 from ..comparison.sentence import (
     best_in,
     cache_in_words,
@@ -20,7 +20,7 @@ from ..model.base import grouped
 from ..model.compared import Compared
 from .blocks import Cell, Cells, Prose, Report, Section, Span, muted, table
 from .gates import not_passed
-from .numbers import change, count, counted, listed, percent, sentence_case, unseen
+from .numbers import change, count, counted, listed, sentence_case, unseen
 from .reading import IN_TOKENS, MISSED_TURN, OLD_FACT, REPLAY_LIMIT, Reading
 
 _NOT_CERTAIN, _UNRECORDED = "The answer is not certain yet", "Today is not recorded"
@@ -54,10 +54,8 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> tupl
     instead = [words for words, _ in there.values()]
     ship = _to_ship(advised, instead, len(readings)) if ships else "Nothing to ship."
     head = Span(ship, "good" if ships else "", strong=True)
-    named = {*better.values(), *(of for _, of in there.values())} | (
-        {*groups.get("Ship", ())} - {*better}
-    )
-    rest = _worst([readings[at] for at in sorted(named)]) if ships else ""
+    used = {better.get(at, at) for at in groups.get("Ship", ())} | {of for _, of in there.values()}
+    rest = _worst([readings[at] for at in sorted(used)]) if ships else ""
     for name in (it for it in _GROUPS[2:] if it in groups):
         rest += f" In {counted(len(groups[name]), 'question')} {name[:1].lower()}{name[1:]}."
     if failed:
@@ -81,10 +79,10 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> tupl
         rows.append(f"{name}: {count(len(places))}")
         for at in places:
             question = Cell((Span(each[at].title, href=f"#s{at + 1}"),), each[at].short)
-            rows.append((question, *_key_figures(readings[at]), readings[at].size))
+            rows.append((question, _cost(readings[at]), readings[at].size))
     units = {("price", "tokens")[one.counts_tokens] for one in readings if one.today}
     size = f"{' or '.join(sorted(units)) or 'price'} of a run"
-    heads = ["question and answer", size, "loss or quality", "measured on"]
+    heads = ["question and answer", size, "measured on"]
     fewest = min(ships or readings, key=lambda one: one.advice.tasks)
     rare = unseen(fewest.sample, fewest.advice.cannot_rule_out)
     hashes = [run.facts.sha256 for one in readings for run in one.runs]
@@ -201,35 +199,16 @@ def _with_cache(
     return there
 
 
-def _key_figures(reading: Reading) -> tuple[Cell, Cell]:
-    """The change of price under the strategy to ship and its loss or quality; if none is, the price
-    stays as today's, and the other is of the strategy that the answer is about."""
+def _cost(reading: Reading) -> Cell:
+    """The change of price under the strategy to ship; if none is, the price stays as today's."""
     advised, pricing = reading.by_name.get(reading.advice.advised or ""), reading.pricing
-    item = advised or reading.by_name.get(reading.compared.asks) or reading.subject
-    decided = _decided(reading, item) if item else Cell("–")
     price = reading.price(advised)
     if advised is None or price is None:
-        return Cell("not priced" if advised else "unchanged"), decided
+        return Cell("not priced" if advised else "unchanged")
     moved = f"with `{advised.strategy}`: "
     moved += f"{pricing.money(reading.today)} → {pricing.money(price)}"
     if not reading.counts_tokens and pricing.runs > 1:
         moved += f" {pricing.unit}"
     with_cache = cache_in_words(advised)
     moved += with_cache and f"; {with_cache}"
-    shown = Span(change(price.ratio), "" if advised.condition else "good")
-    return Cell((shown,), moved), decided
-
-
-def _decided(reading: Reading, item: Ranked) -> Cell:
-    """The figure by which a strategy is judged: the first that refuses it, or else that of the
-    question."""
-    about = "needed" if reading.compared.answers == "savings" else reading.compared.answers
-    failed = [rule for rule in item.rules if not rule.passed and rule.rule not in GAINS]
-    asked = [rule for rule in item.rules if rule.rule == about and rule.value is not None]
-    result = next(iter((*failed, *asked)), None)
-    if result is None:
-        return Cell("–")
-    shown = as_shown(result)
-    value = count(shown.value) if asked_by(result).noun else percent(shown.value)
-    note = f"{measure_of(result)} with `{item.strategy}`"
-    return Cell((Span(value, "bad" if failed else ""),), note)
+    return Cell((Span(change(price.ratio), "" if advised.condition else "good"),), moved)

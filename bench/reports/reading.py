@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..comparison.prices import METRICS
-from ..comparison.reasons import as_shown
-from ..comparison.rules import measure_of
 from ..comparison.totals import Runs, value_of
 from ..comparison.wording import Pricing, pricing_of, sample
-from ..model.advice import REFUSED, TODAY, Advice, Price, Ranked, RuleResult
+from ..model.advice import REFUSED, TODAY, Advice, Price, Ranked
 from ..model.compared import Compared, GateResult, Move
 from ..model.metric import MetricInfo
 from ..model.scores import MeasuredRun, Rule
@@ -185,11 +183,6 @@ class Reading:
         per_run = total / many if is_cost and total is not None and many else total
         return quantity(per_run, self.unit(metric))
 
-    def value_in(self, run: str, strategy: str, metric: str) -> float | None:
-        """The value of one metric of a strategy on the run with this id; None if there is none."""
-        found = next((one for one in self.runs if one.id == run), None)
-        return self.at(found, strategy, metric) if found else None
-
     def unit(self, metric: str) -> str:
         """The unit of a metric; "count" for an unknown one."""
         return self.compared.metrics[metric].unit if metric in self.compared.metrics else "count"
@@ -198,12 +191,6 @@ class Reading:
         """The short name of a metric."""
         info: MetricInfo | None = self.compared.metrics.get(metric)
         return (info.label if info else "") or metric
-
-    def measure(self, result: RuleResult) -> str:
-        """The name of what a rule's result measures, as it is stated: of judgements those that
-        change."""
-        is_stated = as_shown(result) is result
-        return self.label(result.metric) if is_stated else measure_of(result)
 
     # ------------------------------------------------------------ the baseline
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from ...model.audit import PromptPart
 from ...model.base import grouped
-from ..blocks import Block, Cell, Cells, Drawing, Figure, Figures, Prose, Span, Table, code, table
+from ..blocks import Block, Cell, Cells, Drawing, Prose, Span, Table, code, table
 from ..charts import Histogram, Mark
-from ..numbers import change, count, counted, dollars, listed, percent, shortened
+from ..numbers import count, counted, dollars, listed, percent, shortened
 from .sessions import Sessions
 
 _MOST = 10  # rows of a table
@@ -16,13 +16,12 @@ _BARS = 100  # turns; of more, several share a bar
 
 
 def cost(sessions: Sessions) -> Iterator[Block]:
-    """Yield the answer, three figures, the cost by use, the sessions."""
+    """Yield the answer, the cost by use, the sessions."""
     head, _, rest = sessions.verdict.partition(". ")
     answer = (Span(f"{head}." if rest else head, strong=True), f" {rest}" if rest else "")
     yield Prose(answer, "lead")
     if not sessions.all:
         return
-    yield Figures(tuple(_figures(sessions)))
     yield _uses(sessions)
     if len(sessions.all) > 1:
         size = "price" if sessions.priced else "tokens"
@@ -71,24 +70,6 @@ def _priced(sessions: Sessions, tokens: float, usd: float, size: float) -> tuple
     part = usd if sessions.priced else tokens
     price = dollars(usd) if sessions.priced else ""
     return price, percent(part / size) if size else "–"
-
-
-def _figures(sessions: Sessions) -> Iterator[Figure]:
-    """The price of all sessions, the theoretical minimum, the cache breaks."""
-    name = "Price" if sessions.priced else "Tokens"
-    each = f"{sessions.words(sessions.size / (sessions.calls or 1))} a model call"
-    yield Figure(name, sessions.words(sessions.size, unit=False), line=each)
-    if sessions.minimum:
-        now, least = sessions.minimum
-        line = f"{sessions.words(now, unit=False)} → {sessions.words(least)} by replay"
-        note = "requests that stand and what later turns used, nothing else"
-        yield Figure("Theoretical minimum", change(least / now), "", line, note)
-    else:
-        yield Figure("Theoretical minimum", "not known", "", "nothing to replay")
-    items = [item for _, item in sessions.each("cache.breaks")]
-    line = f"{count(sum(item.tokens_again for item in items))} tokens billed again"
-    usd = dollars(sum(item.usd or 0.0 for item in items)) if sessions.priced and items else ""
-    yield Figure("Cache breaks", count(len(items)), "bad" if items else "", line, usd)
 
 
 def turns(sessions: Sessions) -> Iterator[Block]:

@@ -85,7 +85,8 @@ class Sessions:
             now, least = self.minimum
             sizes = f"{self.words(now, unit=False)} → {self.words(least)}"
             less = change(least / now).lstrip("−")
-            text += f" Theoretical minimum: {sizes} by replay, {less} less."
+            only = "requests that stand and what later turns used"
+            text += f" Theoretical minimum ({only}): {sizes} by replay, {less} less."
         return text
 
     def size_of(self, charges: Charges) -> float:

@@ -60,8 +60,8 @@ _TO_SHIP = (
     "To ship, a strategy must be certainly better than today, or as good and certainly cheaper."
 )
 _JUDGEMENT = (
-    "A judgement changes if the evaluator of a strategy says something else of a result as it is"
-    " stored than of the whole result; one that judges fewer results has fewer judgements."
+    "A judgement changes if a strategy's evaluator judges a result as it is stored otherwise than"
+    " the whole result; an evaluator that judges fewer results has fewer judgements."
 )
 _PLAIN = (int, float, str)  # the types of the settings whose values are in a text
 
@@ -185,7 +185,8 @@ def _missed_figure(reading: Reading, item: Ranked) -> Figure:
         line += f"; {loss_in_words(far, advice)}"
     note = ""
     if needed and needed.value and needed.interval:
-        worst = reading.value_in(needed.worst_run, item.strategy, needed.metric) or 0.0
+        runs = (run for run in reading.runs if run.id == needed.worst_run)
+        worst = max(reading.at(run, item.strategy, needed.metric) or 0.0 for run in runs)
         mean = "; the limit is for the mean" if worst > (needed.limit or 0.0) else ""
         note = f"worst run: {reading.name(needed.worst_run)} misses {percent(worst)} of its turns{mean}"
     is_safe = item.strategy == advice.advised and not item.reason  # no loss is uncertain
@@ -207,15 +208,12 @@ def _certainty_figure(reading: Reading, item: Ranked) -> Figure:
 def _measures(reading: Reading, found: Sequence[tuple[Ranked, RuleResult]]) -> Iterator[Figure]:
     """The figures about stores, evaluators or routers: the best, its saving, runs."""
     item, figure = max(found, key=lambda pair: merit((pair[1],), pair[1].rule))
-    shown, advice = as_shown(figure), reading.advice
-    equal = [(one.strategy, as_shown(it)) for one, it in found if it.value == figure.value]
-    of = {name: basis_in_words(it, advice) for name, it in equal}
-    bases = [f"`{name}`: {basis}" for name, basis in of.items() if basis]
-    line = f"{sentence_case(reading.measure(figure))}; {todays_in_words(item, figure)}"
-    note = "; ".join(filter(None, [*bases, interval_in_words(shown)]))
-    name = f"Best on these runs: {listed([f'`{name}`' for name in of])}"
+    shown = as_shown(figure)
+    equal = [f"`{one.strategy}`" for one, it in found if it.value == figure.value]
+    line = f"{sentence_case(measure_of(figure))}; {todays_in_words(item, figure)}"
+    name = f"Best on these runs: {listed(equal)}"
     tone = TONE_OF[reading.mark(item.strategy)]
-    yield Figure(name, percent(shown.value), tone, line, note)
+    yield Figure(name, percent(shown.value), tone, line, interval_in_words(shown))
     if reading.shapes_prompts(item):
         yield _price_figure(reading, item)
     yield _certainty_figure(reading, item)
@@ -289,7 +287,7 @@ def _measures_table(reading: Reading, found: Sequence[tuple[Ranked, RuleResult]]
         missed = _missed_cell(item) if is_shaped else Cell("–")
         return [Cell(percent(result.value), basis), cost, missed]
 
-    heads = reading.measure(figure), reading.price_axis, ("missed turns", "missed")
+    heads = measure_of(figure), reading.price_axis, ("missed turns", "missed")
     return _strategies(reading, heads, cells)
 
 

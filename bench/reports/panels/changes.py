@@ -27,7 +27,6 @@ from ..blocks import (
 )
 from ..gates import (
     condition,
-    cost_in_words,
     failed_sentence,
     name_of,
     not_accepted,
@@ -145,12 +144,9 @@ def _gate_row(reading: Reading, gate: GateResult) -> Cells:
 
 
 def _moved(reading: Reading) -> Iterator[Block]:
-    """Yield the number of moves in words, and a row for each, the worse ones first."""
+    """Yield a row for each move, the worse ones first."""
     moves = reading.compared.moves
     names = list(dict.fromkeys(move.strategy for move in moves))
-    better, worse = (count(sum(move.better is side for move in moves)) for side in (True, False))
-    moved = f"{counted(len(moves), 'number')} moved under {listed([f'`{name}`' for name in names])}"
-    yield Prose(f"{moved}: {better} improved, {worse} regressed.")
     shared = reading.shared_runs
     rank = {False: 0, True: 1, None: 2}
     rows = []
@@ -159,7 +155,7 @@ def _moved(reading: Reading) -> Iterator[Block]:
         key=lambda move: (rank[move.better], -move.regressed_runs, names.index(move.strategy)),
     ):
         unit = reading.unit(move.metric)
-        about = move.strategy if len(names) > 1 else move.metric
+        about = f"{move.metric} with {move.strategy}"
         moved = difference(move.before, move.after, unit) or "–"
         row = (
             Cell(name_of(reading, move.metric), about),
@@ -186,11 +182,8 @@ def _next(reading: Reading) -> Iterator[Block]:
     if not back:
         return  # what is wrong says what to do: without a baseline nothing is lost
     advised = reading.advice.advised
-    names = {gate.strategy for gate in reading.failed_gates}
-    other = ""
-    if advised and advised not in names:
-        cost = cost_in_words(reading, advised)
-        other = f" Or use `{advised}`, which passes every gate; {cost}."
+    is_fine = advised and advised not in {gate.strategy for gate in reading.failed_gates}
+    other = f" Or ship `{advised}`, which passes every gate." if is_fine else ""
     yield Prose((Span("To pass, ", strong=True), f"{back}.{other}"), "next")
     stem, own, _ = reading.compared.against.rpartition(".baseline.json")
     file = shlex.quote(f"{stem}.toml")

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ...comparison.rules import TABLE
-from ...comparison.wording import means
 from ...model.base import grouped
 from ...model.detail import Excerpt, MissedFact, ReplayDetail
 from ..blocks import (
@@ -24,7 +23,7 @@ from ..blocks import (
     headed,
     table,
 )
-from ..numbers import count, counted, percent, sentence_case
+from ..numbers import count, counted, sentence_case
 from ..reading import MISSED, Reading
 
 _RUNS, _STRATEGIES, _ROWS, _VALUES, _EACH = 12, 6, 10, 8, 2
@@ -58,8 +57,6 @@ def _heat(reading: Reading) -> Iterator[Block]:
     rows: list[Cells] = [("runs that miss any", *sums, counted(len(missed), "run"))]
     of = counted(sum(run.facts.turns for run in reading.runs), "turn")
     rows.append(("turns in all runs", *[count(total[name]) for name in shown], of))
-    shares = [percent(reading.by_name[name].missed_turns) for name in shown]
-    rows.append((means(reading.advice), *shares, "–"))
     for run in sorted(reading.runs, key=lambda run: -sum(missed[run.id][it] or 0 for it in shown)):
         if any(missed[run.id].values()):
             turns = run.facts.turns
@@ -67,7 +64,7 @@ def _heat(reading: Reading) -> Iterator[Block]:
             rows.append((reading.name(run.id), *cells, counted(turns, "turn")))
     note = "Stronger colours: above 15% and above 35% of the turns of the run."
     title, heads = "Turns that would have missed something", ["run", *shown, "of"]
-    yield from headed(table(title, heads, rows, look="grid", most=_RUNS + 3, noun="run", note=note))
+    yield from headed(table(title, heads, rows, look="grid", most=_RUNS + 2, noun="run", note=note))
 
 
 def _heat_cell(value: float | None, turns: int) -> Cell:
@@ -79,8 +76,8 @@ def _heat_cell(value: float | None, turns: int) -> Cell:
 
 
 def _findings(reading: Reading) -> Iterator[Block]:
-    """Yield the table of texts that made rules refuse strategies, by rule; the heat table shows the
-    other losses."""
+    """Yield the table of texts that made rules refuse strategies, by rule, and of the judgements
+    that changed; the heat table shows the other losses."""
     rows: list[Cells] = []
     for asked in TABLE:
         examples = dict.fromkeys(
@@ -95,9 +92,22 @@ def _findings(reading: Reading) -> Iterator[Block]:
             for finding in result.findings[:3]
         )
         rows += [sentence_case(asked.measure), *examples] if examples else []
+    judgements: list[Cells] = [
+        (
+            Cell(score.strategy, f"{reading.name(run.id)}, step {item.step}"),
+            code(item.was[:240]),
+            code(item.text[:240], "bad"),
+        )
+        for run in reading.runs
+        for score in run.scores
+        for rule, check in score.checks.items()
+        if rule in ("stored", "judged", "routed")
+        for item in check.findings
+    ]
+    rows += ["Judgements that changed", *judgements] if judgements else []
     if rows:
-        heads = ["strategy", "before", "with the strategy"]
-        yield from headed(table("Refused by a rule", heads, rows, most=_ROWS, noun="example"))
+        title, heads = "Texts and judgements", ["strategy", "before", "with the strategy"]
+        yield from headed(table(title, heads, rows, most=2 * _ROWS, noun="example"))
 
 
 # ---------------------------------------------------------------- one run in detail
