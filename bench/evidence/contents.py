@@ -29,7 +29,6 @@ from ..text.instructions import is_rule, sentences_of
 from ..text.legends import written_out
 from ..text.line_losses import lost_indentation
 from ..text.same_data import Scalars
-from ..text.sign_runs import with_runs
 from ..text.texts import FactsHeld, Texts
 from ..tokens.counting import TokenCounter
 from .step_texts import call_text, step_texts
@@ -151,7 +150,7 @@ class TraceContents:
                     return text
                 return result.text if comments in (comments_of(text), []) else text
         decoded = self.decoded(text, step)[0]
-        text = with_runs(written_out(decoded, result.text), result.text)
+        text = written_out(decoded, result.text)
         with suppress(RecursionError):  # nested too deeply
             ways = self._scalars(step) if len(text) <= LONG_CHARS else ()
             bodies = (self._without_rest(one, step) for one in (decoded, text))

@@ -43,6 +43,7 @@ _DENIAL_WORDS = 2
 """The most words of a denial: `not yet`."""
 
 _DENIAL = re.compile(r"!|not?|never|cannot|without|un|\w+n['’]t")
+_BEHIND_KEY = re.compile(r"\s*[:=]\s+")
 _AUXILIARY = "do", "does", "did"
 _NOTE = re.compile(r"\[[^\[\],\"']{1,80}\]\W*$")
 """Matches words in brackets at the end of a line, which may say that it was cut."""
@@ -192,20 +193,19 @@ class ResultLines:
         >>> ResultLines(["- 30 to 59: 10 mg once", "- below 30: 5 mg"]).altered("- below 30: 10 mg once")
         '- below 30: 5 mg'
         """
-        key, _, value = line.strip().partition(": ")
+        key, value = _key_and_value(line)
         own = self._values.get(key, {})
-        is_moved = value.strip() not in own and value.strip() in self._values.get("", {})
+        is_moved = value not in own and value in self._values[""]
         return next(iter(own.values()), "") if own and is_moved else ""
 
     @cached_property
     def _values(self) -> dict[str, dict[str, str]]:
-        """By key the values behind it, each with its line; under "" all of several words."""
+        """By key the values behind it, each with its line; under "" those of all keys."""
         values: dict[str, dict[str, str]] = {"": {}}
         for line in self._known:
-            key, _, value = line.strip().partition(": ")
-            if value.strip() and len(line) <= _LONG_CHARS:
-                values.setdefault(key, {}).setdefault(value.strip(), line)
-                values[""].setdefault(value.strip(), line)
+            key, value = _key_and_value(line)
+            for name in (key, "") if value and len(line) <= _LONG_CHARS else ():
+                values.setdefault(name, {}).setdefault(value, line)
         return values
 
     def shortened(self, line: str, *, is_outer: bool = False) -> str:
@@ -297,6 +297,12 @@ def _words(line: str) -> list[str]:
     plain = plain.replace(" %", "%")
     words = (match[0] for match in islice(_TOKEN.finditer(plain), _MOST_TOKENS + 1))
     return [plain_value(word) if word[0].isdigit() else word for word in words]
+
+
+def _key_and_value(line: str) -> tuple[str, str]:
+    """The words before and after the first colon or equals sign with a blank behind it."""
+    key, _, value = _BEHIND_KEY.sub("\n", line.strip(), count=1).partition("\n")
+    return key, value.strip()
 
 
 def _undenied(line: str) -> tuple[str, bool]:

@@ -33,11 +33,6 @@ def harmless(runs: list[MeasuredRun]) -> Refusals:
     return refusals(runs, HARMLESS)
 
 
-def test_there_are_enough_harmful_and_harmless_strategies() -> None:
-    assert len(HARMFUL) >= 60
-    assert len(HARMLESS) >= 40
-
-
 def test_every_harmful_strategy_is_refused_or_reported_as_unchecked(harmful: Refusals, runs: list[MeasuredRun]) -> None:
     assert HARMFUL.keys() <= harmful.keys()
     assert [name for name in HARMFUL if not harmful[name] and not unchecked_words(Runs(runs), name)] == []

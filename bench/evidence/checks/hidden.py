@@ -10,21 +10,20 @@ from html import unescape
 
 from ...model import SystemTurn, ToolResult, as_text, lines_of
 from ...model.scores import Check, Finding
-from ...text.excerpts import NOTICE_CHARS
 from ...text.exit_codes import exit_codes
-from ...text.instructions import is_unit, keeps_words, sentences_of
+from ...text.instructions import keeps_words, sentences_of
 from ...text.line_losses import left_out, lost_indentation, misplaced, out_of_order
 from ...text.omissions import omission_in, says_omission
 from ...text.quantities import kind_of
-from ...text.small_words import WORD, is_small
+from ...text.small_words import WORD
 from ...text.wording import quoted
 from ..failures import FAILURE, SUCCESS, reports_failure
 from ..lost import gaps_between_results
 from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult, lines_shown
 from ..repeated import claims_repetition
-from ..row_counts import NEAR
 from .findings import check_of
+from .left_out import wrong_notice
 
 _NOTHING_NEW = re.compile(
     r"\b(?:blank|duplicates?|empty|identical|null|repeated|same|whitespace)\b", re.IGNORECASE
@@ -35,12 +34,6 @@ _FLAG = re.compile(r"\b(?:true|false)\b", re.IGNORECASE)
 """Matches the value by which a notice may say what all fields that are left out have."""
 
 _IN_SILENCE = "left out without a notice such as [12 lines left out]"
-
-_LINES = re.compile(r"(\d+) (?:more |other )?lines?\b")
-_KIND = re.compile(
-    r"\d[\d,]* ((?:[\w-]+ ){1,3}?)(?:(?:are|were|is|was) )?(?:left out|omitted|not shown|hidden)"
-)
-"""Matches a notice of what kind of parts is left out."""
 
 _VARIES = re.compile(r"[\w:/=+.-]*\d[\w:/=+.-]*")
 """Matches the numbers and handles in which texts of one form differ."""
@@ -110,7 +103,7 @@ def missing_in_silence(own: RewrittenResult) -> str:
         return f"{quoted(line)} stands in another place"
     if not _admits_a_gap(own):
         return own.once("silent", lambda: _missing_in_silence(own))
-    if not own.table.fields and (line := own.once("kind", lambda: _left_out_too(own))):
+    if not own.table.fields and (line := own.once("kind", lambda: wrong_notice(own))):
         return f"{quoted(line)}: not what the notice says is left out"
     texts = map(own.session.messages.texts.plain, (own.text, own.result.text))
     notice = "" if own.gaps else own.once("misplaced", lambda: misplaced(*texts))
@@ -198,39 +191,6 @@ def _shortened(own: RewrittenResult, lines: list[str]) -> Iterator[str]:
     is_text = not (own.table.fields or own.shows_cells)
     for at, line in enumerate(lines if is_text else ()):
         yield original.shortened(line, is_outer=at in (0, len(lines) - 1))
-
-
-def _left_out_too(own: RewrittenResult) -> str:
-    """The first line that a text of lines lacks and that is not of the kind that its notice names,
-    or the notice if it counts too many lines; "" without one.
-
-    The kind is a word before words such as "left out" which some lines have: "[3 warnings left
-    out]".
-    """
-    lines, shown = (
-        [*filter(None, map(str.strip, text.split("\n")))] for text in (own.result.text, own.text)
-    )
-    others = [line for line in shown if line not in lines]
-    short = [line for line in others if len(line) <= NOTICE_CHARS]
-    notices = [line for line in short if omission_in(line, own.result.text)]
-    if len(others) > len(notices) or len(shown) == len(others):
-        return ""
-    counts = [int(count[:9]) for notice in notices for count in _LINES.findall(notice)]
-    blank = own.result.text.count("\n") + 1 - len(lines)
-    if counts and sum(counts) > len(lines) - len(shown) + len(notices) + blank + NEAR:
-        return notices[0]
-    missing = [line.casefold() for line in lines if line not in shown]
-    kinds = {
-        word.removesuffix("s")
-        for notice in notices
-        for match in _KIND.finditer(notice.casefold())
-        for word in WORD.findall(match[1])
-        if not (is_small(word) or is_unit(word))
-    }
-    of_kinds = (re.compile(rf"(?<!\w){re.escape(kind)}") for kind in kinds)
-    different = [[line for line in missing if not kind.search(line)] for kind in of_kinds]
-    some = [rest for rest in different if len(rest) < len(missing)]
-    return min(some, key=len)[0] if some and all(some) else ""
 
 
 def _stored(evidence: ReplayEvidence) -> Iterator[Finding]:
