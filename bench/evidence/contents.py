@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
@@ -35,6 +36,8 @@ from .step_texts import call_text, step_texts
 from .turn_facts import TurnFacts
 
 _Value = TypeVar("_Value")
+_SAMPLES, _NEAR_CHARS = 8, 60
+_WORD = re.compile(r"\w+")
 _SHORT_CHARS = 400_000
 """The results of most recordings together: searched once, whether a strategy alters one or not."""
 
@@ -152,8 +155,8 @@ class TraceContents:
         decoded = self.decoded(text, step)[0]
         text = written_out(decoded, result.text)
         with suppress(RecursionError):  # nested too deeply
-            ways = self._scalars(step) if len(text) <= LONG_CHARS else ()
-            bodies = (self._without_rest(one, step) for one in (decoded, text))
+            ways = self._scalars(step) if self._may_be_laid_out(text, step) else ()
+            bodies = (self._without_rest(one, step) for one in (decoded, text) if ways)
             proofs = (it.proof(one) for one in dict.fromkeys(bodies) for it in ways)
             proof = next(filter(None, proofs), None)
         is_all = proof or (2 * len(text) > len(result.text) and self._is_all(text, step))
@@ -260,6 +263,22 @@ class TraceContents:
         """The fields of the result of a step, or the cells of its tables where it is text."""
         tables = self.tables(step).tables
         return FieldTable(tables) if tables else self.table(step)
+
+    def _may_be_laid_out(self, text: str, step: int) -> bool:
+        """False for a text that cannot be the data or tables of a step's result in another layout:
+        a long one, and for tables also one that lacks most of some words of the result, or whose
+        own lines in the middle stand in it.
+        """
+        if self.value(step) is not None or len(text) > LONG_CHARS:
+            return len(text) <= LONG_CHARS
+        full = self.results[step].text
+        starts = range(0, len(full), len(full) // _SAMPLES + 1)
+        words = [_WORD.findall(full, start, start + _NEAR_CHARS) for start in starts]
+        known = [max(some, key=len) in text for some in words if some]
+        lines = text.split("\n")
+        middle = "\n".join(lines[len(lines) // 3 :][:4])
+        has_its_lines = "\n" in middle and middle in full
+        return 2 * sum(known) >= len(known) > 0 and not has_its_lines
 
     def _without_rest(self, text: str, step: int) -> str:
         """A text without the lines beside the only table of its result; "" if it lacks one of them

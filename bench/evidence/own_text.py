@@ -17,6 +17,7 @@ from ..text.escapes import unescape
 from ..text.excerpts import NOTICE_CHARS, Gap, folded, folded_once, gaps_of, shared
 from ..text.fields import FieldTable
 from ..text.line_notes import without_number
+from ..text.omissions import omission_in
 from ..text.speakers import speaker_of
 from .notices import Notices
 from .row_counts import line_counts, row_counts
@@ -156,7 +157,10 @@ class RewrittenResult(OwnText):
         return bool(lines) and all(map(self.is_right_line, lines))
 
     def is_right_line(self, line: str) -> bool:
-        """True if a line rightly states sums or extremes of columns, or counts of their values."""
+        """True if a line rightly states sums or extremes of columns, or counts of their values; a
+        notice of what is left out does not."""
+        if omission_in(line, ""):
+            return False
         return has_right_sums(line, self.columns) or has_right_counts(line, self.columns)
 
     @property

@@ -23,7 +23,7 @@ Cells = Callable[[str], list[str]]
 _RULE = re.compile(r"(?=.*[-=─━═].*[-=─━═])[-=+|: \t\u2500-\u257f]+")
 """Matches a line that only draws the rule of a table."""
 
-_BARS = str.maketrans("│┃║", "|||")
+_OTHER_BARS = "│┃║"
 _NAME = re.compile(r"(?=[^\W\d_]|[#%])[\w .,/()%#°²³&+-]{0,39}[^\s:.,;=]|[#%]")
 """Matches the name of a column."""
 
@@ -33,6 +33,7 @@ _NOTE = re.compile(r"[\[(<…]|\.\.\.")
 
 _PAIR = re.compile(r"\s*([^\W\d][\w ./()%#-]{0,39}?)\s*(?:=|:(?=\s|$))\s*(.*?)\s*")
 _SIGNS = "|", "\t", ";", ","
+_SIGN = re.compile(r"[|\t;,]")
 _RUN = re.compile(r"\S+")
 _FEWEST_ROWS, _MOST_COLUMNS = 2, 60
 _LARGE = 3
@@ -62,7 +63,7 @@ def text_tables(text: str) -> TextTables:
     [[], []]
     """
     found = _found(text, (_delimited, _aligned, _blocks))
-    rest = [line for line in found.rest if line and not _RULE.fullmatch(line)]
+    rest = [line for line in found.rest if line and not _is_rule(line)]
     return TextTables(found.tables, rest)
 
 
@@ -73,18 +74,20 @@ def aligned_tables(text: str, names: Collection[str]) -> TextTables:
 
 
 def _found(text: str, kinds: Sequence[_Find], names: Collection[str] = ()) -> TextTables:
-    lines = [line.rstrip().translate(_BARS) for line in text.split("\n")]
+    if any(bar in text for bar in _OTHER_BARS):
+        text = text.translate(dict.fromkeys(map(ord, _OTHER_BARS), "|"))
+    lines = [*map(str.rstrip, text.split("\n"))]
     tables: list[Table] = []
     rest: list[str] = []
     at = begin = 0  # of the lines without a blank one or a rule between
     while at < len(lines):
-        is_near = at - begin <= _MOST_TITLES
-        found = (find(lines, at) for find in kinds if is_near or find is _delimited)
-        table, end = next(filter(None, found), (None, at + 1))
+        line, is_near = lines[at], at - begin <= _MOST_TITLES
+        has_sign = ", " not in line and _SIGN.search(line)
+        finds = kinds if is_near else kinds[: bool(has_sign) and kinds[0] is _delimited]
+        table, end = next(filter(None, (find(lines, at) for find in finds)), (None, at + 1))
         if table is None or (names and not _has(table, names)):
-            rest.append(lines[at])
-            is_drawn = not lines[at] or _RULE.fullmatch(lines[at])
-            at, begin = at + 1, at + 1 if is_drawn else begin
+            rest.append(line)
+            at, begin = at + 1, at + 1 if not line or _is_rule(line) else begin
         else:
             tables.append(table)
             at = begin = end
@@ -117,13 +120,13 @@ def _delimited(lines: Sequence[str], at: int) -> _Found | None:
 def _below(lines: Sequence[str], at: int, cells: Cells) -> _Found | None:
     """The rows below a header, each with as many cells."""
     names = cells(lines[at])
-    is_ruled = at + 1 < len(lines) and _RULE.fullmatch(lines[at + 1]) is not None
+    is_ruled = at + 1 < len(lines) and _is_rule(lines[at + 1])
     if len(names) < 2 or not _are_names(names, is_ruled):
         return None
     rows: list[Row] = []
     number = at + 1
     while number < len(lines) and lines[number]:
-        if _RULE.fullmatch(lines[number]):
+        if _is_rule(lines[number]):
             pass
         elif len(row := cells(lines[number])) == len(names):
             rows.append(_row(names, row))
@@ -149,7 +152,7 @@ def _cells_of(sign: str, header: str) -> Cells:
 def _aligned(lines: Sequence[str], at: int) -> _Found | None:
     """The table of aligned columns whose header is a line; None if that is not a header."""
     header, below = lines[at], lines[at + 1] if at + 1 < len(lines) else ""
-    is_ruled = _RULE.fullmatch(below) is not None
+    is_ruled = _is_rule(below)
     drawn, named = ([match.span() for match in _RUN.finditer(line)] for line in (below, header))
     is_drawn = is_ruled and len(drawn) > 1
     spans = drawn if is_drawn else named
@@ -166,7 +169,7 @@ def _aligned(lines: Sequence[str], at: int) -> _Found | None:
         line = lines[number]
         merged = _merged(spans, taken | _places_of(line))
         is_uncertain = len(merged) < len(spans) and not _may_merge(spans, merged, is_drawn)
-        if len(merged) < 2 or is_uncertain or _RULE.fullmatch(line) or _NOTE.match(line):
+        if len(merged) < 2 or is_uncertain or _is_rule(line) or _NOTE.match(line):
             break
         spans, taken = merged, taken | _places_of(line)
         rows.append(line)
@@ -271,7 +274,7 @@ def _blocks(lines: Sequence[str], at: int) -> _Found | None:
             break
         rows.append({key: value for key, value in block.items() if value})
         number = end = number + len(block)
-        while number < len(lines) and (not lines[number] or _RULE.fullmatch(lines[number])):
+        while number < len(lines) and (not lines[number] or _is_rule(lines[number])):
             number += 1
     return (rows, end) if len(rows) >= _FEWEST_ROWS else None
 
@@ -285,11 +288,16 @@ def _block(lines: Sequence[str], at: int) -> Row | None:
             return None
         row[pair[1]] = pair[2]
         at += 1
-    is_ended = at == len(lines) or not lines[at] or _RULE.fullmatch(lines[at]) is not None
+    is_ended = at == len(lines) or not lines[at] or _is_rule(lines[at])
     return row if sum(map(bool, row.values())) > 1 and is_ended else None
 
 
 # ---------------------------------------------------------------- both
+
+
+def _is_rule(line: str) -> bool:
+    """True for a line that only draws a rule."""
+    return not line[:1].isalnum() and _RULE.fullmatch(line) is not None
 
 
 def _are_names(names: Sequence[str], is_ruled: bool) -> bool:

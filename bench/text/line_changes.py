@@ -10,19 +10,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
 from html import unescape
-from itertools import islice
 
 from ..model import grouped
-from .dates import with_plain_moments
-from .decode import without_colours
-from .omissions import omission_in
-from .quantities import kind_of, plain_value, same_value
-from .separators import FORMATTING_TAG
-
-_TOKEN = re.compile(
-    r"(?:(?<![\w.)\]])[-+\u2212]?[$€£¥]?)?\d[\d,]{,99}+(?:\.\d{1,99}+)?(?:[eE][-+]?\d+\b|[%‰°]|(?=[A-Za-z]{1,3}\b))"
-    r"|(?:(?<![\w.)\]}\"'*-])[-\u2212](?=\d))?[$€£¥]?\w+(?:[-.:/@'’]\w+)*|[<>=!]=|[<>≤≥≠=\u2713-\u2718✅❌]|!(?=[\w(])"
+from .line_words import (
+    DENIAL,
+    LONG_CHARS,
+    MOST_WORDS,
+    is_short,
+    key_and_value,
+    pieces_of_line,
+    undenied,
+    words_of_line,
 )
+from .omissions import omission_in
+from .quantities import kind_of, same_value
+
 _NUMBER = re.compile(r"\W?\d[\d.,]*[%‰°]?")
 _SIGN = re.compile(r"[^\w\s\x00-\x7f\u2010-\u2027\u2212€£¥‰°≤≥≠\u2713-\u2718✅❌]")
 """Matches a sign outside ASCII that is no punctuation and states nothing itself."""
@@ -42,18 +44,14 @@ _UNSPACED = re.compile(r"(?<=\d),(?=\d)")
 _DENIAL_WORDS = 2
 """The most words of a denial: `not yet`."""
 
-_DENIAL = re.compile(r"!|not?|never|cannot|without|un|\w+n['’]t")
-_BEHIND_KEY = re.compile(r"\s*[:=]\s+")
-_AUXILIARY = "do", "does", "did"
+_DENIES = re.compile(r"\b(?:cannot|never|not?|un|without)\b|n['’]t\b|!(?=[\w(])", re.IGNORECASE)
 _NOTE = re.compile(r"\[[^\[\],\"']{1,80}\]\W*$")
 """Matches words in brackets at the end of a line, which may say that it was cut."""
 
-_LONG_CHARS = 800
-_CLAUSE_END = re.compile(r"(?<=[,;.!?])\s+")
 _SAME = 0.6
 """The share of a line's words that an altered line keeps in their order."""
 
-_FEWEST_CHARS, _FEWEST_WORDS, _MOST_TOKENS, _MOST_LINES, _CANDIDATES = 2, 3, 200, 200, 5
+_FEWEST_CHARS, _MOST_LINES, _CANDIDATES = 2, 200, 5
 
 
 class ResultLines:
@@ -90,18 +88,20 @@ class ResultLines:
     @cached_property
     def _lines(self) -> list[tuple[str, list[str]]]:
         """The lines that are not short, long ones in pieces, each with its words."""
-        pieces = dict.fromkeys(piece for line in self._known for piece in _pieces(line))
-        with_words = ((piece, _words(piece)) for piece in pieces)
-        return [(piece, words) for piece, words in with_words if not _is_short(words)]
+        pieces = dict.fromkeys(piece for line in self._known for piece in pieces_of_line(line))
+        with_words = ((piece, words_of_line(piece)) for piece in pieces)
+        return [(piece, words) for piece, words in with_words if not is_short(words)]
 
     @cached_property
     def _of_short(self) -> dict[str, list[tuple[str, str]]]:
         """The short lines with a number at the end by the words before it, each with the number."""
-        with_words = ((line, _words(line)) for line in self._known if len(line) <= _LONG_CHARS)
+        with_words = (
+            (line, words_of_line(line)) for line in self._known if len(line) <= LONG_CHARS
+        )
         short = (
             (line, words)
             for line, words in with_words
-            if len(words) > 1 and _is_short(words) and words[-1][0].isdigit()
+            if len(words) > 1 and is_short(words) and words[-1][0].isdigit()
             if not words[0][0].isdigit()
         )
         return grouped((" ".join(words[:-1]), (line, words[-1])) for line, words in short)
@@ -143,7 +143,7 @@ class ResultLines:
         if line not in self._altered:
             plain = unescape(line) if "&" in line else line
             is_known = not self._stripped.isdisjoint((line.strip(), plain.strip()))
-            found = (was for piece in _pieces(plain) if (was := self._find(piece)))
+            found = (was for piece in pieces_of_line(plain) if (was := self._find(piece)))
             rules = self._with_other_sign, self._denied, self._of_another_key
             was = next(filter(None, (rule(plain) for rule in rules)), "") or next(found, "")
             self._altered[line] = "" if is_known else was
@@ -173,19 +173,28 @@ class ResultLines:
         >>> ResultLines(["Trains do not run", "it ran"]).altered("- Trains run")
         'Trains do not run'
         """
-        own, is_denied = _undenied(line)
-        others = self._by_undenied.get(own, {})
-        return "" if not own or is_denied in others else next(iter(others.values()), "")
+        own = undenied(line)
+        is_denied = _DENIES.search(line) is not None
+        found = (self._statements if is_denied else self._denials).get(own, "") if own else ""
+        is_known = found and own in (self._denials if is_denied else self._statements)
+        return "" if is_known else found
 
     @cached_property
-    def _by_undenied(self) -> dict[str, dict[bool, str]]:
-        """The lines by their words without a denial: one that denies them, and one that does not."""
-        lines: dict[str, dict[bool, str]] = {}
-        for line in self._known:
-            if len(line) <= _LONG_CHARS:
-                words, is_denied = _undenied(line)
-                lines.setdefault(words, {}).setdefault(is_denied, line)
-        return lines
+    def _denials(self) -> dict[str, str]:
+        """The lines with a denial, by their words without it."""
+        text = f"{self._text}\n"
+        spans = (
+            (text.rfind("\n", 0, match.start()) + 1, text.index("\n", match.end()))
+            for match in _DENIES.finditer(text)
+        )
+        lines = (text[start:end] for start, end in dict.fromkeys(spans))
+        return {undenied(line): line for line in lines if len(line) <= LONG_CHARS}
+
+    @cached_property
+    def _statements(self) -> dict[str, str]:
+        """The lines without a denial, by their words."""
+        lines = (line for line in self._known if not _DENIES.search(line))
+        return {undenied(line): line for line in lines if len(line) <= LONG_CHARS}
 
     def _of_another_key(self, line: str) -> str:
         """The line with the key of a line, if that has the value of another key; "" without one.
@@ -193,18 +202,18 @@ class ResultLines:
         >>> ResultLines(["- 30 to 59: 10 mg once", "- below 30: 5 mg"]).altered("- below 30: 10 mg once")
         '- below 30: 5 mg'
         """
-        key, value = _key_and_value(line)
-        own = self._values.get(key, {})
-        is_moved = value not in own and value in self._values[""]
-        return next(iter(own.values()), "") if own and is_moved else ""
+        key, value = key_and_value(line)
+        own = self._values.get(key, {}) if value else {}
+        is_moved = own and value not in own and value in self._values[""]
+        return next(iter(own.values()), "") if is_moved else ""
 
     @cached_property
     def _values(self) -> dict[str, dict[str, str]]:
         """By key the values behind it, each with its line; under "" those of all keys."""
         values: dict[str, dict[str, str]] = {"": {}}
         for line in self._known:
-            key, value = _key_and_value(line)
-            for name in (key, "") if value and len(line) <= _LONG_CHARS else ():
+            key, value = key_and_value(line)
+            for name in (key, "") if value and len(line) <= LONG_CHARS else ():
                 values.setdefault(name, {}).setdefault(value, line)
         return values
 
@@ -216,8 +225,8 @@ class ResultLines:
         >>> [lines.shortened(text) for text in ("34' goal by A. Ito for Bern", "all rows of it")]
         ["34' goal by A. Ito (own goal) for Bern", '']
         """
-        words = _words(line)
-        if self.altered(line) or line in self._known or _is_short(words):
+        words = words_of_line(line)
+        if self.altered(line) or line in self._known or is_short(words):
             return ""
         for text, its_words in map(self._lines.__getitem__, self._candidates(words)):
             rest = iter(its_words)
@@ -232,12 +241,12 @@ class ResultLines:
         """The line of the result of which a line is an alteration; "" if the result has that line,
         or none like it.
         """
-        words = _words(line)
+        words = words_of_line(line)
         note = _NOTE.search(line)
         is_cut = omission_in(line, self._text) or (note and note[0] not in self._text)
-        if is_cut or len(words) > _MOST_TOKENS:
+        if is_cut or len(words) > MOST_WORDS:
             return ""
-        if _is_short(words):
+        if is_short(words):
             return self._with_other_value(words)
         best: list[tuple[str, list[str]]] = []
         most = 0.0
@@ -281,43 +290,6 @@ def is_same_form(shown: str, original: str) -> bool:
     return signs <= known
 
 
-def _pieces(line: str) -> list[str]:
-    """A line in pieces to compare; a long line is split at the ends of clauses."""
-    pieces = [line] if len(line) <= _LONG_CHARS else _CLAUSE_END.split(line)
-    return [piece for piece in pieces if piece.strip()]
-
-
-def _words(line: str) -> list[str]:
-    """The words of a line in small letters, with names split and numbers in one spelling; a colon
-    after a key counts as an equals sign.
-    """
-    line = without_colours(unescape(line) if "&" in line else line)
-    line = FORMATTING_TAG.sub(" ", line) if "<" in line else line
-    plain = with_plain_moments(line.casefold()).replace("_", " ").replace(": ", " = ")
-    plain = plain.replace(" %", "%")
-    words = (match[0] for match in islice(_TOKEN.finditer(plain), _MOST_TOKENS + 1))
-    return [plain_value(word) if word[0].isdigit() else word for word in words]
-
-
-def _key_and_value(line: str) -> tuple[str, str]:
-    """The words before and after the first colon or equals sign with a blank behind it."""
-    key, _, value = _BEHIND_KEY.sub("\n", line.strip(), count=1).partition("\n")
-    return key, value.strip()
-
-
-def _undenied(line: str) -> tuple[str, bool]:
-    """The words of a line without those of a denial; True if it had any."""
-    words = _words(line)
-    plain = [word for word in words if not (_DENIAL.fullmatch(word) or word in _AUXILIARY)]
-    is_denied = any(map(_DENIAL.fullmatch, words))
-    return " ".join(word for word in plain if word[-1].isalnum()), is_denied
-
-
-def _is_short(words: Sequence[str]) -> bool:
-    """True for so few words that a line with most of them may be another one."""
-    return sum(word[-1].isalnum() for word in words) < _FEWEST_WORDS
-
-
 def _matcher(original: Sequence[str], shown: Sequence[str]) -> SequenceMatcher[str]:
     return SequenceMatcher(None, original, shown, autojunk=False)
 
@@ -347,7 +319,7 @@ def _is_altered(shown: Sequence[str], original: Sequence[str]) -> bool:
         old, new = original[begin:end], shown[start:stop]
         at_end = stop == len(shown)
         if max(len(old), len(new)) <= _DENIAL_WORDS:
-            denied = (any(map(_DENIAL.fullmatch, words)) for words in (old, new))
+            denied = (any(map(DENIAL.fullmatch, words)) for words in (old, new))
             differs = differs or next(denied) != next(denied)
         if not (old and new):
             continue
@@ -376,7 +348,7 @@ def _keeps_all(shown: Sequence[str], original: Sequence[str]) -> bool:
     rest = iter(shown)
     is_kept = all(word in rest for word in original)
     added = Counter(shown) - Counter(original)
-    return is_kept and not any(map(_DENIAL.fullmatch, added))
+    return is_kept and not any(map(DENIAL.fullmatch, added))
 
 
 def _is_end_of(line: str, original: str) -> bool:

@@ -155,15 +155,8 @@ def _says_which(own: RewrittenResult, notice: str) -> bool:
 def _missing_in_silence(own: RewrittenResult) -> str:
     messages, step = own.session.messages, own.result.index
     kept = messages.facts_in(own.number)
-    names = frozenset(" ".join(own.columns.names).casefold().split())
-    lost = next(
-        (
-            fact
-            for fact in own.session.facts.of(own.result)
-            if fact not in kept and not (" " in fact and names.issuperset(fact.casefold().split()))
-        ),
-        "",
-    )
+    facts = (fact for fact in own.session.facts.of(own.result) if fact not in kept)
+    lost = next((fact for fact in facts if not _is_header(own, fact)), "")
     named = " ".join(line for line in _notices(own) if _says_which(own, line)).casefold().split()
     if not lost and (named or messages.contents.field_counts.get(step) or own.shows_cells):
         pairs = {at: (key, text) for key, text, at in own.columns.fields.pairs()}
@@ -183,6 +176,12 @@ def _missing_in_silence(own: RewrittenResult) -> str:
         return f"{quoted(lost)} {_IN_SILENCE}"
     line = lost_indentation(text, original)
     return f"the indentation of {quoted(line)} left out" if line else ""
+
+
+def _is_header(own: RewrittenResult, fact: str) -> bool:
+    """True if all words of a fact of several are names of columns, which a layout may part."""
+    words = fact.casefold().split()
+    return len(words) > 1 and {*words} <= {*" ".join(own.columns.names).casefold().split()}
 
 
 def _shortened(own: RewrittenResult, lines: list[str]) -> Iterator[str]:
