@@ -236,7 +236,7 @@ def _answer(pipe: socket, ready: Any, limits: Limits) -> NoReturn:
             except anything as error:
                 if getpid() != own:
                     leave(0)
-                link.send(b"X", _said(error, _put_back()).encode("utf-8", "replace"))
+                link.send(b"X", _error_text(error, _put_back()).encode("utf-8", "replace"))
     finally:
         leave(1)
 
@@ -248,7 +248,7 @@ def _put_back() -> list[str]:
     return replaced
 
 
-def _said(error: BaseException, replaced: list[str]) -> str:
+def _error_text(error: BaseException, replaced: list[str]) -> str:
     """The text of an error, and the names of the built-in functions that the code replaced."""
     also = f" — it replaced {', '.join(replaced)} of Python" if replaced else ""
     try:

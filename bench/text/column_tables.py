@@ -58,11 +58,11 @@ def text_tables(text: str) -> TextTables:
     [{'gene1': {'n': '5', 'p': '.1'}, 'gene2': {'n': '12', 'p': '.5'}}]
     >>> text_tables("Name: a\\nSize: 3\\n\\nName: b\\nSize: 4").tables
     [[{'Name': 'a', 'Size': '3'}, {'Name': 'b', 'Size': '4'}]]
-    >>> texts = "two doors, a window\\nthree walls, no roof\\nall sold, all paid", "import os\\nimport re\\nimport sys"
+    >>> texts = "two doors, a window\\nthree walls, no roof\\nall sold, all paid", "import os\\nimport re\\nimport sys", "a  b\\na  b\\na  b"
     >>> [text_tables(text).tables for text in texts]
-    [[], []]
+    [[], [], []]
     """
-    found = _found(text, (_delimited, _aligned, _blocks))
+    found = _tables_in(text, (_delimited, _aligned, _blocks))
     rest = [line for line in found.rest if line and not _is_rule(line)]
     return TextTables(found.tables, rest)
 
@@ -70,10 +70,11 @@ def text_tables(text: str) -> TextTables:
 def aligned_tables(text: str, names: Collection[str]) -> TextTables:
     """The tables with aligned columns, and the blocks, in a text, if half of the columns have one
     of some names."""
-    return _found(text, (_aligned, _blocks), names)
+    return _tables_in(text, (_aligned, _blocks), names)
 
 
-def _found(text: str, kinds: Sequence[_Find], names: Collection[str] = ()) -> TextTables:
+def _tables_in(text: str, kinds: Sequence[_Find], names: Collection[str] = ()) -> TextTables:
+    """The tables of some kinds; with `names` only those of which half of the columns have one."""
     if any(bar in text for bar in _OTHER_BARS):
         text = text.translate(dict.fromkeys(map(ord, _OTHER_BARS), "|"))
     lines = [*map(str.rstrip, text.split("\n"))]
@@ -97,17 +98,17 @@ def _found(text: str, kinds: Sequence[_Find], names: Collection[str] = ()) -> Te
 _MOST_TITLES = 4
 """The most lines directly above a table without signs between its cells; so the search is linear."""
 
-_Found = tuple[Table, int]
+_TableAndEnd = tuple[Table, int]
 """A table, and the number of the line after it."""
 
-_Find = Callable[[Sequence[str], int], _Found | None]
+_Find = Callable[[Sequence[str], int], _TableAndEnd | None]
 """A function that returns the table that begins at one of some lines."""
 
 
 # ---------------------------------------------------------------- cells between signs
 
 
-def _delimited(lines: Sequence[str], at: int) -> _Found | None:
+def _delimited(lines: Sequence[str], at: int) -> _TableAndEnd | None:
     """The table of delimited cells whose header is a line; None if that is not a header."""
     for sign in _SIGNS:
         if sign in lines[at] and ", " not in lines[at]:  # in a sentence
@@ -117,7 +118,7 @@ def _delimited(lines: Sequence[str], at: int) -> _Found | None:
     return None
 
 
-def _below(lines: Sequence[str], at: int, cells: Cells) -> _Found | None:
+def _below(lines: Sequence[str], at: int, cells: Cells) -> _TableAndEnd | None:
     """The rows below a header, each with as many cells."""
     names = cells(lines[at])
     is_ruled = at + 1 < len(lines) and _is_rule(lines[at + 1])
@@ -149,7 +150,7 @@ def _cells_of(sign: str, header: str) -> Cells:
 # ---------------------------------------------------------------- columns aligned with blanks
 
 
-def _aligned(lines: Sequence[str], at: int) -> _Found | None:
+def _aligned(lines: Sequence[str], at: int) -> _TableAndEnd | None:
     """The table of aligned columns whose header is a line; None if that is not a header."""
     header, below = lines[at], lines[at + 1] if at + 1 < len(lines) else ""
     is_ruled = _is_rule(below)
@@ -198,7 +199,11 @@ def _table(
         if is_one_name and not (_is_filled(cells, column - 1) and _is_filled(cells, column)):
             for row in (names, *cells):
                 row[both] = [" ".join(filter(None, row[both]))]
-    if not all(row[0] for row in cells) or 2 * sum(any(row[1:]) for row in cells) <= len(cells):
+    if (
+        names in cells
+        or not all(row[0] for row in cells)
+        or 2 * sum(any(row[1:]) for row in cells) <= len(cells)
+    ):
         return None
     labels = [row[0] for row in cells]
     is_named = bool(names[0]) or len({*labels}) < len(labels)
@@ -265,7 +270,7 @@ def _may_merge(
 # ---------------------------------------------------------------- blocks of keys and values
 
 
-def _blocks(lines: Sequence[str], at: int) -> _Found | None:
+def _blocks(lines: Sequence[str], at: int) -> _TableAndEnd | None:
     """Two or more blocks of lines with the same keys, with blank lines or rules between them."""
     rows: list[Row] = []
     number = end = at

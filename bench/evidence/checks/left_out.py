@@ -25,6 +25,7 @@ _RELATED = re.compile(
 """Matches a notice of parts that stand near others, or are not of a kind."""
 
 _COMMENT = r"^\s*(?://|#|--|;|/?\*)"
+"""The pattern of a comment, which has a sign where other lines of a kind have its word."""
 
 
 def wrong_notice(own: RewrittenResult) -> str:
