@@ -41,6 +41,8 @@ def below_another_heading(shown: list[str], lines: list[str]) -> Iterator[tuple[
     >>> [*below_another_heading(shown, lines)]
     [('  9: return None', 'models.py:9: return None')]
     """
+    if len(shown) == 1:
+        return
     plain = {"".join(line.split()): line for line in lines if any(map(str.isalnum, line))}
     by_end = grouped((line[-_END_CHARS:], line) for line in plain if len(line) >= _END_CHARS)
     heading = ""

@@ -37,7 +37,7 @@ from .turn_facts import TurnFacts
 
 _Value = TypeVar("_Value")
 _SAMPLES, _NEAR_CHARS = 8, 60
-_WORD = re.compile(r"\w+")
+_WORD, _BEGUN_CHARS = re.compile(r"\w+"), 24
 _SHORT_CHARS = 400_000
 """The results of most recordings together: searched once, whether a strategy alters one or not."""
 
@@ -154,6 +154,8 @@ class TraceContents:
                 return result.text if comments in (comments_of(text), []) else text
         decoded = self.decoded(text, step)[0]
         text = written_out(decoded, result.text)
+        if self._is_cut(text, step):
+            return text
         with suppress(RecursionError):  # nested too deeply
             ways = self._scalars(step) if self._may_be_laid_out(text, step) else ()
             bodies = (self._without_rest(one, step) for one in (decoded, text) if ways)
@@ -169,6 +171,12 @@ class TraceContents:
             return text
         around = (proof.before, result.text, proof.after) if proof else (result.text,)
         return "\n".join(filter(None, around))
+
+    def _is_cut(self, text: str, step: int) -> bool:
+        """True if a text is the beginning of a result that is no data, without some words of it."""
+        is_begun = self.results[step].text.startswith(text[:_BEGUN_CHARS])
+        is_text = is_begun and self.value(step) is None
+        return is_text and self.excerpt(text, step).lacks_words
 
     def _is_all(self, text: str, step: int) -> bool:
         """True if a text has all words of a step's result, perhaps text by text in the same

@@ -203,11 +203,21 @@ class ReplayEvidence:
                 calls[fact] |= during
         return calls
 
-    def facts_in_prompt(self, result: ToolResult, call: int) -> set[str]:
+    @cached_property
+    def _last_facts(self) -> dict[int, set[str]]:
+        """These facts in the last prompt of each thread, by its call."""
+        calls = self._calls_with_facts.items()
+        return {
+            last: {fact for fact, with_fact in calls if with_fact >> last & 1}
+            for last in self.last_calls.values()
+        }
+
+    def facts_in_prompt(self, result: ToolResult, call: int) -> frozenset[str]:
         """The facts of a result that the prompt of a call has without the untruncated result."""
-        calls = self._calls_with_facts
-        known = self.session.facts.set_of(result.index) & calls.keys()
-        return {fact for fact in known if calls[fact] >> call & 1}
+        facts, calls = self.session.facts.set_of(result.index), self._calls_with_facts
+        if call in self._last_facts:
+            return facts & self._last_facts[call]
+        return frozenset(fact for fact in facts & calls.keys() if calls[fact] >> call & 1)
 
     def lost_facts(self, result: ToolResult, call: int) -> list[str]:
         """The facts of a result that the prompt of a call does not have, in order."""

@@ -24,6 +24,7 @@ _FORMS = tuple(
         r"(?<!\d)(?P<day>1[3-9]|2\d|3[01])/(?P<number>\d{1,2})/(?P<year>\d{4})(?!\d)",
     )
 )
+_YEAR = re.compile(r"\d{4}")
 _MONTH_AND_YEAR = re.compile(
     rf"\b{_NAME}.{{0,7}}\b\d{{4}}\b|\d[/.]\d{{4}}|\d{{4}}/\d", re.IGNORECASE
 )
@@ -69,7 +70,7 @@ def with_plain_moments(text: str) -> str:
     """
     if ":" in text:
         text = _HALF_DAY.sub(_plain_time, text)
-    if not _MONTH_AND_YEAR.search(text):
+    if not (_YEAR.search(text) and _MONTH_AND_YEAR.search(text)):
         return text
     for form in _FORMS[1:]:
         text = form.sub(_plain_date, text)

@@ -88,7 +88,8 @@ def parse_prefix(text: str, *, bare: bool = False) -> tuple[Any, int]:
     return value, position
 
 
-_SIMPLE = r"""(?:(?P<quote>["'])(?P<string>[^"'\\]*+)(?P=quote)|(?P<word>-?\d{1,15}+|true|false|null|True|False|None))"""
+_NUMBER = r"-?\d{1,15}+(?:\.\d{1,15}+)?+(?:[eE][-+]?\d{1,3}+)?+"
+_SIMPLE = rf"""(?:(?P<quote>["'])(?P<string>[^"'\\]*+)(?P=quote)|(?P<word>{_NUMBER}|true|false|null|True|False|None))"""
 _ENDED = r"\s*+(?:,\s*+|(?=[]}]))"
 _PAIR = re.compile(rf"""(?P<mark>["'])(?P<key>[^"'\\]*+)(?P=mark)\s*+:\s*+{_SIMPLE}{_ENDED}""")
 _ITEM = re.compile(_SIMPLE + _ENDED)
@@ -98,7 +99,9 @@ _ITEM = re.compile(_SIMPLE + _ENDED)
 def _simple_value(string: str | None, word: str) -> Any:
     if string is not None:
         return string
-    return SCALARS[word] if word in SCALARS else int(word)
+    if word in SCALARS:
+        return SCALARS[word]
+    return int(word) if word.lstrip("-").isdigit() else float(word)
 
 
 class _Cut(Exception):

@@ -134,6 +134,12 @@ class Excerpt:
         return None
 
     @cached_property
+    def lacks_words(self) -> bool:
+        """True for an excerpt that leaves out words."""
+        gaps = (place.between(self._text, self._full) for place in self._gaps or ())
+        return any(any(map(str.isalnum, gap.missing)) for gap in gaps)
+
+    @cached_property
     def without_halves(self) -> str:
         """The text without half words and half numbers next to gaps, which are left from a cut.
 

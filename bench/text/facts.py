@@ -284,10 +284,13 @@ def small_words_of(lines: Iterable[str]) -> frozenset[str]:
     >>> sorted(small_words_of(["wall W1 of Ann's user_1"]))
     ['of', 's', 'wall']
     """
-    words = set[str]()
+    ascii_lines: list[str] = []
+    others: list[str] = []
     for line in dict.fromkeys(lines):
-        words.update(_SMALL_WORD.findall(line))
-    return frozenset(words)
+        (ascii_lines if line.isascii() else others).append(line)
+    words = {*"\n".join(ascii_lines).translate(_WORDS_APART).split()}
+    small = {word for word in words if word.isalpha() and word.islower()}
+    return frozenset(small.union(*map(_SMALL_WORD.findall, others)))
 
 
 def anchor(fact: str) -> str:
@@ -324,8 +327,8 @@ def _flat_words(line: str) -> list[str]:
     return _RUN.findall(line.casefold())
 
 
-_WORDS_ALONE = {
-    code: char.lower() if _RUN.fullmatch(char) else " "
-    for code, char in enumerate(map(chr, range(128)))
+_WORDS_APART = {
+    code: char if _RUN.fullmatch(char) else " " for code, char in enumerate(map(chr, range(128)))
 }
-"""Each sign of ASCII as flat text has it."""
+_WORDS_ALONE = {code: char.lower() for code, char in _WORDS_APART.items()}
+"""Each sign of ASCII as a text of nothing but words has it, and as flat text has it."""

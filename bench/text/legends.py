@@ -73,20 +73,32 @@ def written_out(text: str, known: str) -> str:
     return "\n".join(lines).strip("\n")
 
 
-_unescaped = lru_cache(maxsize=64)(unescape)
-"""The unescaped text, cached for a text that many others are compared with."""
-
-
-@lru_cache(maxsize=64)
-def _exact_words(text: str) -> frozenset[str]:
-    """The words of a text."""
-    return frozenset(_WORD.findall(text))
+_unescaped, _folded = lru_cache(maxsize=64)(unescape), lru_cache(maxsize=64)(str.casefold)
+"""Other forms of a text, cached for one that many others are compared with."""
 
 
 @lru_cache(maxsize=64)
 def _words(text: str) -> frozenset[str]:
-    """The words of a text, as they are and in small letters."""
-    return _exact_words(text) | _exact_words(text.casefold())
+    """The words of a text."""
+    return frozenset(_WORD.findall(text))
+
+
+def _has_word(text: str, word: str) -> bool:
+    """True if a text has a word. All words are listed only if the first place is in another one.
+
+    >>> [_has_word("walls of a wall", word) for word in ("walls", "wall", "all", "door")]
+    [True, True, False, False]
+    """
+    start = text.find(word)
+    if start < 0:
+        return False
+    beside = f"{text[max(0, start - 1) : start]}{text[start + len(word) : start + len(word) + 1]}"
+    return _WORD.search(beside) is None or word in _words(text)
+
+
+def _has_in_any_case(text: str, word: str) -> bool:
+    """True if a text has a word in small letters, as it is or with all of its letters small."""
+    return _has_word(text, word) or _has_word(_folded(text), word)
 
 
 def _legends(lines: list[str], known: str) -> dict[int, dict[str, str]]:
@@ -130,10 +142,10 @@ def _meanings(line: str, known: str) -> dict[str, str]:
     bare = line.strip()
     if not 2 < len(bare) <= _MOST_CHARS:
         return {}
-    if (mapping := _MAPPING.fullmatch(bare)) is not None:
+    if bare[-1] == "}" and (mapping := _MAPPING.fullmatch(bare)) is not None:
         return dict(_of_mapping(mapping[1], known))
     bare = bare[1:-1] if bare[0] + bare[-1] in ("()", "[]") else bare
-    quoted = [(match[1], match[2]) for match in _QUOTED.finditer(bare)]
+    quoted = [(it[1], it[2]) for it in _QUOTED.finditer(bare)] if '="' in bare else []
     if quoted and _FEW_WORDS.fullmatch(_QUOTED.sub("", bare)):
         return dict(quoted) if all(_explains(*pair, known) for pair in quoted) else {}
     heading = _HEADING.match(bare)
@@ -158,8 +170,13 @@ def _of_mapping(text: str, known: str) -> list[tuple[str, str]]:
         meanings = parse_json(text)
         if len(meanings) == 1 and isinstance(inner := next(iter(meanings.values())), dict):
             meanings = inner  # under a label
-        pairs = [_as_explained(name, meaning, known) for name, meaning in meanings.items()]
-        return [pair for pair in pairs if pair] if all(pairs) else []
+        pairs: list[tuple[str, str]] = []
+        for name, meaning in meanings.items():
+            pair = _as_explained(name, meaning, known)
+            if pair is None:
+                return []
+            pairs.append(pair)
+        return pairs
     return []
 
 
@@ -167,7 +184,8 @@ def _as_explained(name: str, meaning: object, known: str) -> tuple[str, str] | N
     """A name with its meaning, both in quotation marks if a known text has the name without them;
     None if it is no name.
     """
-    if not isinstance(meaning, str):
+    is_key = f'"{name}"' in known and _WORD.fullmatch(name) is not None
+    if not isinstance(meaning, str) or is_key:
         return None
     quoted = json.dumps(meaning, ensure_ascii=False)
     if _explains(name, meaning, known):
@@ -183,12 +201,13 @@ def _explains(name: str, meaning: str, known: str) -> bool:
     if name.startswith('"'):
         is_known = name in known
     elif len(word) > _SIGN_CHARS:
-        is_known = word.casefold() in _words(known)
+        is_known = _has_in_any_case(known, word.casefold())
     elif _WORD.fullmatch(name) is None:
         is_known = re.search(_as_word(name), known) is not None
     else:
-        is_known = name in _exact_words(known)
+        is_known = _has_word(known, name)
     if name.isdigit() or is_known:
         return False
     words = _WORD.findall(meaning.casefold())
-    return meaning.casefold() in _NOTHING or (bool(words) and _words(known).issuperset(words))
+    is_said = bool(words) and all(_has_in_any_case(known, word) for word in words)
+    return is_said or meaning.casefold() in _NOTHING

@@ -114,6 +114,8 @@ class ResultLines:
     def _with_other_value(self, words: Sequence[str]) -> str:
         """The only short line that begins as some words do, if the number at its end is that of
         another line; "" without one."""
+        if not words or not words[-1][0].isdigit():
+            return ""
         own = self._of_short.get(" ".join(words[:-1]), [])
         is_other = len(own) == 1 and words[-1] in self._last_words
         return own[0][0] if is_other and not same_value(words[-1], own[0][1]) else ""

@@ -67,6 +67,8 @@ def out_of_order(text: str, original: str) -> str:
     ['', '', 'b', '']
     """
     lines = [*filter(None, map(str.strip, text.split("\n")))]
+    if not all(line in original or omission_in(line, original) for line in lines):
+        return ""
     places = grouped(
         (line.strip(), at) for at, line in enumerate(original.split("\n")) if line.strip()
     )

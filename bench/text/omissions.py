@@ -68,7 +68,8 @@ def says_omission(kept: str, untruncated: str) -> str:
     ['', 'total: 9']
     """
     lines = kept.split("\n")
-    for line in lines:
+    may_say = len(lines) == 1 or any(_omissions(kept)) or _has_dots(kept)
+    for line in lines if may_say else ():
         if words := omission_in(line, untruncated):
             known = untruncated.split("\n") if len(lines) > 1 else [untruncated]
             if line not in known:
@@ -158,8 +159,12 @@ _OPENING = '…[("'
 def _omissions(line: str) -> Iterator[tuple[int, int]]:
     """Yield the places of words and dots for an omission in a line."""
     folded = line.translate(_FOLDED)
-    pattern = _WITH_DOTS if "..." in line or "…" in line else _OMISSION
+    pattern = _WITH_DOTS if _has_dots(line) else _OMISSION
     return (match.span() for match in pattern.finditer(folded))
+
+
+def _has_dots(text: str) -> bool:
+    return "..." in text or "…" in text
 
 
 _DENIAL_CHARS = 60

@@ -121,6 +121,10 @@ def is_about_itself(own: RewrittenResult, sentence: str) -> bool:
     """True if a sentence names lines, rows, values or what is left out, and claims no success or
     consent, nor a failure that the result does not name, or that there is none. In place of a
     failure, without a handle to it, every other word may be a claim."""
+    return own.once(("about itself", sentence), lambda: _is_about_itself(own, sentence))
+
+
+def _is_about_itself(own: RewrittenResult, sentence: str) -> bool:
     if own.failed and not (own.shows_line or own.handles):
         return is_all_small(sentence)
     words = WORD.findall(_OBJECT.sub(" ", sentence.casefold(), count=1))
@@ -129,17 +133,19 @@ def is_about_itself(own: RewrittenResult, sentence: str) -> bool:
         return False
     if SUCCESS.search(sentence) or is_consent(sentence):
         return False
-    failures = (failure[0].casefold() for failure in FAILURE.finditer(sentence))
-    new = [words for words in failures if words not in own.result.text.casefold()]
-    return not new and not (FAILURE.search(sentence) and _DENIED.search(sentence))
+    failures = [failure[0].casefold() for failure in FAILURE.finditer(sentence)]
+    if not failures:
+        return True
+    known = own.result.text.casefold()
+    return all(words in known for words in failures) and not _DENIED.search(sentence)
 
 
 def _new_text(own: RewrittenResult, purpose: Sequence[str]) -> str:
     """The words of an own text besides its result."""
     text, result = without(own.added, purpose), own.result
-    for other in own.session.equal_results(result):
-        if other.text == result.text:  # the same as that call gave
-            text = re.sub(rf"(?<!\w){re.escape(other.call_id)}(?!\w)", " ", text)
+    for call_id in own.session.call_ids[result.text]:  # the same as that call gave
+        if call_id in text:
+            text = re.sub(rf"(?<!\w){re.escape(call_id)}(?!\w)", " ", text)
     codes = exit_codes(text) if text.lstrip()[:1] != "{" else ()
     if codes and {*codes}.issubset(exit_codes(result.text)):
         text = EXIT_CODE.sub(" ", text)
@@ -156,18 +162,21 @@ def _new_words(own: RewrittenResult, text: str) -> frozenset[str]:
     """The words of a text that neither its result nor its call has. Names with digits, small words,
     words for all of some things, and half words at a cut do not count.
     """
-    known = own.session.words_of(own.result.index)
-    new = {
-        part
-        for word in {*own.session.messages.texts.flat(text).split()} - known
+    said = [
+        (word, part)
+        for word in {*own.session.messages.texts.flat(text).split()}
         if not any(map(str.isdigit, word))
         for part in WORD.findall(word)
-        if known.isdisjoint((part, part.removesuffix("s"))) and part not in _OF_ALL
-        if not is_small(part) and not is_unit(part)
-    }
+        if part not in _OF_ALL and not is_small(part) and not is_unit(part)
+    ]
+    is_directed = _FROM_TO.search(text) is not None
+    if not said and not is_directed:
+        return frozenset()
+    known = own.session.words_of(own.result.index)
+    new = {part for word, part in said if known.isdisjoint((word, part, part.removesuffix("s")))}
     if "null" in known:
         new -= {"none", "nil"}
-    if "from" not in known and _FROM_TO.search(text):
+    if is_directed and "from" not in known:
         new.add("from")
     if claims_repetition(own):  # which *changed* holds against the other results
         new = {word for word in new if not SAME.fullmatch(word)}

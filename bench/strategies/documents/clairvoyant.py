@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ...evidence.future import Future
+from ...evidence.future import Future, FutureNeed
 from ...model import Message
 from ...plugins.registry import register
 from .. import Window
@@ -36,6 +36,7 @@ class Clairvoyant:
     """
 
     def __init__(self) -> None:
+        self._needs: dict[str, FutureNeed] = {}
         self._alive: dict[str, None] = {}
         self._turns: list[Message] = []  # of the system and the user
         self._about: tuple[tuple[str, ...], tuple[str, ...]] = (), ()
@@ -45,7 +46,9 @@ class Clairvoyant:
         """The turns that stay, and one message with the facts that this or a later turn needs."""
         future = window.future
         assert future, "given to whoever declares needs_future"
-        needs = {need.fact: need for need in future.needs if need.thread == window.thread}
+        needs = self._needs = self._needs or {
+            need.fact: need for need in future.needs if need.thread == window.thread
+        }
         joined = {message.step for message in window.added}
         self._turns += (item for item in window.added if item.kind in ("system", "user"))
         standing = [item for item in self._turns if _stands(item, window.step, future)]
@@ -106,6 +109,5 @@ def densest(facts: tuple[str, ...], count: Callable[[str], int], future: Future)
     rows, line = ("\n".join(kept), " ".join(kept))
     as_read = map(future.search.texts.plain, (rows, line))
     mark = "" if [*as_read] == [rows, line] else ">"  # else it would be decoded as JSON
-    held = future.search.in_text(f"{mark}{rows}")
-    missing = [fact for fact in facts if fact not in held]
+    missing = [fact for fact in kept if fact not in future.search.in_text(fact)]
     return min((f"{mark}{s.join([*kept, *missing])}" for s in (" ", "\n")), key=count)
