@@ -5,6 +5,7 @@ A child imports this module and each session forks the child, so it imports litt
 
 from __future__ import annotations
 
+import contextlib
 import math
 import struct
 import time
@@ -18,9 +19,9 @@ from ..model.errors import SpecError
 LEAST_MIB = 256
 
 CODE = struct.Struct("=i")
-"""The exit code of a session's process, as the child sends it; 0 before it imports the code."""
+"""The exit code of a process, as the body of a message."""
 
-SPOILT = "it left its process unable to answer"
+SPOILT = "it left its process unable to answer — do not replace parts of Python or of the bench"
 
 _HEAD = struct.Struct("=cQ")
 _PIECE = 1 << 16  # of a size that malloc does not map anew each time
@@ -52,22 +53,24 @@ class Limits:
 
 
 class Frames:
-    """Messages on a socket, each with a kind of one byte, the length of its body, and the body."""
+    """Messages on a socket: a kind of one byte, the length of the body, and the body.
+
+    The kinds are R(equest), C(ount), A(nswer), (raised e)X(ception) and E(nd of the process).
+    """
 
     def __init__(self, pipe: socket) -> None:
-        self._pipe = pipe
-        self._received = bytearray()  # and not read yet
+        self.pipe = pipe
 
     def send(self, kind: bytes, body: bytes) -> None:
-        """Send a message; the kinds are R(equest), C(ount), A(nswer) and (raised e)X(ception)."""
-        self._pipe.sendall(_HEAD.pack(kind, len(body)) + body)
+        """Send a message. A failure shows when the next one is awaited."""
+        with contextlib.suppress(OSError):
+            self.pipe.sendall(_HEAD.pack(kind, len(body)) + body)
 
     def receive(self, room: float = math.inf, until: float = math.inf) -> tuple[bytes, bytes]:
         """The kind and the body of the next message.
 
-        Raises EOFError if the other end was closed, TimeoutError after the timeout of the socket,
-        and for pieces that come in after the time `until` of the monotonic clock, OverflowError for
-        a body of more than `room` bytes.
+        Raises EOFError if the other end was closed, TimeoutError at the time `until` of the
+        monotonic clock, OverflowError for a body of more than `room` bytes.
         """
         kind, length = _HEAD.unpack(self._read(_HEAD.size, until))
         if length > room:
@@ -75,17 +78,15 @@ class Frames:
         return kind, self._read(length, until)
 
     def _read(self, size: int, until: float) -> bytes:
-        """The next bytes from the process, at most until a time."""
-        while len(self._received) < size:
-            left = until - time.monotonic()
-            if left <= 0:
-                raise TimeoutError
-            if left < math.inf:
-                self._pipe.settimeout(left)
-            piece = self._pipe.recv(_PIECE)
+        data = bytearray()
+        while len(data) < size:
+            if until < math.inf:
+                left = until - time.monotonic()
+                if left <= 0:
+                    raise TimeoutError
+                self.pipe.settimeout(left)
+            piece = self.pipe.recv(min(size - len(data), _PIECE))
             if not piece:
                 raise EOFError
-            self._received += piece
-        data = bytes(self._received[:size])
-        del self._received[:size]
-        return data
+            data += piece
+        return bytes(data)

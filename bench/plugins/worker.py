@@ -9,10 +9,8 @@ All processes that a session started are ended before the next one begins, and w
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 import pickle
-import select
 import signal
 import socket
 import subprocess
@@ -37,8 +35,6 @@ _LONG = (
     "its answers, and what it counts, have more than {0.answer_bytes:,} bytes"
     " — answer less, or raise --limit memory=N"
 )
-
-
 _MOST_LATE = 3
 _GIVEN_UP = f"was late in {_MOST_LATE} runs in a row, so it was not asked again"
 
@@ -52,23 +48,23 @@ class Child:
     returns.
 
     It starts before the first session, and again after it died. `prepare` and its arguments can be
-    pickled. A forked process, and a copy, has a child of its own.
-    `modules` are the bench's modules to import before any limit applies. With `other_hashes` its
-    sets are in another order than PYTHONHASHSEED sets.
+    pickled. A forked process, and a copy, has a child of its own. With `other_hashes` its sets are
+    in another order than PYTHONHASHSEED sets.
     """
 
     def __init__(
         self,
         prepare: Callable[[], Any],
-        modules: tuple[str, ...] = (),
         limits: Limits | None = None,
         other_hashes: bool = False,
     ) -> None:
-        self._given = prepare, modules, limits or Limits(), other_hashes
+        self._given = prepare, limits or Limits(), other_hashes
         self._lock = threading.RLock()
-        self._process: _Process | None = None
-        self._end: Callable[[], object] = lambda: None
         self._late: Counter[bytes] = Counter()  # sessions in a row, by their work
+        self._owner = 0  # the process that started it; 0 before
+        self._last: Session | None = None
+        self._next: Session | None = None
+        self._end: Callable[[], object] = lambda: None
 
     def __reduce__(self) -> Any:
         return Child, self._given
@@ -82,66 +78,35 @@ class Child:
             yield GivenUp()
             return
         with self._lock:
-            process = self._started()
-            session = process.session()
+            if self._owner != os.getpid() or not (self._last and self._last.has_ended()):
+                self.stop()
+                self._start()
+            session = self._last = self._next or self._session()
+            session.send(b"R", sent)
             try:
-                with session.pipe:
-                    session.send(sent)
-                    yield session
+                yield session
             finally:
                 if session.is_late:
                     self._late[sent] += 1
                     self.stop()
-                elif session.has_answered:
+                else:
                     self._late.pop(sent, None)
-                    process.prepare_session()
+                    session.end()
+                    self._next = self._session()  # begins while this process does something else
 
-    def _started(self) -> _Process:
-        """The child of this process, which starts now if there is none."""
-        if self._process is None or not self._process.is_ready():
-            self.stop()
-            self._process = _Process(*self._given)
-            self._end = weakref.finalize(self, self._process.end)
-        return self._process
-
-    def stop(self) -> None:
-        """End the child and all that it started."""
-        self._end()
-        self._process = None
-
-
-def _is_closed(control: socket.socket) -> bool:
-    """True if nobody has the other end of a socket."""
-    events = select.poll()
-    events.register(control, 0)
-    return bool(events.poll(0))
-
-
-class _Process:
-    """A child process that runs, and its sessions."""
-
-    def __init__(
-        self,
-        prepare: Callable[[], Any],
-        modules: tuple[str, ...],
-        limits: Limits,
-        other_hashes: bool,
-    ) -> None:
-        """Start the child, and send it the code to import."""
+    def _start(self) -> None:
+        """Start the child, and wait until it is about to import the code."""
         if not hasattr(os, "fork"):
             what = "code that is not part of the bench needs a system that can fork"
             raise SpecError(f"{what} — run it on Linux, macOS or WSL")
-        self.limits, self.owner = limits, os.getpid()
-        self._last: Session | None = None
-        self._prepared: Session | None = None
-        self.control, theirs = socket.socketpair()
-        given = modules, limits, pickle.dumps(prepare, pickle.HIGHEST_PROTOCOL)
-        request = pickle.dumps(given, pickle.HIGHEST_PROTOCOL)
+        self._owner = os.getpid()
+        self._control, theirs = socket.socketpair()
+        prepare, limits, other_hashes = self._given
+        request = pickle.dumps((prepare, limits), pickle.HIGHEST_PROTOCOL)
         same_path = f"import sys; sys.path[:] = {sys.path!r}"
         call = f"main({theirs.fileno()}, {len(request)})"
-        code = f"{same_path}; from bench.plugins.child import main; {call}"
         self._process = subprocess.Popen(
-            [sys.executable, "-B", "-u", "-c", code],
+            [sys.executable, "-B", "-u", "-c", f"{same_path}; from {_MODULE} import main; {call}"],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -150,70 +115,51 @@ class _Process:
             start_new_session=True,
         )
         theirs.close()
-        self._printing = threading.Thread(target=_print, args=(self._process.stdout,), daemon=True)
-        self._printing.start()
+        printing = threading.Thread(target=_print, args=(self._process.stdout,), daemon=True)
+        printing.start()
+        about = self._owner, self._process, printing, self._control
+        self._end = weakref.finalize(self, _end, *about)
+        self._control.settimeout(_START_S)
         with contextlib.suppress(OSError):  # one that died is noticed by the session
-            self.control.sendall(request)
+            self._control.sendall(request)
+            self._control.recv(1)
 
-    def is_ready(self) -> bool:
-        """True if this very process uses it, its last session has ended, and the child goes on."""
-        if self.owner != os.getpid():
-            return False
-        has_ended = self._last is None or self._last.exit_code is not None
-        return has_ended and not _is_closed(self.control)
+    def _session(self) -> Session:
+        """A session, whose process starts now."""
+        here, there = socket.socketpair()
+        with there, contextlib.suppress(OSError):  # the child died: nobody has the other end
+            socket.send_fds(self._control, [b"\0"], [there.fileno()])
+        _, limits, _ = self._given
+        return Session(here, limits, self._process)
 
-    def session(self) -> Session:
-        """A new session."""
-        if self._last is None:
-            self._await_start()
-        self._last, self._prepared = self._prepared or Session(self), None
-        return self._last
+    def stop(self) -> None:
+        """End the child and all that it started."""
+        self._end()
+        self._owner, self._last, self._next = 0, None, None
 
-    def prepare_session(self) -> None:
-        """Let the next session's process start now, while this one does something else."""
-        self._prepared = Session(self)
 
-    def _await_start(self) -> None:
-        """Wait until the child is about to import the code."""
-        self.control.settimeout(_START_S)
+_MODULE = "bench.plugins.child"
+
+
+def _end(
+    owner: int,
+    process: subprocess.Popen[bytes],
+    printing: threading.Thread,
+    control: socket.socket,
+) -> None:
+    """End a child and all processes that it started; in a fork of the owner only close the
+    socket."""
+    if os.getpid() == owner:
         with contextlib.suppress(OSError):
-            self.control.recv(CODE.size)
-
-    def exit_code(self, seconds: float) -> int | None:
-        """The exit code of a session's process as the child reports it, else the exit code of the
-        child.
-
-        None where neither arrives in time.
-        """
-        self.control.settimeout(seconds)
-        try:
-            data = self.control.recv(CODE.size)
-        except TimeoutError:
-            return None
-        except OSError:  # it died before it read all that was sent
-            data = b""
-        if data:
-            return int(CODE.unpack(data)[0])
+            # Also where a fork of this process has the socket too.
+            control.shutdown(socket.SHUT_RDWR)
         with contextlib.suppress(subprocess.TimeoutExpired):
-            return self._process.wait(seconds)
-        return None
-
-    def end(self) -> None:
-        """End the child and all processes that it started; in a fork of the owner only close the
-        sockets."""
-        if os.getpid() == self.owner:
-            with contextlib.suppress(OSError):
-                # Also where a fork of this process has the socket too.
-                self.control.shutdown(socket.SHUT_RDWR)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(_CLEANS_S)
-            with contextlib.suppress(OSError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
-            self._printing.join(1.0)
-        self.control.close()
-        if self._prepared is not None:
-            self._prepared.pipe.close()
+            process.wait(_CLEANS_S)
+        with contextlib.suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        printing.join(1.0)
+    control.close()
 
 
 def _environment(other_hashes: bool) -> dict[str, str]:
@@ -227,18 +173,17 @@ def _environment(other_hashes: bool) -> dict[str, str]:
     return {**kept, "TMPDIR": tempfile.gettempdir()}
 
 
-class Session:
+class Session(Frames):
     """One session's process of user code, from its first request to its last."""
 
-    def __init__(self, process: _Process) -> None:
-        self.pipe, theirs = socket.socketpair()
-        self.pipe.settimeout(process.limits.call_s)
-        self._frames = Frames(self.pipe)
-        self._process, self._limits = process, process.limits
-        self._room = process.limits.answer_bytes
-        self.is_late = self.has_answered = False
-        with theirs, contextlib.suppress(OSError):  # the child died: nobody has the other end
-            socket.send_fds(process.control, [b"\0"], [theirs.fileno()])
+    def __init__(self, pipe: socket.socket, limits: Limits, child: subprocess.Popen[bytes]) -> None:
+        super().__init__(pipe)
+        pipe.settimeout(limits.call_s)
+        self._limits, self._child = limits, child
+        self._room = limits.answer_bytes
+        self._kind = b""  # of the last message
+        self.is_late = False
+        weakref.finalize(self, pipe.close)
 
     def ask(self, request: bytes = b"", count: Callable[[bytes], int] | None = None) -> bytes:
         """The answer to a request, within the limits.
@@ -246,50 +191,57 @@ class Session:
         `count` counts tokens for the child. Raises NoAnswer, and what `count` raises.
         """
         until = time.monotonic() + self._limits.call_s
-        self.send(request)
+        self.send(b"R", request)
         while True:
-            kind, body = self._received(until)
-            if kind == b"C" and count is not None:
-                self.send(count(body).to_bytes(8, "big"))
-            elif kind == b"A":
-                self.has_answered = True
+            body = self._received(until)
+            if self._kind == b"C" and count is not None:
+                self.send(b"R", count(body).to_bytes(8, "big"))
+            elif self._kind == b"A":
                 return body
+            elif self._kind == b"X":
+                raise NoAnswer(one_line(body.decode("utf-8", "replace")))
+            elif self._kind == b"E" and len(body) == CODE.size:
+                raise _ended(*CODE.unpack(body))
             else:
-                raise NoAnswer(
-                    one_line(body.decode("utf-8", "replace")) if kind == b"X" else SPOILT
-                )
+                raise NoAnswer(SPOILT)
 
-    def send(self, body: bytes) -> None:
-        """Send some bytes. A failure to send shows when the answer is awaited."""
-        with contextlib.suppress(OSError):
-            self._frames.send(b"R", body)
-
-    @functools.cached_property
-    def exit_code(self) -> int | None:
-        """The exit code of its process, awaited; None where that does not end by itself."""
-        return None if self.is_late else self._process.exit_code(_ENDS_S)
-
-    def _received(self, until: float) -> tuple[bytes, bytes]:
-        """The next message of the process. Raises NoAnswer for a late, a too long or a missing
-        one."""
+    def _received(self, until: float) -> bytes:
+        """The body of the next message. Raises NoAnswer for a late, a too long or a missing one."""
         try:
-            kind, body = self._frames.receive(self._room, until)
-            self._room -= len(body)
-            return kind, body
+            self._kind, body = self.receive(self._room, until)
         except OverflowError:
             raise NoAnswer(_LONG.format(self._limits)) from None
         except TimeoutError:
             self.is_late = True
             raise NoAnswer(_LATE.format(self._limits)) from None
-        except (OSError, EOFError):
-            raise self._without_answer() from None
+        except (OSError, EOFError):  # the process above it ended too
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                raise _ended(self._child.wait(_ENDS_S)) from None
+            raise NoAnswer(SPOILT) from None
+        self._room -= len(body)
+        return body
 
-    def _without_answer(self) -> NoAnswer:
-        """The reason why the process gave no answer."""
-        if self.exit_code is None:
-            return NoAnswer(SPOILT)
-        end = how_ended(self.exit_code)
-        return NoAnswer(f"it ended its process ({end}) — return or raise, and do not exit")
+    def end(self) -> None:
+        """End the requests."""
+        with contextlib.suppress(OSError):
+            self.pipe.shutdown(socket.SHUT_WR)
+
+    def has_ended(self) -> bool:
+        """True if its process has ended, and with it all that it started; awaited for a few
+        seconds."""
+        until = time.monotonic() + _ENDS_S
+        try:
+            while True:
+                self._kind, _ = self.receive(self._limits.answer_bytes, until)
+        except EOFError:  # nobody has the other end
+            return self._kind == b"E"
+        except (OSError, OverflowError):
+            return False
+
+
+def _ended(code: int) -> NoAnswer:
+    """The error for a process that ended, with its exit code."""
+    return NoAnswer(f"it ended its process ({how_ended(code)}) — return or raise, and do not exit")
 
 
 class GivenUp:

@@ -41,7 +41,7 @@ class UserReader:
 
     def __init__(self, spec: str, base: Path) -> None:
         self._spec, self._base = spec, base
-        self._child = Child(functools.partial(_prepare, spec, base), (__name__,))
+        self._child = Child(functools.partial(_prepare, spec, base))
         try:
             self._ask("open", Document(Path(), ""))
         except TraceError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import pickle
 import sys
@@ -71,12 +72,17 @@ class Description(msgspec.Struct, frozen=True):
     is_broken: bool = False
 
 
+_EACH_REPLAY = "bench.replayer.serving"
+"""The module that each session needs, imported here once instead of in each fork."""
+
+
 class LoadedStrategies:
     """The strategies that a child loads before it forks for sessions."""
 
     def __init__(self, declared: Sequence[bytes], place: Place) -> None:
         self.place = place
         self.loaded: list[Strategy | BaseException] = []
+        importlib.import_module(_EACH_REPLAY)
         place.settle()
         here = os.getcwd()
         for sent in declared:

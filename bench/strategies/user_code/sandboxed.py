@@ -26,8 +26,6 @@ from .loaded import Description, LoadedStrategies, Place as Place, described
 
 _Described = tuple[tuple[str, ...], tuple[Description, ...]]
 _NO_FILE = "<dynamic-code>"  # as cloudpickle names every file
-_EACH_REPLAY = ("bench.replayer.serving",)
-"""Modules to import once in a child, instead of in each fork."""
 
 
 def load_strategies(
@@ -80,8 +78,8 @@ def _in_child(given: Sequence[Declaration], place: Place, tolerant: bool) -> lis
     """Strategies loaded in one child, or each in its own child if loading all together fails."""
     prepare = functools.partial(LoadedStrategies, tuple(map(_sent, given)), place)
     limits = Limits(hidden=(*place.hidden, *map(place.at_revision, place.hidden)))
-    child = Child(prepare, _EACH_REPLAY, limits)
-    another = Child(prepare, _EACH_REPLAY, limits, other_hashes=True)
+    child = Child(prepare, limits)
+    another = Child(prepare, limits, other_hashes=True)
     try:
         files, loaded = _descriptions_from(child, len(given))
     except NoAnswer as why:
