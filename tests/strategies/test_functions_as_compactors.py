@@ -14,7 +14,6 @@ from theirs import write
 from bench.model import Message, ModelTurn, ToolCall, UserTurn
 from bench.model.errors import SpecError
 from bench.strategies import Window, parse_strategy
-from bench.strategies.user_code.bridge import Bridge
 from bench.strategies.user_code.messages import AnthropicMessages, LangChainMessages
 
 
@@ -260,11 +259,13 @@ def test_a_repeated_id_is_matched_by_position():
 def test_langchain_updates_are_merged_by_id():
     messages = pytest.importorskip("langchain_core.messages")
     history = [Message(role="user", text=text, kind="user") for text in ("a", "b", "c")]
-    bridge = Bridge(LangChainMessages(), history)
-    update = {"messages": [messages.RemoveMessage(id=bridge.given[0].id), messages.HumanMessage("new")]}
-    assert [message.text for message in bridge.back(update)] == ["b", "c", "new"]
-    wiped = {"messages": [messages.RemoveMessage(id="__remove_all__"), messages.HumanMessage("new"), bridge.given[2]]}
-    back = Bridge(LangChainMessages(), history).back(wiped)
+    chat = LangChainMessages()
+    given = chat.show(history)
+    update = {"messages": [messages.RemoveMessage(id=given[0].id), messages.HumanMessage("new")]}
+    assert [message.text for message in chat.back(update)] == ["b", "c", "new"]
+    wiped = {"messages": [messages.RemoveMessage(id="__remove_all__"), messages.HumanMessage("new"), given[2]]}
+    assert chat.show(history)[2] is given[2]
+    back = chat.back(wiped)
     assert [message.text for message in back] == ["new", "c"]
     assert back[1] is history[2]
 
@@ -274,9 +275,8 @@ def test_a_system_message_in_the_middle_keeps_its_place():
         Message(role=role, text=text, kind=role)
         for role, text in (("system", "s"), ("user", "a"), ("system", "t"), ("user", "b"))
     ]
-    bridge = Bridge(AnthropicMessages(), history)
-    assert bridge.given == [{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]
-    assert bridge.back(None) == history
-    assert [
-        message.text for message in Bridge(AnthropicMessages(), history).back([{"role": "user", "content": "new"}])
-    ] == ["s", "new", "t"]
+    chat = AnthropicMessages()
+    assert chat.show(history) == [{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]
+    assert chat.back(None) == history
+    chat.show(history)
+    assert [message.text for message in chat.back([{"role": "user", "content": "new"}])] == ["s", "new", "t"]

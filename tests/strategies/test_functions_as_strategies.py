@@ -129,8 +129,8 @@ def test_a_function_without_a_slot_is_a_summarizer(tmp_path):
         ("mine.py:f:form=text", "unknown form 'text'"),
         ("mine.py:f:form=[str,dict]", "unknown form"),
         ("mine.py:two", "it takes text, txt"),
-        ("mine.py:of_record", "no form is called Record"),
-        ("mine.py:of_messages", "no form is called Message"),
+        ("mine.py:of_record", "unknown form .Record"),
+        ("mine.py:of_messages", "unknown form .Message"),
     ],
 )
 def test_the_error_names_an_unknown_or_missing_form_before_the_replay(tmp_path, spec, says):

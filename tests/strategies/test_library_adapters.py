@@ -12,7 +12,6 @@ from field import answer, histories
 from hypothesis import assume, given, strategies as st
 
 from bench.model import Message, ToolCall
-from bench.strategies.user_code.bridge import Bridge
 from bench.strategies.user_code.messages import LangChainMessages, OpenAIMessages
 
 FOLDER = Path(__file__).parents[2] / "docs" / "examples" / "libraries"
@@ -61,9 +60,9 @@ def history() -> list[Message]:
 
 
 def left_by(function: Any, messages: list[Message]) -> list[Message]:
-    bridge = Bridge(OpenAIMessages(), messages)
-    given = function(bridge.given)
-    return bridge.back(asyncio.run(given) if asyncio.iscoroutine(given) else given)
+    chat = OpenAIMessages()
+    given = function(chat.show(messages))
+    return chat.back(asyncio.run(given) if asyncio.iscoroutine(given) else given)
 
 
 class Nothing:
@@ -155,8 +154,8 @@ def test_the_adapter_for_langchain_gives_the_edited_messages() -> None:
     scope: dict[str, Any] = {}
     exec(compile(FILES["langchain"].replace("trigger=1000", "trigger=60"), "langchain", "exec"), scope)
     before = history()[1:]
-    bridge = Bridge(LangChainMessages(), before)
-    after = bridge.back(scope["langchain"](bridge.given))
+    chat = LangChainMessages()
+    after = chat.back(scope["langchain"](chat.show(before)))
     assert [(m.step, m.text) for m in after] == with_old_results_as(before, 2, "[cleared]")
 
 

@@ -10,7 +10,6 @@ from ...model import RouteDecision
 from ...model.errors import SpecError, StrategyError
 from ...plugins.registry import OBJECT, OfKind, register
 from .. import RECORDED
-from ..user_code.bridge import Bridge
 from ..user_code.messages import LangChainMessages
 
 START, NAME = "__start__", "langgraph"
@@ -87,7 +86,7 @@ class LangGraphRouter:
             fields = {item.name: item for item in dataclasses.fields(schema)}
         given = {key: state[key] for key in fields if key in state}
         if "messages" in fields:
-            given["messages"] = Bridge(LangChainMessages(), state.get("prompt", ())).given
+            given["messages"] = LangChainMessages().show(state.get("prompt", ()))
         return schema(**given) if is_dataclass or hasattr(schema, "model_validate") else given
 
 

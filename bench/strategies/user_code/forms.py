@@ -9,16 +9,51 @@ from __future__ import annotations
 import inspect
 import re
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from types import UnionType
+from types import NoneType, UnionType
 from typing import Any, NamedTuple
 
 from ...model import Message, Record, ToolResult
 from ...model.errors import SpecError, nearest
 from ...plugins.registry import Plugin, declared_parameters
 from ...plugins.spec import COMMAND
-from ..slots import Execution, Window
+from ..slots import Window
+from .messages import AnthropicMessages, LangChainMessages, OpenAIMessages
+
+
+class Given:
+    """The values of a slot for one function: `values` are those of this call, `records` those that
+    an evaluator was given in this run so far."""
+
+    def __init__(self) -> None:
+        self.values: tuple[Any, ...] = ()
+        self.records: list[Record] = []
+        self.chat: OpenAIMessages | None = None  # that was asked for in this call
+        self._chats: dict[type, OpenAIMessages] = {}
+
+    def next(self, kind: str, values: tuple[Any, ...]) -> None:
+        """Begin a call."""
+        self.values, self.chat = values, None
+        if kind == "evaluator":
+            self.records.append(values[0])
+
+    @property
+    def first(self) -> Any:
+        """The first value of this call."""
+        return self.values[0]
+
+    def messages(self, interface: type[OpenAIMessages], *beside: str) -> list[Any]:
+        """The history of this call as messages of an interface."""
+        first = self.first
+        history = first.messages if isinstance(first, Window) else first.get("prompt", ())
+        if interface not in self._chats:
+            self._chats[interface] = interface(*beside)
+        self.chat = self._chats[interface]
+        return self.chat.show(history)
+
+
+# ---------------------------------------------------------------- results and records
 
 
 class Lookup(dict[str, Any]):
@@ -59,8 +94,9 @@ def raw_mapping(result: ToolResult) -> dict[str, Any]:
         "is_success": result.success,
         "output": result.text,
         "error_message": result.error or "",
+        "error_details": [],
+        "structured_output": [],
     }
-    script |= {"error_details": [], "structured_output": []}
     listed = result.data if isinstance(result.data, Mapping) else script
 
     def spelled_otherwise(key: str) -> Any:
@@ -85,27 +121,96 @@ def execution_mapping(record: Record) -> dict[str, Any]:
     }
 
 
-_RESULT = {"ToolResult": "ToolResult", "str": "str", "dict": "mapping", "value": "value"}
-_CHAT = {name: name for name in ("openai", "langchain", "anthropic")}
-FORMS: dict[str, dict[str, str]] = {
+def _step(given: Given) -> dict[str, Any]:
+    """The step of a plan of document 004 that was executed."""
+    return {"function_name": given.first.function, "parameters": given.first.arguments}
+
+
+def _execution(given: Given) -> dict[str, Any]:
+    """The execution of document 004 that is evaluated."""
+    return {**execution_mapping(given.first), "step": _step(given)}
+
+
+def _evaluations(given: Given) -> list[Any]:
+    """The evaluations before this one."""
+    return list(given.values[1])
+
+
+def _execution_state(given: Given) -> dict[str, Any]:
+    """The state of document 004 at an evaluation."""
+    return {
+        "execution_history": [execution_mapping(item) for item in given.records],
+        "current_step_index": len(given.records),
+        "step_evaluation_history": _evaluations(given),
+    }
+
+
+def graph_state(given: Given) -> dict[str, Any]:
+    """A graph's state, with the history as its `messages`, without the system prompt.
+
+    A router's messages are built only when its function asks for them.
+    """
+
+    def messages(key: str) -> Any:
+        if key != "messages":
+            raise KeyError(key)
+        return given.messages(LangChainMessages, "system")
+
+    if isinstance(given.first, Window):
+        return {"messages": messages("messages")}
+    return Lookup(given.first, messages)
+
+
+# ---------------------------------------------------------------- forms
+
+Argument = Callable[[Given], Any]
+"""A function that builds an argument from the values of a slot."""
+
+
+def _first(given: Given) -> Any:
+    return given.first
+
+
+_RESULT: dict[str, Argument] = {
+    "ToolResult": _first,
+    "str": lambda given: given.first.text,
+    "dict": lambda given: raw_mapping(given.first),
+    "value": lambda given: given.first.value,
+}
+_CHAT: dict[str, Argument] = {
+    "openai": lambda given: given.messages(OpenAIMessages),
+    "langchain": lambda given: given.messages(LangChainMessages),
+    "anthropic": lambda given: given.messages(AnthropicMessages),
+}
+FORMS: dict[str, dict[str, Argument]] = {
     "summarizer": _RESULT,
     "store": _RESULT,
-    "compactor": {**_CHAT, "state": "graph_state", "Window": "Window", "Message": "Message"},
-    "evaluator": {"Record": "Record", "dict": "execution", "state": "execution_state"},
-    "router": {"state": "graph_state", **_CHAT},
-    "consumer": {"Execution": "Execution"},
+    "compactor": {
+        **_CHAT,
+        "state": graph_state,
+        "Window": _first,
+        "Message": lambda given: list(given.first.messages),
+    },
+    "evaluator": {"Record": _first, "dict": _execution, "state": _execution_state},
+    "router": {"state": graph_state, **_CHAT},
+    "consumer": {"Execution": _first},
 }
 """The forms of each slot by name, its default first, each with the argument that it is."""
 
-_STORE_004 = ("step", "value", "success", "function")
+_STORE_004: tuple[Argument, ...] = (
+    _step,
+    _RESULT["value"],
+    lambda given: given.first.success,
+    lambda given: given.first.function,
+)
 """The parameters of document 004's store: step, result, success, name of the function."""
 
 
 class Form(NamedTuple):
-    """The form of one function: its name, and its arguments by the names of `functions.py`."""
+    """The form of one function: its name, and its arguments."""
 
     name: str
-    arguments: tuple[str, ...]
+    arguments: tuple[Argument, ...]
 
 
 def with_form(plugin: Plugin) -> Plugin:
@@ -132,8 +237,7 @@ def form_of(kind: str, function: Callable[..., Any], name: str, written: Any = N
     >>> form_of("summarizer", short, "short").name, form_of("compactor", len, "len").name
     ('str', 'openai')
     """
-    known, declared = FORMS[kind], declared_parameters(function)
-    form, what = written, f"{kind} {name!r}"
+    known, declared, what = FORMS[kind], declared_parameters(function), f"{kind} {name!r}"
     named = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD
     by_position = [item for item in declared or () if item.kind not in named]
     if declared is not None and not by_position:
@@ -141,11 +245,8 @@ def form_of(kind: str, function: Callable[..., Any], name: str, written: Any = N
             f"{what}: it takes nothing, and a slot gives one value — give it a parameter"
         )
     parameters = [item for item in by_position if item.kind is not item.VAR_POSITIONAL]
-    if form is None and parameters:
-        annotation = _type_of(parameters[0])
-        form = _form_named(kind, annotation)
-        _require_given(annotation, known, what)
-    form = form or next(iter(known))
+    annotated = _form_named(kind, parameters[0].annotation) if parameters else None
+    form = written or annotated or next(iter(known))
     if not isinstance(form, str) or form not in known:
         raise SpecError(f"{what}: unknown form {form!r}{nearest(str(form), known)}")
     needed = [item for item in parameters if item.default is item.empty]
@@ -154,21 +255,11 @@ def form_of(kind: str, function: Callable[..., Any], name: str, written: Any = N
     if kind == "store" and len(needed) in (3, 4):
         return Form(form, _STORE_004[: len(needed)])
     if kind == "evaluator" and len(needed) == 2:
-        second = _form_named(kind, _type_of(needed[1]))
-        wants_state = second in ("dict", "state")
-        return Form(form, (known[form], known["state"] if wants_state else "evaluations"))
+        wants_state = _form_named(kind, needed[1].annotation) in ("dict", "state")
+        return Form(form, (known[form], known["state"] if wants_state else _evaluations))
     names = ", ".join(item.name for item in needed)
     hint = "wrap it, or give the others defaults"
     raise SpecError(f"{what}: it takes {names}, and a slot gives one value — {hint}")
-
-
-def _require_given(annotation: Any, known: Mapping[str, str], what: str) -> None:
-    """Raise SpecError for a type of the bench that is not among a slot's forms."""
-    for item in (annotation, *typing.get_args(annotation)):
-        is_ours = isinstance(item, type) and item.__module__.startswith("bench.")
-        if is_ours and item.__name__ not in known:
-            forms = ", ".join(known)
-            raise SpecError(f"{what}: no form is called {item.__name__} — known: {forms}")
 
 
 _DIALECT = re.compile(
@@ -176,44 +267,49 @@ _DIALECT = re.compile(
 )
 """Finds the package of the classes in a list's annotation, in the annotation's repr."""
 
+_BY_NAME = {"dict": dict, "mapping": dict, "list": list, "sequence": list, "str": str}
+
 
 def _form_named(kind: str, annotation: Any) -> str | None:
-    """The form for an annotation in a slot; None if it names none."""
+    """The form that an annotation names in a slot; None if it names none."""
+    forms = {_form_of_type(FORMS[kind], item) for item in _alternatives(annotation)}
+    if len(forms) == 1:
+        return forms.pop()
+    return "value" if {"dict", "str"} <= forms else None
+
+
+def _alternatives(annotation: Any) -> Iterator[Any]:
+    """Yield the types of which a value may be, without None."""
     origin = typing.get_origin(annotation)
-    if origin is typing.Annotated:
-        return _form_named(kind, typing.get_args(annotation)[0])
-    if origin in (typing.Union, UnionType):
-        items = (item for item in typing.get_args(annotation) if item is not type(None))
-        forms = {_form_named(kind, item) for item in items}
-        if len(forms) == 1:
-            return forms.pop()
-        return "value" if {"dict", "str"} <= forms else None
-    known, plain = FORMS[kind], origin or annotation
-    name = getattr(plain, "__name__", "")
-    if not isinstance(plain, type) or plain in (str, ToolResult, Record, Window, Execution):
-        return name if name in known else None
+    if isinstance(annotation, str):  # a name that exists for the type checker alone
+        outer = annotation.partition("[")[0].rpartition(".")[2].lower()
+        yield _BY_NAME.get(outer)
+    elif origin is typing.Annotated:
+        yield from _alternatives(typing.get_args(annotation)[0])
+    elif origin in (typing.Union, UnionType):
+        yield from (item for item in typing.get_args(annotation) if item is not NoneType)
+    else:
+        yield annotation
+
+
+def _form_of_type(known: Mapping[str, Argument], annotation: Any) -> str | None:
+    """The form for a type; None if it names none. A type of the bench is the form of its name,
+    whether known or not."""
+    plain, parts = typing.get_origin(annotation) or annotation, typing.get_args(annotation)
+    if not isinstance(plain, type) or plain is inspect.Parameter.empty:
+        return None
+    if plain is str:
+        return "str" if "str" in known else None
+    if plain.__module__.startswith("bench."):
+        return plain.__name__
     if issubclass(plain, Mapping):
         has_history = "execution_history" in getattr(plain, "__annotations__", ())
         return "dict" if "dict" in known and not has_history else "state"
-    is_list = issubclass(plain, Iterable) and not issubclass(plain, bytes)
-    return _form_of_list(known, annotation) if is_list else None
-
-
-def _form_of_list(known: Mapping[str, str], annotation: Any) -> str | None:
-    """The form for a list annotation: messages if the slot has a history, else the value."""
+    if not issubclass(plain, Iterable) or issubclass(plain, bytes):
+        return None
+    if Message in parts:
+        return "Message"
     if "openai" not in known:
         return "value" if "value" in known else None
-    if Message in typing.get_args(annotation) and "Message" in known:
-        return "Message"
     dialect = _DIALECT.search(repr(annotation))
     return "openai" if dialect is None else dialect.lastgroup
-
-
-def _type_of(parameter: inspect.Parameter) -> Any:
-    """A parameter's declared type; None if it cannot be determined."""
-    if not isinstance(parameter.annotation, str):
-        return None if parameter.annotation is parameter.empty else parameter.annotation
-    # a name that exists for the type checker alone
-    outer = parameter.annotation.partition("[")[0].rpartition(".")[2].lower()
-    types = {"dict": dict, "mapping": dict, "list": list, "sequence": list, "str": str}
-    return types.get(outer)
