@@ -38,7 +38,7 @@ ADVICE = "bench_advice"
 _COMPARED = pytest.StashKey[dict[Path, "Compared | BenchError"]]()
 
 
-class GateFailed(Exception):
+class GateFailed(BenchError):
     """Gates that failed, or could not be decided."""
 
 
@@ -110,7 +110,7 @@ class ScenarioItem(pytest.Item):
             raise GateFailed("\n".join(broken))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        if isinstance(excinfo.value, GateFailed | BenchError):
+        if isinstance(excinfo.value, BenchError):
             return sayable(str(excinfo.value))
         return super().repr_failure(excinfo)
 
@@ -182,34 +182,28 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_cmdline_main(config: pytest.Config) -> Generator[None, _Code, _Code]:
-    """With `--bench-require-baseline` judge every scenario, even those that the session did not
-    run.
+    """With `--bench-require-baseline` judge every scenario at or below the paths of the command
+    line, else of the project, even those that the session did not run.
     """
     code = yield
     succeeded = code in (None, pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
     if not succeeded or not _is_required(config) or hasattr(config, "workerinput"):
         return code
-    required = _required(config)
-    broken = [line for path in required for line in _required_failures(path, config)]
-    broken += [] if required else ["there is no scenario below the paths of the command line"]
-    for line in broken:
-        config.get_terminal_writer().line(sayable(f"bench: required: {line}"))
-    return pytest.ExitCode.TESTS_FAILED if broken else code
-
-
-def _required_failures(path: Path, config: pytest.Config) -> list[str]:
-    try:
-        return [f"{path}: {line}" for line in failures(judged(path, config), config)]
-    except BenchError as error:
-        return [f"{path}: {error}"]
-
-
-def _required(config: pytest.Config) -> list[Path]:
-    """The scenarios at or below the paths of the command line, else of the project."""
     asked = config.invocation_params
     arguments = [text for text in config.args if text in asked.args] or [str(config.rootpath)]
     places = [Path(asked.dir, text.partition("::")[0]).resolve() for text in arguments]
-    return list(dict.fromkeys(path for place in places for path in _scenarios(place)))
+    broken: list[str] = []
+    required = dict.fromkeys(path for place in places for path in _scenarios(place))
+    for path in required:
+        try:
+            broken += [f"{path}: {line}" for line in failures(judged(path, config), config)]
+        except BenchError as error:
+            broken.append(f"{path}: {error}")
+    if not required:
+        broken.append("there is no scenario below the paths of the command line")
+    for line in broken:
+        config.get_terminal_writer().line(sayable(f"bench: required: {line}"))
+    return pytest.ExitCode.TESTS_FAILED if broken else code
 
 
 def _scenarios(place: Path) -> Iterator[Path]:

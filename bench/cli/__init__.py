@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from typing import NoReturn
 
 import click
 
@@ -16,7 +17,6 @@ from .audit import audit
 from .importing import import_
 from .listing import list_
 from .options import every_command
-from .outcome import Concluded
 from .run import run
 from .saying import hush, prepare_streams, say
 from .show import show
@@ -44,18 +44,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     prepare_streams()
     given = None if arguments is None else list(arguments)
     try:
-        cli.main(given, prog_name="bench", standalone_mode=False)
+        code = cli.main(given, prog_name="bench", standalone_mode=False)
     except BenchError as error:
         debugged(error)
         _fail(one_line(error), error.exit_code)
-    except click.exceptions.Exit as done:
-        raise SystemExit(done.exit_code) from None
     except click.ClickException as error:
         _fail(_mistake(error), 2)
     except (click.Abort, KeyboardInterrupt):
         _fail("interrupted", 130)
-    except Concluded:
-        raise
     except SystemExit as error:  # click's own: 1 is a broken pipe, and would say that a gate failed
         hush()
         raise SystemExit(_NOBODY_READS if error.code == 1 else error.code) from None
@@ -67,6 +63,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except BaseException as error:  # exit code 1 says that a gate failed, and 0 that all hold
         debugged(error)
         _fail(defect(error), 2)
+    if code is not None:
+        raise SystemExit(code)
 
 
 def _mistake(error: click.ClickException) -> str:
@@ -76,7 +74,7 @@ def _mistake(error: click.ClickException) -> str:
     return f"{path}: {one_line(error.format_message())} See `{path} --help`."
 
 
-def _fail(message: str, code: int) -> None:
+def _fail(message: str, code: int) -> NoReturn:
     """Print an error and exit."""
     hush()
     with contextlib.suppress(OSError):  # nobody reads it, and the exit code still counts

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from .options import FILE, of_model, require_reports, warn_unlisted
+from .options import FILE, all_tables, of_model, require_reports, warn_unlisted
 from .saying import progress_line, say
 
 
@@ -15,7 +15,7 @@ from .saying import progress_line, say
 @click.option("-o", "--output", "outputs", multiple=True, type=FILE, metavar="FILE",
               help="Write all of it: .html, .md or .json. May be given several times.")  # fmt: skip
 @of_model
-@click.option("-v", "--verbose", is_flag=True, help="Print all tables.")
+@all_tables
 def audit(
     sessions: tuple[str, ...], outputs: tuple[Path, ...], model: str | None, verbose: bool
 ) -> None:

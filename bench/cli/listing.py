@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator, Sequence
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import click
 
@@ -59,49 +59,41 @@ def _lines(kind: str, words: Sequence[str]) -> Iterator[str]:
     """Yield a line on each plug-in of a kind; with words several lines on those that have all of
     them."""
     wanted = [word.lower() for word in words]
-    items = [item for item in _listed(kind) if item.has_all(wanted, f"{kind}s")]
-    wide = min(max((len(item.name) for item in items), default=0), 32)
-    for item in items:
+    items = [
+        (name, summary, *more)
+        for name, summary, *more in _listed(kind)
+        if all(word in f"{kind}s {name} {summary}".lower() for word in wanted)
+    ]
+    wide = min(max((len(name) for name, *_ in items), default=0), 32)
+    for name, summary, settings, source in items:
         if not words:
-            yield f"  {item.name:<{wide}}  {item.summary}"
+            yield f"  {name:<{wide}}  {summary}"
             continue
-        yield f"  {item.name}{item.settings}"
-        yield f"      {item.summary}"
-        if item.source:
-            yield f"      Source: {item.source}"
+        yield f"  {name}{settings}"
+        yield f"      {summary}"
+        if source:
+            yield f"      Source: {source}"
 
 
-class _Item(NamedTuple):
-    """One thing to list, in words."""
-
-    name: str
-    summary: str
-    settings: str = ""
-    source: str = ""
-
-    def has_all(self, words: Sequence[str], kind: str) -> bool:
-        return all(word in f"{kind} {self.name} {self.summary}".lower() for word in words)
-
-
-def _listed(kind: str) -> Iterator[_Item]:
-    """Yield everything of a kind."""
+def _listed(kind: str) -> Iterator[tuple[str, str, str, str]]:
+    """Yield everything of a kind, each as its name, summary, settings and source."""
     from ..metrics import metrics
     from ..plugins.registry import entries
     from ..strategies.portfolio import REFERENCES
 
     if kind == "reference":
         for name, slots in REFERENCES.items():
-            yield _Item(name, slots or "what the recording did")
+            yield name, slots or "what the recording did", "", ""
     elif kind == "metric":
         for name, metric in metrics().items():
             info = metric.info
             adds = f"  {info.unit}, {info.better} is better, {info.aggregate}"
-            yield _Item(name, info.label, adds, metric.entry.source)
+            yield name, info.label, adds, metric.entry.source
     else:
         for name, entry in entries(kind).items():
             at, loop = entry.meta.get("at"), entry.meta.get("loop")
             routes = (f"  at {at}" if at else "") + (f", a loop is {loop}" if loop else "")
-            yield _Item(name, _summary(entry.doc), _parameters(entry) + routes, entry.source)
+            yield name, _summary(entry.doc), _parameters(entry) + routes, entry.source
 
 
 def _summary(doc: str) -> str:

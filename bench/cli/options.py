@@ -56,12 +56,13 @@ def warn_unlisted(model: str | None) -> None:
 of_model = click.option(
     "--model", metavar="NAME", help="The model of recordings that name none: for prices, window and encoding.",
 )  # fmt: skip
+all_tables = click.option("-v", "--verbose", is_flag=True, help="Print all tables.")
 
 
 # ---------------------------------------------------------------- outputs
 
 
-_BEGINS = b'"first_line"'  # stands at the beginning of each report in JSON
+_BEGINS = b'"first_line"'  # stands in the first bytes of each report in JSON
 
 
 def require_reports(outputs: Sequence[Path]) -> None:
@@ -69,11 +70,9 @@ def require_reports(outputs: Sequence[Path]) -> None:
     recording."""
     require_place(outputs)
     for path in outputs:
-        if path.suffix.lower() == ".json" and path.is_file() and _BEGINS not in _beginning(path):
-            what = "is no report, and writing one there would destroy it"
-            raise BenchError(f"{path}: {what} — give another file")
-
-
-def _beginning(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(40)
+        if path.suffix.lower() == ".json" and path.is_file():
+            with path.open("rb") as file:
+                is_report = _BEGINS in file.read(40)
+            if not is_report:
+                what = "is no report, and writing one there would destroy it"
+                raise BenchError(f"{path}: {what} — give another file")

@@ -1,4 +1,5 @@
-"""The end of a command with gates: its output and its exit code."""
+"""The end of `bench run`: its text for people, and annotations and the summary of a job in GitHub
+Actions."""
 
 from __future__ import annotations
 
@@ -6,11 +7,11 @@ import os
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .github import append_summary, inside_actions, workflow_commands
+from ..model.errors import BenchError, visible
 from .saying import obey, say
 
 if TYPE_CHECKING:
@@ -19,9 +20,7 @@ if TYPE_CHECKING:
 NARROWEST, WIDEST, WIDTH = 60, 140, 100
 """The fewest and the most columns to use on a terminal, and the columns for a pipe."""
 
-
-class Concluded(SystemExit):
-    """The end of a command with gates, with their exit code."""
+_WORDS = {"fail": "failed", "undecided": "undecided", "pass": "passed", "skipped": "skipped"}
 
 
 def screen(comparisons: Sequence[Compared], *, verbose: bool) -> str:
@@ -53,14 +52,68 @@ def print_outcome(
     if inside_actions():
         for line in workflow_commands(comparisons, files):
             obey(line)
-        append_summary(comparisons)
+        _append_summary(comparisons)
     if len(comparisons) > 1 or comparisons[0].gates:
-        say(_gates_line(comparisons, code))
+        counted: Counter[str] = Counter(gate.outcome for item in comparisons for gate in item.gates)
+        each = [
+            f"{counted[outcome]} {word}" for outcome, word in _WORDS.items() if counted[outcome]
+        ]
+        say(f"Gates: {', '.join(each) or 'none declared'} (exit {code})")
 
 
-def _gates_line(comparisons: Sequence[Compared], code: int) -> str:
-    """The gates of some comparisons in one line: the number of each outcome."""
-    outcomes: Counter[str] = Counter(gate.outcome for item in comparisons for gate in item.gates)
-    words = {"fail": "failed", "undecided": "undecided", "pass": "passed", "skipped": "skipped"}
-    counts = [f"{outcomes[outcome]} {word}" for outcome, word in words.items() if outcomes[outcome]]
-    return f"Gates: {', '.join(counts) or 'none declared'} (exit {code})"
+# ---------------------------------------------------------------- GitHub Actions
+
+
+def inside_actions() -> bool:
+    """True if this process is a step of GitHub Actions."""
+    return os.environ.get("GITHUB_ACTIONS") == "true"
+
+
+def workflow_commands(
+    comparisons: Sequence[Compared], files: Sequence[Path | None]
+) -> Iterator[str]:
+    """Yield workflow commands for each scenario, on its file: an error with the failed gates, a
+    warning with the skipped and undecided ones.
+
+    It is an error, too, if nothing was measured.
+    """
+    from ..comparison.gates import is_measured
+    from ..reports.gates import gates_in_words
+
+    for compared, file in zip(comparisons, files, strict=True):
+        failed = [] if is_measured(compared) else ["nothing was measured"]
+        failed += gates_in_words(compared, "fail")
+        waiting = gates_in_words(compared, "undecided", "skipped")
+        for kind, lines in (("error", failed), ("warning", waiting)):
+            if lines:
+                yield _command(kind, file, f"bench: {compared.title}", "\n".join(lines))
+
+
+def _append_summary(comparisons: Sequence[Compared]) -> None:
+    """Add the Markdown report to the job's summary. Raises BenchError where that file cannot be
+    written."""
+    from ..reports import rendered
+
+    path = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not path:
+        return
+    try:
+        with open(path, "a", encoding="utf-8", errors="backslashreplace") as summary:
+            summary.write(f"{rendered(comparisons, 'markdown')}\n")
+    except (OSError, ValueError) as error:
+        raise BenchError(
+            f"GITHUB_STEP_SUMMARY: {path}: {getattr(error, 'strerror', None) or error}"
+        ) from None
+
+
+def _command(kind: str, file: Path | None, title: str, message: str) -> str:
+    place = f"file={_property(file.as_posix())}," if file is not None else ""
+    return f"::{kind} {place}title={_property(title)}::{_data(message)}"
+
+
+def _data(text: str) -> str:
+    return visible(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,14 +11,11 @@ import click
 
 from ..files.writing import require_place
 from ..model.errors import ScenarioError, SpecError
-from .github import inside_actions
-from .options import FILE, of_model, require_reports, warn_unlisted
-from .outcome import Concluded, print_outcome, screen
+from .options import FILE, all_tables, of_model, require_reports, warn_unlisted
+from .outcome import inside_actions, print_outcome, screen
 from .saying import progress_line, say
 
 if TYPE_CHECKING:
-    from ..model.compared import Compared
-    from ..run.executors import Workers
     from ..run.scenario import Scenario
 
 
@@ -73,7 +69,7 @@ if TYPE_CHECKING:
     metavar="REV|FILE",
     help="Compare with the scenario as it was at a git revision, or with a file that `-o x.json` wrote.",
 )
-@click.option("-v", "--verbose", is_flag=True, help="Print all tables.")
+@all_tables
 @click.option("--allow-inconclusive", is_flag=True, help="Exit 0 if a gate could not decide.")
 def run(
     paths: tuple[str, ...],
@@ -88,7 +84,7 @@ def run(
     against: str | None,
     verbose: bool,
     allow_inconclusive: bool,
-) -> None:  # fmt: skip
+) -> int:  # fmt: skip
     """Try strategies on recordings: what to run, and which gates hold.
 
     SCENARIO.toml names recordings, strategies and gates. TRACES are recordings: files, folders or
@@ -97,12 +93,13 @@ def run(
 
     Reports and baselines are written at the end, all or none of them.
     """
+    from ..comparison.baseline import score_bytes, score_file_of
     from ..comparison.gates import exit_code
     from ..files.writing import write_together
     from ..reports import format_of, pieces
     from ..run.cache import user_cache
-    from ..run.comparing import Base
-    from ..run.measured_runs import RunOptions
+    from ..run.comparing import Base, RunOptions
+    from ..run.executors import Workers
     from ..run.verbs import run_scenarios
 
     forms = {path: format_of(path) for path in outputs}
@@ -117,29 +114,27 @@ def run(
         require_place(filter(None, (plan.baseline_path for plan in plans)))
     empty = Base(required=required and not accept, accepting=accept)
     details = bool(outputs) or verbose or inside_actions()
-    with (
-        _workers(engine, jobs or os.cpu_count() or 1) as workers,
-        progress_line() as progress,
-    ):
+    with Workers(jobs or os.cpu_count() or 1, engine) as workers, progress_line() as progress:
         options = RunOptions(workers, progress, user_cache(), details=details)
         comparisons = run_scenarios(plans, options, empty, against)
-    baselines = _baselines(plans, comparisons) if accept else {}
-    reports = {path: _as_bytes(pieces(comparisons, form)) for path, form in forms.items()}
+    baselines = {
+        plan.baseline_path: score_bytes(score_file_of(compared))
+        for plan, compared in zip(plans, comparisons, strict=True)
+        if accept and plan.baseline_path is not None
+    }
+    reports = {
+        path: (piece.encode("utf-8", "replace") for piece in pieces(comparisons, form))
+        for path, form in forms.items()
+    }
     text = screen(comparisons, verbose=verbose)
     write_together({**baselines, **reports})
-    for line in (
-        *(f"accepted {path.name}" for path in baselines),
-        *(f"wrote {it}" for it in forms),
-    ):
-        say(line)
+    for path in baselines:
+        say(f"accepted {path.name}")
+    for path in forms:
+        say(f"wrote {path}")
     code = exit_code(comparisons, allow_undecided=allow_inconclusive)
     print_outcome(comparisons, [plan.path for plan in plans], text, code)
-    raise Concluded(code)
-
-
-def _as_bytes(pieces: Iterable[str]) -> Iterator[bytes]:
-    """Yield the pieces of a report as bytes."""
-    return (piece.encode("utf-8", "replace") for piece in pieces)
+    return code
 
 
 # ---------------------------------------------------------------- the question
@@ -209,19 +204,6 @@ def sorted_paths(texts: Sequence[str]) -> tuple[tuple[Path, ...], tuple[str, ...
     return tuple(each.values()), tuple(traces)
 
 
-def _workers(engine: str, jobs: int) -> Workers:
-    """The workers that measure runs: processes of this machine, or those of Dask."""
-    from ..run.executors import Workers, dask
-
-    if engine == "processes":
-        return Workers(jobs)
-    if "://" not in engine:
-        raise ScenarioError(
-            f"--engine {engine}: write processes, or the address that `dask scheduler` prints"
-        )
-    return Workers(jobs, functools.partial(dask, engine))
-
-
 # ---------------------------------------------------------------- baselines
 
 
@@ -240,14 +222,3 @@ def _require_sense(
             "--model: write it into the scenario" if model else "--against, which needs no baseline"
         )
         raise ScenarioError(f"--update-baseline with {other}")
-
-
-def _baselines(plans: Sequence[Scenario], comparisons: Sequence[Compared]) -> dict[Path, bytes]:
-    """The new baselines by their files."""
-    from ..comparison.baseline import score_bytes, score_file_of
-
-    return {
-        plan.baseline_path: score_bytes(score_file_of(compared))
-        for plan, compared in zip(plans, comparisons, strict=True)
-        if plan.baseline_path is not None
-    }

@@ -78,7 +78,7 @@ def hush() -> None:
 # ---------------------------------------------------------------- progress
 
 
-Show = Callable[[int, int | None], None]
+Show = Callable[[int], None]
 
 
 @contextmanager
@@ -91,7 +91,7 @@ def progress_line() -> Iterator[Show | None]:
         yield None
         return
 
-    def show(done: int, total: int | None) -> None:
+    def show(done: int) -> None:
         click.echo(f"\r{done:,} runs", err=True, nl=False)
 
     try:

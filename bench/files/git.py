@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 from ..model.errors import BenchError
@@ -18,9 +18,8 @@ from ..model.errors import BenchError
 _ANSWERS_S, _UNPACKS_S = 20.0, 300.0
 """The most seconds for an answer of git, and for writing the files of a commit."""
 
-_ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR",
-              "GIT_NAMESPACE", "GIT_PREFIX", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT", "GIT_TRACE")  # fmt: skip
-"""Environment variables that would point git to another repository."""
+_KEPT = ("GIT_CEILING_DIRECTORIES", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_EXEC_PATH")
+"""The variables of git that are obeyed; the others would point it to another repository."""
 
 _QUIET = {
     "GIT_ALLOW_PROTOCOL": "none",  # a clone without all its files would fetch them
@@ -29,11 +28,7 @@ _QUIET = {
     "GIT_NO_REPLACE_OBJECTS": "1",  # a commit is what its hash says, whatever this clone puts in its place
     "GIT_GRAFT_FILE": os.devnull,
 }
-_STARTS_NOTHING = (
-    "core.fsmonitor=false",
-    f"core.hooksPath={os.devnull}",
-    "log.showSignature=false",
-)
+_STARTS_NOTHING = "core.fsmonitor=false", f"core.hooksPath={os.devnull}", "log.showSignature=false"
 _FILTER = re.compile(r"(?m)^(filter\..+)\.[a-z]+$")
 _COMMIT = "%(if)%(*objectname)%(then)%(*objectname)%(else)%(objectname)%(end)"  # of a tag, too
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -42,34 +37,31 @@ _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 def git(
     folder: Path,
     *arguments: str,
-    settings: tuple[str, ...] = (),
-    more: Mapping[str, str] | None = None,
+    settings: Iterable[str] = (),
     most_s: float | None = None,
+    **variables: str,
 ) -> bytes | None:
     """The output of a git command; None if it fails, takes too long or git is missing."""
     command = ["git", "--no-optional-locks"]
     for setting in (*_STARTS_NOTHING, *settings):
         command += ["-c", setting]
     command += ["-C", str(folder), *arguments]
-    environment = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}
+    given = {
+        name: value
+        for name, value in os.environ.items()
+        if name in _KEPT or not name.startswith("GIT_")
+    }
     try:
-        done = subprocess.run(command, capture_output=True, check=False, input=b"", timeout=most_s or _ANSWERS_S,
-                              env={**environment, **_QUIET, **(more or {})})  # fmt: skip
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            input=b"",
+            timeout=most_s or _ANSWERS_S,
+            env={**given, **_QUIET, **variables},
+        )
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return None
     return done.stdout if done.returncode == 0 else None
-
-
-def _without_filters(folder: Path) -> Iterator[str]:
-    """Yield settings that disable the programs of all filters."""
-    known = git(folder, "config", "--includes", "--name-only", "--get-regexp", r"^filter\.") or b""
-    for name in sorted(set(_FILTER.findall(os.fsdecode(known)))):
-        yield from (
-            f"{name}.clean=",
-            f"{name}.smudge=",
-            f"{name}.process=",
-            f"{name}.required=false",
-        )
 
 
 def top_of(folder: Path) -> Path | None:
@@ -105,23 +97,21 @@ def resolve(folder: Path, revision: str) -> str:
     return sha
 
 
-def unpack(sha: str, top: Path, folder: Path, index: Path) -> None:
-    """Write the files of a repository at a commit into an empty folder.
+def unpack(sha: str, top: Path, folder: Path) -> None:
+    """Write the files of a repository at a commit into an empty folder, and beside it an index.
 
     Neither hooks nor filters are started, and the repository is not changed. Folders of submodules
-    stay empty. `index` is the path of a temporary index file. Raises BenchError where this clone
-    does not have the files.
+    stay empty. Raises BenchError where this clone does not have the files.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    settings = ["core.sparseCheckout=false"]
+    known = git(top, "config", "--includes", "--name-only", "--get-regexp", r"^filter\.") or b""
+    for name in sorted(set(_FILTER.findall(os.fsdecode(known)))):
+        settings += [f"{name}.{program}=" for program in ("clean", "smudge", "process")]
+        settings.append(f"{name}.required=false")
+    variables = {"GIT_INDEX_FILE": f"{folder}.index", "GIT_WORK_TREE": str(folder)}
     for arguments in (("read-tree", sha), ("checkout-index", "--all", "--index")):
-        if _with_tree(top, folder, index, *arguments) is None:
+        if git(top, *arguments, settings=settings, most_s=_UNPACKS_S, **variables) is None:
             raise BenchError(
                 f"{sha[:9]}: this clone lacks files of it — fetch it with `git fetch --refetch`"
             )
-
-
-def _with_tree(top: Path, folder: Path, index: Path, *arguments: str) -> bytes | None:
-    """The output of a git command for a repository with another work tree."""
-    settings = ("core.sparseCheckout=false", *_without_filters(top))
-    more = {"GIT_INDEX_FILE": str(index), "GIT_WORK_TREE": str(folder)}
-    return git(top, *arguments, settings=settings, more=more, most_s=_UNPACKS_S)

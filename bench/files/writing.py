@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import shutil
 import stat
 import tempfile
@@ -60,39 +61,27 @@ def write_together(files: Mapping[Path, bytes | Iterable[bytes]]) -> None:
                 unnamed = tempfile.TemporaryFile(dir=path.parent)  # noqa: SIM115 - in the stack
                 contents[path] = temporary.enter_context(unnamed)
                 unnamed.writelines([data] if isinstance(data, bytes) else data)
-            names: dict[Path, str] = {}
+            named = {}
             for path, content in contents.items():
-                names[path] = _named_copy(path, content, temporary)
-            for path, name in names.items():
+                named[path] = _named_copy(path, content, temporary)
+            for path, name in named.items():
                 os.replace(name, path)
     except OSError as error:
         raise refused(path, error) from None
 
 
-def _named_copy(path: Path, content: IO[bytes], temporary: contextlib.ExitStack) -> str:
-    """The temporary name of a complete file with some contents; what remains is removed with
-    `temporary`."""
-    prefix = f".{path.name[:_MOST_CHARS]}.bench-"
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=prefix)
-    temporary.callback(Path(name).unlink, missing_ok=True)
+def _named_copy(path: Path, content: IO[bytes], temporary: contextlib.ExitStack) -> Path:
+    """A temporary file with the complete contents of a file, removed with `temporary`."""
+    name = path.with_name(f".{path.name[:_MOST_CHARS]}.bench-{secrets.token_hex(6)}")
     content.seek(0)
-    with os.fdopen(descriptor, "wb") as named:
-        shutil.copyfileobj(content, named)
-    os.chmod(name, _mode(path))
+    with name.open("xb") as copy:
+        temporary.callback(name.unlink, missing_ok=True)
+        shutil.copyfileobj(content, copy)
+    if path.exists():
+        shutil.copymode(path, name)
     return name
 
 
 def refused(path: Path, error: OSError) -> BenchError:
     """The error for a path that cannot be written."""
     return BenchError(f"{path}: cannot be written: {error.strerror or error} — check the folder")
-
-
-def _mode(path: Path) -> int:
-    return stat.S_IMODE(path.stat().st_mode) if path.is_file() else 0o666 & ~_umask()
-
-
-def _umask() -> int:
-    """The umask of this process, which can only be read by setting it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -17,8 +17,7 @@ from ..strategies import NewHistory, Written
 from ..strategies.offloading import offload
 from ..strategies.user_code.functions import Route
 from .ledger import Ledger
-from .serving import Answered, CountTokens, HistoryAnswer, by_parts
-from .shared import Shared
+from .serving import Answered, CountTokens, HistoryAnswer, Shared, by_parts
 
 _TYPES: dict[str, Any] = {
     "store": Record,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Callable, Set
 from typing import Any
 
 from ..model import AnyStep, Decision, Record, RouteDecision
@@ -12,7 +12,7 @@ from ..strategies import AT_DEFAULT, RECORDED, Strategy
 from ..strategies.user_code.forms import execution_mapping
 from .ledger import Ledger, in_slot
 from .recording import Recording
-from .threads import Start, Threads
+from .threads import Start, Thread
 
 
 class Side:
@@ -35,9 +35,9 @@ class Judges:
         recording: Recording,
         ledger: Ledger,
         start: Start,
-        threads: Threads,
+        thread: Callable[[str], Thread],
     ) -> None:
-        self._recording, self._ledger, self._threads = recording, ledger, threads
+        self._recording, self._ledger, self._thread = recording, ledger, thread
         self._routers = strategy.plugins.get("routers", ())
         self._stored, self._full = Side(strategy, start), Side(strategy, start)
         self.decisions: list[Decision] = []
@@ -134,7 +134,7 @@ class Judges:
             state["last_step_evaluation"] = side.evaluations[-1] if side.evaluations else {}
             state["step_evaluation_history"] = tuple(side.evaluations)
         if step is not None:
-            thread = self._threads[step.thread]
+            thread = self._thread(step.thread)
             state["prompt"] = list(thread.recording if side is self._full else thread.messages)
         if isinstance(step, RouteDecision) and step.router in self._taken:
             state["recorded_route"] = self._taken[step.router]

@@ -9,7 +9,7 @@ from typing import Any
 from ..model import Resolved, WriterCall, as_text
 from ..model.errors import own_error
 from ..strategies import Written
-from .numbering import Numbers
+from .threads import Numbers
 
 
 class Ledger:

@@ -34,7 +34,7 @@ from ..strategies.slots import is_written_alike
 from .judging import Judges
 from .ledger import Broken, Ledger, in_slot
 from .recording import Recording
-from .threads import Start, Threads
+from .threads import Start, Thread
 
 
 class Loop:
@@ -45,17 +45,33 @@ class Loop:
     ) -> None:
         self._strategy, self._recording, self._ledger = strategy, recording, ledger
         self._start = start
-        self._threads = Threads(strategy, recording, ledger.numbers, start)
+        self._threads: dict[str, Thread] = {}
         self._store, self._summarize, self._consume = map(
             self._start_slot, ("store", "summarizer", "consumer")
         )
-        self._judges = Judges(strategy, recording, ledger, start, self._threads)
+        self._judges = Judges(strategy, recording, ledger, start, self._thread)
         self._calls: list[Call] = []
         self._results: list[StepOutcome] = []
 
     def _start_slot(self, slot: str) -> Any:
         """The started plug-in of a slot; None for an empty slot."""
         return self._start(slot, 0) if self._strategy.plugins.get(slot) else None
+
+    def _thread(self, name: str) -> Thread:
+        """The thread of a name; each has a compactor of its own."""
+        if name not in self._threads:
+            strategy, recording = self._strategy, self._recording
+            compactors = strategy.plugins.get("compactor", ())
+            self._threads[name] = Thread(
+                name,
+                self._ledger.numbers,
+                self._start_slot("compactor"),
+                framing=recording.index.counting.prompt_tokens,
+                max_tokens=recording.max_tokens,
+                per_call=any(one.attribute("mode") == "per_call" for one in compactors),
+                future=recording.future if strategy.reads_future else None,
+            )
+        return self._threads[name]
 
     # ------------------------------------------------------------ steps
 
@@ -109,10 +125,10 @@ class Loop:
         elif isinstance(step, RouteDecision):
             judges.decide_as_recorded(msgspec.structs.replace(step, taken=""), step.taken)
         elif isinstance(step, ContextReset | ContextEdit):
-            self._threads[step.thread].resets.append(step)
+            self._thread(step.thread).resets.append(step)
         elif isinstance(step, ToolsChanged):
             tokens = self._recording.index.tools_tokens.get(step.index, 0)
-            self._threads[step.thread].change_tools(tokens)
+            self._thread(step.thread).change_tools(tokens)
         elif isinstance(step, Approval):
             judges.decide("approval", step)
         else:
@@ -123,12 +139,12 @@ class Loop:
     def _join(self, step: AnyStep) -> None:
         """Add the message of a turn to its thread."""
         message = self._recording.full_message(step)
-        self._threads[step.thread].join(message, message)
+        self._thread(step.thread).join(message, message)
 
     def _prompt(self, turn: ModelTurn) -> None:
         """Let the compactor rewrite the prompt of a turn, and charge its summaries."""
         with in_slot("compactor"):
-            call, answer = self._threads[turn.thread].call(turn.index)
+            call, answer = self._thread(turn.thread).call(turn.index)
             self._calls.append(call)
             if answer is not None:
                 self._ledger.charge_summaries(answer.written)
@@ -142,7 +158,7 @@ class Loop:
         summary = self._answer("summarizer", self._summarize, step)
         reply = self._answer("consumer", self._consume, Execution(step, summary))
         shown, untruncated = self._in_prompt(step, record, summary)
-        message = self._threads[step.thread].join(shown, untruncated)
+        message = self._thread(step.thread).join(shown, untruncated)
         back = read_back(record, stored)
         evaluation, of_full = self._judges.evaluated(
             back, full, {SUMMARY: summary, OUTPUT: step.value}

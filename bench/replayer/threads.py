@@ -1,26 +1,86 @@
-"""The threads of a replay: steps are added to each, and before each model call the compactor
-rewrites its history."""
+"""A thread of a replay: steps are added to it, and before each model call the compactor rewrites
+its history."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..evidence.future import Future
-from ..model import ContextEdit, ContextReset, Message
-from ..model.messages import Running, shared_length
+from ..model import ContextEdit, ContextReset, Message, compact_json
+from ..model.base import grouped
+from ..model.messages import shared_length
 from ..model.replay import Call
 from ..plugins.registry import build
-from ..strategies import NewHistory, Strategy, Window
+from ..strategies import NewHistory, Window
 from ..strategies.user_code.functions import SlotFunction
-from .numbering import Numbers
-from .recording import Recording
 
+CountTokens = Callable[[Message | str], int]
 Compact = Callable[[Window], NewHistory | None]
 
 Start = Callable[[str, int], Callable[..., Any]]
 """`start(slot, place)`: a new instance of a plug-in, as a function from the values of its slot to
 its answer."""
+
+
+class Numbers:
+    """The number of each message of one replay.
+
+    `recorded` are the messages of the recording, `tokens` their sizes. Messages with the same
+    content share a number.
+    """
+
+    def __init__(
+        self, count: CountTokens, recorded: Sequence[Message] = (), tokens: Sequence[int] = ()
+    ) -> None:
+        self.written: list[Message] = []
+        self._count, self._recorded = count, recorded
+        self._by_message = dict(zip(recorded, range(len(recorded)), strict=True))
+        self._by_content: dict[Any, int] = {}
+        self._tokens = dict(enumerate(tokens))
+
+    def of(self, message: Message) -> int:
+        """The number of a message; a new one unless an earlier message has the same content."""
+        number = self._by_message.get(message)
+        if number is None:
+            content = _content(message)
+            recorded = self._by_step.get(message.step, ())
+            same = (at for at in recorded if _content(self._recorded[at]) == content)
+            number = next(same, None)
+            if number is None:
+                new = len(self._recorded) + len(self.written)
+                number = self._by_content.setdefault(content, new)
+                if number == new:
+                    self.written.append(message)
+            self._by_message[message] = number
+        return number
+
+    @functools.cached_property
+    def _by_step(self) -> dict[int | None, list[int]]:
+        """The numbers of the recorded messages, by step."""
+        return grouped((message.step, number) for number, message in enumerate(self._recorded))
+
+    def tokens(self, number: int) -> int:
+        """The tokens of a numbered message, framing included."""
+        size = self._tokens.get(number)
+        if size is None:
+            size = self._tokens[number] = self._count(self.written[number - len(self._recorded)])
+        return size
+
+    def count(self, item: Message | str) -> int:
+        """The tokens of a text or a message, in a prompt or not."""
+        known = self._by_message.get(item) if isinstance(item, Message) else None
+        return self._count(item) if known is None else self.tokens(known)
+
+
+def _content(message: Message) -> Any:
+    """The parts of a message that identify it, except its object."""
+    calls = message.tool_calls and compact_json(
+        [(c.id, c.name, c.arguments) for c in message.tool_calls]
+    )
+    about = message.step, message.kind, message.role, message.call_id, message.non_text
+    return *about, message.reasoning_tokens, calls, message.text
 
 
 class History:
@@ -30,8 +90,6 @@ class History:
         self.messages: list[Message] = []
         self.ids: list[int] = []
         self._numbers = numbers
-        self._total = Running(0, lambda total, number: total + numbers.tokens(number))
-        self._counted = 0  # the first messages, which are in it
 
     def join(self, message: Message) -> int:
         """Append a message; returns its number."""
@@ -43,15 +101,12 @@ class History:
     def replace_with(self, messages: list[Message]) -> None:
         """Replace the messages by others."""
         same = shared_length(self.messages, messages)
-        self._counted = min(self._counted, same)
         self.ids[same:] = map(self._numbers.of, messages[same:])
         self.messages = messages
 
     def tokens(self) -> int:
         """The tokens of the messages together."""
-        total = self._total.change(self._counted, self.ids[self._counted :])
-        self._counted = len(self.ids)
-        return total
+        return sum(map(self._numbers.tokens, self.ids))
 
 
 class Thread:
@@ -136,26 +191,3 @@ class Thread:
 def _recorded_history() -> Compact:
     """The compactor that leaves the history as the recorded harness did."""
     return SlotFunction(build("compactor", "recorded"))
-
-
-class Threads(dict[str, Thread]):
-    """The threads of a replay by name; each has a compactor of its own."""
-
-    def __init__(
-        self, strategy: Strategy, recording: Recording, numbers: Numbers, start: Start
-    ) -> None:
-        self._strategy, self._recording = strategy, recording
-        self._numbers, self._start = numbers, start
-
-    def __missing__(self, name: str) -> Thread:
-        compactors, recording = self._strategy.plugins.get("compactor", ()), self._recording
-        thread = self[name] = Thread(
-            name,
-            self._numbers,
-            self._start("compactor", 0) if compactors else None,
-            framing=recording.index.counting.prompt_tokens,
-            max_tokens=recording.max_tokens,
-            per_call=any(one.attribute("mode") == "per_call" for one in compactors),
-            future=recording.future if self._strategy.reads_future else None,
-        )
-        return thread

@@ -1,5 +1,4 @@
-"""A scenario at a git revision: its file, code and gates at that time, and the parts that are
-missing now."""
+"""What a comparison is held against: a baseline, a score file, or the scenario at a git revision."""
 
 from __future__ import annotations
 
@@ -7,135 +6,124 @@ import contextlib
 import hashlib
 import re
 import tempfile
-from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 
+from ..comparison.baseline import read_scores, score_file_of
 from ..files.git import resolve, top_of, unpack
 from ..files.limits import read_regular
-from ..model.errors import BenchError, ScenarioError, TraceError, one_line
+from ..metrics import metric_infos
+from ..model.errors import BenchError, ResultsError, TraceError, one_line
 from ..strategies import Strategy
 from ..strategies.user_code.sandboxed import Place, stop
 from ..traces.paths import given_files
-from .comparing import hidden_from_code, strategies_given
-from .measured_runs import RunOptions
+from .comparing import (
+    Base,
+    RunOptions,
+    compare_scenario,
+    hidden_from_code,
+    imported_files,
+    strategies_given,
+)
 from .scenario import Scenario, is_scenario, read_scenario
 
 _BASELINE = ".baseline.json"
-
-
-class NewScenarioError(ScenarioError):
-    """The revision does not have the scenario; `missing` as in ScenarioAtRevision."""
-
-    missing: tuple[str, ...] = ()
-
-
 _POINTER = re.compile(
     rb"version https://git-lfs[^\n]{,100}\n(?:[^\n]{,100}\n){,9}?oid sha256:([0-9a-f]{64})\n"
 )
 _OF_NOW = ("traces", "base", "path", "title")
 
 
-@dataclass(frozen=True)
-class ScenarioAtRevision:
-    """A scenario as it was at a revision: its earlier settings, strategies and gates, on those
-    recordings of now that existed.
+def base_of(plan: Scenario, against: str | None, options: RunOptions, empty: Base) -> Base:
+    """The values to compare a scenario with; `empty` has the settings of baselines.
 
-    `missing` is a clause on each part that the scenario no longer has, `new_files` are the
-    recordings added since, `imported` the files of the repository that its code imports.
+    Without `against` they are those of its baseline, else of a score file, or of a git revision.
+    Raises BenchError for one that is neither or that this clone does not have.
     """
+    if against is None:
+        return _own_base(plan, empty)
+    if not against.endswith(".json"):
+        return _base_at(plan, against, options, empty)
+    if not Path(against).is_file():
+        what = f"{against}: no such file"
+        raise BenchError(f"{what} — write it with `bench run -o {against}`, or name a revision")
+    return empty._replace(scores=read_scores(Path(against), plan.title), name=against)
 
-    sha: str
-    plan: Scenario
-    given: Sequence[Strategy]
-    missing: tuple[str, ...]
-    new_files: frozenset[Path]
-    imported: frozenset[str]
+
+def _own_base(plan: Scenario, empty: Base) -> Base:
+    """The values of a scenario's baseline; an unreadable one that is to be replaced is none."""
+    missing = [*_orphaned(plan)] if empty.required else []
+    scores, path = None, plan.baseline_path
+    if path is not None:
+        try:
+            scores = read_scores(path, plan.title)
+        except ResultsError:
+            if not empty.accepting:
+                raise
+    name = path.as_posix() if path and scores else ""
+    return empty._replace(scores=scores, name=name, missing=missing)
 
 
-@contextlib.contextmanager
-def scenario_at(plan: Scenario, revision: str, options: RunOptions) -> Iterator[ScenarioAtRevision]:
-    """A context with a scenario as it was at a revision, ready to run.
+# ---------------------------------------------------------------- a revision
 
-    Raises BenchError for a revision that this clone does not have, NewScenarioError for one without
-    the scenario.
+
+def _base_at(plan: Scenario, revision: str, options: RunOptions, empty: Base) -> Base:
+    """The values of a scenario as it was at a git revision: its settings, strategies and gates,
+    replayed on those recordings of now that existed. A scenario that is new keeps its baseline.
     """
-    if revision.endswith(".json"):
-        raise BenchError(
-            f"{revision}: no such file — write it with `bench run -o {revision}`, or name a revision"
-        )
     if plan.path is None:
         raise BenchError("--against a revision needs a scenario file — name one, or a score file")
     top = (top_of(plan.base) or plan.base).resolve()
     sha = resolve(top, revision)
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         files = Path(folder).resolve() / "files"
-        unpack(sha, top, files, files.with_name("index"))
+        unpack(sha, top, files)
         inside = plan.path.resolve().relative_to(top)
         earlier = _earlier(files, top, inside)
-        absent = [
-            f"scenario {name} is gone or another one"
-            for name in _missing_scenarios(files, top, inside, everywhere=earlier is None)
-        ]
+        gone = [*_missing_scenarios(files, top, inside, everywhere=earlier is None)]
         if earlier is None:
-            error = NewScenarioError(f"{inside} is not in {revision}")
-            error.missing = tuple(absent)
-            raise error
+            own = _own_base(plan, empty)
+            note = f"{inside} is not in {revision}, so it is judged with its own baseline"
+            return own._replace(missing=[*own.missing, *map(_is_gone, gone)], note=note)
         then = read_scenario(earlier)
         moved = msgspec.structs.replace(then, **{name: getattr(plan, name) for name in _OF_NOW})
         place = Place(then.base, top, files, hidden_from_code(moved.traces, moved.base))
         given = strategies_given(moved.strategies, place, options, tolerant=True)
         try:
-            broken = (item for item in given if item.broken)
-            missing = [f"{item.name} at {sha[:9]}: {item.broken}" for item in broken]
-            missing += _stale(given, top, files)
-            missing += [f"{part} is gone or another one" for part in _removed(then, plan)] + absent
-            yield ScenarioAtRevision(
-                sha,
-                moved,
-                given,
-                tuple(missing),
-                _new_recordings(then, plan),
-                frozenset(_imported_files(given, files)),
-            )
+            missing = [*_unfaithful(given, sha, top, files)]
+            missing += map(_is_gone, [*_removed(then, plan), *gone])
+            quiet = replace(options, details=False)
+            new = _new_recordings(then, plan)
+            result = compare_scenario(moved, given, quiet, Base(), left_out=new)
+            imported = imported_files(given, files)
         finally:
             stop(given)
+    scores, name = score_file_of(result, metric_infos()), f"{revision} ({sha[:9]})"
+    return empty._replace(scores=scores, name=name, missing=missing, imported=imported)
 
 
-def _stale(strategies: Sequence[Strategy], top: Path, files: Path) -> Iterator[str]:
-    """Yield a clause on each file that is imported as it is now instead of from the `files` of a
-    revision.
+def _is_gone(part: str) -> str:
+    return f"{part} is gone or another one"
 
-    An editable install with its own import finder can cause that.
-    """
-    for name in sorted(_imported_files(strategies, top)):
+
+def _unfaithful(strategies: Sequence[Strategy], sha: str, top: Path, files: Path) -> Iterator[str]:
+    """Yield a clause on each strategy that cannot be loaded from the `files` of a revision, and on
+    each file that is imported as it is now, as an editable install may cause."""
+    for item in strategies:
+        if item.broken:
+            yield f"{item.name} at {sha[:9]}: {item.broken}"
+    for name in sorted(imported_files(strategies, top)):
         if not (top / name).is_relative_to(files):
             yield f"{name} is imported as it is now"
-
-
-def no_longer_imported(imported: Set[str], now: Sequence[Strategy], base: Path) -> str:
-    """A line on the files that were `imported` and that the strategies of now do not import; `""`
-    without any."""
-    top = (top_of(base) or base).resolve()
-    unused = sorted(imported - _imported_files(now, top)) if imported else ()
-    return f"no longer imported: {', '.join(unused)}" if unused else ""
-
-
-def _imported_files(strategies: Sequence[Strategy], top: Path) -> set[str]:
-    """The files that strategies import and that are not empty, relative to the top of their
-    repository."""
-    sandboxes = (item.sandbox for item in strategies if item.sandbox is not None)
-    files = {Path(file) for sandbox in sandboxes for file in sandbox.imported}
-    inside = {file for file in files if file.is_relative_to(top) and file.stat().st_size}
-    return {file.relative_to(top).as_posix() for file in inside}
 
 
 # ---------------------------------------------------------------- what is gone or other
 
 
-def orphaned(plan: Scenario) -> Iterator[str]:
+def _orphaned(plan: Scenario) -> Iterator[str]:
     """Yield a clause on each baseline in a scenario's folder, or in one above in its repository,
     whose own scenario file is gone."""
     base = plan.base.resolve()
@@ -174,11 +162,11 @@ def _missing_scenarios(files: Path, top: Path, inside: Path, *, everywhere: bool
         )
         is_here = now.is_file() or _sha256(file) in map(_sha256, beside)
         if is_scenario(file) and not is_here:
-            yield file.name
+            yield f"scenario {file.name}"
 
 
 def _removed(then: Scenario, now: Scenario) -> Iterator[str]:
-    """Yield a clause on each part of a scenario that is gone or replaced now."""
+    """Yield each part of a scenario that is gone or replaced now."""
     if then.model != now.model:
         yield f"model = {then.model!r}"
     asked = [probe.question for probe in then.probes if probe not in now.probes]

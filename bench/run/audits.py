@@ -17,7 +17,7 @@ from .measuring import Measuring, RunSession, rare_collection
 from .scenario import Traces, traces_given
 
 if TYPE_CHECKING:
-    from .measured_runs import Progress
+    from .comparing import Progress
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def audit(
             else:
                 silent.append((trace.id, "no model call was recorded"))
             if progress:
-                progress(done, None)
+                progress(done)
 
     audits = sorted(each(), key=lambda item: item.id)
     skipped = (*source.skipped, *silent)

@@ -16,7 +16,7 @@ import sqlite3
 import sys
 import threading
 import zlib
-from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,7 +24,7 @@ import msgspec
 
 from ..files.git import git
 from ..files.limits import limit
-from ..model import Trace, compact_json
+from ..model import compact_json
 from ..model.errors import BenchError
 from ..model.replay import Replay
 from ..version import VERSION
@@ -35,7 +35,6 @@ VARIABLE = "BENCH_CACHE"
 
 _PACKAGES = ("tiktoken", "genai-prices", "msgspec", "ahocorasick-rs", "bm25s", "jmespath")
 _SHOWS = {"reports", "cli", "starter", "__pycache__"}
-_SCHEMA = "CREATE TABLE IF NOT EXISTS value (key BLOB PRIMARY KEY, body BLOB) WITHOUT ROWID"
 
 
 def user_cache() -> Cache | None:
@@ -59,6 +58,7 @@ def cache_path() -> Path | None:
     return Path(setting) if setting else caches / "agent-memory-bench" / "kept" / "kept.sqlite"
 
 
+@dataclass(frozen=True)
 class Cache:
     """Values by their keys. Any number of processes and threads may share the file.
 
@@ -70,31 +70,29 @@ class Cache:
     ([1, 2], None)
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._own = threading.local()
-
-    def __reduce__(self) -> tuple[type[Cache], tuple[Path]]:
-        return Cache, (self.path,)
+    path: Path
 
     def get(self, kind: type[_Value], *about: object) -> _Value | None:
         """The value under a key of several parts; None without one, and for a damaged one."""
         with contextlib.suppress(
             sqlite3.Error, OSError, zlib.error, msgspec.DecodeError, UnicodeDecodeError
         ):
-            key = key_of(*about)
             with self._open() as connection:
-                row = connection.execute("SELECT body FROM value WHERE key = ?", (key,)).fetchone()
-            if row and isinstance(row[0], bytes):
-                return msgspec.msgpack.decode(zlib.decompress(row[0]), type=kind)
+                found = connection.execute(
+                    "SELECT body FROM value WHERE key = ?", (key_of(*about),)
+                ).fetchone()
+            if found and isinstance(found[0], bytes):
+                return msgspec.msgpack.decode(zlib.decompress(found[0]), type=kind)
         return None
 
     def put(self, value: Any, *about: object) -> None:
         """Store a value; a failure (a full disk, odd texts) is ignored."""
         with contextlib.suppress(sqlite3.Error, OSError, UnicodeEncodeError, OverflowError):
-            key, body = key_of(*about), zlib.compress(msgspec.msgpack.encode(value), 1)
+            body = zlib.compress(msgspec.msgpack.encode(value), 1)
             with self._open() as connection:
-                connection.execute("INSERT OR REPLACE INTO value VALUES (?, ?)", (key, body))
+                connection.execute(
+                    "INSERT OR REPLACE INTO value VALUES (?, ?)", (key_of(*about), body)
+                )
 
     def trim(self) -> None:
         """Remove everything if the values exceed `limit("cache")`."""
@@ -103,51 +101,22 @@ class Cache:
             if size and size > limit("cache"):
                 connection.execute("DELETE FROM value")
 
-    @contextlib.contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
-        """A context with the connection of this thread and process; it is one transaction."""
-        process, connection = getattr(self._own, "opened_by", (0, None))
-        if connection is None or process != os.getpid():
-            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            connection = sqlite3.connect(self.path, timeout=10.0)
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = OFF")
-            connection.execute(_SCHEMA)
-            self._own.opened_by = os.getpid(), connection
-        with connection:
-            yield connection
+    def _open(self) -> sqlite3.Connection:
+        """The connection of this process and thread, whose context is one transaction."""
+        return _connection(self.path, os.getpid(), threading.get_ident())
 
 
-class TraceCache:
-    """The cached values of one recording, by name; without a `cache` nothing is stored.
-
-    They depend on `model`, which counts the tokens of recordings that name none.
-    """
-
-    def __init__(self, cache: Cache | None, trace: Trace, model: str) -> None:
-        self._cache, self._trace, self._model = cache, trace, model
-
-    def __bool__(self) -> bool:
-        return self._cache is not None
-
-    def get_or_make(
-        self,
-        kind: type[_Value],
-        name: object,
-        make: Callable[[], _Value],
-        lasts: Callable[[_Value], bool] = lambda value: True,
-    ) -> _Value:
-        """The cached value of a name; else it is made now, and stored if it `lasts`."""
-        if self._cache is None:
-            return make()
-        about = name, self._trace.sha256, self._model
-        known = self._cache.get(kind, *about)
-        if known is not None:
-            return known
-        value = make()
-        if lasts(value):
-            self._cache.put(value, *about)
-        return value
+@functools.lru_cache(maxsize=8)
+def _connection(path: Path, process: int, thread: int) -> sqlite3.Connection:
+    """A connection to the file of a cache, which is made where it is missing."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    connection = sqlite3.connect(path, timeout=10.0)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = OFF")
+    connection.execute(
+        "CREATE TABLE IF NOT EXISTS value (key BLOB PRIMARY KEY, body BLOB) WITHOUT ROWID"
+    )
+    return connection
 
 
 def key_of(*about: object) -> bytes:

@@ -2,42 +2,94 @@
 
 from __future__ import annotations
 
+import functools
+import heapq
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
 from ..comparison.advice import with_decision
 from ..comparison.baseline import ScoreFile
 from ..comparison.gate_rules import parse_rule
+from ..comparison.gates import JUDGE
 from ..evidence.false_alarms import false_alarms
+from ..files.git import top_of
 from ..metrics import metric_infos
 from ..model import GateRule, Signature, Trace
 from ..model.advice import TODAY
 from ..model.base import grouped
-from ..model.compared import Compared, Skipped
+from ..model.compared import Compared, GateResult, Skipped
 from ..model.detail import ReplayDetail
 from ..model.errors import BenchError, ScenarioError, SpecError, nearest, one_line
+from ..model.index import TraceIndex
 from ..model.scores import MeasuredRun
 from ..strategies import Strategy, parse_strategy
 from ..strategies.declaring import at_settings, declarations
 from ..strategies.portfolio import REFERENCES
 from ..strategies.user_code.sandboxed import Place, load_strategies
 from ..text.facts import FACTS_VERSION
+from ..tokens.counting import TokenCounter, encoding_for
 from ..tokens.prices import prices_date
 from ..tokens.usage import CALIBRATION_VERSION
 from ..traces import Loaded, TraceSource
 from ..traces.paths import recorded_files
 from ..version import VERSION
-from .cache import cache_path
-from .measured_runs import MeasuredRuns, RunOptions
-from .measuring import Measuring
-from .scenario import Scenario
+from .cache import Cache, cache_path
+from .executors import Workers
+from .measuring import Measuring, RunSession, rare_collection
+from .scenario import Scenario, source_of, with_probes
 
-_MOST_DETAILED_RUNS = 4
+Progress = Callable[[int], None]
+"""A callback that gets the number of runs done."""
+
+MISSED, RUNS_EACH, _MOST_DETAILED_RUNS = "needed.missed_turns", 2, 4
+"""A report shows prompts of this many runs for each strategy, those with the most missed turns, and
+of so many in all."""
+
+_ROOM_CHARS = 20_000_000
+"""The most characters of recordings to keep in memory until the details of a report are made."""
+
+_REPLAYED_TWICE = 3
+"""The runs with results on which user code is replayed a second time: the first ones."""
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """Settings that do not change results: the workers, the cache, the progress callback.
+
+    Without `details` no prompts are prepared for a report to show.
+    """
+
+    workers: Workers = field(default_factory=Workers)
+    progress: Progress | None = None
+    cache: Cache | None = None
+    debug: bool = False
+    details: bool = True
+
+
+class Base(NamedTuple):
+    """The values that a comparison is compared with, and their name.
+
+    If `required`, gates that need values fail without any; if `accepting`, the values are about to
+    be replaced. `missing` is a clause on each part that is gone since, `note` a line to show;
+    `imported` are the files that the code imported then.
+    """
+
+    scores: ScoreFile | None = None
+    name: str = ""
+    required: bool = False
+    accepting: bool = False
+    missing: Sequence[str] = ()
+    note: str = ""
+    imported: Set[str] = frozenset()
+
+
+# ---------------------------------------------------------------- strategies and gates
 
 
 def strategies_given(
@@ -65,6 +117,15 @@ def hidden_from_code(paths: Iterable[str], base: Path) -> tuple[str, ...]:
     return tuple(map(os.path.realpath, files))
 
 
+def imported_files(strategies: Sequence[Strategy], top: Path) -> set[str]:
+    """The files that strategies import and that are not empty, relative to the top of their
+    repository."""
+    sandboxes = (item.sandbox for item in strategies if item.sandbox is not None)
+    files = {Path(file) for sandbox in sandboxes for file in sandbox.imported}
+    inside = {file for file in files if file.is_relative_to(top) and file.stat().st_size}
+    return {file.relative_to(top).as_posix() for file in inside}
+
+
 def with_references(strategies: Sequence[Strategy]) -> tuple[Strategy, ...]:
     """The strategies, then the references that are not among them. Raises SpecError for a name
     taken twice."""
@@ -79,21 +140,44 @@ def with_references(strategies: Sequence[Strategy]) -> tuple[Strategy, ...]:
     return (*strategies, *(parse_strategy(name) for name in REFERENCES if name not in names))
 
 
-class Base(NamedTuple):
-    """The values that a comparison is compared with, and their name.
+def rules_of(
+    tables: Sequence[Mapping[str, Any]], strategies: Sequence[Strategy], where: str
+) -> tuple[GateRule, ...]:
+    """The gates of a scenario, one for every setting of its strategy.
 
-    If `required`, gates that need values fail without any; if `accepting`, the values are about to
-    be replaced. `missing` is a clause on each part that is gone since, `note` a line to show;
-    `imported` are the files that the code imported then.
+    Raises ScenarioError after `where`, also for a strategy that is neither declared nor a
+    reference.
     """
+    settings = grouped((name, it.name) for it in strategies for name in (it.family, it.name))
+    known = dict.fromkeys((*settings, *REFERENCES))
+    rules: list[GateRule] = []
+    for number, table in enumerate(tables, 1):
+        place = f"{where}: gates[{number}]" if where else f"gates[{number}]"
+        rule = parse_rule(table, place, metric_infos())
+        if not any(fnmatchcase(name, rule.strategy) for name in known):
+            close = nearest(rule.strategy, known)
+            raise ScenarioError(
+                f"{place}: no strategy is called {one_line(rule.strategy)!r}{close}"
+            )
+        names = dict.fromkeys(settings.get(rule.strategy, (rule.strategy,)))
+        rules += [msgspec.structs.replace(rule, strategy=name) for name in names]
+    return tuple(rules)
 
-    scores: ScoreFile | None = None
-    name: str = ""
-    required: bool = False
-    accepting: bool = False
-    missing: Sequence[str] = ()
-    note: str = ""
-    imported: Set[str] = frozenset()
+
+# ---------------------------------------------------------------- a comparison
+
+
+def compare_scenario(
+    plan: Scenario,
+    strategies: Sequence[Strategy],
+    options: RunOptions,
+    base: Base,
+    left_out: Container[Path] = (),
+) -> Compared:
+    """The comparison of a scenario with loaded strategies, without the recordings in some files."""
+    source = source_of(plan)
+    traces = (trace for trace in source if source.file not in left_out)
+    return compare_runs(plan, strategies, with_probes(plan, traces), source, options, base)
 
 
 def compare_runs(
@@ -109,14 +193,10 @@ def compare_runs(
 
     Raises BenchError without recordings, and for two with one name.
     """
-    families = grouped(
-        (name, item.name) for item in strategies for name in (item.family, item.name)
-    )
-    rules = rules_of(plan.gates, families, "" if plan.path is None else str(plan.path))
+    rules = rules_of(plan.gates, strategies, "" if plan.path is None else str(plan.path))
     everyone = with_references(strategies)
-    measuring = Measuring(everyone, plan.model, options.cache)
-    measured_runs = MeasuredRuns(measuring, options)
-    measured = sorted(measured_runs.of(traces), key=lambda run: run.id)
+    measuring, worst = Measuring(everyone, plan.model, options.cache), WorstRuns()
+    measured = sorted(_measured(traces, measuring, options, worst), key=lambda run: run.id)
     if not measured:
         raise BenchError("no recordings to replay — name at least one")
     names = tuple(item.name for item in strategies)
@@ -150,32 +230,22 @@ def compare_runs(
         required=base.required,
         accepting=base.accepting,
     )
-    details = tuple(_details(result, measured_runs)) if options.details else ()
-    return msgspec.structs.replace(result, details=details)
-
-
-def rules_of(
-    tables: Sequence[Mapping[str, Any]], families: Mapping[str, Sequence[str]], where: str
-) -> tuple[GateRule, ...]:
-    """The gates of a scenario, one for every setting of its strategy. `families` are the names of
-    the settings by that of their strategy.
-
-    Raises ScenarioError after `where`, also for a strategy that is neither declared nor a
-    reference.
-    """
-    known = dict.fromkeys((*families, *REFERENCES))
-    rules: list[GateRule] = []
-    for number, table in enumerate(tables, 1):
-        place = f"{where}: gates[{number}]" if where else f"gates[{number}]"
-        rule = parse_rule(table, place, metric_infos())
-        if not any(fnmatchcase(name, rule.strategy) for name in known):
-            close = nearest(rule.strategy, known)
-            raise ScenarioError(
-                f"{place}: no strategy is called {one_line(rule.strategy)!r}{close}"
-            )
-        each = families.get(rule.strategy, (rule.strategy,))
-        rules += [msgspec.structs.replace(rule, strategy=name) for name in dict.fromkeys(each)]
-    return tuple(rules)
+    outcome: Literal["fail", "skipped"] = "fail" if base.required else "skipped"
+    missing = (
+        GateResult(rule=JUDGE, strategy="", outcome=outcome, reason=clause)
+        for clause in base.missing
+    )
+    notes = [base.note]
+    if base.imported:
+        top = (top_of(plan.base) or plan.base).resolve()
+        unused = sorted(base.imported - imported_files(strategies, top))
+        notes += [f"no longer imported: {', '.join(unused)}"] if unused else []
+    return msgspec.structs.replace(
+        result,
+        gates=(*result.gates, *missing),
+        notes=(*result.notes, *filter(None, notes)),
+        details=tuple(_details(result, worst, measuring, options)) if options.details else (),
+    )
 
 
 def _signature(runs: Sequence[MeasuredRun], measuring: Measuring) -> Signature:
@@ -190,14 +260,115 @@ def _signature(runs: Sequence[MeasuredRun], measuring: Measuring) -> Signature:
     )
 
 
+# ---------------------------------------------------------------- the runs
+
+
+@dataclass(frozen=True)
+class Task:
+    """One recording to measure, with its index if it is known; `again` as for a RunSession."""
+
+    trace: Trace
+    again: bool = True
+    index: TraceIndex | None = None
+
+    @property
+    def size(self) -> int:
+        """An estimate of the characters in memory."""
+        return sum(len(result.text) for result in self.trace.results) + 1000 * len(self.trace.steps)
+
+    def session(self, measuring: Measuring) -> RunSession:
+        """The session that measures it."""
+        return RunSession(self.trace, measuring, self.index, self.again)
+
+
+def _measured(
+    traces: Iterable[Trace], measuring: Measuring, options: RunOptions, worst: WorstRuns
+) -> Iterator[MeasuredRun]:
+    """Yield every run as it is done. Raises BenchError for two recordings of one name."""
+    waiting: dict[str, Task] = {}
+    ids: set[str] = set()
+
+    def tasks() -> Iterator[Task]:
+        """Yield each recording as a task."""
+        again = _REPLAYED_TWICE
+        for trace in traces:
+            if trace.id in ids:
+                raise BenchError(f"two recordings are called {trace.id!r} — give each its own id")
+            ids.add(trace.id)
+            if options.workers.count > 1 and options.cache is None:
+                # A vocabulary that is read here is read in no worker.
+                TokenCounter(encoding_for(trace.model or measuring.model)[0])
+            waiting[trace.id] = Task(trace, again > 0)
+            again -= bool(trace.results)
+            yield waiting[trace.id]
+
+    results = options.workers.results(_measure, measuring, tasks())
+    for done, (run, index) in enumerate(results, 1):
+        task = waiting.pop(run.id)
+        if options.details:
+            worst.add(replace(task, index=index, again=False), run)
+        if options.progress:
+            options.progress(done)
+        yield run
+    if options.cache is not None:
+        options.cache.trim()
+
+
+@rare_collection()
+def _measure(measuring: Measuring, task: Task) -> tuple[MeasuredRun, TraceIndex | None]:
+    """A measured run, and its index if no cache stores it."""
+    session = task.session(measuring)
+    return session.measured(), session.index if measuring.cache is None else None
+
+
 # ---------------------------------------------------------------- details
 
 
-def _details(result: Compared, measured: MeasuredRuns) -> Iterator[ReplayDetail]:
+class WorstRuns:
+    """The recordings on which a strategy would have missed most turns, in memory as far as there is
+    room, so that a report can show their prompts."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[str, Task] = {}
+        self._missed: dict[str, dict[str, float]] = {}  # turns, by run and strategy
+
+    def add(self, task: Task, run: MeasuredRun) -> None:
+        """Keep the recording of a measured run if it is among the worst of some strategy."""
+        if task.size + sum(other.size for other in self._tasks.values()) > _ROOM_CHARS:
+            return
+        numbers = {score.strategy: score.numbers.get(MISSED) for score in run.scores}
+        missed = {name: (number and number.value) or 0.0 for name, number in numbers.items()}
+        self._tasks[run.id], self._missed[run.id] = task, missed
+        wanted = {other.trace.id for name in missed for other in self.of(name)}
+        for other in self._tasks.keys() - wanted:
+            del self._tasks[other], self._missed[other]
+
+    def of(self, strategy: str) -> list[Task]:
+        """The few recordings on which a strategy misses most turns."""
+        missed = self._missed
+        runs = heapq.nsmallest(RUNS_EACH, missed, key=lambda run: (-missed[run][strategy], run))
+        return [self._tasks[run] for run in runs]
+
+
+def _details(
+    result: Compared, worst: WorstRuns, measuring: Measuring, options: RunOptions
+) -> Iterator[ReplayDetail]:
     """Yield the details of the strategies that a report opens, on the runs where they lose most."""
     opened = _strategies_in_detail(result)
-    worst = (run for name in opened if name != TODAY for run in measured.worst(name))
-    yield from measured.details([*dict.fromkeys(worst)][:_MOST_DETAILED_RUNS], opened)
+    tasks = {task.trace.id: task for name in opened if name != TODAY for task in worst.of(name)}
+    chosen = [*tasks.values()][:_MOST_DETAILED_RUNS]
+    work = functools.partial(_details_of, strategies=opened)
+    by_run = dict(options.workers.results(work, measuring, chosen))
+    for task in chosen:
+        yield from by_run[task.trace.id]
+
+
+@rare_collection()
+def _details_of(
+    measuring: Measuring, task: Task, *, strategies: tuple[str, ...]
+) -> tuple[str, tuple[ReplayDetail, ...]]:
+    """The id of a run, and the details of some strategies on it."""
+    return task.trace.id, task.session(measuring).details(strategies)
 
 
 def _strategies_in_detail(result: Compared) -> tuple[str, ...]:

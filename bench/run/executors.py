@@ -1,7 +1,7 @@
-"""Executors that measure runs: this process, other processes, workers of Dask.
+"""Workers that measure runs: this process, other processes, workers of Dask.
 
-Each is a `concurrent.futures.Executor`; the results are the same. If a Dask worker dies, its run
-goes to another one. If a process of this machine dies, the comparison ends.
+Each engine is a `concurrent.futures.Executor`; the results are the same. If a Dask worker dies, its
+run goes to another one. If a process of this machine dies, the comparison ends.
 """
 
 from __future__ import annotations
@@ -18,16 +18,15 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import Connection
-from typing import Any, TypeVar
+from typing import Any
 
 from ..model.errors import BenchError, debugged, defect, one_line
 
-_Task = TypeVar("_Task")
 Work = Callable[[Any, Any], Any]
 """`work(plan, task)`: one run measured."""
 
-Executors = Callable[[int], contextlib.AbstractContextManager[Executor]]
-"""A function from a number of workers to an executor."""
+PROCESSES = "processes"
+"""The engine on this machine."""
 
 AHEAD = 2
 """The tasks submitted for each worker: one is worked on, the other is on its way."""
@@ -36,20 +35,23 @@ _ONE_AT_A_TIME = threading.Lock()
 
 
 class Workers:
-    """The workers of one executor, for any number of comparisons. They start with the first task.
+    """The workers of an engine, for any number of comparisons. They start with the first task.
 
-    A single worker is this process, unless `executors` is given.
+    `engine` is `processes`, of which a single one is this process, or the address of a Dask
+    scheduler. Raises BenchError for any other.
 
     >>> with Workers() as workers:
     ...     [*workers.results(pow, 2, [3, 4])]
     [8, 16]
     """
 
-    def __init__(self, count: int = 1, executors: Executors | None = None) -> None:
+    def __init__(self, count: int = 1, engine: str = PROCESSES) -> None:
         if count < 1:
             raise BenchError(f"jobs: is at least 1 process, got {count}")
-        self.count = count
-        self._executors = executors or (processes if count > 1 else None)
+        if engine != PROCESSES and "://" not in engine:
+            what = "write processes, or the address that `dask scheduler` prints"
+            raise BenchError(f"--engine {engine}: {what}")
+        self.count, self._engine = count, engine
         self._running = contextlib.ExitStack()
         self._executor: Executor | None = None
 
@@ -60,16 +62,17 @@ class Workers:
         self._executor = None
         self._running.__exit__(*raised)
 
-    def results(self, work: Work, plan: Any, tasks: Iterable[_Task]) -> Iterator[Any]:
+    def results(self, work: Work, plan: Any, tasks: Iterable[Any]) -> Iterator[Any]:
         """Yield the result of each task as it is done.
 
         Raises BenchError where a plan cannot be sent or a worker died, and what `work` raises.
         """
-        if self._executors is None:
+        if self.count == 1 and self._engine == PROCESSES:
             yield from (work(plan, task) for task in tasks)
             return
         if self._executor is None:
-            self._executor = self._running.enter_context(self._executors(self.count))
+            start = processes(self.count) if self._engine == PROCESSES else dask(self._engine)
+            self._executor = self._running.enter_context(start)
         job, source = functools.partial(_done, work, _sent(plan)), iter(tasks)
         waiting: set[Future[Any]] = set()
         try:
@@ -81,36 +84,23 @@ class Workers:
                 done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                 yield from (future.result() for future in done)
         except BrokenProcessPool:
-            self._executor = None
-            self._running.close()
+            self.__exit__(None, None, None)
             what = "a process that measured runs was ended, perhaps for want of memory"
             raise BenchError(f"{what} — run again, with fewer --jobs") from None
 
 
-@contextlib.contextmanager
-def shared_workers(jobs: int | Workers) -> Iterator[Workers]:
-    """A context with workers that end with it; given Workers are used and stay alive."""
-    if isinstance(jobs, Workers):
-        yield jobs
-    else:
-        with Workers(jobs) as workers:
-            yield workers
-
-
 def _sent(plan: Any) -> bytes:
-    """A plan pickled for other processes, by cloudpickle if it contains functions."""
-    try:
-        return pickle.dumps(plan, pickle.HIGHEST_PROTOCOL)
-    except Exception:
-        import cloudpickle
+    """A plan with its functions, pickled for other processes."""
+    import cloudpickle
 
-        try:
-            sent: bytes = cloudpickle.dumps(plan)
-        except Exception as error:
-            what = "a function cannot be sent to other processes"
-            hint = "name it in a spec: file.py:function"
-            raise BenchError(f"{what} — {hint} ({one_line(error)})") from None
-        return sent
+    try:
+        sent: bytes = cloudpickle.dumps(plan)
+    except Exception as error:
+        what = "a function cannot be sent to other processes"
+        raise BenchError(
+            f"{what} — name it in a spec: file.py:function ({one_line(error)})"
+        ) from None
+    return sent
 
 
 # ---------------------------------------------------------------- executors
@@ -148,7 +138,7 @@ def _exit_with_parent(end: Connection, held: Connection) -> None:
 
 
 @contextlib.contextmanager
-def dask(scheduler: str, workers: int) -> Iterator[Executor]:
+def dask(scheduler: str) -> Iterator[Executor]:
     """A context with the workers of a Dask scheduler (`tcp://host:8786`).
 
     Raises BenchError without `dask[distributed]`, if nothing answers at the address, and if Dask

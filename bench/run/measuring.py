@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import gc
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal, TypeVar
 
 import msgspec
 
@@ -16,19 +17,23 @@ from ..evidence.contents import TraceContents
 from ..evidence.detail import detail_of
 from ..evidence.index import index_trace
 from ..evidence.session import TraceSession
+from ..metrics import metrics, numbers_of
 from ..model import Failure, Trace
 from ..model.advice import TODAY
 from ..model.detail import ReplayDetail
 from ..model.errors import BenchError, one_line
 from ..model.index import TraceIndex
 from ..model.replay import Replay
-from ..model.scores import MeasuredRun, RunFacts, Score
+from ..model.scores import Check, Finding, MeasuredRun, Number, RunFacts, Score
 from ..replayer.replaying import Replayer
 from ..strategies import Strategy, parse_strategy
-from .cache import Cache, TraceCache, prompts_digest, replay_digest
-from .scoring import facts_of, failed_score, score_of
+from ..strategies.slots import is_written_alike
+from ..tokens.caching import rule_of
+from .cache import Cache, prompts_digest, replay_digest
 
+_Value = TypeVar("_Value")
 _OBJECTS = 100_000
+_CONSTANT_TEXTS, _CONSTANT_CHARS = 5, 200
 
 
 @contextlib.contextmanager
@@ -73,15 +78,26 @@ class RunSession:
         again: bool = True,
     ) -> None:
         self.trace, self._measuring = trace, measuring
-        self._cache = TraceCache(measuring.cache, trace, measuring.model or "")
         self._known_index, self._again = index, again
         self._scores: list[tuple[Replay, Score]] = []
+
+    def _cached(self, kind: type[_Value], name: object, make: Callable[[], _Value]) -> _Value:
+        """The value of a name in the cache, else the one that is made now, and stored."""
+        cache, about = self._measuring.cache, (name, self.trace.sha256, self._measuring.model or "")
+        known = None if cache is None else cache.get(kind, *about)
+        if known is not None:
+            return known
+        value = make()
+        if cache is not None:
+            cache.put(value, *about)
+        return value
 
     # ------------------------------------------------------------ made once, of the trace alone
 
     @cached_property
     def _contents(self) -> TraceContents:
-        return TraceContents(self.trace, self._cache.get_or_make)
+        this = weakref.proxy(self)  # no circle: what is done with goes without a search for it
+        return TraceContents(self.trace, lambda *about: this._cached(*about))
 
     @cached_property
     def index(self) -> TraceIndex:
@@ -90,12 +106,12 @@ class RunSession:
         def make() -> TraceIndex:
             return index_trace(self.trace, model=self._measuring.model, contents=self._contents)
 
-        return self._known_index or self._cache.get_or_make(TraceIndex, "index", make)
+        return self._known_index or self._cached(TraceIndex, "index", make)
 
     @cached_property
     def session(self) -> TraceSession:
         """The values that the evidence of all replays shares."""
-        this = weakref.proxy(self)  # no circle: what is done with goes without a search for it
+        this = weakref.proxy(self)
         return TraceSession(self.trace, self.index, self._contents, lambda: this._lacking())
 
     def _lacking(self) -> list[tuple[int, int]]:
@@ -104,7 +120,7 @@ class RunSession:
         def make() -> list[tuple[int, int]]:
             return [(item.step, at) for item in self.recorded.lacking for at in item.missing]
 
-        return self._cache.get_or_make(list[tuple[int, int]], "lacking", make)
+        return self._cached(list[tuple[int, int]], "lacking", make)
 
     @cached_property
     def replayer(self) -> Replayer:
@@ -115,13 +131,6 @@ class RunSession:
     def recorded(self) -> CheckedReplay:
         """The evidence of what the recorded system did."""
         return CheckedReplay(self.session, self.replayer.replay(parse_strategy(TODAY)))
-
-    @property
-    def _recorded_prompts(self) -> str:
-        """The digest of the recorded prompts."""
-        return self._cache.get_or_make(
-            str, "recorded prompts", lambda: prompts_digest(self.recorded.replay)
-        )
 
     # ------------------------------------------------------------ of one strategy
 
@@ -135,41 +144,35 @@ class RunSession:
         """The score of one strategy; a strategy that cannot be measured has failed.
 
         The cache knows a strategy of the bench by its spec. Other code is always replayed, and
-        known by the bytes of its replay.
+        known by the bytes of its replay. Raises where a strategy of the bench cannot be measured.
         """
         evidence, about = None, strategy.spec
         if not strategy.shipped:
             evidence = self.evidence(strategy)
-            about = replay_digest(evidence.replay) if self._cache else ""
-
-        def make() -> Score:
-            return self._score_of(strategy, evidence or self.evidence(strategy))
-
-        score = self._cache.get_or_make(
-            Score, ("score", about), make, lambda score: score.failure is None
-        )
-        return msgspec.structs.replace(score, strategy=strategy.name)
-
-    def _score_of(self, strategy: Strategy, evidence: CheckedReplay) -> Score:
-        """The score of a replay; equal replays are measured once.
-
-        Raises where a strategy of the bench cannot be measured.
-        """
-        nameless = msgspec.structs.replace(evidence.replay, strategy="", spec="")
-        for known, score in self._scores:
-            if known == nameless:
-                return score
-        failure = evidence.replay.failure
+            about = replay_digest(evidence.replay) if self._measuring.cache else ""
         try:
-            if failure is None:
-                score = score_of(evidence, self._recorded_prompts)
+            score = self._cached(
+                Score, ("score", about), lambda: self._score_of(evidence or self.evidence(strategy))
+            )
         except Exception as error:
             if not strategy.has_user_code:
                 raise
             problem = f"cannot be measured: {one_line(error)}"
-            failure = Failure(step=-1, slot="strategy", error=problem)
-        if failure is not None:
-            score = failed_score(strategy, failure)
+            score = failed_score(Failure(step=-1, slot="strategy", error=problem))
+        return msgspec.structs.replace(score, strategy=strategy.name)
+
+    def _score_of(self, evidence: CheckedReplay) -> Score:
+        """The score of a replay; equal replays are measured once."""
+        if evidence.replay.failure is not None:
+            return failed_score(evidence.replay.failure)
+        nameless = msgspec.structs.replace(evidence.replay, strategy="", spec="")
+        for known, score in self._scores:
+            if known == nameless:
+                return score
+        recorded = self._cached(
+            str, "recorded prompts", lambda: prompts_digest(self.recorded.replay)
+        )
+        score = score_of(evidence, recorded)
         self._scores.append((nameless, score))
         return score
 
@@ -178,9 +181,7 @@ class RunSession:
     def measured(self) -> MeasuredRun:
         """The recording under every strategy."""
         about = "facts", self.trace.source.format
-        facts = self._cache.get_or_make(
-            RunFacts, about, lambda: facts_of(self.trace, self.recorded)
-        )
+        facts = self._cached(RunFacts, about, lambda: facts_of(self.trace, self.recorded))
         scores = tuple(map(self.score, self._measuring.strategies))
         return MeasuredRun(id=self.trace.id, facts=facts, scores=scores)
 
@@ -190,8 +191,7 @@ class RunSession:
         if not all(item.shipped for item in strategies):
             return self._details(strategies)
         about = "details", self.trace.id, *(f"{item.name}={item.spec}" for item in strategies)
-        kind = tuple[ReplayDetail, ...]
-        return self._cache.get_or_make(kind, about, lambda: self._details(strategies))
+        return self._cached(tuple[ReplayDetail, ...], about, lambda: self._details(strategies))
 
     def _details(self, strategies: Sequence[Strategy]) -> tuple[ReplayDetail, ...]:
         """The details of strategies compared with today's, without those that fail."""
@@ -202,3 +202,86 @@ class RunSession:
         today = evidences.pop(TODAY, None)
         others = (evidence for evidence in evidences.values() if evidence.replay.failure is None)
         return () if today is None else tuple(detail_of(evidence, today) for evidence in others)
+
+
+# ---------------------------------------------------------------- scores and facts
+
+
+def score_of(evidence: CheckedReplay, recorded_prompts: str) -> Score:
+    """The numbers and checks of one replay, without the strategy's name. `recorded_prompts` is the
+    digest of the recorded prompts."""
+    replay = evidence.replay
+    unstable = replay.unstable_at
+    why = "two replays gave different answers"
+    findings = () if unstable is None else (Finding(unstable, why),)
+    ran = Check(hits=len(findings), of=1, findings=findings)
+    texts = evidence.own_texts if evidence.wording else []
+    added = {line.strip() for own in texts for line in own.new_lines}
+    constant = sorted(evidence.wording & added, key=lambda line: (-len(line), line))
+    return Score(
+        strategy="",
+        numbers=numbers_of(evidence),
+        checks={"ran": ran, **evidence.checks},
+        unstable_at=unstable,
+        acted=_acted(evidence, recorded_prompts),
+        constant_texts=tuple(line[:_CONSTANT_CHARS] for line in constant[:_CONSTANT_TEXTS]),
+    )
+
+
+def failed_score(failure: Failure) -> Score:
+    """The score of a strategy that failed: no numbers, only the reason.
+
+    >>> failed_score(Failure(step=3, slot="store", error="no")).numbers["cost.usd"]
+    Number(value=None, weight=1.0, reason='store at step 3: no')
+    """
+    reason = failure.text
+    ran = Check(hits=1, of=1, findings=(Finding(failure.step, reason),))
+    numbers = {name: Number(None, reason=reason) for name in metrics()}
+    return Score(strategy="", numbers=numbers, checks={"ran": ran}, failure=failure)
+
+
+def _acted(evidence: CheckedReplay, recorded_prompts: str) -> bool:
+    """True if a replay differs from the recording in prompts, records, evaluations or routes."""
+    replay = evidence.replay
+    if replay.decisions or prompts_digest(replay) != recorded_prompts:
+        return True
+    return any(
+        not is_written_alike(outcome.record.value, result.value)
+        or outcome.evaluation
+        or outcome.reply
+        for outcome, result in zip(replay.results, evidence.trace.results, strict=True)
+    )
+
+
+def facts_of(trace: Trace, recorded: CheckedReplay) -> RunFacts:
+    """Facts about a recording itself, the same for every strategy."""
+    index = recorded.index
+    usage = {t.index: t.usage for t in trace.model_turns if t.usage and t.usage.prompt_tokens}
+    counted = [call.prompt_tokens for call in recorded.walked.priced if call.step in usage]
+    return RunFacts(
+        sha256=trace.sha256,
+        format=trace.source.format,
+        task=trace.task,
+        model=index.model,
+        turns=len(trace.model_turns),
+        results=len(trace.results),
+        cut=sum(r.truncated_at_source or r.recorded_text != r.text for r in trace.results),
+        cut_unknown=sum(r.truncated_at_source for r in trace.results),
+        skipped=dict(trace.left_out),
+        prompts_known=trace.labels.get("prompts") != "unknown",
+        cache_shares=_cache_shares(trace, index),
+        encoding=index.encoding,
+        encoding_assumed=index.encoding_assumed,
+        counted_tokens=sum(counted),
+        reported_tokens=sum(item.prompt_tokens for item in usage.values()),
+    )
+
+
+def _cache_shares(trace: Trace, index: TraceIndex) -> Literal["recorded", "assumed", ""]:
+    """The source of the cache's shares: recorded usage, or the provider's rule; "" without a
+    cache."""
+    if any(
+        t.usage is not None and t.usage.cached_prompt_tokens is not None for t in trace.model_turns
+    ):
+        return "recorded"
+    return "" if rule_of(index.model) is None else "assumed"

@@ -9,7 +9,7 @@ import pytest
 from cli_folder import SCENARIO
 from repository import bench
 
-from bench.cli.github import inside_actions
+from bench.cli.outcome import inside_actions
 
 pytestmark = pytest.mark.usefixtures("folder")
 

@@ -70,7 +70,7 @@ def test_no_hook_or_filter_of_a_repository_is_run(settings, evil_program):
         path.write_text(path.read_text() + "\n")
     assert resolve(Path("scenarios"), "HEAD") == start
     there = program.parent / "there"
-    unpack(start, Path().resolve(), there, program.parent / "index")
+    unpack(start, Path().resolve(), there)
     assert (there / CODE).read_text() == CODE.read_text().removesuffix("\n")
     assert not mark.exists()
 
@@ -87,7 +87,7 @@ def test_a_missing_revision_is_reported_and_never_fetched(evil_program, tmp_path
     monkeypatch.chdir(part)
     git("config", "remote.origin.uploadpack", str(program))
     with pytest.raises(BenchError, match=r"this clone lacks files of it — fetch it"):
-        unpack(start, Path().resolve(), tmp_path_factory.mktemp("there"), part / ".git" / "other")
+        unpack(start, Path().resolve(), tmp_path_factory.mktemp("there") / "files")
     assert not mark.exists()
 
 
@@ -125,7 +125,7 @@ def test_a_program_that_answers_anything_is_not_taken_for_git(says, tmp_path, mo
         resolve(Path(), "HEAD")
     monkeypatch.setattr("bench.files.git._UNPACKS_S", 0.3)
     with contextlib.suppress(BenchError):  # one that says nothing and ends well is believed
-        unpack("0" * 40, Path(), tmp_path / "there", tmp_path / "index")
+        unpack("0" * 40, Path(), tmp_path / "there")
 
 
 def test_a_path_out_of_the_repository_is_refused(tmp_path_factory):
@@ -141,7 +141,7 @@ def test_a_path_out_of_the_repository_is_refused(tmp_path_factory):
     there = tmp_path_factory.mktemp("there") / "work"
     for tree_of in (outer, "0" * 40):
         with pytest.raises(BenchError, match="this clone lacks files of it"):
-            unpack(tree_of, Path(), there, there.with_name("index"))
+            unpack(tree_of, Path(), there)
         assert not list(there.parent.rglob("*.py"))
-    unpack(inner, Path(), there, there.with_name("index"))
+    unpack(inner, Path(), there)
     assert {path.name for path in there.iterdir()} == {"x.py", "x.txt", "link.py"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 import signal
 import subprocess
@@ -19,7 +18,7 @@ from warm import processes_in
 
 import bench
 from bench.model.errors import BenchError
-from bench.run.executors import Workers, dask
+from bench.run.executors import Workers
 from bench.traces.formats.native import write_traces
 
 ROOT = Path(__file__).parents[2]
@@ -91,12 +90,11 @@ def test_a_killed_worker_of_three_changes_nothing(compared, monkeypatch):
     distributed = pytest.importorskip("distributed")
     monkeypatch.setenv("BENCH_WRITABLE", os.getcwd())
     cluster = distributed.LocalCluster(3, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs="ERROR")
-    jobs = Workers(3, functools.partial(dask, cluster.scheduler_address))
     here = compared(KILLS.replace("if result.index", "if False and result.index"))
     killer = threading.Thread(target=kill_once, args=(Path("kill").absolute(),))
     killer.start()
-    with cluster, jobs:
-        assert compared(KILLS, jobs=jobs) == here
+    with cluster:
+        assert compared(KILLS, jobs=3, engine=cluster.scheduler_address) == here
     killer.join()
     assert Path("kill").exists()
 
@@ -114,7 +112,7 @@ def test_a_run_that_ends_every_worker_is_an_error_of_the_user():
         settings.config.set({"distributed.scheduler.allowed-failures": 0}),
         distributed.LocalCluster(1, dashboard_address="127.0.0.1:0", silence_logs="CRITICAL") as cluster,
         pytest.raises(BenchError, match="ended several workers"),
-        Workers(1, functools.partial(dask, cluster.scheduler_address)) as jobs,
+        Workers(1, cluster.scheduler_address) as jobs,
     ):
         list(jobs.results(ends_its_worker, None, [1]))
 
