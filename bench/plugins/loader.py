@@ -114,7 +114,7 @@ def load_file(path: str, written: str) -> ModuleType:
 
 
 def _import_file(file: Path) -> ModuleType:
-    """The module of a file, imported as part of its package, else alone."""
+    """The module of a file, imported as part of its package, else alone under a unique name."""
     top, parts = file.parent, [file.stem]
     while (top / "__init__.py").is_file() and top.parent != top:
         parts.insert(0, top.name)
@@ -125,7 +125,13 @@ def _import_file(file: Path) -> ModuleType:
             _look_first_in(top)
             return importlib.import_module(".".join(parts))
     _look_first_in(file.parent)
-    return _import_alone(file)
+    name = f"{_ALONE}{hashlib.sha256(str(file).encode()).hexdigest()[:16]}"
+    loader = machinery.SourceFileLoader(name, str(file))
+    spec = importlib.util.spec_from_loader(name, loader)
+    assert spec
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
 
 
 def _look_first_in(folder: Path) -> None:
@@ -140,21 +146,6 @@ def _look_first_in(folder: Path) -> None:
         sys.path.insert(0, str(folder))
     _FOLDERS.add(str(folder))
     importlib.invalidate_caches()
-
-
-def _import_alone(file: Path) -> ModuleType:
-    """The module of a file, imported under a unique name."""
-    name = f"{_ALONE}{hashlib.sha256(str(file).encode()).hexdigest()[:16]}"
-    spec = importlib.util.spec_from_file_location(name, file)
-    if spec is None or spec.loader is None:
-        raise ImportError("not a Python file")
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[name]
-        raise
-    return module
 
 
 def _not_imported(error: BaseException, path: str, written: str) -> str:
@@ -212,25 +203,3 @@ def _module_of(spec: Spec, base: Path) -> Any:
     if file == spec.target or (base / file).is_file():
         return load_file(str((base / file).resolve()), file)
     return load_module(spec.target)
-
-
-def method_of(target: Any, wanted: str | None, name: str) -> str | None:
-    """The method to call of a class that lacks its slot's method: `__call__`.
-
-    None for a function, and for a class with the method of its slot (`wanted`).
-
-    >>> method_of(dict, "put", "dict")
-    Traceback (most recent call last):
-    bench.model.errors.SpecError: 'dict': the class has no method 'put' — name the one that is meant: dict.get
-    """
-    if not inspect.isclass(target) or wanted is None or hasattr(target, wanted):
-        return None
-    if "__call__" in dir(target):
-        return "__call__"
-    offered = [item for item, value in vars(target).items() if callable(value) and item[0] != "_"]
-    meant = (
-        f"name the one that is meant: {name}.{offered[0]}"
-        if offered
-        else "give it one, or name a function"
-    )
-    raise SpecError(f"{name!r}: the class has no method {wanted!r} — {meant}")

@@ -6,6 +6,7 @@ import is an error, never skipped.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import inspect
@@ -18,7 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 
 from ..model.errors import SpecError, misfit, nearest, one_line
-from .loader import load_module, load_target, method_of, spec_error_for
+from .loader import load_module, load_target, spec_error_for
 from .spec import COMMAND, RawValue, Spec, Sweep, format_value, parse_spec
 
 _Target = TypeVar("_Target")
@@ -72,8 +73,8 @@ class Plugin:
     """One plug-in: a function or class (None if it is in another process), and its declarations.
 
     As registered it has no `arguments`; those of a spec may be plug-ins themselves. `is_user` is
-    True for a user's function, which is not registered. `method` is the method to call of a class
-    that does not have its slot's method.
+    True for a user's function, which is not registered. `method` is the method to call of a class,
+    if another than its slot's is named.
     """
 
     kind: str
@@ -128,13 +129,21 @@ class Plugin:
     def start(self) -> tuple[Any, Callable[..., Any]]:
         """A new instance (or the function itself) and the callable that does its work.
 
-        State lasts for one run only.
+        State lasts for one run only. An instance without its slot's method is called itself. Raises
+        SpecError for one that cannot be.
         """
         if not inspect.isclass(self.target):
             return self.target, functools.partial(self.target, **self.arguments)
         instance: Any = self.target(**self.arguments)
         method = self.method or KINDS[self.kind].method
-        return instance, getattr(instance, method) if method else instance
+        if method is None or (not hasattr(instance, method) and callable(instance)):
+            return instance, instance
+        if not hasattr(instance, method):
+            own = vars(self.target).items()
+            meant = [name for name, value in own if callable(value) and name[0] != "_"]
+            hint = f"name the one that is meant: {self.name}.{meant[0]}" if meant else "give it one"
+            raise SpecError(f"{self.name!r}: the class has no method {method!r} — {hint}")
+        return instance, getattr(instance, method)
 
     def attribute(self, name: str, default: Any = None) -> Any:
         """The value declared at registration, or as an attribute of the function or class."""
@@ -169,22 +178,15 @@ def declared_parameters(code: Any) -> list[inspect.Parameter] | None:
         code = code.__init__
     elif not hasattr(code, "__globals__"):  # an object that is called
         code = type(code).__call__
-    scope = getattr(code, "__globals__", {})
-    return [item.replace(annotation=evaluated(item.annotation, scope)) for item in parameters]
+    scope = dict(getattr(code, "__globals__", {}))
 
-
-def evaluated(annotation: Any, scope: dict[str, Any]) -> Any:
-    """The type of an annotation; a quoted annotation that cannot be evaluated stays a text.
-
-    >>> evaluated("tuple[int, ...] | None", {}), evaluated("Nothing", {})
-    (tuple[int, ...] | None, 'Nothing')
-    """
-    if not isinstance(annotation, str):
+    def evaluated(annotation: Any) -> Any:
+        """The type of an annotation; a quoted one that cannot be evaluated stays a text."""
+        with contextlib.suppress(Exception):  # a name that exists for the type checker only
+            return eval(annotation, scope) if isinstance(annotation, str) else annotation
         return annotation
-    try:
-        return eval(annotation, dict(scope))
-    except Exception:  # a name that exists for the type checker only
-        return annotation
+
+    return [item.replace(annotation=evaluated(item.annotation)) for item in parameters]
 
 
 # ---------------------------------------------------------------- what is registered
@@ -352,17 +354,15 @@ def _is_registered(kind: str, spec: Spec) -> bool:
 
 def _resolve(kind: str, spec: Spec, base: Path) -> Plugin:
     """The plug-in that a spec names, without arguments."""
-    method, name = KINDS[kind].method, f"{spec.target}:{spec.attribute}"
+    name = f"{spec.target}:{spec.attribute}"
     if spec.target == COMMAND:
         from .command import program_class  # what starts programs makes each fork larger
 
         program = program_class(spec.attribute or "", base)
         return Plugin(kind, name, program, is_user=True, method="ask")
     if not _is_registered(kind, spec):
-        target, named = load_target(spec, base)
-        return Plugin(
-            kind, name, target, is_user=True, method=named or method_of(target, method, name)
-        )
+        target, method = load_target(spec, base)
+        return Plugin(kind, name, target, is_user=True, method=method)
     if spec.attribute is not None:
         what = f"{kind} {spec.target!r}: {spec.attribute!r} has no value"
         raise SpecError(f"{what} — write {spec.target}:{spec.attribute}=VALUE")

@@ -21,7 +21,7 @@ from .cassettes import go_offline, require_answered
 
 if TYPE_CHECKING:
     from ..plugins.child import Link
-    from ..strategies.user_code.loaded import LoadedStrategies
+    from ..strategies.user_code.loaded import Loaded
 
 CountTokens = Callable[[bytes], int]
 """The tokens of something, as the process that measures counts them."""
@@ -191,14 +191,16 @@ class Plugins:
         return HistoryAnswer(messages, written, dict(answer.parts))
 
 
-def answer_call(number: int, link: Link, ready: LoadedStrategies, request: bytes) -> bytes:
+def answer_call(number: int, link: Link, ready: Loaded, request: bytes) -> bytes:
     """The answer of a strategy's plug-in in the process of a session, which is one replay."""
     return _plugins(number, ready).answer(request, link.count)
 
 
 @functools.cache
-def _plugins(number: int, ready: LoadedStrategies) -> Plugins:
+def _plugins(number: int, ready: Loaded) -> Plugins:
     """The plug-ins of a strategy, from here on without a network."""
-    plugins = Plugins(ready.strategy(number))
-    go_offline(ready.place.base, plugins.charge)
+    strategy = ready.strategies[number]
+    assert isinstance(strategy, Strategy)
+    plugins = Plugins(strategy)
+    go_offline(ready.base, plugins.charge)
     return plugins

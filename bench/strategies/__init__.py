@@ -26,10 +26,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..model.errors import SpecError
-from ..plugins.loader import method_of
-from ..plugins.registry import KINDS, Plugin, build
+from ..plugins.registry import Plugin, build
 from ..plugins.spec import COMMAND
-from .declaring import Declaration, declaration, kind_of, name_of, spec_of
+from .declaring import Declaration, declaration, kind_of, spec_of
 from .slots import (
     Execution as Execution,
     NewHistory as NewHistory,
@@ -171,6 +170,5 @@ def _plugin(kind: str, given: Any, base: Path | None) -> Plugin:
         plugin = build(kind, given, base)
     else:
         spec = spec_of(given)
-        method = method_of(given, KINDS[kind].method, name_of(given))
-        plugin = Plugin(kind, str(spec), given, is_user=True, method=method, spec=spec)
+        plugin = Plugin(kind, str(spec), given, is_user=True, spec=spec)
     return with_form(plugin) if plugin.is_user else plugin

@@ -153,46 +153,34 @@ def record_of(answer: Any, given: ToolResult) -> Record:
     return msgspec.structs.replace(record, value=value, result_type=kind)
 
 
-def _reply_of(answer: Any) -> Reply:
-    """A consumer's answer as a Reply; it may be a mapping of a Reply's fields. Raises StrategyError
-    for anything else."""
-    if isinstance(answer, Reply):
-        return answer
-    if not isinstance(answer, Mapping) or not {"text", "state", "route"} <= answer.keys():
-        what = f"a consumer gives a Reply, got {type(answer).__name__}"
-        raise StrategyError(f"{what} — or return a mapping with text, state and route")
-    text, route = str(answer["text"]), str(answer["route"])
-    path = str(answer.get("path", "function"))
-    return Reply(text, path, answer["state"], route)
+def _reply_of(answer: Any, given: Given) -> Any:
+    """A consumer's answer as a Reply; it may be a mapping of a Reply's fields."""
+    reply = {"path": "function", **answer} if isinstance(answer, Mapping) else answer
+    return _converted(reply, Reply, "a consumer gives a Reply, or its text, state and route")
 
 
-def _findings_of(answer: Any) -> dict[str, Any] | None:
+def _findings_of(answer: Any, given: Given) -> Any:
     """The findings in an evaluator's answer, a mapping or None; the last ones in a state of
     document 004."""
-    findings = dict(answer) if isinstance(answer, Mapping) else answer
-    if isinstance(findings, dict):
-        findings = findings.get("last_step_evaluation", findings)
-    if findings is not None and not isinstance(findings, dict):
-        what = "an evaluator gives a mapping of findings, or None"
-        raise StrategyError(f"{what}, got {type(findings).__name__}")
-    return findings
+    found = answer.get("last_step_evaluation", answer) if isinstance(answer, Mapping) else answer
+    what = "an evaluator gives a mapping of findings, or None"
+    return _converted(found, dict[str, Any] | None, what)
 
 
-def _decision_of(answer: Any) -> Route | None:
+def _decision_of(answer: Any, given: Given) -> Any:
     """A router's answer, a route or (route, detail), as (route, detail); None if it does not decide
-    here.
-
-    Raises StrategyError for anything else.
-    """
-    match answer:
-        case None:
-            return None
-        case str():
-            return answer, {}
-        case [str() as route, Mapping() as detail]:
-            return route, dict(detail)
+    here."""
+    pair = (answer, {}) if isinstance(answer, str) else answer
     what = "a router gives a route's name or (name, detail), the detail a mapping"
-    raise StrategyError(f"{what}, got {answer!r:.80}")
+    return _converted(pair, Route | None, what)
+
+
+def _converted(answer: Any, wanted: Any, what: str) -> Any:
+    """An answer as a value of a type. Raises StrategyError."""
+    try:
+        return msgspec.convert(answer, wanted)
+    except msgspec.ValidationError:
+        raise StrategyError(f"{what}, got {type(answer).__name__}") from None
 
 
 def _history_of(answer: Any, given: Given) -> NewHistory | None:
@@ -213,9 +201,9 @@ def _history_of(answer: Any, given: Given) -> NewHistory | None:
 _READ: dict[str, Callable[[Any, Given], Any]] = {
     "summarizer": lambda answer, given: answer,
     "store": lambda answer, given: record_of(answer, given.first),
-    "consumer": lambda answer, given: _reply_of(answer),
-    "evaluator": lambda answer, given: _findings_of(answer),
-    "router": lambda answer, given: _decision_of(answer),
+    "consumer": _reply_of,
+    "evaluator": _findings_of,
+    "router": _decision_of,
     "compactor": _history_of,
 }
 """For each kind of plug-in the function from an answer and its input to the value of the slot."""

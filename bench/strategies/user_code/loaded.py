@@ -6,7 +6,7 @@ import importlib
 import os
 import pickle
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,13 +36,12 @@ class Place:
     hidden: tuple[str, ...] = ()
 
     def at_revision(self, path: str) -> str:
-        """A path of the repository as a path at the revision; any other path as it is."""
-        if self.top is None or self.revision_files is None:
-            return path
+        """A path of the repository as a path at the revision; any other path as it is, such as one
+        in an environment that lies in the repository."""
         here = Path(path).resolve()
-        if not here.is_relative_to(self.top) or here.is_relative_to(self.revision_files):
+        if self.top is None or self.revision_files is None or not here.is_relative_to(self.top):
             return path
-        if is_installed(str(here / "x")):  # in an environment that lies in the repository
+        if here.is_relative_to(self.revision_files) or is_installed(str(here / "x")):
             return path
         return str(self.revision_files / here.relative_to(self.top))
 
@@ -60,6 +59,34 @@ class Place:
             os.chdir(here)
 
 
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """The strategies that a child loads before it forks for sessions, or the error of each; `base`
+    is the folder that paths start from."""
+
+    base: Path
+    strategies: list[Strategy | BaseException]
+
+
+_EACH_REPLAY = "bench.replayer.serving"
+"""The module that each session needs, imported here once instead of in each fork."""
+
+
+def load(declared: Sequence[bytes], place: Place) -> Loaded:
+    """The strategies of some pickled declarations, loaded in this process."""
+    importlib.import_module(_EACH_REPLAY)
+    place.settle()
+    strategies: list[Strategy | BaseException] = []
+    here = os.getcwd()
+    for sent in declared:
+        try:
+            strategies.append(build_strategy(pickle.loads(sent), place.base))
+        except BaseException as error:
+            strategies.append(error)
+        os.chdir(here)
+    return Loaded(place.base, strategies)
+
+
 class Description(msgspec.Struct, frozen=True):
     """The description of a strategy in a child: by slot the name of each plug-in and the attributes
     that a replay asks for; or the error.
@@ -72,51 +99,32 @@ class Description(msgspec.Struct, frozen=True):
     is_broken: bool = False
 
 
-_EACH_REPLAY = "bench.replayer.serving"
-"""The module that each session needs, imported here once instead of in each fork."""
+class Descriptions(msgspec.Struct, frozen=True):
+    """The descriptions of a child's strategies, and the files of user code that it has imported, as
+    real paths."""
+
+    strategies: list[Description]
+    files: list[str]
 
 
-class LoadedStrategies:
-    """The strategies that a child loads before it forks for sessions."""
-
-    def __init__(self, declared: Sequence[bytes], place: Place) -> None:
-        self.place = place
-        self.loaded: list[Strategy | BaseException] = []
-        importlib.import_module(_EACH_REPLAY)
-        place.settle()
-        here = os.getcwd()
-        for sent in declared:
-            try:
-                self.loaded.append(build_strategy(pickle.loads(sent), place.base))
-            except BaseException as error:
-                self.loaded.append(error)
-            os.chdir(here)
-
-    def strategy(self, number: int) -> Strategy:
-        """The strategy with a number; raises the error if it could not be loaded."""
-        one = self.loaded[number]
-        if isinstance(one, Strategy):
-            return one
-        raise one
+def described(link: Link, ready: Loaded, request: bytes) -> bytes:
+    """The descriptions of the strategies of a child, as JSON."""
+    descriptions = [_description(one) for one in ready.strategies]
+    return msgspec.json.encode(Descriptions(descriptions, sorted({*_imported_files()})))
 
 
-def described(link: Link, ready: LoadedStrategies, request: bytes) -> bytes:
-    """The imported files and the descriptions of strategies, as JSON."""
-    return msgspec.json.encode((_imported_files(), [*map(_description, ready.loaded)]))
-
-
-def _imported_files() -> tuple[str, ...]:
-    """The files of user code that this process has imported, as real paths."""
-    modules = {name: module for name, module in [*sys.modules.items()] if name != "__main__"}
-    files = {getattr(module, "__file__", None) or "" for module in modules.values()} - {""}
-    return tuple(sorted(os.path.realpath(file) for file in files if not is_installed(file)))
+def _imported_files() -> Iterator[str]:
+    for name, module in [*sys.modules.items()]:
+        file = getattr(module, "__file__", None)
+        if file and name != "__main__" and not is_installed(file):
+            yield os.path.realpath(file)
 
 
 def _description(one: Strategy | BaseException) -> Description:
     """The description of a strategy, or of the error of loading it."""
     if isinstance(one, BenchError):
         return Description(error=one_line(one), is_broken=isinstance(one, LoadError))
-    if not isinstance(one, Strategy):
+    if isinstance(one, BaseException):
         raise one
     plugins = {
         slot: [(plugin.name, plugin.declared) for plugin in each]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import io
 import os
@@ -22,9 +21,8 @@ from ...plugins.registry import Plugin, user_code
 from ...plugins.worker import Child, Limits, NoAnswer
 from .. import Sandbox, Strategy, build_strategy
 from ..declaring import Declaration, kind_of
-from .loaded import Description, LoadedStrategies, Place as Place, described
+from .loaded import Descriptions, Place as Place, described, load
 
-_Described = tuple[tuple[str, ...], tuple[Description, ...]]
 _NO_FILE = "<dynamic-code>"  # as cloudpickle names every file
 
 
@@ -70,52 +68,46 @@ def _code_in(declared: Declaration, base: Path, debug: bool) -> tuple[str, str]:
     functions = [item for _, item in items if not isinstance(item, str)]
     if code or not functions:
         return code, ""
-    reason = "debug=True" if debug else _cannot_be_sent(declared)
-    return "" if reason else f"functions of {getattr(functions[0], '__module__', '')}", reason
+    if debug:
+        return "", "debug=True"
+    try:
+        _sent(declared)
+    except Exception as error:
+        return "", f"{type(error).__name__}: {one_line(error)}"
+    return f"functions of {getattr(functions[0], '__module__', '')}", ""
 
 
 def _in_child(given: Sequence[Declaration], place: Place, tolerant: bool) -> list[Strategy]:
     """Strategies loaded in one child, or each in its own child if loading all together fails."""
-    prepare = functools.partial(LoadedStrategies, tuple(map(_sent, given)), place)
+    prepare = functools.partial(load, tuple(map(_sent, given)), place)
     limits = Limits(hidden=(*place.hidden, *map(place.at_revision, place.hidden)))
-    child = Child(prepare, limits)
-    another = Child(prepare, limits, other_hashes=True)
+    child, another = Child(prepare, limits), Child(prepare, limits, other_hashes=True)
     try:
-        files, loaded = _descriptions_from(child, len(given))
-    except NoAnswer as why:
+        with child.session(described) as session:
+            found = msgspec.json.decode(session.ask(), type=Descriptions)
+        if len(found.strategies) != len(given):
+            raise NoAnswer(SPOILT)
+    except (NoAnswer, msgspec.DecodeError, UnicodeDecodeError) as error:
         child.stop()
         if len(given) > 1:
             return [one for each in given for one in _in_child([each], place, tolerant)]
+        why = error if isinstance(error, NoAnswer) else SPOILT
         return [_broken_strategy(given[0], why, tolerant)]
     strategies: list[Strategy] = []
-    for number, (declared, one) in enumerate(zip(given, loaded, strict=True)):
+    for number, (declared, one) in enumerate(zip(given, found.strategies, strict=True)):
         if one.error:
-            error = (LoadError if one.is_broken else SpecError)(one.error)
-            strategies.append(_broken_strategy(declared, error, tolerant))
-        else:
-            plugins = {
-                slot: tuple(
-                    Plugin(kind_of(slot), name, None, meta, is_user=True) for name, meta in each
-                )
-                for slot, each in one.plugins.items()
-            }
-            sandbox = Sandbox(child, another, number, files)
-            strategies.append(Strategy.of(declared, plugins=plugins, sandbox=sandbox))
+            problem = (LoadError if one.is_broken else SpecError)(one.error)
+            strategies.append(_broken_strategy(declared, problem, tolerant))
+            continue
+        plugins = {
+            slot: tuple(
+                Plugin(kind_of(slot), name, None, meta, is_user=True) for name, meta in each
+            )
+            for slot, each in one.plugins.items()
+        }
+        sandbox = Sandbox(child, another, number, tuple(found.files))
+        strategies.append(Strategy.of(declared, plugins=plugins, sandbox=sandbox))
     return strategies
-
-
-def _descriptions_from(child: Child, number: int) -> _Described:
-    """The files that a child has imported, and its descriptions of `number` strategies.
-
-    Raises NoAnswer.
-    """
-    with child.session(described) as session:
-        body = session.ask()
-    with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
-        files, loaded = msgspec.json.decode(body, type=_Described)
-        if len(loaded) == number:
-            return files, loaded
-    raise NoAnswer(SPOILT)
 
 
 def _broken_strategy(declared: Declaration, problem: object, tolerant: bool) -> Strategy:
@@ -156,13 +148,3 @@ def _sent(declared: Declaration) -> bytes:
     sent = io.BytesIO()
     type("Pickler", (cloudpickle.CloudPickler,), table)(sent).dump(declared)
     return sent.getvalue()
-
-
-def _cannot_be_sent(declared: Declaration) -> str:
-    """The reason why a declaration's functions cannot run in another process; `""` where they
-    can."""
-    try:
-        _sent(declared)
-    except Exception as error:
-        return f"{type(error).__name__}: {one_line(error)}"
-    return ""
