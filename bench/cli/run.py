@@ -98,7 +98,7 @@ def run(
     from ..files.writing import write_together
     from ..reports import format_of, pieces
     from ..run.cache import user_cache
-    from ..run.comparing import Base, RunOptions
+    from ..run.comparing import RunOptions
     from ..run.executors import Workers
     from ..run.verbs import run_scenarios
 
@@ -112,11 +112,17 @@ def run(
     require_reports(outputs)
     if accept:
         require_place(filter(None, (plan.baseline_path for plan in plans)))
-    empty = Base(required=required and not accept, accepting=accept)
     details = bool(outputs) or verbose or inside_actions()
     with Workers(jobs or os.cpu_count() or 1, engine) as workers, progress_line() as progress:
-        options = RunOptions(workers, progress, user_cache(), details=details)
-        comparisons = run_scenarios(plans, options, empty, against)
+        options = RunOptions(
+            workers,
+            progress,
+            user_cache(),
+            details=details,
+            required=required and not accept,
+            accepting=accept,
+        )
+        comparisons = run_scenarios(plans, options, against)
     baselines = {
         plan.baseline_path: score_bytes(score_file_of(compared))
         for plan, compared in zip(plans, comparisons, strict=True)

@@ -7,11 +7,10 @@ system.
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TextIO
 
 import click
 
@@ -50,16 +49,12 @@ def prepare_streams() -> None:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
-    sys.stdout = sys.stdout or _nowhere()
-    sys.stderr = sys.stderr or _nowhere()
+    sys.stdout = sys.stdout or io.StringIO()
+    sys.stderr = sys.stderr or io.StringIO()
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
-
-
-def _nowhere() -> TextIO:
-    return open(os.devnull, "w", encoding="utf-8")
 
 
 def hush() -> None:
@@ -78,11 +73,8 @@ def hush() -> None:
 # ---------------------------------------------------------------- progress
 
 
-Show = Callable[[int], None]
-
-
-@contextmanager
-def progress_line() -> Iterator[Show | None]:
+@contextlib.contextmanager
+def progress_line() -> Iterator[Callable[[int], None] | None]:
     """A function that shows how many are done, on a line that is erased after the block.
 
     None where standard error is not a terminal.

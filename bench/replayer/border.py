@@ -7,7 +7,7 @@ import itertools
 import json
 import pickle
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
@@ -16,8 +16,8 @@ from ..model.errors import StrategyError, one_line
 from ..strategies import NewHistory, Written
 from ..strategies.offloading import offload
 from ..strategies.user_code.functions import Route
-from .ledger import Ledger
 from .serving import Answered, CountTokens, HistoryAnswer, Shared, by_parts
+from .state import Ledger
 
 _TYPES: dict[str, Any] = {
     "store": Record,
@@ -29,10 +29,8 @@ _TYPES: dict[str, Any] = {
 """The type of an answer for each slot; a summarizer may give any value."""
 
 
-class Ask(Protocol):
-    """The answer of `serving.Plugins` to a request, in a child process or in this one."""
-
-    def __call__(self, request: bytes, /, *, count: CountTokens) -> bytes: ...
+Ask = Callable[[bytes, CountTokens], bytes]
+"""The answer of `serving.Plugins` to a request, in a child process or in this one."""
 
 
 class Border:
@@ -52,14 +50,14 @@ class Border:
 
     def finish(self) -> None:
         """End the programs. Raises BenchError for one that answered more than it was asked."""
-        self._ask(b"", count=self._count)
+        self._ask(b"", self._count)
 
     def _call(self, slot: str, place: int, instance: int, *given: Any) -> Any:
         """The answer of one instance."""
         sent = [by_parts(item, self._shared.sent, len) for item in given]
         request = slot, place, instance, sent
-        body = self._ask(pickle.dumps(request, pickle.HIGHEST_PROTOCOL), count=self._count)
-        answer: Answered = _read(json.loads, body, Answered)
+        body = self._ask(pickle.dumps(request, pickle.HIGHEST_PROTOCOL), self._count)
+        answer: Answered = _read(body, Answered)
         if too_deep([answer.value, answer.offloaded]):
             what = f"its answer is nested more than {MAX_DEPTH} levels deep"
             raise StrategyError(f"{what} — flatten it")
@@ -67,12 +65,12 @@ class Border:
             offload(handle, value)
         for read, written, model in answer.charged:
             self._ledger.charge(read, written, model)
-        value = _read(lambda data: data, answer.value, _TYPES.get(slot, Any))
+        value = _read(answer.value, _TYPES.get(slot, Any))
         return self._new_history(value) if isinstance(value, HistoryAnswer) else value
 
     def _count(self, body: bytes) -> int:
         """The tokens of a text, or of a message or its number."""
-        item: Any = _read(json.loads, body, int | str | Message)
+        item: Any = _read(body, int | str | Message)
         counted = item if isinstance(item, str) else self._shared.message(item)
         return self._ledger.numbers.count(counted)
 
@@ -85,9 +83,9 @@ class Border:
         return NewHistory(messages, written, answer.parts)
 
 
-def _read(decode: Callable[[Any], Any], data: Any, wanted: Any) -> Any:
-    """Data from user code as a value of a type. Raises StrategyError."""
+def _read(data: Any, wanted: Any) -> Any:
+    """Data from user code, or its JSON as bytes, as a value of a type. Raises StrategyError."""
     try:
-        return msgspec.convert(decode(data), wanted)
+        return msgspec.convert(json.loads(data) if isinstance(data, bytes) else data, wanted)
     except (ValueError, RecursionError) as error:
         raise StrategyError(f"its answer cannot be read: {one_line(error)}") from None

@@ -10,20 +10,45 @@ from ..model.errors import StrategyError
 from ..plugins.registry import Plugin
 from ..strategies import AT_DEFAULT, RECORDED, Strategy
 from ..strategies.user_code.forms import execution_mapping
-from .ledger import Ledger, in_slot
 from .recording import Recording
-from .threads import Start, Thread
+from .state import Ledger, Start, Thread, in_slot
 
 
 class Side:
-    """One side: an evaluator and routers of its own, and the history that they see."""
+    """The stored or the untruncated side: an evaluator and routers of its own, and the history that
+    they see. Model calls are charged for the stored side alone."""
 
-    def __init__(self, strategy: Strategy, start: Start) -> None:
+    def __init__(self, strategy: Strategy, start: Start, ledger: Ledger, *, is_full: bool) -> None:
         routers = range(len(strategy.plugins.get("routers", ())))
-        self.evaluate = start("evaluator", 0) if strategy.plugins.get("evaluator") else None
-        self.decide = [start("routers", place) for place in routers]
-        self.executions: list[dict[str, Any]] = []
-        self.evaluations: list[dict[str, Any]] = []
+        self._evaluate = start("evaluator", 0) if strategy.plugins.get("evaluator") else None
+        self._routers = [start("routers", place) for place in routers]
+        self._ledger, self.is_full = ledger, is_full
+        self._executions: list[dict[str, Any]] = []
+        self._evaluations: list[dict[str, Any]] = []
+
+    def findings(self, record: Record) -> Any:
+        """The findings about a record; both are added to the history."""
+        self._ledger.is_free = self.is_full
+        if self._routers:  # who alone are shown them
+            execution = execution_mapping(record)
+            del execution["arguments"]
+            self._executions.append(execution)
+        if self._evaluate is None:
+            return None
+        with in_slot("evaluator"):
+            findings = self._evaluate(record, tuple(self._evaluations))
+        if findings is not None:
+            self._evaluations.append(findings)
+        return findings
+
+    def route(self, place: int, state: dict[str, Any]) -> Any:
+        """The route of a router on a state, to which the history is added; None for none."""
+        self._ledger.is_free = self.is_full
+        state["execution_history"] = tuple(self._executions)
+        if self._evaluate is not None:
+            state["last_step_evaluation"] = self._evaluations[-1] if self._evaluations else {}
+            state["step_evaluation_history"] = tuple(self._evaluations)
+        return self._routers[place](state)
 
 
 class Judges:
@@ -37,9 +62,9 @@ class Judges:
         start: Start,
         thread: Callable[[str], Thread],
     ) -> None:
-        self._recording, self._ledger, self._thread = recording, ledger, thread
+        self._recording, self._thread = recording, thread
         self._routers = strategy.plugins.get("routers", ())
-        self._stored, self._full = Side(strategy, start), Side(strategy, start)
+        self._sides = [Side(strategy, start, ledger, is_full=is_full) for is_full in (False, True)]
         self.decisions: list[Decision] = []
         self._results = 0
         self._last_result: dict[str, Any] = {}  # its summary, and its untruncated value
@@ -53,25 +78,8 @@ class Judges:
         """
         self._results += 1
         self._last_result = shown
-        return self._findings(self._stored, record), self._findings(self._full, full)
-
-    def _findings(self, side: Side, record: Record) -> Any:
-        """The findings on one side; they and the record are added to its history."""
-        self._work_on(side)
-        if self._routers:  # who alone are shown them
-            execution = execution_mapping(record)
-            side.executions.append({key: execution[key] for key in execution if key != "arguments"})
-        if side.evaluate is None:
-            return None
-        with in_slot("evaluator"):
-            findings = side.evaluate(record, tuple(side.evaluations))
-        if findings is not None:
-            side.evaluations.append(findings)
-        return findings
-
-    def _work_on(self, side: Side) -> None:
-        """Let model calls be charged for the stored side alone."""
-        self._ledger.is_free = side is self._full
+        stored, untruncated = self._sides
+        return stored.findings(record), untruncated.findings(full)
 
     # ------------------------------------------------------------ routes
 
@@ -93,9 +101,7 @@ class Judges:
 
     def _decide(self, place: int, router: Plugin, point: str, step: AnyStep | None) -> None:
         """Let one router decide, once on each side."""
-        answer, other = (
-            side.decide[place](self._state_at(side, step)) for side in (self._stored, self._full)
-        )
+        answer, other = (side.route(place, self._state_at(side, step)) for side in self._sides)
         if None in (answer, other):
             if router.attribute("at") == RECORDED:
                 return
@@ -114,28 +120,20 @@ class Judges:
         self.decisions.append(self._recording.labelled(decision))
 
     def _state_at(self, side: Side, step: AnyStep | None) -> dict[str, Any]:
-        """The recorded state with the records of one side in it.
-
-        It has the keys that documents 003 and 004 name.
-        """
-        self._work_on(side)
+        """The recorded state with what happened since, by the keys of documents 003 and 004."""
         plans = self._recording.plans
         state: dict[str, Any] = {
             "current_step_index": self._results,
             "execution_plan": plans.get("execution_plan", {}),
             **self._state,
-            "execution_history": tuple(side.executions),
             "step": step,
             **self._last_result,
         }
         if "manifest" in plans:
             state["manifest"] = plans["manifest"]
-        if side.evaluate is not None:
-            state["last_step_evaluation"] = side.evaluations[-1] if side.evaluations else {}
-            state["step_evaluation_history"] = tuple(side.evaluations)
         if step is not None:
             thread = self._thread(step.thread)
-            state["prompt"] = list(thread.recording if side is self._full else thread.messages)
+            state["prompt"] = list(thread.recording if side.is_full else thread.messages)
         if isinstance(step, RouteDecision) and step.router in self._taken:
             state["recorded_route"] = self._taken[step.router]
         return state

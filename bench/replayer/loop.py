@@ -32,9 +32,8 @@ from ..strategies.histories import with_text
 from ..strategies.offloading import offloaded_to
 from ..strategies.slots import is_written_alike
 from .judging import Judges
-from .ledger import Broken, Ledger, in_slot
 from .recording import Recording
-from .threads import Start, Thread
+from .state import Broken, Ledger, Start, Thread, in_slot
 
 
 class Loop:
@@ -46,16 +45,11 @@ class Loop:
         self._strategy, self._recording, self._ledger = strategy, recording, ledger
         self._start = start
         self._threads: dict[str, Thread] = {}
-        self._store, self._summarize, self._consume = map(
-            self._start_slot, ("store", "summarizer", "consumer")
-        )
+        slots = ("store", "summarizer", "consumer")
+        self._slots = {slot: start(slot, 0) for slot in slots if strategy.plugins.get(slot)}
         self._judges = Judges(strategy, recording, ledger, start, self._thread)
         self._calls: list[Call] = []
         self._results: list[StepOutcome] = []
-
-    def _start_slot(self, slot: str) -> Any:
-        """The started plug-in of a slot; None for an empty slot."""
-        return self._start(slot, 0) if self._strategy.plugins.get(slot) else None
 
     def _thread(self, name: str) -> Thread:
         """The thread of a name; each has a compactor of its own."""
@@ -65,7 +59,7 @@ class Loop:
             self._threads[name] = Thread(
                 name,
                 self._ledger.numbers,
-                self._start_slot("compactor"),
+                self._start("compactor", 0) if compactors else None,
                 framing=recording.index.counting.prompt_tokens,
                 max_tokens=recording.max_tokens,
                 per_call=any(one.attribute("mode") == "per_call" for one in compactors),
@@ -75,7 +69,7 @@ class Loop:
 
     # ------------------------------------------------------------ steps
 
-    def replay(self, before: int | None, finish: Callable[[], None]) -> Replay:
+    def replay(self, before: int | None, finish: Callable[[], None] | None = None) -> Replay:
         """The replay of all steps, or of those before an index; `finish` ends the plug-ins.
 
         A strategy that raises ends it with its failure.
@@ -91,8 +85,9 @@ class Loop:
                     self._replay_step(step)
                 else:
                     self._judges.decide("end", step)
-                with in_slot("strategy"):
-                    finish()
+                if finish is not None:
+                    with in_slot("strategy"):
+                        finish()
         except Broken as error:
             failure = Failure(step=ledger.step, slot=error.slot, error=error.text)
         return Replay(
@@ -154,9 +149,12 @@ class Loop:
     def _result(self, step: ToolResult) -> None:
         """Store, summarize, consume and evaluate a result, and add its message to the thread."""
         full = untruncated_record(step)
-        record, stored = (full, full.value) if self._store is None else self._put(step)
-        summary = self._answer("summarizer", self._summarize, step)
-        reply = self._answer("consumer", self._consume, Execution(step, summary))
+        record = self._answer("store", step) or full
+        stored = record.value
+        if record.handle is not None:
+            stored = self._ledger.offloaded(record.handle)
+        summary = self._answer("summarizer", step)
+        reply = self._answer("consumer", Execution(step, summary))
         shown, untruncated = self._in_prompt(step, record, summary)
         message = self._thread(step.thread).join(shown, untruncated)
         back = read_back(record, stored)
@@ -181,20 +179,12 @@ class Loop:
         )
         self._results.append(outcome)
 
-    def _answer(self, slot: str, code: Any, given: Any) -> Any:
+    def _answer(self, slot: str, given: Any) -> Any:
         """The answer of a slot's plug-in; None for an empty slot."""
-        if code is None:
+        if slot not in self._slots:
             return None
         with in_slot(slot):
-            return code(given)
-
-    def _put(self, step: ToolResult) -> tuple[Record, Any]:
-        """The stored record of a result, and the value that can be read back."""
-        record: Record = self._answer("store", self._store, step)
-        stored = record.value
-        if record.handle is not None:
-            stored = self._ledger.offloaded(record.handle)
-        return record, stored
+            return self._slots[slot](given)
 
     def _in_prompt(self, step: ToolResult, record: Record, summary: Any) -> tuple[Message, Message]:
         """The message that shows a result, and the untruncated one.
@@ -205,11 +195,11 @@ class Loop:
         untruncated = self._recording.full_message(step)
         if summary is not None:
             text = as_text(summary)
-        elif self._store is not None and not is_written_alike(record.value, step.value):
+        elif "store" in self._slots and not is_written_alike(record.value, step.value):
             text = as_text(record.value)
         else:
             seen = self._recording.seen_message(step)
-            return (seen if self._summarize is None else untruncated), untruncated
+            return (untruncated if "summarizer" in self._slots else seen), untruncated
         is_all = text == untruncated.text
         return untruncated if is_all else with_text(untruncated, text), untruncated
 

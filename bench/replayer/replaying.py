@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -18,11 +17,10 @@ from ..strategies import Strategy
 from ..strategies.user_code.functions import SlotFunction
 from ..tokens.counting import TokenCounter
 from .border import Border
-from .ledger import Ledger
 from .loop import Loop
 from .recording import Recording
 from .serving import Plugins, answer_call
-from .threads import Numbers, Start
+from .state import Ledger, Numbers
 
 STEPS = 40
 """The number of steps of a trace to replay a second time."""
@@ -72,15 +70,11 @@ class Replayer:
         another child.
         """
         recording = self._recording
-        tokens = recording.index.tokens
-        ledger = Ledger(Numbers(recording.counter.of, recording.messages, tokens))
-
-        def replay(start: Start, finish: Callable[[], None] = lambda: None) -> Replay:
-            return Loop(strategy, recording, ledger, start).replay(before, finish)
+        ledger = Ledger(Numbers(recording.counter.of, recording.messages, recording.index.tokens))
 
         def over(border: Border) -> Replay:
-            finish = (border.finish,) if strategy.has_programs else ()
-            return replay(border.start, *finish)
+            finish = border.finish if strategy.has_programs else None
+            return Loop(strategy, recording, ledger, border.start).replay(before, finish)
 
         if strategy.sandbox is not None:
             box = strategy.sandbox
@@ -89,7 +83,11 @@ class Replayer:
                 return over(Border(session.ask, ledger))
         if strategy.has_user_code:
             return over(Border(Plugins(strategy).answer, ledger))
-        return replay(lambda slot, place: SlotFunction(strategy.plugins[slot][place]))
+
+        def start(slot: str, place: int) -> SlotFunction:
+            return SlotFunction(strategy.plugins[slot][place])
+
+        return Loop(strategy, recording, ledger, start).replay(before)
 
 
 # ---------------------------------------------------------------- two replays

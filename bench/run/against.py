@@ -37,40 +37,40 @@ _POINTER = re.compile(
 _OF_NOW = ("traces", "base", "path", "title")
 
 
-def base_of(plan: Scenario, against: str | None, options: RunOptions, empty: Base) -> Base:
-    """The values to compare a scenario with; `empty` has the settings of baselines.
+def base_of(plan: Scenario, against: str | None, options: RunOptions) -> Base:
+    """The values to compare a scenario with.
 
     Without `against` they are those of its baseline, else of a score file, or of a git revision.
     Raises BenchError for one that is neither or that this clone does not have.
     """
     if against is None:
-        return _own_base(plan, empty)
+        return _own_base(plan, options)
     if not against.endswith(".json"):
-        return _base_at(plan, against, options, empty)
+        return _base_at(plan, against, options)
     if not Path(against).is_file():
         what = f"{against}: no such file"
         raise BenchError(f"{what} — write it with `bench run -o {against}`, or name a revision")
-    return empty._replace(scores=read_scores(Path(against), plan.title), name=against)
+    return Base(read_scores(Path(against), plan.title), against)
 
 
-def _own_base(plan: Scenario, empty: Base) -> Base:
+def _own_base(plan: Scenario, options: RunOptions) -> Base:
     """The values of a scenario's baseline; an unreadable one that is to be replaced is none."""
-    missing = [*_orphaned(plan)] if empty.required else []
+    missing = [*_orphaned(plan)] if options.required else []
     scores, path = None, plan.baseline_path
     if path is not None:
         try:
             scores = read_scores(path, plan.title)
         except ResultsError:
-            if not empty.accepting:
+            if not options.accepting:
                 raise
     name = path.as_posix() if path and scores else ""
-    return empty._replace(scores=scores, name=name, missing=missing)
+    return Base(scores, name, missing)
 
 
 # ---------------------------------------------------------------- a revision
 
 
-def _base_at(plan: Scenario, revision: str, options: RunOptions, empty: Base) -> Base:
+def _base_at(plan: Scenario, revision: str, options: RunOptions) -> Base:
     """The values of a scenario as it was at a git revision: its settings, strategies and gates,
     replayed on those recordings of now that existed. A scenario that is new keeps its baseline.
     """
@@ -85,7 +85,7 @@ def _base_at(plan: Scenario, revision: str, options: RunOptions, empty: Base) ->
         earlier = _earlier(files, top, inside)
         gone = [*_missing_scenarios(files, top, inside, everywhere=earlier is None)]
         if earlier is None:
-            own = _own_base(plan, empty)
+            own = _own_base(plan, options)
             note = f"{inside} is not in {revision}, so it is judged with its own baseline"
             return own._replace(missing=[*own.missing, *map(_is_gone, gone)], note=note)
         then = read_scenario(earlier)
@@ -95,14 +95,14 @@ def _base_at(plan: Scenario, revision: str, options: RunOptions, empty: Base) ->
         try:
             missing = [*_unfaithful(given, sha, top, files)]
             missing += map(_is_gone, [*_removed(then, plan), *gone])
-            quiet = replace(options, details=False)
+            quiet = replace(options, details=False, required=False, accepting=False)
             new = _new_recordings(then, plan)
             result = compare_scenario(moved, given, quiet, Base(), left_out=new)
             imported = imported_files(given, files)
         finally:
             stop(given)
     scores, name = score_file_of(result, metric_infos()), f"{revision} ({sha[:9]})"
-    return empty._replace(scores=scores, name=name, missing=missing, imported=imported)
+    return Base(scores, name, missing, imported=imported)
 
 
 def _is_gone(part: str) -> str:

@@ -60,9 +60,10 @@ _REPLAYED_TWICE = 3
 
 @dataclass(frozen=True)
 class RunOptions:
-    """Settings that do not change results: the workers, the cache, the progress callback.
+    """How a comparison is run and judged: the workers, the cache, the progress callback, baselines.
 
-    Without `details` no prompts are prepared for a report to show.
+    Without `details` no prompts are prepared for a report to show. With `required` gates that need
+    earlier values fail without any; with `accepting` the values are about to be replaced.
     """
 
     workers: Workers = field(default_factory=Workers)
@@ -70,20 +71,19 @@ class RunOptions:
     cache: Cache | None = None
     debug: bool = False
     details: bool = True
+    required: bool = False
+    accepting: bool = False
 
 
 class Base(NamedTuple):
     """The values that a comparison is compared with, and their name.
 
-    If `required`, gates that need values fail without any; if `accepting`, the values are about to
-    be replaced. `missing` is a clause on each part that is gone since, `note` a line to show;
-    `imported` are the files that the code imported then.
+    `missing` is a clause on each part that is gone since, `note` a line to show; `imported` are the
+    files that the code imported then.
     """
 
     scores: ScoreFile | None = None
     name: str = ""
-    required: bool = False
-    accepting: bool = False
     missing: Sequence[str] = ()
     note: str = ""
     imported: Set[str] = frozenset()
@@ -227,10 +227,10 @@ def compare_runs(
         base.scores,
         rates=false_alarms(),
         portfolio=plan.portfolio,
-        required=base.required,
-        accepting=base.accepting,
+        required=options.required,
+        accepting=options.accepting,
     )
-    outcome: Literal["fail", "skipped"] = "fail" if base.required else "skipped"
+    outcome: Literal["fail", "skipped"] = "fail" if options.required else "skipped"
     missing = (
         GateResult(rule=JUDGE, strategy="", outcome=outcome, reason=clause)
         for clause in base.missing

@@ -105,25 +105,25 @@ def run_scenario(
     """
     plan = scenario if isinstance(scenario, Scenario) else read_scenario(Path(scenario))
     with Workers(jobs, engine) as workers:
-        empty = Base(required=require_baseline, accepting=accepting)
-        (result,) = run_scenarios([plan], RunOptions(workers, cache=cache), empty, against)
+        options = RunOptions(workers, None, cache, required=require_baseline, accepting=accepting)
+        (result,) = run_scenarios([plan], options, against)
     return result
 
 
 def run_scenarios(
-    plans: Sequence[Scenario], options: RunOptions, empty: Base, against: str | None = None
+    plans: Sequence[Scenario], options: RunOptions, against: str | None = None
 ) -> list[Compared]:
-    """The comparison of each scenario, as of `run_scenario`; `empty` has the settings of baselines.
+    """The comparison of each scenario, as of `run_scenario`.
 
     All baselines are read, and the revision is replayed, before code of any scenario runs, which
     could change them.
     """
-    if empty.required:
+    if options.required:
         options = dataclasses.replace(options, cache=None)
     bases = []
     for plan in plans:
         with named_in_errors(str(plan.path or "")):
-            bases.append(base_of(plan, against, options, empty))
+            bases.append(base_of(plan, against, options))
     results = []
     for plan, base in zip(plans, bases, strict=True):
         with named_in_errors(str(plan.path or "")):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bench.model import Message, ToolCall
 from bench.plugins.registry import build
-from bench.replayer.threads import Numbers, Thread
+from bench.replayer.state import Numbers, Thread
 from bench.strategies import NewHistory, Window
 from bench.strategies.user_code.functions import SlotFunction
 from bench.tokens.counting import TokenCounter

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
-from ...model import Message, Record, ToolResult
+from ...model import Message, ToolResult
 from ...model.messages import after_change
 from ...plugins.registry import register
 from .. import Window
@@ -48,18 +45,6 @@ def drop_all(window: Window) -> list[Message]:
     []
     """
     return [message for message in window.messages if message.kind == "system"]
-
-
-@register("evaluator", "final_only")
-def final_only(record: Record, history: Sequence[Mapping[str, Any]]) -> None:
-    """No evaluation of single steps: the run is judged only at its end.
-
-    Source: 004 §4.1, the workflow before it
-
-    >>> final_only(Record(step=0, call_id="a", function="f", success=False), ()) is None
-    True
-    """
-    return None
 
 
 @register("compactor", "recorded")

@@ -115,31 +115,23 @@ def parts_of(window: Window, conversation: int, commands: Iterable[Message]) -> 
     }
 
 
-class SinceTrigger(AtShare, Summarising):
-    """Base of a history that is rewritten at each trigger and grows by the messages since."""
+class WithCommands(AtShare, Summarising):
+    """Base of a history that ends with a message about its commands, written for each prompt."""
 
-    mode = "per_call"
     threshold: Share = 0.8
     keep_last: Count = 8
     _commands: CommandHistory = state(CommandHistory)
-    _rewritten: Sequence[Message] = state(tuple)  # of the history, by the last trigger
-    _since: int = state(int)  # the messages before the last trigger
-    _saved: int = state(int)  # the tokens that it took away
+    _ended: Sequence[Message] = state(tuple)  # the messages about commands, after the last prompt
 
-    def history(self, window: Window) -> tuple[Sequence[Message], int]:
-        """The history without the command message, and the tokens of a prompt with it."""
+    def history(self, window: Window) -> tuple[list[Message], int]:
+        """The history without that message, and the tokens of a prompt with it."""
         self._commands.take(window.added)
-        messages = [*self._rewritten, *window.messages[self._since :]]
-        return messages, window.tokens - self._saved
-
-    def rewrite(self, window: Window, messages: Sequence[Message]) -> None:
-        """From now on the history is these messages, and those that follow."""
-        self._rewritten, self._since = messages, len(window.messages)
-        self._saved = total(window.count, window.messages) - total(window.count, messages)
+        messages = [message for message in window.messages if message not in self._ended]
+        return messages, window.tokens - total(window.count, self._ended)
 
 
 @register("compactor", "separate_commands")
-class SeparateCommands(SinceTrigger):
+class SeparateCommands(WithCommands):
     """`[system, summary, later messages, command history]`: commands are never summarised.
 
     A command is a tool call or `execute: <command>`; it and its result are left out of what is
@@ -158,20 +150,22 @@ class SeparateCommands(SinceTrigger):
     last: Count = 20
     result_chars: Count = 200
     _full_fits: bool = state(lambda: True)
+    _is_summarised: bool = state(bool)
 
     def compact(self, window: Window) -> NewHistory:
         """The new command history at the end; at a trigger the summary in front too."""
         messages, tokens = self.history(window)
-        commands = self._history_message(window) if self._since else ()
+        commands = self._history_message(window) if self._is_summarised else ()
         written: tuple[Written, ...] = ()
         if tokens + total(window.count, commands) >= self.limit(window):
             system, old, recent = split_old(messages, self.keep_last)
             if worth_summarising(old):
                 summary, written = self._summary(old)
                 messages = [*system, *summary, *recent]
-                self.rewrite(window, messages)
+                self._is_summarised = True
                 commands = self._history_message(window)
                 tokens += total(window.count, summary) - total(window.count, old)
+        self._ended = commands
         parts = parts_of(window, tokens, commands)
         return NewHistory([*messages, *commands], written, parts)
 
@@ -204,7 +198,7 @@ _EXECUTE_LINE = re.compile(r"execute:[^\n]*")
 
 
 @register("compactor", "separate_commands_deployed")
-class SeparateCommandsDeployed(SinceTrigger):
+class SeparateCommandsDeployed(WithCommands):
     """Everything and the last `last` commands, until a trigger; then two summaries and two tails.
 
     That is `[system, summary, summary of commands, last keep_last, last keep_commands commands]`.
@@ -251,6 +245,7 @@ class SeparateCommandsDeployed(SinceTrigger):
         commands: Sequence[Message] = ()
         if not any("Command History" in message.text for message in messages):
             commands = self._history_message(self._commands.entries, self.last)
+        self._ended = commands
         return NewHistory([*messages, *commands], parts=parts_of(window, tokens, commands))
 
     def _summarised(
@@ -265,11 +260,10 @@ class SeparateCommandsDeployed(SinceTrigger):
             written.append(self.write([Message(role="user", kind="result", text=t) for t in texts]))
         of_older = [summary_message(one.text) for one in written[1:]]
         of_last = self._history_message(entries[len(older) :], self.keep_commands)
-        self._standing = (*of_older, *of_last)
+        self._standing, self._ended = (*of_older, *of_last), ()
         messages = [*system, summary_message(written[0].text), *of_older, *recent, *of_last]
         conversation = window.tokens - total(window.count, window.messages)  # framing and tools
         conversation += total(window.count, (m for m in messages if m not in self._standing))
-        self.rewrite(window, messages)
         parts = parts_of(window, conversation, self._standing)
         return NewHistory(messages, written, parts)
 

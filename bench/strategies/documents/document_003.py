@@ -13,9 +13,8 @@ from ...model import Approval, ModelTurn, ToolResult, compact_json
 from ...plugins.registry import register
 from ...text.common_words import FUNCTION_WORDS
 from ...text.scripts import Script, scripts_of, words_of_name
-from ..routing import current_step_index, is_critical, request_of, selection
 from ..settings import Count
-from . import Noise, script_output
+from . import Noise, current_step_index, is_critical, request_of, script_output, selection
 
 
 @register("summarizer", "count_only")

@@ -12,8 +12,8 @@ from ...model import Record, ToolResult, as_text
 from ...plugins.registry import register
 from ...text.decode import NothingParsed, parse_prefix
 from .. import untruncated_record
-from ..routing import current_step_index, is_critical, total_steps
 from ..settings import Count
+from . import current_step_index, is_critical, total_steps
 
 ENRICHMENT = "perform_enrichment_analyses"
 """The function whose results have terms, p-values and totals by method."""

@@ -1,4 +1,4 @@
-"""The policies of Codex, Gemini CLI, LangChain and Agent Framework."""
+"""The policies of Anthropic, Codex, Gemini CLI, LangChain, deepagents and Agent Framework."""
 
 from __future__ import annotations
 
@@ -8,9 +8,50 @@ from collections.abc import Sequence
 from ...model import Message, ToolResult
 from ...plugins.registry import register
 from .. import Window
-from ..engines import AtShare, Compactor, Parts, Summary
+from ..engines import AtShare, Compactor, Mask, Parts, Summary, state
 from ..histories import assistant_message, older, safe_cut, system_count, total, with_text
+from ..offloading import offload
 from ..settings import Count, Share
+
+
+@register("compactor", "clear_tool_uses")
+class ClearToolUses(Mask):
+    """The last `keep` tool results; above `trigger` prompt tokens the older ones are cleared.
+
+    Results of `exclude_tools` stay and do not count towards `keep`. Where clearing would free fewer than `clear_at_least` tokens, nothing is cleared.
+
+    Source: Anthropic API, "Context editing", clear_tool_uses_20250919
+    (https://platform.claude.com/docs/en/build-with-claude/context-editing)
+
+    >>> ClearToolUses(trigger=10, keep=1).tried("tool: one", "tool: two")
+    ['tool: [tool result cleared]', 'tool: two']
+    """
+
+    trigger: Count = 100_000
+    keep: Count = 3
+    clear_at_least: Count = 0
+    exclude_tools: tuple[str, ...] = ()
+    _names: dict[str | None, str] = state(dict)  # of the tools, by call
+    _results: list[Message] = state(list)
+
+    def old(self, window: Window) -> Sequence[Message]:
+        for message in window.added:
+            self._names.update((call.id, call.name) for call in message.tool_calls)
+            if message.kind == "result":
+                is_excluded = self._names.get(message.call_id) in self.exclude_tools
+                self._results += [] if is_excluded else [message]
+        return older(self._results, self.keep) if window.tokens > self.trigger else []
+
+    def text(self, message: Message) -> str:
+        return "[tool result cleared]"
+
+    def compact(self, window: Window) -> list[Message] | None:
+        cleared = super().compact(window)
+        if cleared is None or not self.clear_at_least:
+            return cleared
+        pairs = zip(window.messages, cleared, strict=True)
+        freed = sum(window.count(old) - window.count(new) for old, new in pairs if new is not old)
+        return cleared if freed >= self.clear_at_least else None
 
 
 @register("summarizer", "codex.output")
@@ -127,6 +168,55 @@ class LangchainSummarize(Summary):
         while first < cut and talk[first].kind not in ("user", "made"):
             first += 1
         return window.messages[:start], talk[first:cut], talk[cut:]
+
+
+@register("summarizer", "deepagents.output")
+def deepagents_output(
+    result: ToolResult,
+    *,
+    max_chars: Count = 80_000,
+    ends: Count = 5,
+    line_chars: Count = 1_000,
+    exclude_tools: tuple[str, ...] = (
+        "ls",
+        "glob",
+        "grep",
+        "read_file",
+        "edit_file",
+        "write_file",
+        "delete",
+    ),
+) -> str:
+    """The first and last `ends` lines of a result above `max_chars`, and the name of the file with
+    all of it.
+
+    The lines are numbered, and each is cut at `line_chars`. Results of `exclude_tools` stay. The
+    words about the file are ours.
+
+    Source: deepagents 0.7, deepagents/middleware/filesystem.py (tool_token_limit_before_evict)
+    and _message_eviction.py
+
+    >>> result = ToolResult(index=0, call_id="c", function="bash", seen="a\\nb\\nc\\nd")
+    >>> print(deepagents_output(result, max_chars=3, ends=1))
+    [shortened: the full output is in large_tool_results/c]
+    1  a
+    ... [2 lines truncated] ...
+    4  d
+    """
+    if len(result.text) <= max_chars or result.function in exclude_tools:
+        return result.text
+    lines = [
+        f"{number}  {line[:line_chars]}" for number, line in enumerate(result.text.splitlines(), 1)
+    ]
+    left_out = len(lines) - 2 * ends
+    if left_out > 0:
+        lines = [
+            *lines[:ends],
+            f"... [{left_out} lines truncated] ...",
+            *lines[len(lines) - ends :],
+        ]
+    name = offload(f"large_tool_results/{result.call_id}", result.text)
+    return "\n".join([f"[shortened: the full output is in {name}]", *lines])
 
 
 @register("compactor", "agent_framework.tool_result")

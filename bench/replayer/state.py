@@ -1,19 +1,21 @@
-"""A thread of a replay: steps are added to it, and before each model call the compactor rewrites
-its history."""
+"""The state of a replay: its numbered messages and threads, and what a strategy does beside its
+answers."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from ..evidence.future import Future
-from ..model import ContextEdit, ContextReset, Message, compact_json
+from ..model import ContextEdit, ContextReset, Message, Resolved, WriterCall, as_text, compact_json
 from ..model.base import grouped
+from ..model.errors import own_error
 from ..model.messages import shared_length
 from ..model.replay import Call
 from ..plugins.registry import build
-from ..strategies import NewHistory, Window
+from ..strategies import NewHistory, Window, Written
 from ..strategies.user_code.functions import SlotFunction
 
 CountTokens = Callable[[Message | str], int]
@@ -110,12 +112,12 @@ class History:
 
 
 class Thread:
-    """One thread: its history as the model sees it, and `recording`, the untruncated one.
+    """One thread: its history as the model sees it, which the compactor rewrites before each call,
+    and `recording`, the untruncated one.
 
     With `per_call` the compactor gets the full history, and its answer is only the next prompt.
-    Without a compactor the recorded resets are repeated. `framing` are the tokens of
-    an empty prompt, `max_tokens` those of the model's window; `future` is for a compactor that
-    reads it.
+    Without a compactor the recorded resets are repeated. `framing` are the tokens of an empty
+    prompt, `max_tokens` those of the model's window; `future` is for a compactor that reads it.
     """
 
     def __init__(
@@ -191,3 +193,70 @@ class Thread:
 def _recorded_history() -> Compact:
     """The compactor that leaves the history as the recorded harness did."""
     return SlotFunction(build("compactor", "recorded"))
+
+
+# ---------------------------------------------------------------- beside the answers
+
+
+class Ledger:
+    """The model calls and the offloaded values of a strategy during one replay.
+
+    `step` is the index of the last replayed step, -1 before the first. With `is_free` nothing is
+    entered: the untruncated side is being judged, for the comparison alone.
+    """
+
+    def __init__(self, numbers: Numbers) -> None:
+        self.numbers = numbers
+        self.step, self.is_free = -1, False
+        self.calls: list[WriterCall] = []
+        self.handles: list[Resolved] = []
+        self._offloaded: dict[str, tuple[str, Any]] = {}  # by handle the text and the value
+
+    def charge(self, read: int, written: int, model: str | None) -> None:
+        """Charge a model call that the strategy itself made."""
+        if not self.is_free:
+            call = WriterCall(
+                step=self.step, consumed_tokens=read, produced_tokens=written, model=model
+            )
+            self.calls.append(call)
+
+    def charge_summaries(self, summaries: Iterable[Written]) -> None:
+        """Charge summaries as if the run's model wrote them, unless a call was made for them."""
+        if self.calls and self.calls[-1].step == self.step:
+            return
+        count = self.numbers.count
+        for one in summaries:  # a model is not sent its own reasoning
+            read = sum(count(message) - message.reasoning_tokens for message in one.read)
+            self.charge(read, count(one.text), None)
+
+    def offload(self, handle: str, value: Any) -> None:
+        """Let a handle stand for a value from this step on."""
+        text = as_text(value)
+        known, _ = self._offloaded.get(handle, (None, None))
+        if not self.is_free and known != text:
+            self._offloaded[handle] = text, value
+            self.handles.append(Resolved(handle=handle, step=self.step, text=text))
+
+    def offloaded(self, handle: str) -> Any:
+        """The value that a handle stands for; None for an unknown one."""
+        _, value = self._offloaded.get(handle, ("", None))
+        return value
+
+
+class Broken(Exception):
+    """A strategy raised, or returned a value that its slot does not allow."""
+
+    def __init__(self, slot: str, error: BaseException) -> None:
+        self.slot = slot
+        self.text = own_error(error)
+
+
+@contextlib.contextmanager
+def in_slot(slot: str) -> Iterator[None]:
+    """A context in which an error is raised as Broken, with the name of a slot."""
+    try:
+        yield
+    except (KeyboardInterrupt, MemoryError):
+        raise
+    except BaseException as error:
+        raise Broken(slot, error) from error
