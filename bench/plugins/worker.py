@@ -70,18 +70,16 @@ class Child:
         return Child, self._given
 
     @contextlib.contextmanager
-    def session(self, work: Work) -> Iterator[Session | GivenUp]:
-        """A context with a session, whose requests `work` answers; one that gives up where the same
-        work was late in the last few sessions."""
+    def session(self, work: Work) -> Iterator[Session]:
+        """A context with a session, whose requests `work` answers; one that asks nothing where the
+        same work was late in the last few sessions."""
         sent = pickle.dumps(work, pickle.HIGHEST_PROTOCOL)
-        if self._late[sent] >= _MOST_LATE:
-            yield GivenUp()
-            return
         with self._lock:
             if self._owner != os.getpid() or not (self._last and self._last.has_ended()):
                 self.stop()
                 self._start()
             session = self._last = self._next or self._session()
+            session.is_given_up = self._late[sent] >= _MOST_LATE
             session.send(b"R", sent)
             try:
                 yield session
@@ -90,7 +88,8 @@ class Child:
                     self._late[sent] += 1
                     self.stop()
                 else:
-                    self._late.pop(sent, None)
+                    if not session.is_given_up:
+                        self._late.pop(sent, None)
                     session.end()
                     self._next = self._session()  # begins while this process does something else
 
@@ -182,7 +181,7 @@ class Session(Frames):
         self._limits, self._child = limits, child
         self._room = limits.answer_bytes
         self._kind = b""  # of the last message
-        self.is_late = False
+        self.is_late = self.is_given_up = False
         weakref.finalize(self, pipe.close)
 
     def ask(self, request: bytes = b"", count: Callable[[bytes], int] | None = None) -> bytes:
@@ -190,6 +189,8 @@ class Session(Frames):
 
         `count` counts tokens for the child. Raises NoAnswer, and what `count` raises.
         """
+        if self.is_given_up:
+            raise NoAnswer(_GIVEN_UP)
         until = time.monotonic() + self._limits.call_s
         self.send(b"R", request)
         while True:
@@ -242,14 +243,6 @@ class Session(Frames):
 def _ended(code: int) -> NoAnswer:
     """The error for a process that ended, with its exit code."""
     return NoAnswer(f"it ended its process ({how_ended(code)}) — return or raise, and do not exit")
-
-
-class GivenUp:
-    """A session that asks nothing, with code that was late too often."""
-
-    def ask(self, request: bytes = b"", count: Callable[[bytes], int] | None = None) -> bytes:
-        """Raises NoAnswer."""
-        raise NoAnswer(_GIVEN_UP)
 
 
 def how_ended(code: int) -> str:

@@ -38,7 +38,7 @@ def test_a_node_of_a_graph_may_be_a_compactor_and_not_a_router(tmp_path):
     pytest.importorskip("langchain_core")
     run = run_of(tmp_path, "compactor=mine.py:node", ROUTERS, conversation_of(shell(2, start=2)))
     assert run.failure is None
-    assert "write compactor= before it" in run_of(tmp_path, "routers=mine.py:undeclared").failure.error
+    assert "a router gives a route's name" in run_of(tmp_path, "routers=mine.py:undeclared").failure.error
 
 
 # ---------------------------------------------------------------- what is not the same twice
