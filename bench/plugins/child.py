@@ -13,7 +13,6 @@ import os
 import pickle
 import signal
 import sys
-import time
 from collections.abc import Callable, Set
 
 # Bound here, before that code is imported, which may put others in their places.
@@ -98,13 +97,16 @@ def _awaited(number: int, control: socket) -> int:
 
 
 def _end_below(but: Set[int] = frozenset()) -> None:
-    """End every process below this one, but some."""
-    until = time.monotonic() + 2.0
-    while (numbers := _children() - but) and time.monotonic() < until:
+    """End every process below this one, but some; and then those that each leaves, as long as one
+    can be ended."""
+    goes_on = True
+    while goes_on and (numbers := _children() - but):
+        goes_on = False
         for number in numbers:
             with contextlib.suppress(OSError):
                 kill(number, SIGKILL)
-                waitpid(number, WNOHANG)
+                goes_on = True
+                waitpid(number, 0)
 
 
 def _children() -> set[int]:
