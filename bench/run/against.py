@@ -93,10 +93,10 @@ def _base_at(plan: Scenario, revision: str, options: RunOptions) -> Base:
         place = Place(then.base, top, files, hidden_from_code(moved.traces, moved.base))
         given = strategies_given(moved.strategies, place, options, tolerant=True)
         try:
+            replaced, new = _changed_recordings(then, plan)
             missing = [*_unfaithful(given, sha, top, files)]
-            missing += map(_is_gone, [*_removed(then, plan), *gone])
+            missing += map(_is_gone, [*_removed(then, plan), *replaced, *gone])
             quiet = replace(options, details=False, required=False, accepting=False)
-            new = _new_recordings(then, plan)
             result = compare_scenario(moved, given, quiet, Base(), left_out=new)
             imported = imported_files(given, files)
         finally:
@@ -166,29 +166,30 @@ def _missing_scenarios(files: Path, top: Path, inside: Path, *, everywhere: bool
 
 
 def _removed(then: Scenario, now: Scenario) -> Iterator[str]:
-    """Yield each part of a scenario that is gone or replaced now."""
+    """Yield each part of a scenario, but recordings, that is gone or replaced now."""
     if then.model != now.model:
         yield f"model = {then.model!r}"
     asked = [probe.question for probe in then.probes if probe not in now.probes]
     yield from (f"the question {one_line(question)[:60]!r}" for question in asked)
-    recordings = _recordings(now)
-    for sha256, (file, reader) in _recordings(then).items():
-        if sha256 not in recordings or recordings[sha256][1] != reader:
-            yield f"recording {file.name}"
     before, baseline = then.baseline_path, now.baseline_path
     if before and before.exists() and not (baseline and baseline.is_file()):
         yield before.name
 
 
-def _new_recordings(then: Scenario, now: Scenario) -> frozenset[Path]:
-    """The recordings that were added since.
+def _changed_recordings(then: Scenario, now: Scenario) -> tuple[list[str], frozenset[Path]]:
+    """The recordings that are gone, or that another reader reads now; and the files of new ones.
 
-    They are left out of the earlier run, so that they cannot hide a loss on the others. Empty if
-    all recordings are new, since nothing would be left to compare.
+    New ones are left out of the earlier run, so that they cannot hide a loss on the others; none
+    is new if all are, since nothing would be left to compare.
     """
-    known, files = _recordings(then), _recordings(now)
-    new = frozenset(file for sha256, (file, _) in files.items() if sha256 not in known)
-    return new if len(new) < len(files) else frozenset()
+    before, after = _recordings(then), _recordings(now)
+    new = frozenset(file for sha256, (file, _) in after.items() if sha256 not in before)
+    replaced = [
+        f"recording {file.name}"
+        for sha256, (file, reader) in before.items()
+        if sha256 not in after or after[sha256][1] != reader
+    ]
+    return replaced, new if len(new) < len(after) else frozenset()
 
 
 def _recordings(plan: Scenario) -> dict[str | None, tuple[Path, tuple[str | None, ...]]]:

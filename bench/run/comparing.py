@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import heapq
 import os
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
@@ -325,29 +324,29 @@ def _measure(measuring: Measuring, task: Task) -> tuple[MeasuredRun, TraceIndex 
 
 
 class WorstRuns:
-    """The recordings on which a strategy would have missed most turns, in memory as far as there is
-    room, so that a report can show their prompts."""
+    """The recordings on which each strategy would have missed most turns, in memory as far as there
+    is room, so that a report can show their prompts."""
 
     def __init__(self) -> None:
         self._tasks: dict[str, Task] = {}
-        self._missed: dict[str, dict[str, float]] = {}  # turns, by run and strategy
+        self._worst: dict[str, list[tuple[float, str]]] = {}  # each run with its turns, negative
 
     def add(self, task: Task, run: MeasuredRun) -> None:
         """Keep the recording of a measured run if it is among the worst of some strategy."""
         if task.size + sum(other.size for other in self._tasks.values()) > _ROOM_CHARS:
             return
-        numbers = {score.strategy: score.numbers.get(MISSED) for score in run.scores}
-        missed = {name: (number and number.value) or 0.0 for name, number in numbers.items()}
-        self._tasks[run.id], self._missed[run.id] = task, missed
-        wanted = {other.trace.id for name in missed for other in self.of(name)}
-        for other in self._tasks.keys() - wanted:
-            del self._tasks[other], self._missed[other]
+        for score in run.scores:
+            number = score.numbers.get(MISSED)
+            missed = (number and number.value) or 0.0
+            ranked = sorted([*self._worst.get(score.strategy, ()), (-missed, run.id)])
+            self._worst[score.strategy] = ranked[:RUNS_EACH]
+        wanted = {name for ranked in self._worst.values() for _, name in ranked}
+        tasks = {**self._tasks, run.id: task}
+        self._tasks = {name: tasks[name] for name in tasks if name in wanted}
 
     def of(self, strategy: str) -> list[Task]:
-        """The few recordings on which a strategy misses most turns."""
-        missed = self._missed
-        runs = heapq.nsmallest(RUNS_EACH, missed, key=lambda run: (-missed[run][strategy], run))
-        return [self._tasks[run] for run in runs]
+        """The few recordings on which a strategy misses most turns, the worst first."""
+        return [self._tasks[name] for _, name in self._worst.get(strategy, ())]
 
 
 def _details(

@@ -72,7 +72,7 @@ class Workers:
             return
         if self._executor is None:
             start = processes(self.count) if self._engine == PROCESSES else dask(self._engine)
-            self._executor = self._running.enter_context(start)
+            self._executor, self.count = self._running.enter_context(start)
         job, source = functools.partial(_done, work, _sent(plan)), iter(tasks)
         waiting: set[Future[Any]] = set()
         try:
@@ -107,15 +107,15 @@ def _sent(plan: Any) -> bytes:
 
 
 @contextlib.contextmanager
-def processes(workers: int) -> Iterator[Executor]:
+def processes(workers: int) -> Iterator[tuple[Executor, int]]:
     """A context with processes on this machine, forked where possible, so that a script needs no
-    guard."""
+    guard; and their number."""
     known = multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("fork" if "fork" in known else "spawn")
     end, held = context.Pipe(duplex=False)
     executor = ProcessPoolExecutor(workers, context, _exit_with_parent, (end, held))
     try:
-        yield executor
+        yield executor, workers
     except BaseException:  # nobody waits for what a worker is at, which may take minutes
         held.close()
         raise
@@ -138,8 +138,8 @@ def _exit_with_parent(end: Connection, held: Connection) -> None:
 
 
 @contextlib.contextmanager
-def dask(scheduler: str) -> Iterator[Executor]:
-    """A context with the workers of a Dask scheduler (`tcp://host:8786`).
+def dask(scheduler: str) -> Iterator[tuple[Executor, int]]:
+    """A context with the workers of a Dask scheduler (`tcp://host:8786`), and their number.
 
     Raises BenchError without `dask[distributed]`, if nothing answers at the address, and if Dask
     gives up a run whose workers died.
@@ -156,7 +156,7 @@ def dask(scheduler: str) -> Iterator[Executor]:
         raise BenchError(f"{what} ({one_line(error)})") from None
     with client:
         try:
-            yield client.get_executor(pure=False)
+            yield client.get_executor(pure=False), max(1, sum(client.nthreads().values()))
         except KilledWorker as error:
             what = "a run ended several workers of Dask, perhaps for want of memory"
             raise BenchError(f"{what} ({one_line(error)})") from None

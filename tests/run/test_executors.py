@@ -164,7 +164,7 @@ def test_the_digest_of_a_replay_depends_on_its_effects():
 
 
 def fail_beside_work():
-    with processes(2) as executor:
+    with processes(2) as (executor, _):
         executor.submit(time.sleep, 120)
         raise ValueError("stop")
 
