@@ -193,21 +193,18 @@ def sorted_paths(texts: Sequence[str]) -> tuple[tuple[Path, ...], tuple[str, ...
     """
     from ..run.scenario import is_scenario
 
-    scenarios: list[Path] = []
+    scenarios: dict[str, Path] = {}
     traces: list[str] = []
     for text in texts:
         files = sorted(Path(text).glob("*.toml")) if text and Path(text).is_dir() else []
-        inside = list(filter(is_scenario, files))
-        if inside:
-            scenarios += inside
-        elif text.lower().endswith(".toml"):
-            scenarios.append(Path(text))
-        else:
+        named = [*filter(is_scenario, files)]
+        if not named and text.lower().endswith(".toml"):
+            named = [Path(text)]
+        for path in named:
+            scenarios.setdefault(os.path.abspath(path), path)
+        if not named:
             traces.append(text)
-    each: dict[str, Path] = {}
-    for path in scenarios:
-        each.setdefault(os.path.abspath(path), path)
-    return tuple(each.values()), tuple(traces)
+    return tuple(scenarios.values()), tuple(traces)
 
 
 # ---------------------------------------------------------------- baselines

@@ -18,7 +18,8 @@ from ..model.errors import BenchError
 _ANSWERS_S, _UNPACKS_S = 20.0, 300.0
 """The most seconds for an answer of git, and for writing the files of a commit."""
 
-_KEPT = ("GIT_CEILING_DIRECTORIES", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_EXEC_PATH")
+_KEPT = ("GIT_CEILING_DIRECTORIES", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_SYSTEM",
+         "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_EXEC_PATH")  # fmt: skip
 """The variables of git that are obeyed; the others would point it to another repository."""
 
 _QUIET = {

@@ -92,6 +92,7 @@ class History:
         self.messages: list[Message] = []
         self.ids: list[int] = []
         self._numbers = numbers
+        self._sizes: list[int] = []  # the tokens of the first messages, as far as they are counted
 
     def join(self, message: Message) -> int:
         """Append a message; returns its number."""
@@ -103,12 +104,14 @@ class History:
     def replace_with(self, messages: list[Message]) -> None:
         """Replace the messages by others."""
         same = shared_length(self.messages, messages)
+        del self._sizes[same:]
         self.ids[same:] = map(self._numbers.of, messages[same:])
         self.messages = messages
 
     def tokens(self) -> int:
         """The tokens of the messages together."""
-        return sum(map(self._numbers.tokens, self.ids))
+        self._sizes += map(self._numbers.tokens, self.ids[len(self._sizes) :])
+        return sum(self._sizes)
 
 
 class Thread:
