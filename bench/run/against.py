@@ -44,7 +44,7 @@ def base_of(plan: Scenario, against: str | None, options: RunOptions) -> Base:
     Raises BenchError for one that is neither or that this clone does not have.
     """
     if against is None:
-        return _own_base(plan, options)
+        return _baseline_of(plan, options)
     if not against.endswith(".json"):
         return _base_at(plan, against, options)
     if not Path(against).is_file():
@@ -53,7 +53,7 @@ def base_of(plan: Scenario, against: str | None, options: RunOptions) -> Base:
     return Base(read_scores(Path(against), plan.title), against)
 
 
-def _own_base(plan: Scenario, options: RunOptions) -> Base:
+def _baseline_of(plan: Scenario, options: RunOptions) -> Base:
     """The values of a scenario's baseline; an unreadable one that is to be replaced is none."""
     missing = [*_orphaned(plan)] if options.required else []
     scores, path = None, plan.baseline_path
@@ -85,7 +85,7 @@ def _base_at(plan: Scenario, revision: str, options: RunOptions) -> Base:
         earlier = _earlier(files, top, inside)
         gone = [*_missing_scenarios(files, top, inside, everywhere=earlier is None)]
         if earlier is None:
-            own = _own_base(plan, options)
+            own = _baseline_of(plan, options)
             note = f"{inside} is not in {revision}, so it is judged with its own baseline"
             return own._replace(missing=[*own.missing, *map(_is_gone, gone)], note=note)
         then = read_scenario(earlier)
@@ -94,7 +94,7 @@ def _base_at(plan: Scenario, revision: str, options: RunOptions) -> Base:
         given = strategies_given(moved.strategies, place, options, tolerant=True)
         try:
             replaced, new = _changed_recordings(then, plan)
-            missing = [*_unfaithful(given, sha, top, files)]
+            missing = [*_load_problems(given, sha, top, files)]
             missing += map(_is_gone, [*_removed(then, plan), *replaced, *gone])
             quiet = replace(options, details=False, required=False, accepting=False)
             result = compare_scenario(moved, given, quiet, Base(), left_out=new)
@@ -109,7 +109,9 @@ def _is_gone(part: str) -> str:
     return f"{part} is gone or another one"
 
 
-def _unfaithful(strategies: Sequence[Strategy], sha: str, top: Path, files: Path) -> Iterator[str]:
+def _load_problems(
+    strategies: Sequence[Strategy], sha: str, top: Path, files: Path
+) -> Iterator[str]:
     """Yield a clause on each strategy that cannot be loaded from the `files` of a revision, and on
     each file that is imported as it is now, as an editable install may cause."""
     for item in strategies:

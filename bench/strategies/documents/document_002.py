@@ -121,13 +121,13 @@ class WithCommands(AtShare, Summarising):
     threshold: Share = 0.8
     keep_last: Count = 8
     _commands: CommandHistory = state(CommandHistory)
-    _ended: Sequence[Message] = state(tuple)  # the messages about commands, after the last prompt
+    _last_commands: Sequence[Message] = state(tuple)  # those at the end of the last prompt
 
     def history(self, window: Window) -> tuple[list[Message], int]:
         """The history without that message, and the tokens of a prompt with it."""
         self._commands.take(window.added)
-        messages = [message for message in window.messages if message not in self._ended]
-        return messages, window.tokens - total(window.count, self._ended)
+        messages = [message for message in window.messages if message not in self._last_commands]
+        return messages, window.tokens - total(window.count, self._last_commands)
 
 
 @register("compactor", "separate_commands")
@@ -165,7 +165,7 @@ class SeparateCommands(WithCommands):
                 self._is_summarised = True
                 commands = self._history_message(window)
                 tokens += total(window.count, summary) - total(window.count, old)
-        self._ended = commands
+        self._last_commands = commands
         parts = parts_of(window, tokens, commands)
         return NewHistory([*messages, *commands], written, parts)
 
@@ -245,7 +245,7 @@ class SeparateCommandsDeployed(WithCommands):
         commands: Sequence[Message] = ()
         if not any("Command History" in message.text for message in messages):
             commands = self._history_message(self._commands.entries, self.last)
-        self._ended = commands
+        self._last_commands = commands
         return NewHistory([*messages, *commands], parts=parts_of(window, tokens, commands))
 
     def _summarised(
@@ -260,7 +260,7 @@ class SeparateCommandsDeployed(WithCommands):
             written.append(self.write([Message(role="user", kind="result", text=t) for t in texts]))
         of_older = [summary_message(one.text) for one in written[1:]]
         of_last = self._history_message(entries[len(older) :], self.keep_commands)
-        self._standing, self._ended = (*of_older, *of_last), ()
+        self._standing, self._last_commands = (*of_older, *of_last), ()
         messages = [*system, summary_message(written[0].text), *of_older, *recent, *of_last]
         conversation = window.tokens - total(window.count, window.messages)  # framing and tools
         conversation += total(window.count, (m for m in messages if m not in self._standing))
