@@ -12,7 +12,6 @@ from typing import Any, Protocol, TypeVar, cast, get_type_hints
 from msgspec.structs import replace
 
 from ..model import Message, SystemTurn, ToolResult, Trace, UserTurn, memo
-from ..text.column_tables import TextTables, text_tables
 from ..text.data import comments_of, parse_data, paths_of
 from ..text.decode import (
     LONG_CHARS,
@@ -30,6 +29,7 @@ from ..text.instructions import is_rule, sentences_of
 from ..text.legends import written_out
 from ..text.line_losses import lost_indentation
 from ..text.same_data import Scalars
+from ..text.tables import TextTables, tables_in
 from ..text.texts import FactsHeld, Texts
 from ..tokens.counting import TokenCounter
 from .step_texts import call_text, step_texts
@@ -305,4 +305,4 @@ class TraceContents:
     def tables(self, step: int) -> TextTables:
         """The tables in a result that is text."""
         is_text = self.value(step) is None
-        return text_tables(self.results[step].text) if is_text else TextTables([], [])
+        return tables_in(self.results[step].text) if is_text else TextTables([], [])

@@ -14,14 +14,9 @@ from collections.abc import Collection, Iterator, Sequence
 
 from .exit_codes import exit_codes
 from .layouts import Layouts
-from .separators import LINKS, TYPES, behind_separator, is_part
-from .table_cells import Cells, Grid, in_order
+from .separators import LINKS, behind_separator, is_part
 from .value_tree import Node, Words, words_of_key
 from .written_values import end_of
-
-_OF_TABLES = frozenset(
-    {"columns", "data", "index", "rows", "table", "tbody", "td", "th", "thead", "tr"}
-)
 
 _WORD = re.compile(r"\w+")
 _CLOSING_TAG = re.compile(r"</([\w.:-]{1,80})>")
@@ -31,7 +26,7 @@ _SHORT_TAG = re.compile(r"<([a-z])(?=[\s/>])", re.IGNORECASE)
 _GOES_ON = re.compile(r",\d")
 """Matches the rest of a number."""
 
-_MOST_TRIED, _MOST_WORDS, _MOST_OWN_LINES = 24, 8, 12
+_MOST_TRIED, _MOST_WORDS, _MOST_BETWEEN, _MOST_OWN_LINES = 24, 8, 60, 12
 
 
 class Walk:
@@ -63,7 +58,6 @@ class Walk:
         self._before: Node | None = None  # the scalar that was written last
         self._words: list[str] = []  # since then
         self._names: list[Words] | None = None  # that they may end with
-        self._has_new_word = False
         self._at = self._begin = at  # here, and behind the scalar that was written last
         self._own_until = at  # the end of the last line of its own
 
@@ -90,18 +84,11 @@ class Walk:
                 return None
         return self._at
 
-    def _end_of_nested(self, at: int, node: Node) -> int | None:
-        """The place after a part of the value that is written as one cell."""
-        return Walk(self._text, self._value.within(node), at).end_of_value()
-
     def _goes_on(self) -> bool:
-        """Move past the next value or table, and the words before it; False if something else is
+        """Move past the next value, and the words before it; False if something else is
         there.
         """
         while True:
-            if self._has_new_word and self._table():
-                return True
-            self._has_new_word = False
             if self._scalar():
                 return True
             if not (self._word() or self._separator() or self._own_line()):
@@ -125,7 +112,7 @@ class Walk:
                 node.tick_off()
         self.own_lines.append(line)
         self._at = self._own_until = end
-        self._names, self._has_new_word = None, True
+        self._names = None
         return True
 
     def _scalar(self) -> bool:
@@ -219,60 +206,11 @@ class Walk:
         named = entered if node.children else entered[: -2 if node.is_key else -1]
         return [new for new in named if not _names(words, new.key)]
 
-    def _table(self) -> bool:
-        """Move past a header whose columns were named last, and the rows below it."""
-        for words, others in self._headers():
-            for size in self._value.header_sizes:
-                grids = self._value.tables.get(tuple(sorted(words[-size:])), ())
-                for grid in grids if size <= len(words) else ():
-                    order = in_order(grid.columns, words[-size:])
-                    before = [*words[:-size], *others]
-                    if order and self._may_begin(grid, before) and self._rows(grid, order):
-                        return True
-        return False
-
-    def _headers(self) -> Iterator[tuple[list[str], list[str]]]:
-        """Yield the last words that may end in a header, each with the layout words in it that are
-        keys too.
-        """
-        words = self._words
-        yield words, []
-        plain = [word for word in words if word not in _OF_TABLES and not self._is_type(word)]
-        if len(plain) < len(words):
-            keys = [word for word in words if word in _OF_TABLES and word in self._value.keys]
-            yield plain, keys
-
-    def _is_type(self, word: str) -> bool:
-        """True for a word that names the type of a column and is not a column itself."""
-        return word in TYPES and word not in self._value.keys
-
-    def _may_begin(self, grid: Grid, words: Sequence[str]) -> bool:
-        """True if a table may begin after some words, which may have numbers of its rows."""
-        others = [word for word in words if not _is_number(word, len(grid.rows))]
-        return self._may_follow(grid.node, others)
-
-    def _rows(self, grid: Grid, order: list[int]) -> bool:
-        """Move past the rows below a header; False without any."""
-        header = self._text[max(self._begin, self._own_until) : self._at]
-        cells = Cells(self._text, self._at, grid.sign_in(header), self._end_of_nested)
-        rows = [row for row in grid.rows if row.node.left]
-        last = None
-        for row in reversed(rows) if self._backwards else rows:
-            if not cells.go_behind(row, order):
-                break
-            *_, last = [cell for column in order if (cell := row.cells[column])][-1].leaves()
-            for leaf in row.node.leaves():
-                leaf.tick_off()
-        if last is not None:
-            self._at = cells.at
-            self._begin_behind(last)
-        return last is not None
-
     def _word(self, *, closing: bool = False) -> bool:
         """Move past a word that may be between values; it is checked with the value that
         follows."""
         match = _WORD.match(self._text, self._at)
-        if match is None or len(self._words) > self._value.most_words:
+        if match is None or len(self._words) > _MOST_BETWEEN:
             return False
         words = words_of_key(match[0])
         known = (
@@ -286,7 +224,7 @@ class Walk:
         ):
             return False
         self._words += words
-        self._names, self._has_new_word = None, True
+        self._names = None
         self._at = match.end()
         return True
 
@@ -314,11 +252,6 @@ def _ends_of(words: Sequence[str], *, of_start: bool = False) -> Iterator[Words]
 def _names(words: Sequence[str], key: Words) -> bool:
     """True if some words have all words of a key, perhaps in the singular."""
     return all(word in words or word.removesuffix("s") in words for word in key)
-
-
-def _is_number(word: str, most: int) -> bool:
-    """True for a number from 0 to another, without leading zeros."""
-    return len(word) < 10 and word.isdecimal() and str(int(word)) == word and int(word) <= most
 
 
 def _is_known(word: str, keys: Collection[str]) -> bool:

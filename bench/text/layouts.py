@@ -1,21 +1,18 @@
-"""The forms that a structured value may have in a layout: its scalars by name, its tables by
-columns."""
+"""The forms that a structured value may have in a layout: its scalars by name."""
 
 from __future__ import annotations
 
 from .exit_codes import exit_codes
 from .field_list import is_prose
-from .table_cells import tables_of
 from .value_tree import Node, Words, nodes_of
 from .written_values import forms_of
 
-_MOST_BETWEEN = 60
 _PROSE_CHARS, _BEGUN_CHARS = 24, 8
 
 
 class Layouts:
-    """The scalars of a structured value by name, and its tables, prepared once for all texts that
-    may write it; its headings may have some other words.
+    """The scalars of a structured value by name, prepared once for all texts that may write it;
+    its headings may have some other words.
     """
 
     def __init__(self, value: object, of_headings: frozenset[str] = frozenset()) -> None:
@@ -34,17 +31,10 @@ class Layouts:
 
         self.exit_codes = [node for node in self.root.leaves() if _is_exit_code(node)]
         self.of_headings = of_headings
-        self.keys = of_headings.union(word for node in self.nodes for word in node.key)
-        self.tables = tables_of(self.root)
-        self.most_words = max(map(len, self.tables), default=0) + _MOST_BETWEEN
-        self.header_sizes = sorted({len(words) for words in self.tables}, reverse=True)
-        self._within: dict[Node, Layouts] = {}
+        self.names = {str(node.label) for node in self.nodes if node.label}
+        """The keys, as they are."""
 
-    def within(self, node: Node) -> Layouts:
-        """The layouts of a part of the value by itself."""
-        if node not in self._within:
-            self._within[node] = Layouts(node.value)
-        return self._within[node]
+        self.keys = of_headings.union(word for node in self.nodes for word in node.key)
 
 
 def _singular(name: Words) -> Words:

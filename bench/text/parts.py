@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ..model import as_text, grouped
-from .containers import is_container
 from .quantities import same_value
+from .value_forms import is_container
 
 _MOST_CONTAINERS = 1000
 """The most mappings and lists with which one of another structure is compared."""

@@ -14,18 +14,17 @@ from itertools import product
 from typing import Any
 
 from ..model import nested
-from .column_tables import aligned_tables
-from .containers import without_containers
 from .data import parse_data
-from .decode import NothingParsed, parse_prefix
+from .decode import QUOTED_KEY, NothingParsed, PrefixReader, parse_prefix
 from .line_notes import without_marks
-from .tables import find_tables
+from .tables import tables_in
 from .value_forms import by_rows
 
 _PATH = re.compile(r"((?:[A-Za-z_][\w-]*|\[\d+\])(?:\.[\w /-]++|\[\d+\])+)\s*[:=]\s*(.*)")
 
-_RULE = re.compile(r"(?m)^(?=[-=+|: \t]*+$)[^\n]*(?:--|==)[^\n]*$\n?")
-"""Matches a line that only draws the rule of a table."""
+
+_OPENING = re.compile(rf"(?m)^[ \t]*[\[{{]|\{{(?={QUOTED_KEY})")
+_HALF_WORD = re.compile(r"[-+\w.]*")
 
 
 def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
@@ -37,7 +36,7 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
     >>> values_of('{"id": [1, 2], "status": ["a", "b"]}', names)
     ([[{'id': 1, 'status': 'a'}, {'id': 2, 'status': 'b'}]], '')
     >>> values_of("all:\\nid|status\\n1|a", names)
-    ([[{'id': 1, 'status': 'a'}]], 'all:')
+    ([[{'id': '1', 'status': 'a'}]], 'all:')
     """
     text = without_marks(text)
     columns = set(names)
@@ -60,12 +59,38 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
                     values, rest = [value], text[end:]
             if not rest.strip():
                 break
-    aligned = aligned_tables(rest, columns)
-    rest = "\n".join(aligned.rest) if aligned.tables else rest
-    rows, rest = find_tables(_RULE.sub("", rest), columns)
-    values += [*aligned.tables, *([rows] if rows else [])]
+    tables, lines = tables_in(rest, columns)
+    values, rest = [*values, *tables], "\n".join(lines)
     data, _ = without_containers(rest)
     return [by_rows(value) for value in [*values, *data]], rest
+
+
+def without_containers(text: str) -> tuple[list[Any], str]:
+    """The mappings, and the lists that begin a line, among other text, and the text without them.
+
+    A list that cannot be read to its end does not count, unless the text ends there; nor does a
+    value that is nested too deep.
+
+    >>> without_containers('see {"a": 1} and {"b": 2}.')
+    ([{'a': 1}, {'b': 2}], 'see  and .')
+    >>> without_containers('see [[2]]\\n{"a": 1} and {"b": [2, 3')[0]
+    [{'a': 1}, {'b': [2]}]
+    >>> without_containers('{"a": 1 of 40}')[0], without_containers("[3 of 40]")[0]
+    ([{'a': 1}], [])
+    """
+    values: list[Any] = []
+    parts: list[str] = []
+    done = at = 0
+    while match := _OPENING.search(text, at):
+        begin, reader = match.end() - 1, PrefixReader(text)
+        value = reader.container(begin)
+        at = max(reader.position, begin + 1)
+        is_ended = not reader.cut or _HALF_WORD.fullmatch(text, reader.position)
+        if value and (is_ended or isinstance(value, dict)):
+            values.append(value)
+            parts.append(text[done:begin])
+            done = at
+    return values, "".join([*parts, text[done:]])
 
 
 def _scalar_keys(value: Mapping[Any, Any]) -> list[Any]:

@@ -21,6 +21,7 @@ from .layout_walk import Walk
 from .layouts import Layouts
 from .lossless import write_tables
 from .rewritten_json import form_of
+from .table_pairs import with_rows_as_pairs
 from .value_forms import EVERY, by_columns, by_rows, with_constants_once
 from .value_tree import words_of_key
 from .written_values import folded_lines, stands_in
@@ -118,8 +119,12 @@ class Scalars:
         flat, starts = folded_lines(text)
         if not all(stands_in(item, flat) for item in self._texts):
             return None
-        proofs = (form._walked(text, flat, starts) for form in (self, *self._other_forms))
-        return next(filter(None, proofs), None)
+        forms = self, *self._other_forms
+        rows = map(folded_lines, with_rows_as_pairs(text, self._layouts.names))
+        ways = [*rows] or [(flat, starts)]
+        written = (form._written(text) for form in forms)
+        walked = (form._walked(*way) for way in ways for form in forms)
+        return next(filter(None, chain(written, walked)), None)
 
     @cached_property
     def _other_forms(self) -> list[Scalars]:
@@ -131,15 +136,19 @@ class Scalars:
         )
         return [Scalars(form, self._words | words) for form, words in forms if form != self._value]
 
-    def _walked(self, text: str, flat: str, starts: list[int]) -> Proof | None:
-        """The proof that a text writes the value in this form; `flat` is the text in one line."""
+    def _written(self, text: str) -> Proof | None:
+        """The proof that a text writes the value in this form as JSON, Python or CSV."""
         if self.least > len(text):
             return None
         if text in self._writings:
             return Proof("", "")
         with suppress(NothingParsed):
-            if (proof := self._of_json(text)) is not None:
-                return proof
+            return self._of_json(text)
+        return None
+
+    def _walked(self, flat: str, starts: list[int]) -> Proof | None:
+        """The proof that a text in one line, with lines from `starts` on, writes the value in this
+        form."""
         for backwards in (False, True) if len(self._leaves) > _FEW_LEAVES else (False,):
             walk = Walk(flat, self._layouts, starts=starts, backwards=backwards)
             end = walk.end()

@@ -9,12 +9,11 @@ from typing import Any, NamedTuple
 from unicodedata import normalize
 
 from ..model import as_text, grouped, nested
-from .containers import without_containers
 from .decode import decode_strings, decoded
 from .facts import anchor, words_of
 from .keyed import are_rows, keyed_records
 from .numbers import is_number, numbers_in
-from .reading import values_of
+from .reading import values_of, without_containers
 
 STEM_CHARS = 5
 _LINE_CHARS = 400

@@ -6,12 +6,15 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from .containers import is_container
-
 _MOST_DEPTH = 60
 
 EVERY = frozenset({"all", "always", "common", "constant", "each", "every", "one", "same", "shared"})
 """The words by which a text says that a value is that of every record."""
+
+
+def is_container(value: Any) -> bool:
+    """True for a mapping or a list."""
+    return isinstance(value, dict | list)
 
 
 def with_constants_once(value: Any) -> Any:

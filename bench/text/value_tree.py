@@ -117,11 +117,6 @@ class Node:
         if isinstance(self.value, dict):
             yield from (len(child.children) for child in self.children if child.children)
 
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """What may be written in front of it as a row of a table: its key, or a number."""
-        return (self.label, *map(str, self.numbers))
-
     def follows_unwritten(self) -> bool:
         """True for a scalar of a list whose predecessor is still to come, since a list keeps its
         order.

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bench.text.excerpts import Excerpt, gaps_of
-from bench.text.tables import find_tables
+from bench.text.tables import tables_in
 
 WORDS = "rows W4417 and 812.5 of the walls on level 12 are open"
 
@@ -44,5 +44,5 @@ def test_a_cut_is_recognised_with_its_missing_text_and_an_altered_text_is_not(
 
 
 def test_an_escaped_bar_does_not_end_a_row() -> None:
-    rows, rest = find_tables("| id | mark |\n|---|---|\n| 1 | a\\|\n| 2 | b \\| c |", {"id", "mark"})
-    assert (rows, rest) == ([{"id": 1, "mark": "a|"}, {"id": 2, "mark": "b | c"}], "")
+    tables, rest = tables_in("| id | mark |\n|---|---|\n| 1 | a\\|\n| 2 | b \\| c |", {"id", "mark"})
+    assert (tables, rest) == ([[{"id": "1", "mark": "a|"}, {"id": "2", "mark": "b | c"}]], [])
