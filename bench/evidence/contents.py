@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain
 from typing import Any, Protocol, TypeVar, cast, get_type_hints
 
@@ -58,9 +58,12 @@ def kept_between_runs(find: Callable[[Any], _Value]) -> cached_property[_Value]:
     alone; its object has `once`.
     """
 
+    @cache
+    def kind_of() -> type[_Value]:
+        return cast(type[_Value], get_type_hints(find)["return"])
+
     def known(self: Any) -> _Value:
-        kind = get_type_hints(find)["return"]
-        return cast(_Value, self.once(kind, find.__qualname__, lambda: find(self)))
+        return cast(_Value, self.once(kind_of(), find.__qualname__, lambda: find(self)))
 
     known.__doc__ = find.__doc__
     return cached_property(known)

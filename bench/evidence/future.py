@@ -79,6 +79,12 @@ class Future:
         """For each needed fact the longer needed facts that contain it."""
         return longer_holding((need.fact for need in self.needs), self.search)
 
+    @cached_property
+    def illegible(self) -> frozenset[str]:
+        """The needed facts that a text of nothing else does not have."""
+        facts = {need.fact for need in self.needs}
+        return frozenset(fact for fact in facts if fact not in self.search.in_text(fact))
+
     @memo
     def record_lines(self, step: int, facts: tuple[str, ...]) -> list[str]:
         """A line of JSON for each record of a result with some facts: its identity and these

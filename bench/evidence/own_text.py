@@ -111,12 +111,12 @@ class RewrittenResult(OwnText):
         super().__init__(session, number, handles)
         self.result = result
 
-    @property
+    @cached_property
     def table(self) -> FieldTable:
         """The fields of the result."""
         return self.session.contents.table(self.result.index)
 
-    @property
+    @cached_property
     def columns(self) -> FieldTable:
         """The fields of the result, or the cells of its tables where it is text."""
         return self.session.contents.fields(self.result.index)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..evidence.of_replay import ReplayEvidence
+from ..model.base import LISTS
 from ..model.replay import StepOutcome
 from ..model.scores import Number
 from ..text.answers import same
@@ -48,6 +49,6 @@ def _without_times(findings: Any) -> Any:
     """Findings without their timestamps."""
     if isinstance(findings, dict):
         return {key: _without_times(item) for key, item in findings.items() if key != "timestamp"}
-    if isinstance(findings, list | tuple):
+    if isinstance(findings, LISTS):
         return [_without_times(item) for item in findings]
     return findings

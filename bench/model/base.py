@@ -18,18 +18,24 @@ MAX_DEPTH = 200
 """The deepest nesting of a value from outside: below Python's limit of recursion."""
 
 
+CONTAINERS, LISTS = (dict, list, tuple), (list, tuple)
+"""The types of values with others inside. `dict | list` is a new object each time, which takes
+longer than the test itself.
+"""
+
+
 def too_deep(value: Any, most: int = MAX_DEPTH) -> bool:
     """True if a value of lists and mappings has more than `most` levels; a scalar has none.
 
     >>> too_deep([[1]], 2), too_deep([[[]]], 2), too_deep(1, 0)
     (False, True, False)
     """
-    level = [value] if isinstance(value, dict | list | tuple) else []
+    level = [value] if isinstance(value, CONTAINERS) else []
     for _ in range(most):
         if not level:
             return False
         inner = itertools.chain.from_iterable(map(_members, level))
-        level = [item for item in inner if isinstance(item, dict | list | tuple)]
+        level = [item for item in inner if isinstance(item, CONTAINERS)]
     return bool(level)
 
 
@@ -37,7 +43,7 @@ def _members(value: Any) -> Iterable[Any]:
     """The values in a mapping or list; none in a scalar."""
     if isinstance(value, dict):
         return value.values()
-    return value if isinstance(value, list | tuple) else ()
+    return value if isinstance(value, LISTS) else ()
 
 
 def nested(value: Any) -> Iterator[Any]:
@@ -95,12 +101,13 @@ def memo(find: Callable[Concatenate[_Self, _P], _V]) -> Callable[Concatenate[_Se
 
     @functools.wraps(find)
     def known(self: Any, *key: Any) -> Any:
-        try:
-            return self.__dict__[name][key]
-        except KeyError:
-            answer = remember(self, *key)
-            self.__dict__.setdefault(name, {})[key] = answer
-            return answer
+        answers = self.__dict__.get(name)
+        if answers is None:
+            answers = self.__dict__[name] = {}
+        answer = answers.get(key, answers)  # themselves if there is none
+        if answer is answers:
+            answer = answers[key] = remember(self, *key)
+        return answer
 
     return cast(Callable[Concatenate[_Self, _P], _V], known)
 

@@ -53,8 +53,11 @@ def dates_in(text: str) -> Iterator[tuple[str, Place]]:
     ['5-22', '5-22', '5-22', '5-22', '5-22', '5-22']
     """
     yield from ((f"{int(it[2])}-{int(it[3])}", it.span()) for it in _COMPACT.finditer(text))
+    small, has_year = text.casefold(), _YEAR.search(text) is not None
+    has_month = any(month in small for month in _MONTHS)
     for form in _FORMS:
-        for match in form.finditer(text):
+        may_match = has_month if "month" in form.groupindex else has_year
+        for match in form.finditer(text) if may_match else ():
             parts = match.groupdict()
             name = parts.get("month")
             month = _MONTHS.index(name[:3].casefold()) + 1 if name else int(parts["number"])

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from ..model import MAX_DEPTH, too_deep
+from ..model.base import CONTAINERS, LISTS, MAX_DEPTH, too_deep
 from .escapes import unescape, unescape_cut
 from .value_lines import lines_of
 
@@ -32,13 +32,18 @@ class NothingParsed(Exception):
     """No value could be read from a text, not even the beginning of one."""
 
 
+_JSON_BEGINS = re.compile(
+    r"\{\s*[\"}]|\[\s*(?:[]\[{\"\d]|-[\dI]|true\b|false\b|null\b|NaN\b|Infinity\b)"
+)
+
+
 def parse_json(text: str) -> Any:
     """The JSON container that a text consists of.
 
     Raises NothingParsed for anything else: a bare scalar, and a value that is nested too deep.
     """
     stripped = text.lstrip("\ufeff \t\r\n")
-    if stripped[:1] not in ("{", "["):
+    if _JSON_BEGINS.match(stripped) is None:
         raise NothingParsed
     # The second: a lone surrogate, which UTF-8 cannot hold.
     try:
@@ -246,7 +251,7 @@ def decode_strings(value: Any, levels: int = MAX_DEPTH) -> Any:
             key: decode_strings(item, levels - 1) if _is_nested(item) else item
             for key, item in value.items()
         }
-    if isinstance(value, list | tuple):
+    if isinstance(value, LISTS):
         return [decode_strings(item, levels - 1) if _is_nested(item) else item for item in value]
     return value
 
@@ -254,9 +259,7 @@ def decode_strings(value: Any, levels: int = MAX_DEPTH) -> Any:
 def _is_nested(value: Any) -> bool:
     """True for a value that may contain others: a mapping, a list, a string that begins like
     data."""
-    return (
-        _begins_as_data(value) if isinstance(value, str) else isinstance(value, dict | list | tuple)
-    )
+    return _begins_as_data(value) if isinstance(value, str) else isinstance(value, CONTAINERS)
 
 
 def _begins_as_data(text: str) -> bool:

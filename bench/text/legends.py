@@ -59,7 +59,6 @@ def written_out(text: str, known: str) -> str:
     >>> written_out("D=/usr/lib\\n$D/a: lib\\n$D/a: lib", "/usr/lib/a: lib\\n/usr/lib/a: lib")
     '/usr/lib/a: lib\\n/usr/lib/a: lib'
     """
-    known = _unescaped(known)
     lines = text.split("\n")
     legends = _legends(lines, known)
     if not legends:
@@ -184,7 +183,7 @@ def _as_explained(name: str, meaning: object, known: str) -> tuple[str, str] | N
     """A name with its meaning, both in quotation marks if a known text has the name without them;
     None if it is no name.
     """
-    is_key = f'"{name}"' in known and _WORD.fullmatch(name) is not None
+    is_key = f'"{name}"' in _unescaped(known) and _WORD.fullmatch(name) is not None
     if not isinstance(meaning, str) or is_key:
         return None
     quoted = json.dumps(meaning, ensure_ascii=False)
@@ -197,7 +196,7 @@ def _explains(name: str, meaning: str, known: str) -> bool:
     """True if a known text has all words of a meaning, but not the name, in any case and with any
     signs if that is no sign. A number is no name.
     """
-    word = re.sub(r"\W", "", name)
+    known, word = _unescaped(known), re.sub(r"\W", "", name)
     if name.startswith('"'):
         is_known = name in known
     elif len(word) > _SIGN_CHARS:

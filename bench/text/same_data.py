@@ -14,7 +14,7 @@ from html import unescape
 from itertools import chain
 from typing import Any, NamedTuple
 
-from ..model import nested
+from ..model.base import CONTAINERS, nested
 from .decode import NothingParsed, parse_prefix
 from .facts import flat, words_of
 from .layout_walk import Walk
@@ -48,9 +48,7 @@ class Scalars:
         self._words = frozenset(chain.from_iterable(map(words_of_key, words)))
         self._value = value if isinstance(value, dict | list) else None
         self._leaves = [
-            item
-            for item in nested(self._value)
-            if not (item and isinstance(item, dict | list | tuple))
+            item for item in nested(self._value) if not (item and isinstance(item, CONTAINERS))
         ]
         middle = len(self._leaves) // 2  # a cut leaves out the middle
         from_middle = self._leaves[middle:] + self._leaves[:middle]

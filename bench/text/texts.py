@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable
+from itertools import chain
 
 from ..model import grouped, memo
 from .decode import LONG_CHARS, decoded
@@ -82,7 +82,7 @@ class Texts:
 
 
 class FactsHeld:
-    """The search of texts for given facts. Each line and each paragraph is searched once.
+    """The search of texts for given facts. Each line and each paragraph is searched once for words.
 
     >>> facts = FactsHeld(["471", "a/b.csv", "two words"], Texts())
     >>> sorted(facts.in_text("471.0 of 4710, Two words"))
@@ -107,26 +107,18 @@ class FactsHeld:
         """The given facts in a text."""
         plain, other = self.texts.plain(text), self.texts.unescaped(text)
         lines = set(plain.split("\n"))
-        words = self._in_long(lines) if len(plain) > LONG_CHARS else self._in_lines(lines)
+        is_long = len(plain) > LONG_CHARS
+        words = self._words.within(lines) if is_long else self._in_lines(lines)
+        parts = (lines if is_long else (plain,)) if self._numbers else ()
+        numbers = self._numbers.intersection(chain.from_iterable(map(numbers_in, parts)))
         rows = self._in_paragraphs(set(plain.split("\n\n"))) if self._rows else set()
-        return frozenset().union(words, rows, self.in_text(other) if other else ())
-
-    def _in_long(self, lines: set[str]) -> set[str]:
-        """The one-word facts in very many lines."""
-        numbers = map(numbers_in, lines if self._numbers else ())
-        return self._words.within(lines) | self._numbers.intersection(
-            itertools.chain.from_iterable(numbers)
-        )
+        return frozenset().union(words, numbers, rows, self.in_text(other) if other else ())
 
     def _in_lines(self, lines: set[str]) -> set[str]:
-        """The one-word facts in some lines, which are cached."""
+        """The words among the facts in some lines, which are cached."""
         new = list(lines - self._searched)
-        facts_of = self._words.in_each(new)
-        for at, line in enumerate(new if self._numbers else ()):
-            if numbers := self._numbers & numbers_in(line):
-                facts_of.setdefault(at, set()).update(numbers)
         self._searched.update(new)
-        self._of_line.update((new[at], facts) for at, facts in facts_of.items())
+        self._of_line.update((new[at], words) for at, words in self._words.in_each(new).items())
         return set().union(*map(self._of_line.__getitem__, self._of_line.keys() & lines))
 
     def _in_paragraphs(self, paragraphs: set[str]) -> set[str]:

@@ -109,5 +109,5 @@ def densest(facts: tuple[str, ...], count: Callable[[str], int], future: Future)
     rows, line = ("\n".join(kept), " ".join(kept))
     as_read = map(future.search.texts.plain, (rows, line))
     mark = "" if [*as_read] == [rows, line] else ">"  # else it would be decoded as JSON
-    missing = [fact for fact in kept if fact not in future.search.in_text(fact)]
+    missing = [fact for fact in kept if fact in future.illegible]
     return min((f"{mark}{s.join([*kept, *missing])}" for s in (" ", "\n")), key=count)
