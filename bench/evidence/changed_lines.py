@@ -10,6 +10,8 @@ from ..model import grouped
 from ..model.scores import Finding
 from ..text.decode import NothingParsed, parse_prefix, plain_lines
 from ..text.escapes import unescape
+from ..text.line_changes import is_same_form
+from ..text.line_places import is_one_word_off
 from .own_text import RewrittenResult, lines_shown
 
 _END_CHARS, _FEWEST_CHARS = 12, 4
@@ -26,10 +28,13 @@ def changed_lines(own: RewrittenResult) -> Iterator[Finding]:
     text = own.text if "\\\n" in own.result.text else _FOLD.sub("", own.text)
     if own.columns is not own.table:
         text = own.session.messages.reading(text).outside_records  # which are compared cell by cell
-    yield from (Finding(own.step, *pair) for pair in altered(own, lines_shown(text)))
+    pairs = dict(altered(own, lines_shown(text)))
     if not own.table.fields:
-        pairs = below_another_heading(text.split("\n"), own.result.text.split("\n"))
-        yield from (Finding(own.step, *pair) for pair in pairs)
+        for line, was in own.replaced_lines:
+            if is_one_word_off(line, was) and is_same_form(line, was):
+                pairs.setdefault(line, was)
+        pairs |= below_another_heading(text.split("\n"), own.result.text.split("\n"))
+    yield from (Finding(own.step, *pair) for pair in pairs.items())
 
 
 def below_another_heading(shown: list[str], lines: list[str]) -> Iterator[tuple[str, str]]:

@@ -11,12 +11,18 @@ from html import unescape as unescape_html
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..model import ToolResult, compact_json
-from ..text.column_claims import has_right_counts, has_right_order, has_right_sums
+from ..text.column_claims import (
+    has_right_constants,
+    has_right_counts,
+    has_right_order,
+    has_right_sums,
+)
 from ..text.decode import LONG_CHARS, NothingParsed, parse_json, plain_lines
 from ..text.escapes import unescape
 from ..text.excerpts import NOTICE_CHARS, Gap, folded, folded_once, gaps_of, shared
 from ..text.fields import FieldTable
 from ..text.line_notes import without_number
+from ..text.line_places import LinePlaces
 from ..text.omissions import omission_in
 from ..text.speakers import speaker_of
 from .notices import Notices
@@ -27,6 +33,7 @@ if TYPE_CHECKING:
 
 _V = TypeVar("_V")
 _FEW_LINES = 2
+_NAME = re.compile(r"[^\W\d][\w-]*")
 _STRING = re.compile(r'"([^"\\]*+(?:\\.[^"\\]*+)*+)"(\s*+:)?')
 """Matches a string of JSON, and the colon after a key."""
 
@@ -129,6 +136,24 @@ class RewrittenResult(OwnText):
         records = self.session.messages.reading(self.text).records
         return any(self.columns.has_key(key) for record in records for key, _ in record.pairs)
 
+    @cached_property
+    def outside_tables(self) -> tuple[LinePlaces, str]:
+        """The lines of its result, and its text, outside of tables."""
+        step, messages = self.result.index, self.session.messages
+        if self.columns is self.table:
+            return self.session.line_places(step), messages.texts.plain(self.text)
+        rest = messages.contents.tables(step).rest
+        return LinePlaces("\n".join(rest)), messages.reading(self.text).outside_records
+
+    @cached_property
+    def replaced_lines(self) -> list[tuple[str, str]]:
+        """Its lines, outside of tables, that stand in place of others of its result, each with
+        that; none in an excerpt."""
+        if self.table.fields or self.shows_all or self.gaps is not None:
+            return []
+        places, text = self.outside_tables
+        return [pair for pair in places.replaced(text) if pair[0] not in self._known]
+
     @property
     def is_encoded(self) -> bool:
         """True if a reader has to undo an encoding first."""
@@ -162,6 +187,14 @@ class RewrittenResult(OwnText):
         if omission_in(line, ""):
             return False
         return has_right_sums(line, self.columns) or has_right_counts(line, self.columns)
+
+    def is_of_columns(self, sentence: str) -> bool:
+        """True if a sentence names a column of its result."""
+        return any(map(self.columns.has_key, _NAME.findall(sentence)))
+
+    def has_right_constants(self, sentence: str) -> bool:
+        """True if all columns that a sentence names have one value, which it states."""
+        return has_right_constants(sentence, self.columns)
 
     @property
     def row_counts(self) -> frozenset[int]:

@@ -8,10 +8,12 @@ from itertools import chain, filterfalse
 
 from ..model import ToolResult, Trace, grouped, memo
 from ..model.index import TraceIndex
+from ..text.blocks import Blocks
 from ..text.escapes import unescape
 from ..text.facts import flat
 from ..text.instructions import quantifiers
 from ..text.line_changes import ResultLines
+from ..text.line_places import LinePlaces
 from ..text.omissions import says_omission
 from ..text.small_words import WORD
 from .calls import Repeat, call_of, repeats_of
@@ -133,6 +135,18 @@ class TraceSession:
     @cached_property
     def _results_by_words(self) -> dict[str, list[ToolResult]]:
         return grouped((" ".join(result.text.split()), result) for result in self.trace.results)
+
+    @memo
+    def blocks(self, step: int) -> Blocks:
+        """The blocks of a text result."""
+        return Blocks(self.messages.texts.plain(self.contents.results[step].text))
+
+    @memo
+    def line_places(self, step: int) -> LinePlaces:
+        """The places of the lines of a result."""
+        is_text = not self.contents.table(step).fields
+        text = self.messages.texts.plain(self.contents.results[step].text)
+        return LinePlaces(text, by_words=is_text)
 
     @memo
     def result_lines(self, step: int) -> ResultLines:

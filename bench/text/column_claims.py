@@ -12,6 +12,7 @@ from statistics import mean, median
 from .fields import FieldTable
 from .instructions import is_unit
 from .numbers import NUMBER_TEXT
+from .places import occurs
 from .small_words import is_small
 from .text_records import TextRecord, plain_key
 
@@ -118,6 +119,22 @@ def has_right_counts(sentence: str, table: FieldTable) -> bool:
             stated, rest = stated + len(found), re.sub(pattern, " ", rest)
     of_all = {str(counts.total()), key}
     return stated > 0 and all(_is_empty(it) or it in of_all for it in _TOKEN.findall(rest))
+
+
+def has_right_constants(sentence: str, table: FieldTable) -> bool:
+    """True if every column that a sentence names has one value, which the sentence states; False
+    without one.
+
+    >>> table = FieldTable([{"id": 1, "old": False, "size": 2}, {"id": 2, "old": False, "size": 3}])
+    >>> texts = "old is false in every row", "every row is old", "size is 2 in every row", "every row is 2"
+    >>> [has_right_constants(text, table) for text in texts]
+    [True, False, False, False]
+    """
+    text = sentence.casefold()
+    columns = [table.column(word) for word in _TOKEN.findall(text) if table.has_key(word)]
+    return bool(columns) and all(
+        len(values) == 1 and occurs(text, next(iter(values)).casefold()) for values in columns
+    )
 
 
 def has_right_order(sentence: str, rows: Sequence[TextRecord]) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 from ..model import as_text
 from .decode import NothingParsed, parse_json
 
-_KEY = r"(?:[\w./-]+(?: [\w./-]+){0,2}|\"[^\"\n]*\"|'[^'\n]*')"
+_KEY = r"(?:[\w./+-]+(?: [\w./+-]+){0,2}|\"[^\"\n]*\"|'[^'\n]*')"
 _LINE = re.compile(rf"\s*+(?:(?:- ++)*{_KEY}:(?: .*)?|-(?: .*)?|#(?!# ).*|[}}\]]?)")
 _PAIR = re.compile(rf"\s*+(?:- ++)*+{_KEY}:(?: |$)")
 _SECTION = re.compile(r"\[{1,2}([\w.\" /:-]+)\]{1,2}\s*")

@@ -12,7 +12,8 @@ from ...model import SystemTurn, ToolResult, as_text, lines_of
 from ...model.scores import Check, Finding
 from ...text.exit_codes import exit_codes
 from ...text.instructions import keeps_words, sentences_of
-from ...text.line_losses import left_out, lost_indentation, misplaced, out_of_order
+from ...text.line_losses import lost_indentation
+from ...text.line_places import is_altered
 from ...text.omissions import omission_in, says_omission
 from ...text.quantities import kind_of
 from ...text.small_words import WORD
@@ -101,19 +102,35 @@ def missing_in_silence(own: RewrittenResult) -> str:
         and (line := own.once("order", lambda: _moved(own)))
     ):
         return f"{quoted(line)} stands in another place"
+    if pair := own.once("altered", lambda: _altered(own)):
+        return "{} stands in place of {}".format(*map(quoted, pair))
     if not _admits_a_gap(own):
         return own.once("silent", lambda: _missing_in_silence(own))
     if not own.table.fields and (line := own.once("kind", lambda: wrong_notice(own))):
         return f"{quoted(line)}: not what the notice says is left out"
-    texts = map(own.session.messages.texts.plain, (own.text, own.result.text))
-    notice = "" if own.gaps else own.once("misplaced", lambda: misplaced(*texts))
+    notice = "" if own.gaps else own.once("misplaced", lambda: _misplaced(own))
     return f"{quoted(notice)} stands where nothing is left out" if notice else ""
+
+
+def _altered(own: RewrittenResult) -> tuple[str, str] | None:
+    """The first line of a text that stands in place of another line and alters it, with that."""
+    may_lack = own.says_omission
+    return next((it for it in own.replaced_lines if is_altered(*it, may_lack_words=may_lack)), None)
 
 
 def _moved(own: RewrittenResult) -> str:
     """The first line of a text with nothing but lines of its result that stands elsewhere."""
-    plain = own.session.messages.texts.plain
-    return out_of_order(plain(own.text), plain(own.result.text))
+    places, text = own.outside_tables
+    return places.out_of_order(text)
+
+
+def _misplaced(own: RewrittenResult) -> str:
+    """The first notice of a text that stands where nothing is left out."""
+    return own.session.line_places(own.result.index).misplaced(_plain(own))
+
+
+def _plain(own: RewrittenResult) -> str:
+    return own.session.messages.texts.plain(own.text)
 
 
 def _lacks_sentences(own: OwnText) -> str:
@@ -169,12 +186,12 @@ def _missing_in_silence(own: RewrittenResult) -> str:
             if any(map(str.isalnum, pair[1]))
         )
         lost = next(untold, "")
-    text, original = map(messages.texts.plain, (own.text, own.result.text))
-    lost = lost or messages.contents.lost_comment(text, step) or left_out(text, original)
+    text, places = _plain(own), own.session.line_places(step)
+    lost = lost or messages.contents.lost_comment(text, step) or places.left_out(text)
     lost = lost or next(filter(None, _shortened(own, text.split("\n"))), "")
     if lost:
         return f"{quoted(lost)} {_IN_SILENCE}"
-    line = lost_indentation(text, original)
+    line = lost_indentation(text, messages.texts.plain(own.result.text))
     return f"the indentation of {quoted(line)} left out" if line else ""
 
 

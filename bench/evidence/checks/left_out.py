@@ -24,6 +24,11 @@ _RELATED = re.compile(
 )
 """Matches a notice of parts that stand near others, or are not of a kind."""
 
+_COMPARED = re.compile(
+    r"\b(?:having|whose|with)\b.*\b(?:above|below|between|least|most|over|than|under) \w"
+)
+"""Matches a notice of parts with a property that is compared with a limit."""
+
 _COMMENT = r"^\s*(?://|#|--|;|/?\*)"
 """The pattern of a comment, which has a sign where other lines of a kind have its word."""
 
@@ -41,6 +46,8 @@ def wrong_notice(own: RewrittenResult) -> str:
     others = [line for line in shown if line not in plain]
     short = [line for line in others if len(line) <= NOTICE_CHARS]
     notices = [line for line in short if omission_in(line, own.result.text)]
+    if compared := next(filter(_COMPARED.search, notices), ""):
+        return compared
     if len(others) > len(notices) or len(shown) == len(others):
         return ""
     counts = [int(count[:9]) for notice in notices for count in _LINES.findall(notice)]

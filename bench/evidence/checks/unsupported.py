@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from ...text.exit_codes import EXIT_CODE, exit_codes
-from ...text.instructions import is_consent, is_rank, is_unit, quantifiers, sentences_of
+from ...text.instructions import is_command, is_consent, is_rank, is_unit, quantifiers, sentences_of
 from ...text.omissions import omission_in
 from ...text.separators import is_part
 from ...text.small_words import WORD, is_all_small, is_notice, is_small
@@ -45,6 +45,9 @@ _OBJECT = re.compile(r"^\W*\w+(?= (?:all|an|her|him|his|it|the|their|them|this|t
 _OF_ALL = frozenset({"all", "both", "each", "every"})
 """The words that state nothing without a word for what they count."""
 
+_CELL_END = re.compile(r"\||:\s")
+_IS = re.compile(r"\b(?:are|had|has|have|is|was|were)\b", re.IGNORECASE)
+_STATES = re.compile(r"\b(?:are|is|may|must|should|was|were)\b", re.IGNORECASE)
 _OF_ALL_WORDS = re.compile(rf"\b(?:{'|'.join(sorted(_OF_ALL))})\b", re.IGNORECASE)
 _EMPTY = "no output: none, nothing"
 """What a text may say about an empty result."""
@@ -72,6 +75,8 @@ def _in_result(own: RewrittenResult, purpose: Sequence[str]) -> Iterator[str]:
     itself and lines of an earlier message.
     """
     text = _new_text(own, purpose)
+    if own.gaps is None:
+        yield from islice(_of_several_blocks(own, text), 1)
     states = _new_words(own, text) or quantifiers(text) or _SOME_OF.search(text)
     if not text.strip() or not states:
         return
@@ -83,6 +88,30 @@ def _in_result(own: RewrittenResult, purpose: Sequence[str]) -> Iterator[str]:
     yield from islice(_sentences_with(own, text, _new_words(own, text)), 1)
     yield from islice(_counts_of_some(own, text), 1)
     yield from _quantified(own, text)
+
+
+def _of_several_blocks(own: RewrittenResult, text: str) -> Iterator[str]:
+    """Yield the clauses with words of several blocks of the result, except those about the text
+    itself."""
+    if own.table.fields:
+        return  # compared field by field
+    if own.columns is not own.table:
+        text = own.session.messages.reading(text).outside_records
+    lines, blocks = own.session.lines_of(own.result.index), own.session.blocks(own.result.index)
+    for line in lines_shown(text):
+        clause = "" if line in lines else blocks.mixed(line)
+        if clause and not (
+            is_about_itself(own, clause)
+            or _is_right_of_columns(own, clause)
+            or _is_column(own, line)
+        ):
+            yield clause
+
+
+def _is_column(own: RewrittenResult, line: str) -> bool:
+    """True if a line has the name of a column of the result and cells of that."""
+    key, *cells = filter(None, map(str.strip, _CELL_END.split(line)))
+    return bool(cells) and own.columns.column(key).keys() >= {*cells}
 
 
 def _sentences_with(own: RewrittenResult, text: str, words: frozenset[str]) -> Iterator[str]:
@@ -119,8 +148,9 @@ def _is_right_of_columns(own: RewrittenResult, sentence: str) -> bool:
 
 def is_about_itself(own: RewrittenResult, sentence: str) -> bool:
     """True if a sentence names lines, rows, values or what is left out, and claims no success or
-    consent, nor a failure that the result does not name, or that there is none. In place of a
-    failure, without a handle to it, every other word may be a claim."""
+    consent, nor a failure that the result does not name, or that there is none, nor what is or must
+    be in new words. In place of a failure, without a handle to it, every other word may be a
+    claim."""
     return own.once(("about itself", sentence), lambda: _is_about_itself(own, sentence))
 
 
@@ -128,16 +158,18 @@ def _is_about_itself(own: RewrittenResult, sentence: str) -> bool:
     if own.failed and not (own.shows_line or own.handles):
         return is_all_small(sentence)
     words = WORD.findall(_OBJECT.sub(" ", sentence.casefold(), count=1))
-    names_parts = any(map(is_unit, words))
-    if not names_parts and not omission_in(sentence, own.result.text):
-        return False
-    if SUCCESS.search(sentence) or is_consent(sentence):
+    if not omission_in(sentence, own.result.text):
+        known = own.session.words_of(own.result.index).union(quantifiers(sentence))
+        is_new = any(not (is_small(it) or is_unit(it) or it in known) for it in words)
+        if not any(map(is_unit, words)) or (is_new and _STATES.search(sentence)):
+            return False
+    if SUCCESS.search(sentence) or is_consent(sentence) or is_command(sentence):
         return False
     failures = [failure[0].casefold() for failure in FAILURE.finditer(sentence)]
     if not failures:
         return True
-    known = own.result.text.casefold()
-    return all(words in known for words in failures) and not _DENIED.search(sentence)
+    of_result = own.result.text.casefold()
+    return all(words in of_result for words in failures) and not _DENIED.search(sentence)
 
 
 def _new_text(own: RewrittenResult, purpose: Sequence[str]) -> str:
@@ -218,6 +250,8 @@ def _quantified(own: RewrittenResult, text: str) -> Iterator[str]:
     for sentence, quantified in sentences:
         more = [word for word in quantified if now[word] > was[word]]
         is_free = is_about_itself(own, sentence) and not _speaks_of_the_rest(sentence, more)
+        if _OF_ALL.issuperset(more) and _IS.search(sentence) and own.is_of_columns(sentence):
+            is_free = own.has_right_constants(sentence)
         if more and not is_free and not _is_right_of_columns(own, sentence):
             yield sentence
 
