@@ -19,8 +19,9 @@ from ..text.instructions import is_denied, is_unit
 from ..text.parts import are_parts
 from ..text.places import occurs
 from ..text.quantities import is_quantity, kind_of, same_value
+from ..text.records import Pair
 from ..text.separators import TYPES
-from ..text.text_records import Pair, TextRecord, plain_key
+from ..text.text_records import TextRecord, plain_key
 from .changed_lines import altered
 from .own_text import RewrittenResult
 

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from .common_words import FUNCTION_WORDS
 from .numbers import is_number, is_spelled, number_value
-from .text_records import Pair, Record, word_of
+from .records import Pair, Record
+from .text_records import word_of
 
 _IDENTITY_KEY = re.compile(
     r"(?:^|_)(?:id|ids|code|number|name|key|sku|flight|path|title|email|term|gene)$"

@@ -12,17 +12,8 @@ from ..model import grouped, memo
 from .decode import decode_strings
 from .field_list import Field, Fields, Numbers, identifies, is_prose, listed, numbers_by_text
 from .quantities import plain_value
-from .text_records import (
-    Pair,
-    container_keys,
-    has_odd_number,
-    plain_key,
-    records_of,
-    says,
-    sure_part,
-    word_of,
-    words_in,
-)
+from .records import Pair, container_keys, records_of
+from .text_records import has_odd_number, plain_key, says, sure_part, word_of, words_in
 from .value_forms import by_rows
 
 _LARGE, _FEW_QUESTIONS = 50_000, 30

@@ -60,9 +60,9 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
             if not rest.strip():
                 break
     tables, lines = tables_in(rest, columns)
-    values, rest = [*values, *tables], "\n".join(lines)
+    rest = "\n".join(lines)
     data, _ = without_containers(rest)
-    return [by_rows(value) for value in [*values, *data]], rest
+    return [by_rows(value) for value in [*values, *tables, *data]], rest
 
 
 def without_containers(text: str) -> tuple[list[Any], str]:

@@ -24,6 +24,10 @@ Table = list[Row] | dict[str, Row]
 column without a name, if they differ."""
 
 
+Gap = tuple[int, int]
+"""The place after the name of a column, and that of the next name."""
+
+
 class Grid(NamedTuple):
     """The names of the columns of a table, its rows, and the number of the line after it."""
 
@@ -47,14 +51,13 @@ class Grid(NamedTuple):
         return dict(zip(labels, rows, strict=True))
 
 
-_RULE = re.compile(r"(?=.*[-=─━═].*[-=─━═])[-=+|: \t\u2500-\u257f]+")
-"""Matches a line that only draws the rule of a table."""
+_RULE, _DRAWN = re.compile(r"[-=+|: \t\u2500-\u257f]+"), "-=─━═"
+"""The signs of a line that only draws the rule of a table, at least two of them drawn."""
 
 _OTHER_BARS = "│┃║"
 _BETWEEN_CELLS = re.compile(r"</t[dh]>\s*<t[dh]\b[^>]*>")
 _OF_LINES = re.compile(r"(?:\s*</?t(?:able|head|body|[rdh])\b[^>]*>)+\s*")
 _TOON = re.compile(r"(?m)^(\s*[\w.\"-]*\[\d+\])\{([^{}\n]+)\}:[ \t]*$")
-_BEFORE_COLUMNS = re.compile(r"\s*(?:\[\d+\][\s:]+|(?:columns|fields|header): )")
 _TYPE_NOTE = re.compile(rf"(?<=\w)\s*\((?:{'|'.join(sorted(TYPES))})\)$")
 """Matches the name of a type behind the name of a column."""
 
@@ -111,16 +114,15 @@ def tables_in(text: str, names: Collection[str] | None = None) -> TextTables:
 
 def parts_of(text: str, names: Collection[str] | None = None) -> Iterator[Grid | str]:
     """Yield the tables in a text, and the lines outside of them, in order; see `tables_in`."""
-    known = None if names is None else frozenset(names)
     lines = [*map(str.rstrip, _with_signs(text).split("\n"))]
+    reader = _Reader(lines, None if names is None else frozenset(names))
     at = begin = 0  # of the lines without a blank one or a rule between
     while at < len(lines):
-        line = lines[at]
-        found = _table_at(lines, at, known, is_near=at - begin <= _MOST_TITLES) if line else None
-        yield found or line
+        found = reader.table_at(at, is_near=at - begin <= _MOST_TITLES)
+        yield found or lines[at]
+        is_end = found is not None or not lines[at] or _is_rule(lines[at])
         at = found.end if found else at + 1
-        if found or not line or _is_rule(line):
-            begin = at
+        begin = at if is_end else begin
 
 
 def _with_signs(text: str) -> str:
@@ -138,19 +140,173 @@ def _with_signs(text: str) -> str:
     return _TOON.sub(r"\1:\n\2", text)
 
 
-def _table_at(
-    lines: Sequence[str], at: int, names: frozenset[str] | None, *, is_near: bool
-) -> Grid | None:
-    """The table whose header is a line, or of which that is the first line."""
-    line = lines[at]
-    if names is not None and not ("|" in line or _words_of(names) & {*_WORD.findall(line)}):
+class _Reader:
+    """A reader of the tables in some lines; with `names` those of which half of the columns have one
+    of them.
+    """
+
+    def __init__(self, lines: Sequence[str], names: frozenset[str] | None) -> None:
+        self._lines, self._names = lines, names
+        self._other_cells: dict[str, int] = {}  # by sign the line that no table goes on behind
+
+    def table_at(self, at: int, *, is_near: bool) -> Grid | None:
+        """The table whose header is a line, or of which that is the first line; if that is not near
+        the lines above, only one with signs."""
+        line, names = self._lines[at], self._names
+        if not line:
+            return None
+        if names is not None and not ("|" in line or _words_of(names) & {*_WORD.findall(line)}):
+            return None
+        found = None
+        if _SIGN.search(line) and (names is not None or ", " not in line):  # in a sentence
+            found = self._between_signs(at)
+        if found is None and is_near:
+            found = self._aligned(at) or self._blocks(at)
+        return found
+
+    def _is_ruled(self, at: int) -> bool:
+        """True if there is a rule below a line."""
+        return at + 1 < len(self._lines) and _is_rule(self._lines[at + 1])
+
+    def _are_columns(self, columns: Sequence[str], *, is_ruled: bool) -> bool:
+        """True if some texts, which differ, are the names of columns: half of them known, or else
+        each a few words with a letter in front, unless a rule below them tells."""
+        named = [column for column in columns if column]
+        if len({*map(str.casefold, named)}) < len(named) or not 0 < len(named) <= _MOST_COLUMNS:
+            return False
+        if self._names is not None:
+            return _are_known(named, self._names)
+        return _are_names(columns, is_ruled=is_ruled)
+
+    # ------------------------------------------------------------ cells between signs
+
+    def _between_signs(self, at: int) -> Grid | None:
+        """The table of cells between signs whose header is a line; None if that is not a header."""
+        header, is_ruled = self._lines[at].strip(), self._is_ruled(at)
+        for sign in filter(header.__contains__, SIGNS):
+            split = partial(framed_cells if header.startswith("|") else cells_of, sign=sign)
+            columns = split(header)
+            if self._names is not None:
+                columns = [_TYPE_NOTE.sub("", column) for column in columns]
+            if at < self._other_cells.get(sign, 0) or len(columns) < 2:
+                continue
+            if self._are_columns(columns, is_ruled=is_ruled):
+                rows, end = self._rows_below(at, columns, split)
+                fewest = _FEWEST_ROWS - is_ruled if self._names is None else 1
+                if len(rows) >= fewest:
+                    return Grid(columns, rows, end)
+                self._other_cells[sign] = end
         return None
-    found = None
-    if _SIGN.search(line) and (names is not None or ", " not in line):  # in a sentence
-        found = _between_signs(lines, at, names)
-    if found is None and is_near:
-        found = _aligned(lines, at, names) or _blocks(lines, at, names)
-    return found
+
+    def _rows_below(
+        self, at: int, columns: Sequence[str], split: Callable[[str], list[str]]
+    ) -> tuple[list[list[str]], int]:
+        """The rows below a header, and the number of the line after them. Where names are not known,
+        a line with other cells says that they are none."""
+        rows: list[list[str]] = []
+        number = at + 1
+        while number < len(self._lines) and (line := self._lines[number]):
+            cells, is_last = split(line), number + 1 == len(self._lines)
+            is_row = len(cells) == len(columns)
+            if self._names is not None and not is_row:
+                is_most = is_last or 2 * len(cells) > len(columns)
+                is_row = 1 < len(cells) < len(columns) and is_most
+            if _is_rule(line):
+                pass
+            elif is_row and not (self._names is not None and _is_about(columns, cells, line)):
+                rows.append(cells)
+            elif self._names is None and len(cells) > 1:
+                return [], number
+            else:
+                break
+            number += 1
+        return rows, number
+
+    # ------------------------------------------------------------ columns aligned with blanks
+
+    def _aligned(self, at: int) -> Grid | None:
+        """The table of aligned columns whose header is a line; None if that is not a header."""
+        header, is_ruled = self._lines[at], self._is_ruled(at)
+        below = self._lines[at + 1] if at + 1 < len(self._lines) else ""
+        if not below or "\t" in header or not _are_names(header.split()[:1], is_ruled=is_ruled):
+            return None
+        drawn = _spans(below) if is_ruled else []
+        is_drawn = len(drawn) > 1
+        spans = drawn if is_drawn else _spans(header)
+        if len(spans) < 2:
+            return None
+        if spans[0][0] and not is_ruled and below[: spans[0][0]].strip():
+            spans = [(0, 0), *spans]  # the first column has no name
+        gaps = [(end, start) for (_, end), (start, _) in pairwise(spans)]
+        certain = gaps if is_drawn else [(end, start) for end, start in gaps if start - end > 1]
+        begin, taken = at + 1 + is_ruled, _places_of(header)
+        end, of_rows = self._rows_apart(begin, taken, gaps, certain)
+        taken |= of_rows
+        blanks = [blank for gap in gaps if (blank := _blank(taken, gap))]
+        is_large = len(blanks) >= _LARGE and end - begin >= _LARGE
+        is_wide = any(blank & blank >> 1 for blank in blanks)
+        if end - begin < _FEWEST_ROWS - is_ruled or not (is_ruled or is_large or is_wide):
+            return None  # words of sentences
+        lines = header, *self._lines[begin:end]
+        cuts = _cuts(gaps, taken, of_rows)
+        parts = [slice(*pair) for pair in pairwise([None, *cuts, None])]
+        columns, *rows = ([line[part].strip() for part in parts] for line in lines)
+        is_filled = 2 * sum(any(row[1:]) for row in rows) > len(rows)
+        if columns in rows or not is_filled or not all(row[0] for row in rows):
+            return None
+        has_labels = not columns[0] and len({row[0] for row in rows}) == len(rows)
+        if not self._are_columns(columns[has_labels:], is_ruled=is_ruled):
+            return None
+        return Grid(columns, rows, end)
+
+    def _rows_apart(
+        self, at: int, taken: int, gaps: Sequence[Gap], certain: Sequence[Gap]
+    ) -> tuple[int, int]:
+        """The number of the line after those from one on that leave some gaps blank, and the certain
+        ones; and the places of these lines that are not blank, as bits."""
+        of_rows = 0
+        while at < len(self._lines) and (line := self._lines[at]):
+            places = of_rows | _places_of(line)
+            blank = [gap for gap in gaps if _blank(taken | places, gap)]
+            if not blank or not {*certain} <= {*blank} or _is_rule(line) or _NOTE.match(line):
+                break
+            of_rows, at = places, at + 1
+        return at, of_rows
+
+    # ------------------------------------------------------------ blocks of keys and values
+
+    def _blocks(self, at: int) -> Grid | None:
+        """Two or more blocks of lines with the same keys, with blank lines or rules between them."""
+        rows: list[Row] = []
+        number = end = at
+        while (block := self._block(number)) is not None:
+            if rows and not 2 * len(rows[0].keys() & block.keys()) >= len(rows[0]):
+                break
+            rows.append({key: value for key, value in block.items() if value})
+            number = end = number + len(block)
+            while number < len(self._lines) and self._ends_block(number):
+                number += 1
+        keys = [*dict.fromkeys(key for row in rows for key in row)]
+        is_known = self._names is None or _are_known(keys, self._names)
+        if len(rows) < _FEWEST_ROWS or not is_known:
+            return None
+        return Grid(keys, [[row.get(key, "") for key in keys] for row in rows], end)
+
+    def _block(self, at: int) -> Row | None:
+        """The keys and values of the lines from one on; None for fewer than two, and for a key that
+        comes twice."""
+        row: Row = {}
+        while at < len(self._lines) and (pair := _PAIR.fullmatch(self._lines[at])) is not None:
+            if pair[1] in row:
+                return None
+            row[pair[1]] = pair[2]
+            at += 1
+        has_pairs = sum(map(bool, row.values())) > 1
+        return row if has_pairs and self._ends_block(at) else None
+
+    def _ends_block(self, at: int) -> bool:
+        """True for the end of the lines, a blank line, and a rule."""
+        return at == len(self._lines) or not self._lines[at] or _is_rule(self._lines[at])
 
 
 @lru_cache(maxsize=16)
@@ -159,106 +315,12 @@ def _words_of(names: frozenset[str]) -> frozenset[str]:
     return frozenset(max(_WORD.findall(name), key=len, default="") for name in names)
 
 
-# ---------------------------------------------------------------- cells between signs
-
-
-def _between_signs(lines: Sequence[str], at: int, names: frozenset[str] | None) -> Grid | None:
-    """The table of cells between signs whose header is a line; None if that is not a header."""
-    header = lines[at].strip() if names is None else _BEFORE_COLUMNS.sub("", lines[at].strip())
-    for sign in filter(header.__contains__, SIGNS):
-        split = partial(framed_cells if header.startswith("|") else cells_of, sign=sign)
-        columns = split(header)
-        if names is not None:
-            columns = [_TYPE_NOTE.sub("", column) for column in columns]
-        if (found := _rows_below(lines, at, columns, split, names)) is not None:
-            return found
-    return None
-
-
-def _rows_below(
-    lines: Sequence[str],
-    at: int,
-    columns: Sequence[str],
-    split: Callable[[str], list[str]],
-    names: frozenset[str] | None,
-) -> Grid | None:
-    """The rows below a header; where names are not known, each has as many cells."""
-    is_ruled = at + 1 < len(lines) and _is_rule(lines[at + 1])
-    if len(columns) < 2 or not _are_columns(columns, names, is_ruled=is_ruled):
-        return None
-    rows: list[list[str]] = []
-    number = at + 1
-    while number < len(lines) and (line := lines[number]):
-        cells, is_last = split(line), number + 1 == len(lines)
-        is_short = len(cells) < len(columns) and (is_last or 2 * len(cells) > len(columns))
-        if _is_rule(line):
-            pass
-        elif len(cells) < 2 or (names is not None and _is_about(columns, cells, line)):
-            break
-        elif len(cells) == len(columns) or (names is not None and is_short):
-            rows.append(cells)
-        elif names is None:
-            return None  # a row with other cells
-        else:
-            break
-        number += 1
-    is_table = len(rows) >= (_FEWEST_ROWS - is_ruled if names is None else 1)
-    return Grid(columns, rows, number) if is_table else None
-
-
 def _is_about(columns: Sequence[str], cells: Sequence[str], line: str) -> bool:
     """True for a legend, or a statement on a column, below a header."""
     return line.partition(":")[0].strip() in columns or all(map(_MEANING.search, cells))
 
 
-# ---------------------------------------------------------------- columns aligned with blanks
-
-
-def _aligned(lines: Sequence[str], at: int, names: frozenset[str] | None) -> Grid | None:
-    """The table of aligned columns whose header is a line; None if that is not a header."""
-    header, below = lines[at], lines[at + 1] if at + 1 < len(lines) else ""
-    is_ruled = _is_rule(below)
-    drawn, spans = ([match.span() for match in _RUN.finditer(line)] for line in (below, header))
-    is_drawn = is_ruled and len(drawn) > 1
-    if is_drawn:
-        spans = drawn
-    if "\t" in header or len(spans) < 2 or not _are_names(header.split()[:1], is_ruled=is_ruled):
-        return None
-    if spans[0][0] and not is_ruled and below[: spans[0][0]].strip():
-        spans = [(0, 0), *spans]  # the first column has no name
-    gaps = [(end, start) for (_, end), (start, _) in pairwise(spans)]
-    certain = gaps if is_drawn else [(end, start) for end, start in gaps if start - end > 1]
-    begin = end = at + 1 + is_ruled
-    of_header, of_rows = _places_of(header), 0
-    while end < len(lines) and lines[end] and not _is_rule(lines[end]):
-        places = of_rows | _places_of(lines[end])
-        is_blank = partial(_blank, of_header | places)
-        if _NOTE.match(lines[end]) or not (
-            all(map(is_blank, certain)) and any(map(is_blank, gaps))
-        ):
-            break
-        of_rows, end = places, end + 1
-    if end - begin < _FEWEST_ROWS - is_ruled:
-        return None
-    cuts = _cuts(gaps, of_header | of_rows, of_rows)
-    is_large = len(cuts) >= _LARGE and end - begin >= _LARGE
-    is_wide = any(not (of_header | of_rows) >> cut & 0b11 for cut in cuts)
-    if not (is_ruled or is_large or is_wide):
-        return None  # words of sentences
-    parts = [slice(*pair) for pair in pairwise([None, *cuts, None])]
-    columns, *rows = (
-        [line[part].strip() for part in parts] for line in (header, *lines[begin:end])
-    )
-    is_named = bool(columns[0]) or len({row[0] for row in rows}) < len(rows)
-    is_filled = all(row[0] for row in rows) and 2 * sum(any(row[1:]) for row in rows) > len(rows)
-    if not is_filled or columns in rows:
-        return None
-    if not _are_columns(columns[not is_named :], names, is_ruled=is_ruled):
-        return None
-    return Grid(columns, rows, end)
-
-
-def _cuts(gaps: Sequence[tuple[int, int]], taken: int, of_rows: int) -> list[int]:
+def _cuts(gaps: Sequence[Gap], taken: int, of_rows: int) -> list[int]:
     """The places where columns end: in the widest gap between two names that is blank in all lines,
     the last one among several. Names with one blank between them are one name if no row has a cell
     below one of them.
@@ -281,67 +343,29 @@ def _cuts(gaps: Sequence[tuple[int, int]], taken: int, of_rows: int) -> list[int
     return cuts
 
 
+def _spans(line: str) -> list[tuple[int, int]]:
+    """The start and the end of each word of a line."""
+    return [word.span() for word in _RUN.finditer(line)]
+
+
+@lru_cache(maxsize=1024)
 def _places_of(line: str) -> int:
     """The places of a line that are not blank, as bits."""
-    return sum((1 << run.end()) - (1 << run.start()) for run in _RUN.finditer(line))
+    places = 0
+    for start, end in _spans(line):
+        places |= (1 << end) - (1 << start)
+    return places
 
 
-def _blank(taken: int, gap: tuple[int, int]) -> int:
+def _blank(taken: int, gap: Gap) -> int:
     """The places from the end of a name to the start of the next one that no line has, as bits."""
     end, start = gap
     return ~taken & ((1 << start) - (1 << end))
 
 
-# ---------------------------------------------------------------- blocks of keys and values
-
-
-def _blocks(lines: Sequence[str], at: int, names: frozenset[str] | None) -> Grid | None:
-    """Two or more blocks of lines with the same keys, with blank lines or rules between them."""
-    rows: list[Row] = []
-    number = end = at
-    while (block := _block(lines, number)) is not None:
-        if rows and not 2 * len(rows[0].keys() & block.keys()) >= len(rows[0]):
-            break
-        rows.append({key: value for key, value in block.items() if value})
-        number = end = number + len(block)
-        while number < len(lines) and (not lines[number] or _is_rule(lines[number])):
-            number += 1
-    keys = [*dict.fromkeys(key for row in rows for key in row)]
-    if len(rows) < _FEWEST_ROWS or (names is not None and not _are_known(keys, names)):
-        return None
-    return Grid(keys, [[row.get(key, "") for key in keys] for row in rows], end)
-
-
-def _block(lines: Sequence[str], at: int) -> Row | None:
-    """The keys and values of the lines from one on; None for fewer than two, and for a key that
-    comes twice."""
-    row: Row = {}
-    while at < len(lines) and (pair := _PAIR.fullmatch(lines[at])) is not None:
-        if pair[1] in row:
-            return None
-        row[pair[1]] = pair[2]
-        at += 1
-    is_ended = at == len(lines) or not lines[at] or _is_rule(lines[at])
-    return row if sum(map(bool, row.values())) > 1 and is_ended else None
-
-
-# ---------------------------------------------------------------- all of them
-
-
 def _is_rule(line: str) -> bool:
     """True for a line that only draws a rule."""
-    return not line[:1].isalnum() and _RULE.fullmatch(line) is not None
-
-
-def _are_columns(columns: Sequence[str], names: frozenset[str] | None, *, is_ruled: bool) -> bool:
-    """True if some texts, which differ, are the names of columns: half of them known, or else each
-    a few words with a letter in front, unless a rule below them tells."""
-    named = [column for column in columns if column]
-    if len({*map(str.casefold, named)}) < len(named) or not 0 < len(named) <= _MOST_COLUMNS:
-        return False
-    if names is not None:
-        return _are_known(named, names)
-    return _are_names(columns, is_ruled=is_ruled)
+    return _RULE.fullmatch(line) is not None and sum(map(line.count, _DRAWN)) > 1
 
 
 def _are_names(columns: Sequence[str], *, is_ruled: bool) -> bool:

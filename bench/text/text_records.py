@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
-from ..model import as_text, grouped, nested
+from ..model import grouped, nested
 from .decode import decode_strings, decoded
 from .facts import anchor, words_of
-from .keyed import are_rows, keyed_records
 from .numbers import is_number, numbers_in
 from .reading import values_of, without_containers
+from .records import Pair, Record, are_rows, container_keys, keyed_records, records_of
 
 STEM_CHARS = 5
 _LINE_CHARS = 400
 _SHORT_CHARS = 200  # the values of records: each is asked about by many fields
 _SENTENCES = re.compile(r"(?<=[.;!?])\s+(?=\S)")
 _TOKEN = re.compile(r"\w+")
-
-Pair = tuple[str, str]
-"""A key and the text of its value."""
 
 
 class Line(NamedTuple):
@@ -53,12 +51,11 @@ class TextReading:
     """
 
     def __init__(self, text: str, names: Iterable[str]) -> None:
-        records: list[TextRecord] = []
-        self._keys = names = frozenset(names)
-        values, rest = values_of(text, names)
+        self._keys = frozenset(names)
+        values, rest = values_of(text, self._keys)
         values = [decode_strings(value) for value in values]
         for begun in [item for value in values for item in _begun_in(value)]:
-            inner, more = values_of(begun, names)
+            inner, more = values_of(begun, self._keys)
             values += map(decode_strings, inner)
             rest += f"\n{more}" if inner else ""
         self.containers = frozenset(
@@ -66,42 +63,40 @@ class TextReading:
         )
         """The keys that lead to mappings and lists."""
 
-        self._names: set[str] = set()
-        for value in values:
-            read_records = list(records_of(value))
-            self._names.update(record.name.casefold() for record in read_records)
-            for record in read_records:
-                wider = [read_records[number] for number in record.around]
-                near = frozenset(
-                    text.casefold() for other in wider for text in (*other.texts, other.name)
-                ).union([record.name.casefold()])
-                own = near.union(map(str.casefold, record.texts))
-                own_pairs = tuple(
-                    (key.rpartition(".")[2], item)
-                    if key.rpartition(".")[2] in names
-                    else (key, item)
-                    for key, item in record.pairs
-                )
-                records.append(TextRecord(own_pairs, near, own, record.name))
-        count = len(records)
-        _, outside = without_containers(rest)
-        keyed = keyed_records(outside, names)
-        values_of_each = [frozenset(text.casefold() for _, text in pairs) for pairs, _ in keyed]
-        for own, (pairs, outer) in zip(values_of_each, keyed, strict=True):
-            near = frozenset[str]().union(*(values_of_each[number] for number in outer))
-            records.append(TextRecord(tuple(pairs), near, own | near))
-        self.all_records = tuple(records)
-        """The records in its data and tables, in order, then those in lines with keys."""
-
-        self.of_lines = self.all_records[count:]
+        in_data = [self._read(records) for value in values if (records := [*records_of(value)])]
+        lines = keyed_records(without_containers(rest)[1], self._keys)
+        self.of_lines = self._read(lines)
         """The records in lines with keys."""
 
-        self._has_rows = are_rows(keyed)
-        self.records = self.all_records if self._has_rows else self.all_records[:count]
+        self._names = {record.name.casefold() for records in in_data for record in records}
+        certain = tuple(chain.from_iterable(in_data))
+        self.all_records = certain + self.of_lines
+        """The records in its data and tables, in order, then those in lines with keys."""
+
+        self._has_rows = are_rows(lines)
+        self.records = self.all_records if self._has_rows else certain
         """The records whose ends are certain."""
 
         self.rest = decoded(rest)
         """The text outside data and tables."""
+
+    def _read(self, records: Sequence[Record]) -> tuple[TextRecord, ...]:
+        """Records with the values in and around each."""
+        read: list[TextRecord] = []
+        for record in records:
+            names_and_texts = [record.name]
+            for outer in map(records.__getitem__, record.around):
+                names_and_texts += [*outer.texts, outer.name]
+            near = frozenset(map(str.casefold, filter(None, names_and_texts)))
+            own = near.union(map(str.casefold, record.texts))
+            pairs = ((self._key(key), text) for key, text in record.pairs)
+            read.append(TextRecord(tuple(pairs), near, own, record.name))
+        return tuple(read)
+
+    def _key(self, path: str) -> str:
+        """The last part of a path, if that is a known key; the path otherwise."""
+        last = path.rpartition(".")[2]
+        return last if last in self._keys else path
 
     def has_name(self, name: str) -> bool:
         """True if a key of the text leads to a record of that name."""
@@ -193,76 +188,11 @@ def _numbers_of(text: str) -> frozenset[str]:
     return frozenset(numbers_in(text))
 
 
-class Record(NamedTuple):
-    """The scalars of one mapping as texts, with their keys; `around` are the numbers of the
-    mappings around it, `name` is the key that leads to it.
-    """
-
-    keys: tuple[str, ...]
-    texts: tuple[str, ...]
-    around: tuple[int, ...]
-    name: str = ""
-
-    @property
-    def pairs(self) -> Iterator[Pair]:
-        """Its keys, each with its text."""
-        return zip(self.keys, self.texts, strict=True)
-
-
-def records_of(node: Any) -> Iterator[Record]:
-    """Yield every mapping in a value as a record. Records with the same keys share the tuple of
-    keys."""
-    waiting: list[tuple[Any, str, tuple[int, ...]]] = [(node, "", ())]
-    known_keys: dict[tuple[str, ...], tuple[str, ...]] = {}
-    number = 0
-    while waiting:
-        value, name, around = waiting.pop()
-        items = (
-            list(value.items())
-            if isinstance(value, dict)
-            else [(name, item) for item in _listed(value)]
-        )
-        keys: list[str] = []
-        texts: list[str] = []
-        inner: list[tuple[Any, str, tuple[int, ...]]] = []
-        within = (*around, number) if isinstance(value, dict) else around
-        for key, item in items:
-            if isinstance(item, dict | list | tuple):
-                inner.append((item, str(key), within))
-            else:
-                keys.append(str(key))
-                texts.append(as_text(item))
-        if texts or isinstance(value, dict):
-            own_keys = tuple(keys)
-            yield Record(known_keys.setdefault(own_keys, own_keys), tuple(texts), around, name)
-            number += 1
-        else:
-            inner = [(item, key, around) for item, key, _ in inner]
-        waiting.extend(reversed(inner))
-
-
-def container_keys(node: Any) -> Iterator[str]:
-    """Yield the keys of a value that lead to mappings or lists."""
-    waiting = [node]
-    while waiting:
-        value = waiting.pop()
-        items = value.items() if isinstance(value, dict) else enumerate(_listed(value))
-        for key, item in items:
-            if isinstance(item, dict | list | tuple):
-                waiting.append(item)
-                if isinstance(value, dict):
-                    yield str(key).removesuffix("[]")
-
-
 def _begun_in(node: Any) -> Iterator[str]:
     """Yield the strings in a value that begin like data and were truncated."""
     for item in nested(node):
         if isinstance(item, str) and item.lstrip()[:1] in ("{", "["):
             yield item
-
-
-def _listed(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, list | tuple) else []
 
 
 def _sentences(plain: str) -> Iterator[Line]:
