@@ -29,6 +29,7 @@ from ..text.instructions import is_rule, sentences_of
 from ..text.legends import written_out
 from ..text.line_losses import lost_indentation
 from ..text.same_data import Scalars
+from ..text.small_words import without_notices
 from ..text.tables import TextTables, tables_in
 from ..text.texts import FactsHeld, Texts
 from ..tokens.counting import TokenCounter
@@ -147,6 +148,8 @@ class TraceContents:
     def in_place(self, text: str, step: int) -> str:
         """A text decoded as far as possible, with its step's result in place of the same data."""
         result, proof = self.results[step], None
+        if 2 * len(text) < len(result.text) and not without_notices(text).strip():
+            return text
         if self.is_laid_out(step):
             comments = comments_of(result.text)
             if self.lost_comment(text, step):

@@ -39,9 +39,8 @@ class Handles:
 
     def giving(self, fact: str, step: int, numbers: Iterable[int]) -> str:
         """A handle in one of some messages whose text has a needed fact; `""` without one."""
-        search = self._messages.contents.turn_search
         for handle in (handle for number in numbers for handle in self.handles_in(number)):
             text = self.text_at(handle, step)
-            if text is not None and fact in search.in_text(text):
+            if text is not None and fact in self._messages.contents.turn_search.in_text(text):
                 return handle
         return ""

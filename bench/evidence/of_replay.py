@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from functools import cached_property, reduce
 from operator import or_
 
-from ..model import Step, ToolResult, grouped
+from ..model import Step, ToolResult, grouped, memo
 from ..model.replay import Replay, StepOutcome
 from .changes import changes_of
 from .handles import Handles
@@ -91,9 +91,14 @@ class ReplayEvidence:
         """The messages in the prompt of a call that show the result of a step truncated, or several
         messages: that of the recording, and the strategy's own.
         """
-        own = (*self.own_by_step.get(step, ()), *self.own_by_step.get(None, ()))
-        numbers = (self.index.seen[step], *own)
-        return [number for number in numbers if self.is_in_prompt(number, call)]
+        numbers = (self.index.seen[step], *self.own_by_step.get(step, ()))
+        return [*(n for n in numbers if self.is_in_prompt(n, call)), *self._summaries_at(call)]
+
+    @memo
+    def _summaries_at(self, call: int) -> list[int]:
+        """The strategy's messages about several results, or none, in the prompt of a call."""
+        summaries = self.own_by_step.get(None, ())
+        return [number for number in summaries if self.is_in_prompt(number, call)]
 
     # ------------------------------------------------------------ messages in prompts
 

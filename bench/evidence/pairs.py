@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from ..model import Message, memo
@@ -110,25 +111,33 @@ class PromptRules:
 
     def __init__(self, messages: TraceMessages) -> None:
         self._messages = messages
-        trace, recorded = messages.trace, messages.recording
-        self._places = {step.index: place for place, step in enumerate(trace.steps)}
+        self._places = {step.index: place for place, step in enumerate(messages.trace.steps)}
         self._first_user: dict[str, int] = {}
+        for step in messages.trace.steps:
+            if isinstance(step, Speaking) and self._shape(messages.index.full[step.index]).is_user:
+                self._first_user.setdefault(step.thread, self._places[step.index])
+
+    @cached_property
+    def _excused(self) -> dict[str, set[str]]:
+        """The problems of the recorded history of each thread."""
         histories = defaultdict[str, _Prompt](_Prompt)
-        for step in trace.steps:
+        for step in self._messages.trace.steps:
             if isinstance(step, Speaking):
-                shape = self._shape(recorded.full[step.index])
                 history = histories[step.thread]
+                shape = self._shape(self._messages.index.full[step.index])
                 history.change(len(history.values), [shape])
-                if shape.is_user:
-                    self._first_user.setdefault(step.thread, self._places[step.index])
-        self._excused = {thread: {*history.problems()} for thread, history in histories.items()}
-        self._excused_at: dict[int, set[str]] = {}
+        return {thread: {*history.problems()} for thread, history in histories.items()}
+
+    @cached_property
+    def _excused_at(self) -> dict[int, set[str]]:
+        """The problems of each recorded prompt, by its turn."""
+        problems: dict[int, set[str]] = {}
         prompts = defaultdict[str, _Prompt](_Prompt)
-        for turn, keep, tail in recorded_prompts(trace, recorded):
+        for turn, keep, tail in recorded_prompts(self._messages.trace, self._messages.recording):
             prompt = prompts[turn.thread]
             read = prompt.change(keep, [self._shape_of(message) for message in tail])
-            problems = {*prompt.problems(), *_no_user(read)}
-            self._excused_at[turn.index] = problems - self._excused[turn.thread]
+            problems[turn.index] = {*prompt.problems(), *_no_user(read)}
+        return problems
 
     def refused(self, calls: Sequence[Call]) -> Iterator[Refused]:
         """Yield the prompts that a provider would refuse, in order. Each prompt only costs its
@@ -140,8 +149,10 @@ class PromptRules:
             read = prompt.change(call.keep, [*map(self._shape, call.tail)])
             asked = self._first_user.get(call.thread)
             is_asked = asked is not None and asked < self._places[call.step]
-            excused = self._excused.get(call.thread, set()) | self._excused_at[call.step]
             problems = [*prompt.problems(), *(_no_user(read) if is_asked else ())]
+            if not problems:
+                continue
+            excused = self._excused.get(call.thread, set()) | self._excused_at[call.step]
             if left := [problem for problem in problems if problem not in excused]:
                 yield Refused(number, left)
 

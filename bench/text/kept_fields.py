@@ -87,7 +87,7 @@ class KeptFields:
         """
         if self._table.has_container(fact) and reading.has_container(fact):
             return True
-        if reading.has_name(fact) and fact.casefold() in self._table.records_of_identity:
+        if fact.casefold() in reading.names and fact.casefold() in self._table.records_of_identity:
             return True
         for same in self._saying(fact):
             saying = reading.records_saying(same.fields[0].key, fact)
@@ -102,8 +102,9 @@ class KeptFields:
         """The numbers of the fields that a text keeps."""
         kept: set[int] = set()
         said: set[SameFact] = set()
-        for record in reading.all_records:
-            of_record, numbers = self._in_record(record)
+        keys = self._by_word.keys() & reading.numbers_by_key.keys()
+        for number in {*chain.from_iterable(map(reading.numbers_by_key.__getitem__, keys))}:
+            of_record, numbers = self._in_record(reading.all_records[number])
             said |= of_record
             kept |= numbers
         kept.update(item.number for same in said for item in same.nameless)
@@ -117,7 +118,7 @@ class KeptFields:
 
     def _named_by_keys(self, reading: TextReading) -> Iterator[int]:
         """Yield the fields that identify their record and are keys of records in the text."""
-        for identity in filter(reading.has_name, self._table.records_of_identity):
+        for identity in reading.names & self._table.records_of_identity.keys():
             for number in self._table.records_named(identity):
                 for item in self._table.fields.of_record(number):
                     if item.text.casefold() == identity:

@@ -68,7 +68,9 @@ class TextReading:
         self.of_lines = self._read(lines)
         """The records in lines with keys."""
 
-        self._names = {record.name.casefold() for records in in_data for record in records}
+        self.names = {record.name.casefold() for records in in_data for record in records}
+        """The keys that lead to its records, in small letters."""
+
         certain = tuple(chain.from_iterable(in_data))
         self.all_records = certain + self.of_lines
         """The records in its data and tables, in order, then those in lines with keys."""
@@ -98,10 +100,6 @@ class TextReading:
         last = path.rpartition(".")[2]
         return last if last in self._keys else path
 
-    def has_name(self, name: str) -> bool:
-        """True if a key of the text leads to a record of that name."""
-        return name.casefold() in self._names
-
     def has_container(self, key: str) -> bool:
         """True if the text has a mapping or list under a key."""
         return plain_key(key) in self.containers
@@ -112,6 +110,15 @@ class TextReading:
         lines = self.rest.split("\n")
         return "\n".join(
             line for line in lines if not (self._has_rows and keyed_records(line, self._keys))
+        )
+
+    @cached_property
+    def numbers_by_key(self) -> dict[str, list[int]]:
+        """The numbers of the records that have a key."""
+        return grouped(
+            (plain_key(key), number)
+            for number, record in enumerate(self.all_records)
+            for key, _ in record.pairs
         )
 
     @cached_property
@@ -133,7 +140,7 @@ class TextReading:
     @cached_property
     def words(self) -> frozenset[str]:
         """The words and numbers of its records and sentences."""
-        names = (word for name in self._names for word in words_in(name))
+        names = (word for name in self.names for word in words_in(name))
         return frozenset(self.lines).union((word for _, word in self._records), names)
 
     def records_saying(self, key: str, fact: str) -> frozenset[int]:

@@ -213,10 +213,10 @@ def _stored(evidence: ReplayEvidence) -> Iterator[Finding]:
     """Yield the failed results whose stored form claims a success and no failure."""
     for result in evidence.trace.results:
         outcome = evidence.outcomes.get(result.index)
-        if outcome is None or outcome.stored is None or outcome.stored is result.value:
+        if outcome is None or outcome.stored is None or not evidence.session.failed(result):
             continue
         text = as_text(outcome.stored)
-        if not SUCCESS.search(text) or not evidence.session.failed(result) or _tells(text, result):
+        if outcome.stored is result.value or not SUCCESS.search(text) or _tells(text, result):
             continue
         if text != as_text(result.value):
             yield Finding(result.index, text, result.text)
