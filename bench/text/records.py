@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from ..model import as_text
+from ..model import as_text, nested
 
 Pair = tuple[str, str]
 """A key and the text of its value."""
@@ -55,11 +55,11 @@ def records_of(node: Any) -> Iterator[Record]:
     number = 0
     while waiting:
         value, name, around = waiting.pop()
-        items = (
-            list(value.items())
-            if isinstance(value, dict)
-            else [(name, item) for item in _listed(value)]
-        )
+        items: Iterable[tuple[Any, Any]] = ()
+        if isinstance(value, dict):
+            items = value.items()
+        elif isinstance(value, list | tuple):
+            items = ((name, item) for item in value)
         keys: list[str] = []
         texts: list[str] = []
         inner: list[tuple[Any, str, tuple[int, ...]]] = []
@@ -81,19 +81,10 @@ def records_of(node: Any) -> Iterator[Record]:
 
 def container_keys(node: Any) -> Iterator[str]:
     """Yield the keys of a value that lead to mappings or lists."""
-    waiting = [node]
-    while waiting:
-        value = waiting.pop()
-        items = value.items() if isinstance(value, dict) else enumerate(_listed(value))
-        for key, item in items:
+    for value in nested(node):
+        for key, item in value.items() if isinstance(value, dict) else ():
             if isinstance(item, dict | list | tuple):
-                waiting.append(item)
-                if isinstance(value, dict):
-                    yield str(key).removesuffix("[]")
-
-
-def _listed(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, list | tuple) else []
+                yield str(key).removesuffix("[]")
 
 
 def keyed_records(text: str, names: Collection[str]) -> list[Record]:
