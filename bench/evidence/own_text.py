@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import weakref
+from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import suppress
 from functools import cached_property
@@ -70,12 +71,15 @@ class OwnText:
         text = self.text
         quoted = self.session.messages.results_by_beginning if len(text) <= LONG_CHARS else {}
         for beginning, results in quoted.items():
-            earlier = [result for step, result in results if step < before]
-            start = text.find(beginning) if earlier else -1
-            while start >= 0:
+            start = text.find(beginning)
+            earlier = sorted({it for step, it in results if step < before}) if start >= 0 else []
+            while start >= 0 and earlier:
                 label = text[:start].rstrip().rpartition("\n")[2]
                 if speaker_of(label) == ("", ""):
-                    end = start + max(shared(text, start, result, 0) for result in earlier)
+                    # the result that shares most stands beside the text in alphabetical order
+                    at = bisect_left(earlier, text[start:])
+                    nearest = earlier[max(0, at - 1) : at + 1]
+                    end = start + max(shared(text, start, result, 0) for result in nearest)
                     text = f"{text[:start]}\n{text[end:]}"
                 start = text.find(beginning, start + 1)
         return text
