@@ -26,6 +26,7 @@ from typing import IO, Any
 from ..model.errors import BenchError, SpecError, one_line, sayable
 from .frames import CODE, SPOILT, Frames, Limits as Limits, Work
 
+_MODULE = "bench.plugins.child"  # whose `main` a child runs
 _LINE, _SHOWN = 1 << 16, 1_000_000
 _MORE = f"\n(only the first {_SHOWN:,} characters of what such code prints are shown)\n"
 _START_S, _ENDS_S, _CLEANS_S = 120.0, 3.0, 30.0
@@ -135,9 +136,6 @@ class Child:
         """End the child and all that it started."""
         self._end()
         self._owner, self._last, self._next = 0, None, None
-
-
-_MODULE = "bench.plugins.child"
 
 
 def _end(

@@ -73,7 +73,8 @@ class Workers:
         if self._executor is None:
             start = processes(self.count) if self._engine == PROCESSES else dask(self._engine)
             self._executor, self.count = self._running.enter_context(start)
-        job, source = functools.partial(_done, work, _sent(plan)), iter(tasks)
+        sent = _sent(plan, to_forks=self._engine == PROCESSES)
+        job, source = functools.partial(_done, work, sent), iter(tasks)
         waiting: set[Future[Any]] = set()
         try:
             while True:
@@ -89,8 +90,12 @@ class Workers:
             raise BenchError(f"{what} — run again, with fewer --jobs") from None
 
 
-def _sent(plan: Any) -> bytes:
-    """A plan with its functions, pickled for other processes."""
+def _sent(plan: Any, *, to_forks: bool) -> bytes:
+    """A plan with its functions, pickled for other processes; for forks of this one by their names,
+    where they have names, since a function may use what cannot be sent."""
+    if to_forks:
+        with contextlib.suppress(Exception):
+            return pickle.dumps(plan, pickle.HIGHEST_PROTOCOL)
     import cloudpickle
 
     try:

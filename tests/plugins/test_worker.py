@@ -8,6 +8,7 @@ import pickle
 import pty
 import sys
 import tempfile
+import threading
 import time
 
 import pytest
@@ -290,21 +291,24 @@ def test_a_file_that_cannot_be_imported_fails_its_own_rows(tmp_path, monkeypatch
             compare(conversation_of(STEPS, id="one"), given)
 
 
+LOCK, NUMBER = threading.Lock(), 7
+
+
+def process(given):
+    return f"{os.getpid()} {NUMBER}"
+
+
+def locked(given):
+    with LOCK:
+        return process(given)
+
+
 def test_a_function_runs_in_a_child_process_if_it_can_be_sent_there(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    trace = conversation_of(STEPS)
+    monkeypatch.setattr(sys.modules["__main__"], "locked", locked, raising=False)
+    monkeypatch.setattr(locked, "__module__", "__main__")  # which is sent with what it uses
+    trace = conversation_of(STEPS, id="one")
     replayer = Replayer(trace, index_trace(trace))
-    number = 7
-
-    def process(given):
-        return f"{os.getpid()} {number}"
-
-    lock = worker.threading.Lock()
-
-    def locked(given):
-        with lock:
-            return f"{os.getpid()} {number}"
-
     there, here, debugged = (
         *load_strategies([declaration(process, "there"), declaration(locked, "here")]),
         *load_strategies([declaration(process, "debugged")], debug=True),
@@ -313,6 +317,8 @@ def test_a_function_runs_in_a_child_process_if_it_can_be_sent_there(tmp_path, mo
     assert [set(texts(replayer.replay(one))) == {own} for one in (there, here, debugged)] == [False, True, True]
     assert (there.in_process_reason, bool(here.in_process_reason), bool(debugged.in_process_reason)) == ("", True, True)
     there.sandbox.child.stop()
+    (run,) = compare(trace, {"here": locked}, jobs=2).runs
+    assert [score.failure for score in run.scores if score.strategy == "here"] == [None]
 
 
 def test_a_replay_imports_nothing(replayed):
@@ -352,6 +358,23 @@ def test_a_copy_of_a_child_has_a_process_of_its_own():
     finally:
         child.stop()
         copy.stop()
+
+
+def hang_or_say_number(link, ready, request):
+    return time.sleep(600) if request else b"%d" % os.getpid()
+
+
+@pytest.mark.slow
+def test_a_late_session_ends_where_the_system_ends_no_process(monkeypatch):
+    monkeypatch.setattr(worker, "_MODULE", "elsewhere")
+    with Child(time.gmtime, worker.Limits(call_s=3)).session(hang_or_say_number) as session:
+        place = f"/proc/{int(session.ask())}"
+        with pytest.raises(NoAnswer):
+            session.ask(b"hang")
+    until = time.monotonic() + 9
+    while os.path.exists(place) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not os.path.exists(place)
 
 
 CALLS_A_MODEL = """import json, urllib.request

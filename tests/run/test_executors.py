@@ -21,7 +21,7 @@ from bench.metrics import example
 from bench.model.errors import BenchError
 from bench.replayer.replaying import Replayer
 from bench.run.cache import Cache, key_of, replay_digest, user_cache
-from bench.run.executors import Workers, processes
+from bench.run.executors import Workers
 from bench.run.measuring import Measuring, RunSession
 from bench.strategies import build_strategy, parse_strategy
 from bench.strategies.declaring import declaration
@@ -54,16 +54,23 @@ def test_a_process_that_dies_ends_the_comparison_and_not_the_next_one():
         assert [*workers.results(work, "plan", ["a"])] == [("plan", "a")]
 
 
-def test_an_interrupt_does_not_wait_for_workers():
-    def interrupted():
-        with Workers(2) as workers:
-            assert next(workers.results(work, "plan", ["sleeps", "1"])) == ("plan", "1")
-            raise KeyboardInterrupt
+def interrupted():
+    with Workers(2) as workers:
+        assert next(workers.results(work, "plan", ["sleeps", "1"])) == ("plan", "1")
+        raise KeyboardInterrupt
 
+
+def test_an_interrupt_ends_the_workers_at_once_and_no_other_process():
+    other = multiprocessing.get_context("fork").Process(target=time.sleep, args=(120,))
+    other.start()
     began = time.monotonic()
-    with pytest.raises(KeyboardInterrupt):
-        interrupted()
-    assert time.monotonic() - began < 60
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            interrupted()
+        assert other.is_alive()
+        assert time.monotonic() - began < 60
+    finally:
+        other.kill()
 
 
 def test_an_error_of_the_bench_is_raised_in_the_calling_process():
@@ -161,22 +168,3 @@ def test_the_digest_of_a_replay_depends_on_its_effects():
     )
     assert replay_digest(one) == replay_digest(same) != replay_digest(other)
     assert key_of("x", 1) != key_of("x", 2) != key_of("y", 2)
-
-
-def fail_beside_work():
-    with processes(2) as (executor, _):
-        executor.submit(time.sleep, 120)
-        raise ValueError("stop")
-
-
-def test_a_failure_ends_the_workers_and_no_other_process_of_the_caller():
-    other = multiprocessing.get_context("fork").Process(target=time.sleep, args=(120,))
-    other.start()
-    started = time.monotonic()
-    try:
-        with pytest.raises(ValueError, match="stop"):
-            fail_beside_work()
-        assert other.is_alive()
-        assert time.monotonic() - started < 60
-    finally:
-        other.kill()

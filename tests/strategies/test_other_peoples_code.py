@@ -182,7 +182,7 @@ def test_a_spec_of_an_object_that_cannot_be_called_is_refused_with_an_example(tm
 
 TYPES = """
 from dataclasses import dataclass
-from typing import Optional
+from typing import Annotated, Optional
 from pydantic import BaseModel
 
 
@@ -200,7 +200,7 @@ class Foreign:
     pass
 
 
-def of_model(raw: Optional[dict]) -> Model:
+def of_model(raw: Optional[Annotated[dict, "raw"]]) -> Model:
     return Model(**raw)
 
 def models(text: str):

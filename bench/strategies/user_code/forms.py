@@ -11,6 +11,7 @@ import re
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from operator import attrgetter, methodcaller
 from types import NoneType, UnionType
 from typing import Any, NamedTuple
 
@@ -167,20 +168,28 @@ Argument = Callable[[Given], Any]
 """A function that builds an argument from the values of a slot."""
 
 
-def _first(given: Given) -> Any:
-    return given.first
+_first = attrgetter("first")
 
 
+def _mapping(given: Given) -> dict[str, Any]:
+    return raw_mapping(given.first)
+
+
+def _messages(given: Given) -> list[Message]:
+    return list(given.first.messages)
+
+
+# Each argument can be pickled, as `--jobs` needs: none is a lambda.
 _RESULT: dict[str, Argument] = {
     "ToolResult": _first,
-    "str": lambda given: given.first.text,
-    "dict": lambda given: raw_mapping(given.first),
-    "value": lambda given: given.first.value,
+    "str": attrgetter("first.text"),
+    "dict": _mapping,
+    "value": attrgetter("first.value"),
 }
 _CHAT: dict[str, Argument] = {
-    "openai": lambda given: given.messages(OpenAIMessages),
-    "langchain": lambda given: given.messages(LangChainMessages),
-    "anthropic": lambda given: given.messages(AnthropicMessages),
+    "openai": methodcaller("messages", OpenAIMessages),
+    "langchain": methodcaller("messages", LangChainMessages),
+    "anthropic": methodcaller("messages", AnthropicMessages),
 }
 FORMS: dict[str, dict[str, Argument]] = {
     "summarizer": _RESULT,
@@ -189,7 +198,7 @@ FORMS: dict[str, dict[str, Argument]] = {
         **_CHAT,
         "state": graph_state,
         "Window": _first,
-        "Message": lambda given: list(given.first.messages),
+        "Message": _messages,
     },
     "evaluator": {"Record": _first, "dict": _execution, "state": _execution_state},
     "router": {"state": graph_state, **_CHAT},
@@ -200,8 +209,8 @@ FORMS: dict[str, dict[str, Argument]] = {
 _STORE_004: tuple[Argument, ...] = (
     _step,
     _RESULT["value"],
-    lambda given: given.first.success,
-    lambda given: given.first.function,
+    attrgetter("first.success"),
+    attrgetter("first.function"),
 )
 """The parameters of document 004's store: step, result, success, name of the function."""
 
@@ -287,7 +296,9 @@ def _alternatives(annotation: Any) -> Iterator[Any]:
     elif origin is typing.Annotated:
         yield from _alternatives(typing.get_args(annotation)[0])
     elif origin in (typing.Union, UnionType):
-        yield from (item for item in typing.get_args(annotation) if item is not NoneType)
+        for item in typing.get_args(annotation):
+            if item is not NoneType:
+                yield from _alternatives(item)
     else:
         yield annotation
 

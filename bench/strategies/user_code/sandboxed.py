@@ -36,9 +36,10 @@ def load_strategies(
     """The strategies of some declarations.
 
     Strategies with user code run in a child process, shared by those with the same files. One whose
-    file raises when it is imported, ends the process or hangs, is broken. A function that cannot be sent to a child runs in this
-    process, and `in_process_reason` says why; with `debug` every function does. Raises SpecError
-    for a spec that names nothing or does not fit; if `tolerant` such a strategy is broken instead.
+    file raises when it is imported, ends the process or hangs, is broken. A function that cannot be
+    sent to a child runs in this process, and `in_process_reason` says why; with `debug` every
+    function does. Raises SpecError for a spec that names nothing or does not fit; if `tolerant`
+    such a strategy is broken instead.
     """
     place = place or Place()
     strategies: dict[int, Strategy] = {}
