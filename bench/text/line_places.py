@@ -7,9 +7,10 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from html import unescape
 
 from ..model import grouped
-from .instructions import is_rank
+from .decode import without_colours
 from .line_words import LONG_CHARS, is_short, words_of_line
 from .omissions import omission_in
 from .quantities import same_value
@@ -18,6 +19,9 @@ _PLACE = re.compile(
     r"\b(?:at the end|below|follow(?:s|ing)?|further|here|remaining|rest)\b", re.IGNORECASE
 )
 """Matches the words by which a notice says where the gap is."""
+
+_FEW_LINES = 20
+"""So many lines are compared with a text one by one."""
 
 _BRACKETS = re.compile(r"[\[(<{].*[\])>}]")
 
@@ -43,9 +47,27 @@ class LinePlaces:
 
     def _places(self, lines: Sequence[str]) -> list[list[int]]:
         """The places of each of some lines in this text; an empty list for a line of others."""
-        if all(line in self._by_line or self._is_notice(line) for line in lines):
+        others = [line for line in lines if line not in self._by_line]
+        others = [line for line in others if not self._is_notice(line)]
+        if not (len(others) > _FEW_LINES or any(map(self._has, others))):
             return [self._by_line.get(line, []) for line in lines]  # faster
         return [self._by_key.get(self._key(line), []) for line in lines]
+
+    def _has(self, line: str) -> bool:
+        """True if this text has a line with the words of another one, which it does not have
+        itself."""
+        with_letters = [word for word in _words_of(line) if any(map(str.isalpha, word))]
+        longest, key = max(with_letters, key=len, default=""), self._key(line)
+        with_longest = (own for own, plain in self._plain.items() if longest in plain)
+        return self._are_words and any(self._key(own) == key for own in with_longest)
+
+    @cached_property
+    def _plain(self) -> dict[str, str]:
+        """Each line in the form in which it has its words with letters."""
+        plain = (without_colours(unescape(line)).casefold() for line in self._by_line)
+        return {
+            line: text.replace("_", " ") for line, text in zip(self._by_line, plain, strict=True)
+        }
 
     def _is_notice(self, line: str) -> bool:
         return bool(omission_in(line, self._text) or _BRACKETS.fullmatch(line))
@@ -59,7 +81,10 @@ class LinePlaces:
         ['a', '', '']
         """
         lines = _lines(text)
-        is_exact = {*lines} <= self._by_line.keys()
+        others = {*lines} - self._by_line.keys()
+        is_exact = not others
+        if 0 < len(others) <= _FEW_LINES and not all(map(self._has, others)):
+            return ""
         known = self._by_line if is_exact else self._by_key
         shown = Counter(lines if is_exact else map(self._key, lines))
         if not shown.keys() <= known.keys():
@@ -169,8 +194,8 @@ def is_one_word_off(line: str, original: str) -> bool:
     if len(words) != len(others) or len(words) < 2:
         return False
     off = [pair for pair in zip(words, others, strict=True) if pair[0] != pair[1]]
-    if len(off) != 1 or same_value(*off[0]) or is_rank(off[0][0]):
-        return False  # rows in another order have another rank
+    if len(off) != 1 or same_value(*off[0]):
+        return False
     return not _is_short_for(*off[0]) and not re.fullmatch(
         rf".*\W{re.escape(off[0][1])}", off[0][0]
     )
