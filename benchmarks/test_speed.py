@@ -79,7 +79,7 @@ def test_read(times_floor: Timed, pytestconfig: pytest.Config) -> None:
 
 
 def test_index(times_floor: Timed, traces: Sequence[Trace]) -> None:
-    times_floor(lambda: [index_trace(trace) for trace in traces], 10.5)
+    times_floor(lambda: [index_trace(trace) for trace in traces], 10)
 
 
 def test_an_index_is_small(traces: Sequence[Trace]) -> None:
@@ -93,7 +93,7 @@ def test_an_index_is_small(traces: Sequence[Trace]) -> None:
 @pytest.mark.parametrize(
     ("strategy", "accepted"),
     [
-        ("mask=compactor=mask_observations:keep_last={}", 5.0),
+        ("mask=compactor=mask_observations:keep_last={}", 4.8),
         ("cut=summarizer=truncate:limit={}", 6.3),
     ],
 )
@@ -120,7 +120,7 @@ def test_nine_strategies(times_floor: Timed, traces: Sequence[Trace]) -> None:
 
 
 def test_references_only(times_floor: Timed, traces: Sequence[Trace]) -> None:
-    times_floor(lambda: measured(traces, STRATEGIES[:2]), 12.5)
+    times_floor(lambda: measured(traces, STRATEGIES[:2]), 12.2)
 
 
 def test_a_function_of_a_file(times_floor: Timed, traces: Sequence[Trace], tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from html import unescape
 
-from ..model import grouped
+from ..model import grouped, memo
 from .decode import without_colours
 from .line_words import LONG_CHARS, is_short, words_of_line
 from .omissions import omission_in
@@ -116,6 +116,7 @@ class LinePlaces:
             last, notices = later, []
         return found if is_silent else ""
 
+    @memo
     def _with_places(self, text: str) -> list[tuple[str, list[int]]]:
         lines = _lines(text)
         return [*zip(lines, self._places(lines), strict=True)]
