@@ -174,6 +174,8 @@ def is_altered(line: str, original: str, *, may_lack_words: bool) -> bool:
     if may_lack_words and (original.startswith(line) or original.endswith(line)):
         return False
     words, others = _words_of(line), _words_of(original)
+    if others and words[-len(others) :] == others:
+        return False  # with names of sections before it
     new = [word for word in words if word not in others]
     if any(not any(same_value(word, other) for other in others) for word in new):
         return True
