@@ -181,7 +181,7 @@ class TraceContents:
     def _is_cut(self, text: str, step: int) -> bool:
         """True if a text is the beginning of a result that is no data, without some words of it."""
         is_begun = self.results[step].text.startswith(text[:_BEGUN_CHARS])
-        is_text = is_begun and self.value(step) is None
+        is_text = is_begun and self.value(step) is None and not self.tables(step).tables
         return is_text and self.excerpt(text, step).lacks_words
 
     def _is_all(self, text: str, step: int) -> bool:

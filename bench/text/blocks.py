@@ -119,15 +119,12 @@ class Blocks:
         subject: set[int] = set()
         for clause in _CLAUSE_END.split(line):
             words = [word for word in _content_words(clause) if word in self._places]
-            places = [self._places[word] for word in dict.fromkeys(words)]
-            rarest = min(places, key=len, default=set[int]())
-            candidates = {other for it in rarest for other in self._with_line.get(it, ())}
-            if not places or len(candidates) > _MOST_CANDIDATES:
+            own = self._of_words(clause)
+            if own is None or not words:
                 continue
-            own = {it for it in candidates if not any(map(self._blocks[it].isdisjoint, places))}
             if not own or self._is_turned(clause, words, own):
                 return clause
-            if len(rarest) == 1:
+            if any(len(self._places[word]) == 1 for word in words):
                 subject = set().union(*map(self._blocks.__getitem__, own)) - self._titles
             elif subject and all(self._blocks[it].isdisjoint(subject) for it in own):
                 return clause
@@ -142,6 +139,26 @@ class Blocks:
         """The text in the form in which it has its words with letters."""
         text = without_colours(unescape("\n".join(self._lines)))
         return text.casefold().replace("_", " ")
+
+    def below_another(self, heading: str, line: str) -> bool:
+        """True if no block has the words of a heading and those of a line below it together, though
+        some have each.
+
+        >>> blocks = Blocks("07:10 axis=Y door open\\n07:20 axis=Z door open\\n07:30 axis=Y tool worn")
+        >>> [blocks.below_another(text, "07:10 door open") for text in ("axis Y:", "axis Z:", "Doors:")]
+        [False, True, False]
+        """
+        own, other = self._of_words(heading), self._of_words(line)
+        return own is not None and other is not None and bool(own and other) and not own & other
+
+    def _of_words(self, text: str) -> set[int] | None:
+        """The lines whose block has all words of a text that some line has; None for too many."""
+        places = [self._places[word] for word in {*_content_words(text)} if word in self._places]
+        rarest = min(places, key=len, default=set[int]())
+        candidates = {other for it in rarest for other in self._with_line.get(it, ())}
+        if len(candidates) > _MOST_CANDIDATES:
+            return None
+        return {it for it in candidates if not any(map(self._blocks[it].isdisjoint, places))}
 
     def _is_turned(self, clause: str, words: Sequence[str], numbers: set[int]) -> bool:
         """True if a clause says what comes before what, and the lines with all of its words have

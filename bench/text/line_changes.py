@@ -12,6 +12,7 @@ from functools import cached_property
 from html import unescape
 
 from ..model import grouped
+from .instructions import is_rank
 from .line_words import (
     DENIAL,
     LONG_CHARS,
@@ -24,6 +25,9 @@ from .line_words import (
 )
 from .omissions import omission_in
 from .quantities import kind_of, same_value
+
+_PATH = re.compile(r"^(?:[^\W\d][\w-]*[./])+")
+"""Matches the names of sections before a key."""
 
 _NUMBER = re.compile(r"\W?\d[\d.,]*[%‰°]?")
 _SIGN = re.compile(r"[^\w\s\x00-\x7f\u2010-\u2027\u2212€£¥‰°≤≥≠\u2713-\u2718✅❌]")
@@ -144,7 +148,8 @@ class ResultLines:
         """
         if line not in self._altered:
             plain = unescape(line) if "&" in line else line
-            is_known = not self._stripped.isdisjoint((line.strip(), plain.strip()))
+            without_path = _PATH.sub("", plain.strip())
+            is_known = not self._stripped.isdisjoint((line.strip(), plain.strip(), without_path))
             found = (was for piece in pieces_of_line(plain) if (was := self._find(piece)))
             rules = self._with_other_sign, self._denied, self._of_another_key
             was = next(filter(None, (rule(plain) for rule in rules)), "") or next(found, "")
@@ -325,8 +330,8 @@ def _is_altered(shown: Sequence[str], original: Sequence[str]) -> bool:
             differs = differs or next(denied) != next(denied)
         if not (old and new):
             continue
-        if len(new) > len(old):
-            continue  # other words
+        if len(new) > len(old) or all(map(is_rank, new)):
+            continue  # other words, or rows in another order
         if start == 0:  # the words before may be left out
             old = old[len(old) - len(new) :]
         pairs = [*zip(new, old, strict=False)]

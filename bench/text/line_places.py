@@ -11,6 +11,7 @@ from html import unescape
 
 from ..model import grouped, memo
 from .decode import without_colours
+from .instructions import is_rank
 from .line_words import LONG_CHARS, is_short, words_of_line
 from .omissions import omission_in
 from .quantities import same_value
@@ -197,8 +198,8 @@ def is_one_word_off(line: str, original: str) -> bool:
     if len(words) != len(others) or len(words) < 2:
         return False
     off = [pair for pair in zip(words, others, strict=True) if pair[0] != pair[1]]
-    if len(off) != 1 or same_value(*off[0]):
-        return False
+    if len(off) != 1 or same_value(*off[0]) or is_rank(off[0][0]):
+        return False  # rows in another order have another rank
     return not _is_short_for(*off[0]) and not re.fullmatch(
         rf".*\W{re.escape(off[0][1])}", off[0][0]
     )

@@ -36,12 +36,21 @@ class Grid(NamedTuple):
     end: int
 
     def records(self, words: Mapping[str, Any]) -> Table:
-        """Its rows by the names of their columns, with the values of some words, such as `True`."""
-        cells = (zip(self.columns, row, strict=False) for row in self.rows)
-        rows = [
-            {column: words.get(cell, cell) for column, cell in row if cell not in _LEFT_OUT}
-            for row in cells
-        ]
+        """Its rows by the names of their columns, with the values of some words, such as `True`; a
+        ditto mark stands for the cell above it.
+
+        >>> Grid(["id", "by"], [["1", "Ann"], ["2", '"']], 3).records({})
+        [{'id': '1', 'by': 'Ann'}, {'id': '2', 'by': 'Ann'}]
+        """
+        above: dict[str, str] = {}
+        rows: list[dict[str, Any]] = []
+        for row in self.rows:
+            above = {
+                column: above.get(column, cell) if cell in _DITTO else cell
+                for column, cell in zip(self.columns, row, strict=False)
+            }
+            cells = ((it, cell) for it, cell in above.items() if cell not in _LEFT_OUT)
+            rows.append({column: words.get(cell, cell) for column, cell in cells})
         if self.columns[0]:
             return [row for row in rows if row]
         labels = [row.pop("", "") for row in rows]
@@ -73,6 +82,7 @@ _SIGN = re.compile(r"[|\t;,]")
 _RUN = re.compile(r"\S+")
 _WORD = re.compile(r"\w+")
 _LEFT_OUT = {"", "...", "..", "…"}
+_DITTO = {'"', "〃"}
 _FEWEST_ROWS, _MOST_COLUMNS, _MOST_WORDS = 2, 200, 4
 _LARGE = 3
 """The gaps and rows of a table that words do not have by accident."""
@@ -96,6 +106,8 @@ def tables_in(text: str, names: Collection[str] | None = None) -> TextTables:
     TextTables(tables=[[{'POD': 'api-1', 'CPU': '12', 'STATE': 'Ready'}, {'POD': 'db-0', 'CPU': '140', 'STATE': 'Failed'}]], rest=['2 pods'])
     >>> tables_in("id,note\\n1,\\n2,late").tables, tables_in("A | B\\n--+--\\n1 | 2").tables
     ([[{'id': '1'}, {'id': '2', 'note': 'late'}]], [[{'A': '1', 'B': '2'}]])
+    >>> tables_in("id\\tnote\\n1\\t\\n2\\tlate").tables
+    [[{'id': '1'}, {'id': '2', 'note': 'late'}]]
     >>> tables_in("      n   p\\ngene1  5  .1\\ngene2 12  .5").tables
     [{'gene1': {'n': '5', 'p': '.1'}, 'gene2': {'n': '12', 'p': '.5'}}]
     >>> tables_in("Name: a\\nSize: 3\\n\\nName: b\\nSize: 4").tables
@@ -114,7 +126,7 @@ def tables_in(text: str, names: Collection[str] | None = None) -> TextTables:
 
 def parts_of(text: str, names: Collection[str] | None = None) -> Iterator[Grid | str]:
     """Yield the tables in a text, and the lines outside of them, in order; see `tables_in`."""
-    lines = [*map(str.rstrip, _with_signs(text).split("\n"))]
+    lines = [line.rstrip(" \r") if line.strip() else "" for line in _with_signs(text).split("\n")]
     reader = _Reader(lines, None if names is None else frozenset(names))
     at = begin = 0  # of the lines without a blank one or a rule between
     while at < len(lines):

@@ -29,7 +29,7 @@ _COMPARED = re.compile(
 )
 """Matches a notice of parts with a property that is compared with a limit."""
 
-_COMMENT = r"^\s*(?://|#|--|;|/?\*)"
+_COMMENT = r"^\s*(?://|#|--|;|/?\*|\(.*\)$)"
 """The pattern of a comment, which has a sign where other lines of a kind have its word."""
 
 
@@ -70,6 +70,7 @@ def _of_other_kind(notice: str, missing: Mapping[int, str], kept: Iterable[str])
     kinds = [re.compile(kind, re.IGNORECASE) for kind in _kinds(notice.casefold())]
     if not any(kind.search(line) for kind in kinds for line in missing.values()):
         is_shown = any(kind.search(line) for kind in kinds for line in kept)
+        is_shown = is_shown or any(kind.pattern == _COMMENT for kind in kinds)
         return notice if is_shown and not _RELATED.search(notice.casefold()) else ""
     last, depth = -1, math.inf  # of the last line of such a kind, or below one
     for number, line in missing.items():

@@ -47,7 +47,7 @@ _OF_ALL = frozenset({"all", "both", "each", "every"})
 
 _CELL_END = re.compile(r"\||:\s")
 _IS = re.compile(r"\b(?:are|had|has|have|is|was|were)\b", re.IGNORECASE)
-_STATES = re.compile(r"\b(?:are|is|may|must|should|was|were)\b", re.IGNORECASE)
+_STATES = re.compile(r"\b(?:may|must|should)\b", re.IGNORECASE)
 _OF_ALL_WORDS = re.compile(rf"\b(?:{'|'.join(sorted(_OF_ALL))})\b", re.IGNORECASE)
 _EMPTY = "no output: none, nothing"
 """What a text may say about an empty result."""
@@ -98,8 +98,14 @@ def _of_several_blocks(own: RewrittenResult, text: str) -> Iterator[str]:
     if own.columns is not own.table:
         text = own.session.messages.reading(text).outside_records
     lines, blocks = own.session.lines_of(own.result.index), own.session.blocks(own.result.index)
+    heading = ""
     for line in lines_shown(text):
+        is_own = line.rstrip().endswith(":") and line.strip() not in own.result.text
         is_part = line in lines or line in own.result.text
+        if is_own or not line.strip():
+            heading = line.strip()
+        elif heading and not is_part and blocks.below_another(heading, line):
+            yield f"{heading} {line.strip()}"
         clause = "" if is_part else blocks.mixed(line)
         if clause and not (
             is_about_itself(own, clause)
