@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 
-from ..model import grouped
 from ..model.scores import Finding
 from ..text.decode import NothingParsed, parse_prefix, plain_lines
 from ..text.escapes import unescape
@@ -14,7 +13,6 @@ from ..text.line_changes import is_same_form
 from ..text.line_places import is_one_word_off
 from .own_text import RewrittenResult, lines_shown
 
-_END_CHARS, _FEWEST_CHARS = 12, 4
 _FOLD = re.compile(r"\\\n\s*\\?")
 """Matches a line break that YAML puts within a line."""
 
@@ -33,34 +31,7 @@ def changed_lines(own: RewrittenResult) -> Iterator[Finding]:
         for line, was in own.replaced_lines:
             if is_one_word_off(line, was) and is_same_form(line, was):
                 pairs.setdefault(line, was)
-        pairs |= below_another_heading(text.split("\n"), own.result.text.split("\n"))
     yield from (Finding(own.step, *pair) for pair in pairs.items())
-
-
-def below_another_heading(shown: list[str], lines: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield the lines that are the ends of some lines, and stand below the beginning of others,
-    each with the first line that it ends. Blanks do not count.
-
-    >>> lines = ["api.py:12: return total", "models.py:7: def f(x):", "models.py:9: return None"]
-    >>> shown = ["api.py", "  12: return total", "  9: return None", "models.py:", "  7: def f(x):"]
-    >>> [*below_another_heading(shown, lines)]
-    [('  9: return None', 'models.py:9: return None')]
-    """
-    if len(shown) == 1:
-        return
-    plain = {"".join(line.split()): line for line in lines if any(map(str.isalnum, line))}
-    by_end = grouped((line[-_END_CHARS:], line) for line in plain if len(line) >= _END_CHARS)
-    heading = ""
-    for line in shown:
-        words = "".join(line.split())
-        ends = by_end.get(words[-_END_CHARS:], ()) if words not in plain else ()
-        begun = [full[: -len(words)] for full in ends if full.endswith(words)]
-        if not begun:
-            name = words.rstrip(":")
-            is_heading = len(name) >= _FEWEST_CHARS and words not in plain
-            heading = name if is_heading and any(it.startswith(name) for it in plain) else ""
-        elif heading and not any(it.startswith(heading) for it in begun):
-            yield line, plain[begun[0] + words]
 
 
 def _is_one_value(text: str) -> bool:

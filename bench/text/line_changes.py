@@ -18,7 +18,6 @@ from .line_words import (
     LONG_CHARS,
     MOST_WORDS,
     is_short,
-    key_and_value,
     pieces_of_line,
     undenied,
     words_of_line,
@@ -67,8 +66,6 @@ class ResultLines:
     ['wall W1 is 12.5 mm thick and not painted', '', 'check stock PASSED in 3 s']
     >>> [lines.altered(f"wall W1 is 12.5 mm thick and {words}") for words in ("painted", "painted not", "not pai")]
     ['wall W1 is 12.5 mm thick and not painted', 'wall W1 is 12.5 mm thick and not painted', '']
-    >>> [ResultLines(["A-1: 12", "A-2: 15"]).altered(text) for text in ("A-1: 15", "A-1: 13", "A-3: 15")]
-    ['A-1: 12', '', '']
     >>> genes = ResultLines(["gene SG0077 has p 9.970981e-07 here"])
     >>> [genes.altered(f"gene SG0077 has p {number} here") for number in ("1.0e-06", "3.0e-06")]
     ['', 'gene SG0077 has p 9.970981e-07 here']
@@ -97,34 +94,6 @@ class ResultLines:
         return [(piece, words) for piece, words in with_words if not is_short(words)]
 
     @cached_property
-    def _of_short(self) -> dict[str, list[tuple[str, str]]]:
-        """The short lines with a number at the end by the words before it, each with the number."""
-        with_words = (
-            (line, words_of_line(line)) for line in self._known if len(line) <= LONG_CHARS
-        )
-        short = (
-            (line, words)
-            for line, words in with_words
-            if len(words) > 1 and is_short(words) and words[-1][0].isdigit()
-            if not words[0][0].isdigit()
-        )
-        return grouped((" ".join(words[:-1]), (line, words[-1])) for line, words in short)
-
-    @cached_property
-    def _last_words(self) -> frozenset[str]:
-        """The numbers at the ends of short lines."""
-        return frozenset(last for lines in self._of_short.values() for _, last in lines)
-
-    def _with_other_value(self, words: Sequence[str]) -> str:
-        """The only short line that begins as some words do, if the number at its end is that of
-        another line; "" without one."""
-        if not words or not words[-1][0].isdigit():
-            return ""
-        own = self._of_short.get(" ".join(words[:-1]), [])
-        is_other = len(own) == 1 and words[-1] in self._last_words
-        return own[0][0] if is_other and not same_value(words[-1], own[0][1]) else ""
-
-    @cached_property
     def _by_word(self) -> dict[str, list[int]]:
         """The numbers of the lines that have a word."""
         return grouped(
@@ -151,8 +120,7 @@ class ResultLines:
             without_path = _PATH.sub("", plain.strip())
             is_known = not self._stripped.isdisjoint((line.strip(), plain.strip(), without_path))
             found = (was for piece in pieces_of_line(plain) if (was := self._find(piece)))
-            rules = self._with_other_sign, self._denied, self._of_another_key
-            was = next(filter(None, (rule(plain) for rule in rules)), "") or next(found, "")
+            was = self._with_other_sign(plain) or self._denied(plain) or next(found, "")
             self._altered[line] = "" if is_known else was
             if self._altered[line] and _UNSPACED.search(plain):  # no thousands, but cells of a row
                 self._altered[line] = self.altered(_UNSPACED.sub(", ", plain))
@@ -203,27 +171,6 @@ class ResultLines:
         lines = (line for line in self._known if not _DENIES.search(line))
         return {undenied(line): line for line in lines if len(line) <= LONG_CHARS}
 
-    def _of_another_key(self, line: str) -> str:
-        """The line with the key of a line, if that has the value of another key; "" without one.
-
-        >>> ResultLines(["- 30 to 59: 10 mg once", "- below 30: 5 mg"]).altered("- below 30: 10 mg once")
-        '- below 30: 5 mg'
-        """
-        key, value = key_and_value(line)
-        own = self._values.get(key, {}) if value else {}
-        is_moved = own and value not in own and value in self._values[""]
-        return next(iter(own.values()), "") if is_moved else ""
-
-    @cached_property
-    def _values(self) -> dict[str, dict[str, str]]:
-        """By key the values behind it, each with its line; under "" those of all keys."""
-        values: dict[str, dict[str, str]] = {"": {}}
-        for line in self._known:
-            key, value = key_and_value(line)
-            for name in (key, "") if value and len(line) <= LONG_CHARS else ():
-                values.setdefault(name, {}).setdefault(value, line)
-        return values
-
     def shortened(self, line: str, *, is_outer: bool = False) -> str:
         """The line of the result of which a line lacks some words, and has no other; "" without
         one, and for the beginning or end of a line where a text may be cut.
@@ -251,10 +198,8 @@ class ResultLines:
         words = words_of_line(line)
         note = _NOTE.search(line)
         is_cut = omission_in(line, self._text) or (note and note[0] not in self._text)
-        if is_cut or len(words) > MOST_WORDS:
+        if is_cut or is_short(words) or len(words) > MOST_WORDS:
             return ""
-        if is_short(words):
-            return self._with_other_value(words)
         best: list[tuple[str, list[str]]] = []
         most = 0.0
         for original in map(self._lines.__getitem__, self._candidates(words)):

@@ -1,4 +1,4 @@
-"""Lines as words: in one spelling, without their denials, as a key and its value."""
+"""Lines as words: in one spelling, without their denials."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ DENIAL = re.compile(r"!|not?|never|cannot|without|un|\w+n['’]t")
 """Matches a word that denies."""
 
 _AUXILIARY = "do", "does", "did"
-_BEHIND_KEY = re.compile(r"\s*[:=]\s+")
 _CLAUSE_END = re.compile(r"(?<=[,;.!?])\s+")
 _FEWEST_WORDS, MOST_WORDS, LONG_CHARS = 3, 200, 800
 """The fewest words of a line that tell it from others, the most that are read of one, and the
@@ -47,16 +46,6 @@ def words_of_line(line: str) -> list[str]:
     else:  # faster
         words = _TOKEN.findall(plain)[: MOST_WORDS + 1]
     return [plain_value(word) if word[0].isdigit() else word for word in words]
-
-
-def key_and_value(line: str) -> tuple[str, str]:
-    """The words before and after the first colon or equals sign with a blank behind it.
-
-    >>> key_and_value("- size = 2 m: wide"), key_and_value("size")
-    (('- size', '2 m: wide'), ('size', ''))
-    """
-    key, _, value = _BEHIND_KEY.sub("\n", line.strip(), count=1).partition("\n")
-    return key, value.strip()
 
 
 def undenied(line: str) -> str:
