@@ -171,13 +171,15 @@ class ResultLines:
         lines = (line for line in self._known if not _DENIES.search(line))
         return {undenied(line): line for line in lines if len(line) <= LONG_CHARS}
 
-    def shortened(self, line: str, *, is_outer: bool = False) -> str:
-        """The line of the result of which a line lacks some words, and has no other; "" without
-        one, and for the beginning or end of a line where a text may be cut.
+    def shortened(self, line: str, heading: str = "", *, is_outer: bool = False) -> str:
+        """The line of the result of which a line lacks some words, which its heading lacks too, and
+        has no other; "" without one, and for the beginning or end of a line where a text may be cut.
 
         >>> lines = ResultLines(["34' goal by A. Ito (own goal) for Bern", "all rows of the report"])
         >>> [lines.shortened(text) for text in ("34' goal by A. Ito for Bern", "all rows of it")]
         ["34' goal by A. Ito (own goal) for Bern", '']
+        >>> lines.shortened("34' goal by A. Ito for Bern", "Own goals (own goal):")
+        ''
         """
         words = words_of_line(line)
         if self.altered(line) or line in self._known or is_short(words):
@@ -185,7 +187,7 @@ class ResultLines:
         for text, its_words in map(self._lines.__getitem__, self._candidates(words)):
             rest = iter(its_words)
             is_part = all(word in rest for word in words) and len(words) >= _SAME * len(its_words)
-            lost = Counter(its_words) - Counter(words)
+            lost = Counter(its_words) - Counter(words) - Counter(words_of_line(heading))
             is_cut = is_outer and _is_end_of(line.strip(), text.strip())
             if is_part and any(map(str.isalpha, lost)) and not is_cut:
                 return text

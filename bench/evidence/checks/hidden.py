@@ -205,8 +205,11 @@ def _shortened(own: RewrittenResult, lines: list[str]) -> Iterator[str]:
     """Yield the lines of a text result of which some lines lack words."""
     original = own.session.result_lines(own.result.index)
     is_text = not (own.table.fields or own.shows_cells)
+    heading = ""
     for at, line in enumerate(lines if is_text else ()):
-        yield original.shortened(line, is_outer=at in (0, len(lines) - 1))
+        if line not in original and line.rstrip().endswith(":"):
+            heading = line
+        yield original.shortened(line, heading, is_outer=at in (0, len(lines) - 1))
 
 
 def _stored(evidence: ReplayEvidence) -> Iterator[Finding]:
