@@ -28,8 +28,8 @@ class Blocks:
 
     A block is a paragraph; where its lines are indented, a line with the deeper ones below it; in a
     text of one paragraph or of single lines, a line. To it belong the lines above it that are
-    indented less, the first line of its paragraph where that is a heading, and the paragraph before that
-    which is indented less, else the single line before it.
+    indented less, the first line of its paragraph where that is a heading, and the paragraph before
+    that which is indented less, else the single line before it. Linear in the number of paragraphs.
 
     >>> blocks = Blocks("# web-1\\nowner: Ann\\nstate: ready\\n\\n# web-2\\nowner: Bob\\nstate: failed\\n\\nas of Monday")
     >>> [blocks.mixed(text) for text in ("web-1 is ready (Ann), web-2 failed", "web-1 of Bob, web-2 of Bob")]
@@ -56,18 +56,21 @@ class Blocks:
     def _blocks(self) -> list[frozenset[int]]:
         """For each line the numbers of the lines of its block and of the headings above it."""
         found: list[frozenset[int]] = [frozenset()] * len(self._lines)
-        above: list[list[int]] = []
+        above: list[list[int]] = []  # paragraphs, each indented deeper than the one before it
+        single: list[int] = []
         paragraphs = [*_paragraphs(self._lines)]
         has_blocks = sum(len(numbers) > 1 for numbers in paragraphs) > 1
         for numbers in paragraphs:
             depth = self._depth(numbers)
-            headings = next((it for it in reversed(above) if self._depth(it) < depth), [])
-            if not headings or len(headings) > _MOST_BLOCK:
-                headings = next((it for it in reversed(above) if len(it) == 1), [])
+            while above and self._depth(above[-1]) >= depth:
+                above.pop()
+            is_below = bool(above) and len(above[-1]) <= _MOST_BLOCK
+            headings = above[-1] if is_below else single
             is_block = has_blocks and len(numbers) <= _MOST_BLOCK
             for number, own in self._within(numbers, is_block=is_block):
                 found[number] = frozenset((*own, *headings))
             above.append(numbers)
+            single = numbers if len(numbers) == 1 else single
         return found
 
     def _depth(self, numbers: Sequence[int]) -> int:

@@ -1,4 +1,4 @@
-"""The places of a text's lines in the text that it shows: lines that are missing, moved or replaced."""
+"""The places of a text's lines in the text that it shows: missing, moved and replaced lines."""
 
 from __future__ import annotations
 
@@ -15,11 +15,6 @@ from .instructions import is_rank
 from .line_words import LONG_CHARS, is_short, words_of_line
 from .omissions import omission_in
 from .quantities import same_value
-
-_PLACE = re.compile(
-    r"\b(?:at the end|below|follow(?:s|ing)?|further|here|remaining|rest)\b", re.IGNORECASE
-)
-"""Matches the words by which a notice says where the gap is."""
 
 _FEW_LINES = 20
 """So many lines are compared with a text one by one."""
@@ -93,30 +88,6 @@ class LinePlaces:
         lost = (self._lines[of[0]] for key, of in known.items() if shown[key] < len(of))
         return next((line for line in lost if any(map(str.isalnum, line))), "")
 
-    def misplaced(self, text: str) -> str:
-        """The first notice of another text that puts a gap where no line is missing, though some are
-        missing elsewhere without a notice; "" without one, or if it has other lines.
-
-        >>> notices = "a\\nd\\n[2 more lines follow]", "a\\n[2 lines left out here]\\nd", "a\\nd\\n[2 lines left out]"
-        >>> [*map(LinePlaces("a\\nb\\nc\\nd").misplaced, notices)]
-        ['[2 more lines follow]', '', '']
-        """
-        last, found, is_silent = -1, "", False
-        notices: list[str] = []
-        for line, places in (*self._with_places(text), ("", [len(self._lines)])):
-            if not places and omission_in(line, self._text):
-                notices.append(line)
-                continue
-            later = _next(places, last)
-            if later is None:
-                return ""
-            if later > last + 1:
-                is_silent = is_silent or not notices
-            else:
-                found = found or next(filter(_PLACE.search, notices), "")
-            last, notices = later, []
-        return found if is_silent else ""
-
     @memo
     def _with_places(self, text: str) -> list[tuple[str, list[int]]]:
         lines = _lines(text)
@@ -157,9 +128,8 @@ class LinePlaces:
             if len(new) == at - last - 1:
                 for shown, was in zip(new, self._lines[last + 1 : at], strict=True):
                     omission = omission_in(shown, self._text)
-                    if not (omission or _BRACKETS.fullmatch(shown)) or (
-                        omission and omission in was
-                    ):
+                    is_notice = omission not in was if omission else _BRACKETS.fullmatch(shown)
+                    if not is_notice:
                         yield shown, was
             last, new = at, []
 

@@ -89,7 +89,7 @@ def hidden(evidence: ReplayEvidence) -> Check:
 
 def missing_in_silence(own: RewrittenResult) -> str:
     """The first fact, field, line or indentation of a result that its text lacks without a notice,
-    or shows elsewhere, or the first notice where nothing is missing, in words; "" without one.
+    shows elsewhere or alters, or the first notice of other parts, in words; "" without one.
 
     The metric `loss.silent_truncation` counts results instead: what another message of a prompt has
     is not lost there, and a message that is gone without a word is.
@@ -108,8 +108,7 @@ def missing_in_silence(own: RewrittenResult) -> str:
         return own.once("silent", lambda: _missing_in_silence(own))
     if not own.table.fields and (line := own.once("kind", lambda: wrong_notice(own))):
         return f"{quoted(line)}: not what the notice says is left out"
-    notice = "" if own.gaps else own.once("misplaced", lambda: _misplaced(own))
-    return f"{quoted(notice)} stands where nothing is left out" if notice else ""
+    return ""
 
 
 def _altered(own: RewrittenResult) -> tuple[str, str] | None:
@@ -122,11 +121,6 @@ def _moved(own: RewrittenResult) -> str:
     """The first line of a text with nothing but lines of its result that stands elsewhere."""
     places, text = own.outside_tables
     return places.out_of_order(text)
-
-
-def _misplaced(own: RewrittenResult) -> str:
-    """The first notice of a text that stands where nothing is left out."""
-    return own.session.line_places(own.result.index).misplaced(_plain(own))
 
 
 def _plain(own: RewrittenResult) -> str:

@@ -47,7 +47,11 @@ _OF_ALL = frozenset({"all", "both", "each", "every"})
 
 _CELL_END = re.compile(r"\||:\s")
 _IS = re.compile(r"\b(?:are|had|has|have|is|was|were)\b", re.IGNORECASE)
-_STATES = re.compile(r"\b(?:may|must|should)\b", re.IGNORECASE)
+"""Matches the verb of a statement of what something is or has."""
+
+_MUST = re.compile(r"\b(?:may|must|should)\b", re.IGNORECASE)
+"""Matches the verb of a statement of what may or must be done."""
+
 _OF_ALL_WORDS = re.compile(rf"\b(?:{'|'.join(sorted(_OF_ALL))})\b", re.IGNORECASE)
 _EMPTY = "no output: none, nothing"
 """What a text may say about an empty result."""
@@ -155,8 +159,8 @@ def _is_right_of_columns(own: RewrittenResult, sentence: str) -> bool:
 
 def is_about_itself(own: RewrittenResult, sentence: str) -> bool:
     """True if a sentence names lines, rows, values or what is left out, and claims no success or
-    consent, nor a failure that the result does not name, or that there is none, nor what is or must
-    be in new words. In place of a failure, without a handle to it, every other word may be a
+    consent, nor a failure that the result does not name, or that there is none, nor, in new words,
+    what must be. In place of a failure, without a handle to it, every other word may be a
     claim."""
     return own.once(("about itself", sentence), lambda: _is_about_itself(own, sentence))
 
@@ -168,7 +172,7 @@ def _is_about_itself(own: RewrittenResult, sentence: str) -> bool:
     if not omission_in(sentence, own.result.text):
         known = own.session.words_of(own.result.index).union(quantifiers(sentence))
         is_new = any(not (is_small(it) or is_unit(it) or it in known) for it in words)
-        if not any(map(is_unit, words)) or (is_new and _STATES.search(sentence)):
+        if not any(map(is_unit, words)) or (is_new and _MUST.search(sentence)):
             return False
     if SUCCESS.search(sentence) or is_consent(sentence) or is_command(sentence):
         return False
