@@ -6,7 +6,6 @@ a user is a defect.
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import sys
@@ -96,6 +95,8 @@ def nearest(name: str, known: Iterable[str]) -> str:
     >>> nearest("zzz", [])
     ''
     """
+    import difflib  # seldom needed
+
     names = sorted(set(known))
     close = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
     if not close and len(name) > 2:  # a part of the name is what people remember
@@ -107,6 +108,8 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 def nearest_file(path: Path) -> str:
     """The clause that names the closest file in the folder of a missing one; `""` for none."""
+    import difflib
+
     try:
         names = [item.name for item in path.parent.iterdir() if item.name != path.name][:10_000]
     except OSError:

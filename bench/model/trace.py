@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import cached_property
 from typing import Any
 
@@ -237,7 +236,7 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def sha256(self) -> str:
         """The hash of the trace's contents, independent of its id and file."""
         content = compact_json(plain((self.labels, self.meta, self.left_out, self.steps)))
-        return hashlib.sha256(content.encode()).hexdigest()
+        return _sha256(content)
 
     @cached_property
     def task(self) -> str:
@@ -253,11 +252,7 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         if self.labels.get("task") not in (None, ""):
             return as_text(self.labels["task"])
         asked = first_asked(step.content for step in self.steps if isinstance(step, UserTurn))
-        return (
-            f"asks {hashlib.sha256(asked.encode('utf-8', 'replace')).hexdigest()[:12]}"
-            if asked
-            else ""
-        )
+        return f"asks {_sha256(asked)[:12]}" if asked else ""
 
     @property
     def model(self) -> str | None:
@@ -290,3 +285,9 @@ def compact_json(value: Any) -> str:
 def lines_of(text: str) -> list[str]:
     """The lines of a text without the blank ones; `[]` for an empty text."""
     return [line for line in text.splitlines() if line.strip()]
+
+
+def _sha256(text: str) -> str:
+    import hashlib  # loads OpenSSL, which each fork of a child would copy
+
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()

@@ -24,7 +24,7 @@ from typing import Any, NoReturn
 
 from ..model.errors import own_error
 from .confined import adopt_orphans, begin_below, limit_memory, restrict_to, rules_without
-from .frames import CODE, SPOILT, Frames, Limits, Work
+from .frames import CODE, SPOILT, Frames, Limits
 
 _FULL = "it needs more than {0.memory_mib} MiB of memory — keep less, or raise --limit memory=N"
 _GLANCE_MS = 5  # where the system does not say that a process ended
@@ -87,19 +87,18 @@ def main(number: int, size: int) -> NoReturn:
 
 def _awaited(number: int, control: socket) -> int | None:
     """The exit code of a process; None if the bench closed the control socket before."""
-    events, glance_ms = poll(), _GLANCE_MS
-    events.register(control.fileno(), 0)  # no event but that
-    with contextlib.ExitStack() as opened:
-        with contextlib.suppress(AttributeError, OSError):  # on Linux its end is an event too
-            events.register(pidfd := os.pidfd_open(number), POLLIN)
-            opened.callback(close, pidfd)
-            glance_ms = -1
-        while True:
-            ended, status = waitpid(number, WNOHANG)
-            if ended:
-                return os.waitstatus_to_exitcode(status)
-            if control.fileno() in dict(events.poll(glance_ms)):
-                return None
+    events, its_end = poll(), -1
+    events.register(control, 0)  # no event but that the bench closed it
+    with contextlib.suppress(AttributeError, OSError):  # on Linux its end is an event too
+        its_end = os.pidfd_open(number)
+        events.register(its_end, POLLIN)
+    while True:
+        closed = control.fileno() in dict(events.poll(_GLANCE_MS if its_end < 0 else -1))
+        ended, status = waitpid(number, WNOHANG)
+        if closed or ended:
+            if its_end >= 0:
+                close(its_end)
+            return os.waitstatus_to_exitcode(status) if ended else None
 
 
 def _end_below(but: Set[int] = frozenset()) -> None:
@@ -183,11 +182,11 @@ def _answer(link: Link, ready: Any, limits: Limits) -> NoReturn:
     anything, no_memory = BaseException, MemoryError  # that code may replace all that is built in
     full = _FULL.format(limits).encode()  # while there is room for it
     try:
-        work: Work = pickle.loads(link.request())
         while True:
             request = link.request()
             try:
-                body = work(link, ready, request)
+                work, *given = pickle.loads(request)
+                body = work(link, ready, *given)
                 if getpid() != own:  # a fork that the code made, and that goes on as this process
                     leave(0)
                 link.send(b"A", body)

@@ -7,6 +7,7 @@ import ctypes
 import os
 import resource
 import struct
+import sys
 from collections.abc import Iterator, Sequence, Set
 from pathlib import PurePath
 from signal import SIGKILL
@@ -31,8 +32,10 @@ def begin_below() -> None:
 
 
 def adopt_orphans() -> None:
-    """Become the parent of what child processes leave behind (Linux)."""
+    """Become the parent of what child processes leave behind, and let no program give rights that
+    this process has not, as a Landlock rule set needs (Linux)."""
     _prctl(_SUBREAPER, 1)
+    _prctl(_NO_NEW_PRIVILEGES, 1)
 
 
 def limit_memory(size: int) -> None:
@@ -76,8 +79,7 @@ def rules_without(hidden: Sequence[str] = ()) -> int:
 
 def restrict_to(rules: int) -> None:
     """Let a Landlock rule set hold from here on."""
-    _prctl(_NO_NEW_PRIVILEGES, 1)
-    with contextlib.suppress(AttributeError):
+    if rules >= 0:
         _libc.syscall(_RESTRICT_SELF, rules, 0)
 
 
@@ -96,5 +98,5 @@ def _beside(hidden: Set[str]) -> Iterator[str]:
 
 def _prctl(option: int, value: int) -> None:
     """Call Linux's `prctl` for this process; nothing on other systems."""
-    with contextlib.suppress(AttributeError):
+    if sys.platform == "linux":
         _libc.prctl(option, value, 0, 0, 0)

@@ -27,7 +27,8 @@ _HEAD = struct.Struct("=cQ")
 _PIECE = 1 << 16  # of a size that malloc does not map anew each time
 
 Work = Callable[..., bytes]
-"""`work(link, ready, request)`: the answer to a request, given in the process of a session."""
+"""`work(link, ready, *about, *request)`: the answer to a request, given in the process of a session
+with `about` as its beginning."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,7 @@ class Frames:
 
     def __init__(self, pipe: socket) -> None:
         self.pipe = pipe
+        self._unread = bytearray()
 
     def send(self, kind: bytes, body: bytes) -> None:
         """Send a message. A failure shows when the next one is awaited."""
@@ -78,15 +80,17 @@ class Frames:
         return kind, self._read(length, until)
 
     def _read(self, size: int, until: float) -> bytes:
-        data = bytearray()
-        while len(data) < size:
+        unread = self._unread
+        while len(unread) < size:
             if until < math.inf:
                 left = until - time.monotonic()
                 if left <= 0:
                     raise TimeoutError
                 self.pipe.settimeout(left)
-            piece = self.pipe.recv(min(size - len(data), _PIECE))
+            piece = self.pipe.recv(_PIECE)
             if not piece:
                 raise EOFError
-            data += piece
-        return bytes(data)
+            unread += piece
+        data = bytes(unread[:size])
+        del unread[:size]
+        return data

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
 import importlib
 import importlib.machinery as machinery
 import importlib.util
 import inspect
 import os
 import sys
-import sysconfig
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -23,7 +22,7 @@ from .spec import Spec
 # ---------------------------------------------------------------- imports in a child
 
 _FROM_CACHE = machinery.SourceFileLoader.get_code
-_PLACES = (str(Path(__file__).parents[1]), *map(sysconfig.get_path, ("stdlib", "platstdlib")))
+_PLACES = (str(Path(__file__).parents[1]), os.path.dirname(os.__file__))
 _INSTALLED = tuple(os.path.join(os.path.realpath(place), "") for place in _PLACES)
 _PACKAGES = frozenset({"site-packages", "dist-packages"})
 
@@ -125,7 +124,7 @@ def _import_file(file: Path) -> ModuleType:
             _look_first_in(top)
             return importlib.import_module(".".join(parts))
     _look_first_in(file.parent)
-    name = f"{_ALONE}{hashlib.sha256(str(file).encode()).hexdigest()[:16]}"
+    name = f"{_ALONE}{zlib.crc32(str(file).encode()):08x}"
     loader = machinery.SourceFileLoader(name, str(file))
     spec = importlib.util.spec_from_loader(name, loader)
     assert spec

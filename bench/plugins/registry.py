@@ -117,8 +117,8 @@ class Plugin:
     @property
     def has_user_code(self) -> bool:
         """True if it is a user's, or a setting names a plug-in that is."""
-        inner = (value for value in self.arguments.values() if isinstance(value, Plugin))
-        return self.is_user or any(plugin.has_user_code for plugin in inner)
+        inner = self.arguments.values()
+        return self.is_user or any(isinstance(it, Plugin) and it.has_user_code for it in inner)
 
     @property
     def shipped(self) -> bool:
@@ -132,7 +132,7 @@ class Plugin:
         State lasts for one run only. An instance without its slot's method is called itself. Raises
         SpecError for one that cannot be.
         """
-        if not inspect.isclass(self.target):
+        if not isinstance(self.target, type):
             return self.target, functools.partial(self.target, **self.arguments)
         instance: Any = self.target(**self.arguments)
         method = self.method or KINDS[self.kind].method

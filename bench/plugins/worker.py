@@ -20,7 +20,7 @@ import threading
 import time
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from typing import IO, Any
 
 from ..model.errors import BenchError, SpecError, one_line, sayable
@@ -61,7 +61,7 @@ class Child:
     ) -> None:
         self._given = prepare, limits or Limits(), other_hashes
         self._lock = threading.RLock()
-        self._late: Counter[bytes] = Counter()  # sessions in a row, by their work
+        self._late: Counter[tuple[Any, ...]] = Counter()  # sessions in a row, by their work
         self._owner = 0  # the process that started it; 0 before
         self._last: Session | None = None
         self._next: Session | None = None
@@ -71,17 +71,17 @@ class Child:
         return Child, self._given
 
     @contextlib.contextmanager
-    def session(self, work: Work) -> Iterator[Session]:
+    def session(self, work: Work, *about: Hashable) -> Iterator[Session]:
         """A context with a session, whose requests `work` answers; one that asks nothing where the
         same work was late in the last few sessions."""
-        sent = pickle.dumps(work, pickle.HIGHEST_PROTOCOL)
+        sent = work, *about
         with self._lock:
             if self._owner != os.getpid() or not (self._last and self._last.has_ended()):
                 self.stop()
                 self._start()
             session = self._last = self._next or self._session()
             session.is_given_up = self._late[sent] >= _MOST_LATE
-            session.send(b"R", sent)
+            session.work = sent
             try:
                 yield session
             finally:
@@ -179,10 +179,11 @@ class Session(Frames):
         self._limits, self._child = limits, child
         self._room = limits.answer_bytes
         self._kind = b""  # of the last message
+        self.work: tuple[Any, ...] = ()
         self.is_late = self.is_given_up = False
         weakref.finalize(self, pipe.close)
 
-    def ask(self, request: bytes = b"", count: Callable[[bytes], int] | None = None) -> bytes:
+    def ask(self, *request: Any, count: Callable[[bytes], int] | None = None) -> bytes:
         """The answer to a request, within the limits.
 
         `count` counts tokens for the child. Raises NoAnswer, and what `count` raises.
@@ -190,7 +191,7 @@ class Session(Frames):
         if self.is_given_up:
             raise NoAnswer(_GIVEN_UP)
         until = time.monotonic() + self._limits.call_s
-        self.send(b"R", request)
+        self.send(b"R", pickle.dumps((*self.work, *request), pickle.HIGHEST_PROTOCOL))
         while True:
             body = self._received(until)
             if self._kind == b"C" and count is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import itertools
 import json
-import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +15,7 @@ from ..model.errors import StrategyError, one_line
 from ..strategies import NewHistory, Written
 from ..strategies.offloading import offload
 from ..strategies.user_code.functions import Route
-from .serving import Answered, CountTokens, HistoryAnswer, Shared, by_parts
+from .serving import Answered, HistoryAnswer, Shared, by_parts
 from .state import Ledger
 
 _TYPES: dict[str, Any] = {
@@ -29,8 +28,8 @@ _TYPES: dict[str, Any] = {
 """The type of an answer for each slot; a summarizer may give any value."""
 
 
-Ask = Callable[[bytes, CountTokens], bytes]
-"""The answer of `serving.Plugins` to a request, in a child process or in this one."""
+Ask = Callable[..., bytes]
+"""`ask(*request, count=)`: the answer of `serving.Plugins`, in a child process or in this one."""
 
 
 class Border:
@@ -50,14 +49,14 @@ class Border:
 
     def finish(self) -> None:
         """End the programs. Raises BenchError for one that answered more than it was asked."""
-        self._ask(b"", self._count)
+        self._ask(count=self._count)
 
     def _call(self, slot: str, place: int, instance: int, *given: Any) -> Any:
         """The answer of one instance."""
         sent = [by_parts(item, self._shared.sent, len) for item in given]
-        request = slot, place, instance, sent
-        body = self._ask(pickle.dumps(request, pickle.HIGHEST_PROTOCOL), self._count)
-        answer: Answered = _read(body, Answered)
+        body = self._ask(slot, place, instance, sent, count=self._count)
+        given_back = _read(body, Answered | str)
+        answer = Answered(given_back) if isinstance(given_back, str) else given_back
         if too_deep([answer.value, answer.offloaded]):
             what = f"its answer is nested more than {MAX_DEPTH} levels deep"
             raise StrategyError(f"{what} — flatten it")

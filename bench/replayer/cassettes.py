@@ -5,11 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..model.errors import StrategyError, one_line
+from ..model.errors import LoadError, StrategyError, one_line
 from ..traces.intakes.streams import assembled, events_of
 from ..traces.intakes.usage import usage_in
 from ..traces.values import Unread, as_dict, first_of, strict_json
@@ -17,34 +16,31 @@ from ..traces.values import Unread, as_dict, first_of, strict_json
 CASSETTE = "model.cassette.yaml"
 """The file of recorded requests and answers, in the folder that a strategy's paths start from."""
 
-Charge = Callable[[int, int, str | None], None]
+CHARGED: list[tuple[int, int, str | None]] = []
+"""The tokens that a model read and wrote, as reported in each answer, and its name."""
+
+REFUSED: list[str] = []
+"""The requests that had no answer, even if the code went on."""
+
 _open = contextlib.ExitStack()
-_refused: list[str] = []
 
 
-def require_answered() -> None:
-    """Raise StrategyError if a request had no answer, even if the code went on."""
-    if _refused:
-        raise StrategyError(_refused[0])
-
-
-def go_offline(base: Path, charge: Charge) -> None:
+def go_offline(base: Path) -> None:
     """From here on answer HTTP from the cassette, and forbid any other connection.
 
-    `charge` gets the tokens that a model read and wrote, as reported in each answer. A request that
-    the cassette does not have, and any other connection, raises where it is made.
+    A request that the cassette does not have, and any other connection, raises where it is made.
     """
-    if os.access(f"{base}/{CASSETTE}", os.R_OK):
-        _play(base / CASSETTE, charge)
+    if os.access(base / CASSETTE, os.R_OK):
+        _play(base / CASSETTE)
     sys.addaudithook(_refuse)
 
 
-def _play(path: Path, charge: Charge) -> None:
+def _play(path: Path) -> None:
     """Answer requests from a cassette, and charge the usage reported in each answer."""
     try:
         import vcr
     except ImportError:
-        raise StrategyError(f"{path.name}: needs vcrpy — pip install vcrpy") from None
+        raise LoadError(f"{path.name}: needs vcrpy — pip install vcrpy") from None
     matched = ["method", "scheme", "host", "port", "path", "query", "body"]
     player = vcr.VCR(record_mode="none", match_on=matched)
     cassette = _open.enter_context(player.use_cassette(str(path), allow_playback_repeats=True))
@@ -54,7 +50,7 @@ def _play(path: Path, charge: Charge) -> None:
         """True if the cassette has an answer to a request; otherwise it is noted as refused."""
         is_known = bool(knows(request))
         if not is_known:
-            _refused.append(f"{path.name} holds no answer to {one_line(request.uri)}")
+            REFUSED.append(f"{path.name} holds no answer to {one_line(request.uri)}")
         return is_known
 
     def charged(request: Any) -> Any:
@@ -62,7 +58,7 @@ def _play(path: Path, charge: Charge) -> None:
         response = play(request)
         used = usage_of(response.get("body", {}).get("string", b""))
         if used is not None:
-            charge(*used)
+            CHARGED.append(used)
         return response
 
     cassette.play_response, cassette.can_play_response_for = charged, known
@@ -95,5 +91,5 @@ def _refuse(event: str, given: tuple[Any, ...]) -> None:
         host = address[0] if isinstance(address, tuple) else ""
     if host:
         what = f"it asks {one_line(host)}, and no request leaves a replay"
-        _refused.append(f"{what} — record it with vcrpy into {CASSETTE} beside the scenario")
-        raise StrategyError(_refused[-1])
+        REFUSED.append(f"{what} — record it with vcrpy into {CASSETTE} beside the scenario")
+        raise StrategyError(REFUSED[-1])

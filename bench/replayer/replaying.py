@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import functools
+import pickle
 import re
 from typing import Any
 
@@ -19,7 +19,7 @@ from ..tokens.counting import TokenCounter
 from .border import Border
 from .loop import Loop
 from .recording import Recording
-from .serving import Plugins, answer_call
+from .serving import CountTokens, Plugins, answer_call
 from .state import Ledger, Numbers
 
 STEPS = 40
@@ -79,10 +79,16 @@ class Replayer:
         if strategy.sandbox is not None:
             box = strategy.sandbox
             child, number = box.another if again else box.child, box.number
-            with child.session(functools.partial(answer_call, number)) as session:
+            with child.session(answer_call, number) as session:
                 return over(Border(session.ask, ledger))
         if strategy.has_user_code:
-            return over(Border(Plugins(strategy).answer, ledger))
+            plugins = Plugins(strategy)
+
+            def ask(*request: Any, count: CountTokens) -> bytes:
+                copy = pickle.loads(pickle.dumps(request, pickle.HIGHEST_PROTOCOL))
+                return plugins.answer(count, *copy)
+
+            return over(Border(ask, ledger))
 
         def start(slot: str, place: int) -> SlotFunction:
             return SlotFunction(strategy.plugins[slot][place])

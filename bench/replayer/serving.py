@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import pickle
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,10 +13,10 @@ from ..model import Message
 from ..model.errors import StrategyError
 from ..model.outcome import Amount
 from ..strategies import NewHistory, Strategy, Window
-from ..strategies.offloading import offloaded_to
+from ..strategies.offloading import KEEP
 from ..strategies.user_code.functions import SlotFunction
 from ..strategies.user_code.plain import encoded, plain_data
-from .cassettes import go_offline, require_answered
+from .cassettes import CHARGED, REFUSED, go_offline as go_offline
 
 if TYPE_CHECKING:
     from ..plugins.child import Link
@@ -146,9 +145,8 @@ class Plugins:
         self._started: dict[int, SlotFunction] = {}
         self._shared = Shared()
         self._counts: dict[Any, int] = {}
-        self._out = Answered()
 
-    def answer(self, request: bytes, count: CountTokens) -> bytes:
+    def answer(self, count: CountTokens, *request: Any) -> bytes:
         """The answer to a request, as JSON.
 
         A request is the slot and the place of a plug-in, the number of its instance (each has a
@@ -158,23 +156,25 @@ class Plugins:
             for function in self._started.values():
                 function.finish()
             return b""
-        slot, place, instance, given = pickle.loads(request)
+        slot, place, instance, given = request
+        if not self._started:  # what was refused as the code was imported is no fault of a replay
+            REFUSED.clear()
         if instance not in self._started:
             self._started[instance] = SlotFunction(self._strategy.plugins[slot][place])
-        out = self._out = Answered()
+        CHARGED.clear()
+        out = Answered(charged=CHARGED)
         tokens = functools.partial(self._tokens, count)
         arguments = [by_parts(item, self._shared.received, tokens) for item in given]
+        outer = KEEP.set(lambda name, value: out.offloaded.append((name, plain_data(value))))
         try:
-            with offloaded_to(lambda name, value: out.offloaded.append((name, plain_data(value)))):
-                value = self._started[instance](*arguments)
+            value = self._started[instance](*arguments)
         finally:
-            require_answered()
+            KEEP.reset(outer)
+            if REFUSED:
+                raise StrategyError(REFUSED[0])
         out.value = self._history(value) if isinstance(value, NewHistory) else value
-        return encoded(out)
-
-    def charge(self, read: int, written: int, model: str | None) -> None:
-        """Charge a model call to the request that is being answered."""
-        self._out.charged.append((read, written, model))
+        is_text = type(out.value) is str and not (out.offloaded or out.charged)
+        return encoded(out.value if is_text else out)
 
     def _tokens(self, count: CountTokens, item: Message | str) -> int:
         """The tokens of a text or a message; each is counted once."""
@@ -191,16 +191,7 @@ class Plugins:
         return HistoryAnswer(messages, written, dict(answer.parts))
 
 
-def answer_call(number: int, link: Link, ready: Loaded, request: bytes) -> bytes:
+def answer_call(link: Link, ready: Loaded, number: int, *request: Any) -> bytes:
     """The answer of a strategy's plug-in in the process of a session, which is one replay."""
-    return _plugins(number, ready).answer(request, link.count)
-
-
-@functools.cache
-def _plugins(number: int, ready: Loaded) -> Plugins:
-    """The plug-ins of a strategy, from here on without a network."""
-    strategy = ready.strategies[number]
-    assert isinstance(strategy, Strategy)
-    plugins = Plugins(strategy)
-    go_offline(ready.base, plugins.charge)
-    return plugins
+    plugins: Plugins = ready.plugins[number]
+    return plugins.answer(link.count, *request)

@@ -10,7 +10,8 @@ from typing import Any
 from ..model.errors import StrategyError, one_line
 
 Keep = Callable[[str, Any], None]
-_KEEP: ContextVar[Keep | None] = ContextVar("_KEEP", default=None)
+KEEP: ContextVar[Keep | None] = ContextVar("KEEP", default=None)
+"""The function that is called with each offloaded name and value."""
 
 
 def offload(name: str, value: Any) -> str:
@@ -26,7 +27,7 @@ def offload(name: str, value: Any) -> str:
     if not isinstance(name, str) or not name.strip() or name != name.strip() or "\n" in name:
         what = "a name is one line of text without blanks around it"
         raise StrategyError(f"offload: {what}, got {one_line(name)[:80]!r}")
-    keep = _KEEP.get()
+    keep = KEEP.get()
     if keep is not None:
         keep(name, value)
     return name
@@ -35,8 +36,8 @@ def offload(name: str, value: Any) -> str:
 @contextmanager
 def offloaded_to(keep: Keep) -> Iterator[None]:
     """A context in which `keep` is called with each offloaded name and value."""
-    outer = _KEEP.set(keep)
+    outer = KEEP.set(keep)
     try:
         yield
     finally:
-        _KEEP.reset(outer)
+        KEEP.reset(outer)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import itertools
 import json
 import math
@@ -78,6 +77,8 @@ class Document:
     @functools.cached_property
     def sha256(self) -> str:
         """The sha256 of the bytes on disk."""
+        import hashlib  # not in every child
+
         return hashlib.sha256(self.disk_bytes).hexdigest()
 
     @property

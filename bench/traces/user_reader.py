@@ -62,9 +62,8 @@ class UserReader:
 
     def _ask(self, act: _Act, document: Document) -> _Answer:
         about = (document.path, document.name, document.below, tuple(document.beside))
-        work = functools.partial(_file_answer, act, about, self._spec, self._base)
         try:
-            with self._child.session(work) as session:
+            with self._child.session(_file_answer, act, about, self._spec, self._base) as session:
                 answer = msgspec.msgpack.decode(session.ask(), type=_Answer)
         except (NoAnswer, msgspec.DecodeError, UnicodeDecodeError) as error:
             why = str(error) if isinstance(error, NoAnswer) else "it spoilt its process"
@@ -92,9 +91,7 @@ def _prepare(spec: str, base: Path) -> None:
     os.chdir(here)
 
 
-def _file_answer(
-    act: _Act, about: Any, spec: str, base: Path, link: Link, ready: None, request: bytes
-) -> bytes:
+def _file_answer(link: Link, ready: None, act: _Act, about: Any, spec: str, base: Path) -> bytes:
     document = Document(*about)
     try:
         given = _answer(act, document, spec, base)

@@ -360,7 +360,7 @@ def test_a_copy_of_a_child_has_a_process_of_its_own():
         copy.stop()
 
 
-def hang_or_say_number(link, ready, request):
+def hang_or_say_number(link, ready, request=b""):
     return time.sleep(600) if request else b"%d" % os.getpid()
 
 

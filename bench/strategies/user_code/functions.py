@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 import itertools
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -35,14 +33,13 @@ class SlotFunction:
     def __init__(self, plugin: Plugin) -> None:
         self._plugin, self._given = plugin, Given()
         self._is_program = plugin.spec.target == COMMAND
-
-    @functools.cached_property
-    def _started(self) -> tuple[Any, Callable[..., Any]]:
-        """The plug-in's instance, and its function."""
-        return self._plugin.start()
+        self._started: tuple[Any, Callable[..., Any]] | None = None  # its instance and function
 
     def __call__(self, *values: Any) -> Any:
-        plugin, (program, call) = self._plugin, self._started
+        plugin = self._plugin
+        if self._started is None:
+            self._started = plugin.start()
+        program, call = self._started
         self._given.next(plugin.kind, values)
         if self._is_program:
             answer = _of_program(program, plugin.kind, self._given)
@@ -56,7 +53,7 @@ class SlotFunction:
 
     def finish(self) -> None:
         """End a program that was called, as `Program.finish` does; nothing for any other plug-in."""
-        if self._is_program:
+        if self._is_program and self._started is not None:
             self._started[0].finish()
 
 
@@ -82,7 +79,7 @@ def awaited(answer: Any) -> Any:
     >>> awaited(answer()), awaited(2)
     (1, 2)
     """
-    if not inspect.isawaitable(answer):
+    if not hasattr(type(answer), "__await__"):
         return answer
     import asyncio  # costs as much memory as all else here, and each replay forks
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -61,11 +61,11 @@ class Place:
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """The strategies that a child loads before it forks for sessions, or the error of each; `base`
-    is the folder that paths start from."""
+    """The strategies that a child loads before it forks for sessions, or the error of each, and
+    what a replay of each begins with (`serving.Plugins`)."""
 
-    base: Path
     strategies: list[Strategy | BaseException]
+    plugins: list[Any]
 
 
 _EACH_REPLAY = "bench.replayer.serving"
@@ -74,7 +74,7 @@ _EACH_REPLAY = "bench.replayer.serving"
 
 def load(declared: Sequence[bytes], place: Place) -> Loaded:
     """The strategies of some pickled declarations, loaded in this process."""
-    importlib.import_module(_EACH_REPLAY)
+    serving: Any = importlib.import_module(_EACH_REPLAY)
     place.settle()
     strategies: list[Strategy | BaseException] = []
     here = os.getcwd()
@@ -84,7 +84,11 @@ def load(declared: Sequence[bytes], place: Place) -> Loaded:
         except BaseException as error:
             strategies.append(error)
         os.chdir(here)
-    return Loaded(place.base, strategies)
+    try:
+        serving.go_offline(place.base)
+    except LoadError as error:
+        strategies = [error] * len(strategies)
+    return Loaded(strategies, [*map(serving.Plugins, strategies)])
 
 
 class Description(msgspec.Struct, frozen=True):
@@ -107,7 +111,7 @@ class Descriptions(msgspec.Struct, frozen=True):
     files: list[str]
 
 
-def described(link: Link, ready: Loaded, request: bytes) -> bytes:
+def described(link: Link, ready: Loaded) -> bytes:
     """The descriptions of the strategies of a child, as JSON."""
     descriptions = [_description(one) for one in ready.strategies]
     return msgspec.json.encode(Descriptions(descriptions, sorted({*_imported_files()})))

@@ -46,7 +46,8 @@ def plain_data(value: Any) -> Any:
 
 def encoded(data: Any) -> bytes:
     """Structs of plain data as JSON."""
-    return _encoded(msgspec.to_builtins(data, enc_hook=_plain)).encode("ascii")
+    data = data if type(data) is str else msgspec.to_builtins(data, enc_hook=_plain)
+    return _encoded(data).encode("ascii")
 
 
 def _plain(value: Any) -> Any:
