@@ -310,5 +310,9 @@ class TraceContents:
     @memo
     def tables(self, step: int) -> TextTables:
         """The tables in a result that is text."""
-        is_text = self.value(step) is None
-        return tables_in(self.results[step].text) if is_text else TextTables([], [])
+        if self.value(step) is not None:
+            return TextTables([], [])
+        text = self.results[step].text
+        with suppress(NothingParsed):
+            return TextTables([[*map(parse_json, filter(str.strip, text.split("\n")))]], [])
+        return tables_in(text)

@@ -12,7 +12,6 @@ from operator import or_
 
 from ..model import Step, ToolResult, grouped, memo
 from ..model.replay import Replay, StepOutcome
-from .changes import changes_of
 from .handles import Handles
 from .kept import PLACES, KeptShare, Place, facts_kept, fields_kept
 from .lost import picked_out
@@ -21,6 +20,7 @@ from .own_text import OwnText, RewrittenResult
 from .pairs import Refused
 from .refetch import Fetch, fetches_of
 from .session import TraceSession
+from .shown import shown_of
 from .walk import Walked, members, walk
 
 
@@ -180,7 +180,7 @@ class ReplayEvidence:
     def _is_read(self, number: int) -> bool:
         """False for a message of the strategy that cannot be read as the result that it shows."""
         own = self._own_text(number)
-        return not isinstance(own, RewrittenResult) or own.is_blank or changes_of(own).is_read
+        return not isinstance(own, RewrittenResult) or own.is_blank or shown_of(own).is_read
 
     @cached_property
     def rewritten(self) -> list[RewrittenResult]:

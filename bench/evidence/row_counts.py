@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model import ToolResult, nested
+from ..model import nested
 from ..text.decode import decode_strings
 
 NEAR = 2
 """The lines or items by which a count of what is left out may be wrong."""
 
 
-def row_counts(result: ToolResult, tables: object = ()) -> frozenset[int]:
-    """The numbers of all lines of a result and of each long text in it, and of all rows of each list
-    in it and of the `tables` in its text.
+def row_counts(text: str, data: object = None, tables: object = ()) -> frozenset[int]:
+    """The numbers of all lines of a text and of each long text in it, and of all rows of each list
+    in it, in the `data` that it writes, and in its `tables`.
 
-    >>> from bench.model import ToolResult
-    >>> result = ToolResult(index=0, call_id="c", function="list", seen='[{"id": 1}, {"id": 2}]')
-    >>> sorted(row_counts(result))
+    >>> sorted(row_counts('[{"id": 1}, {"id": 2}]'))
     [1, 2]
     """
-    value = decode_strings(result.text if result.data is None else result.data)
-    texts = result.text, *(item for item in nested(value) if isinstance(item, str))
+    value = decode_strings(text if data is None else data)
+    texts = text, *(item for item in nested(value) if isinstance(item, str))
     return frozenset(
         (
             *_row_counts(value),

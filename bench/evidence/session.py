@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from itertools import chain, filterfalse
+from itertools import chain
 
 from ..model import ToolResult, Trace, grouped, memo
 from ..model.index import TraceIndex
-from ..text.blocks import Blocks
-from ..text.escapes import unescape
 from ..text.facts import flat
-from ..text.instructions import quantifiers
-from ..text.line_changes import ResultLines
-from ..text.line_places import LinePlaces
 from ..text.omissions import says_omission
+from ..text.result_lines import ResultLines
 from ..text.small_words import WORD
 from .calls import Repeat, call_of, repeats_of
 from .contents import TraceContents
@@ -98,20 +94,6 @@ class TraceSession:
         return frozenset(word for name in {*names} for word in flat(name).split())
 
     @memo
-    def words_of(self, step: int) -> frozenset[str]:
-        """The words of a result and of its call, and the parts of those words."""
-        result, texts = self.contents.results[step], self.messages.texts
-        rows = map(texts.flat, {result.text, result.recorded_text, call_of(result)})
-        words = frozenset[str]().union(*map(str.split, rows))
-        return words.union(WORD.findall(" ".join(filterfalse(str.isalpha, words))))
-
-    @memo
-    def quantifiers_of(self, step: int) -> list[str]:
-        """The quantifiers (all, none, first) in a result and in its call."""
-        result, plain = self.contents.results[step], self.messages.texts.plain
-        return quantifiers(f"{plain(result.text)}\n{plain(call_of(result))}")
-
-    @memo
     def lines_of(self, step: int | None) -> frozenset[str]:
         """The lines of the messages that show a step; for None those of all recorded messages."""
         by_step = self._recorded_texts
@@ -137,28 +119,16 @@ class TraceSession:
         return grouped((" ".join(result.text.split()), result) for result in self.trace.results)
 
     @memo
-    def blocks(self, step: int) -> Blocks:
-        """The blocks of a text result."""
-        return Blocks(self.messages.texts.plain(self.contents.results[step].text))
-
-    @memo
-    def line_places(self, step: int) -> LinePlaces:
-        """The places of the lines of a result."""
-        is_text = not self.contents.table(step).fields
-        text = self.messages.texts.plain(self.contents.results[step].text)
-        return LinePlaces(text, by_words=is_text)
-
-    @memo
     def result_lines(self, step: int) -> ResultLines:
         """The lines of a text result; for a structured one the lines of its long values."""
         table = self.contents.table(step)
         texts = table.prose if table.fields else [self.contents.results[step].text]
-        return ResultLines(
-            part
-            for text in texts
-            for line in self._lines_in(text)
-            for part in ((line, *unescape(line).split("\n")) if "\\" in line else (line,))
-        )
+        return ResultLines("\n\n".join(texts))
+
+    @memo
+    def call_words(self, step: int) -> frozenset[str]:
+        """The words of the call that a result answers."""
+        return frozenset(WORD.findall(call_of(self.contents.results[step]).casefold()))
 
     @memo
     def names_omission(self, text: str) -> bool:

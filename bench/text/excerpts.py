@@ -24,14 +24,18 @@ from .legends import written_out
 from .line_notes import without_marks
 from .places import starts_of
 
-NOTICE_CHARS, _SOUGHT_CHARS, _SURE_CHARS, _MOST_PLACES = 200, 24, 8, 20
-"""The most characters of a notice, the characters to search after a gap, the fewest that match by
-no accident, and the most places to try.
+NOTICE_CHARS, _SURE_CHARS, _MOST_PLACES = 200, 8, 20
+"""The most characters of a notice, the fewest characters that match by no accident, and the most
+places to try.
 """
+
+_SOUGHT = re.compile(r"\W{0,400}.{0,24}", re.DOTALL)
+"""Matches what is searched after a gap; signs alone may be anywhere."""
 
 _STOP = re.compile(r"\n\s*|(?:[\])}>…]|\.{3})\s*|[\"']")
 """The characters after which a text may continue with the other one."""
 
+_WITHIN = re.compile(r"[\w<\[(/]\w|</")
 _MARK_BEGINS = re.compile(r"[\n…\[(<]|\.{3}")
 _CUTS = re.compile(r"[\w…\[(<\n]|\.\.")
 """Characters that show that a word may be half a word at a cut."""
@@ -44,8 +48,10 @@ _TYPED = str.maketrans(
 _LOOSE = *'{}[],"', '":', "':"
 """Signs next to which a blank is insignificant."""
 
-_BREAK = re.compile(r"\n(?:(?<=[{\[]\n)|(?=[}\],])|(?<=,\n)(?=[\"'{\[\d-]|true|false|null))")
-"""Matches a line break between the signs of data."""
+_BREAK = re.compile(
+    r"\n(?:(?<=[{\[]\n)|(?<=>\n)(?=<)|(?=[}\],])|(?<=,\n)(?=[\"'{\[\d-]|true|false|null))"
+)
+"""Matches a line break between the signs of data, or between tags."""
 
 
 class Gap(NamedTuple):
@@ -257,9 +263,7 @@ def _places(
         at, place = at + same, place + same
         if at == len(one):
             return [*places, _Place(at, at, place, len(full))] if place < len(full) else places
-        while (
-            at and place and one[at].isalnum() and (one[at - 1].isalnum() or one[at - 1] in "<[(")
-        ):
+        while at and place and _WITHIN.match(one, at - 1):
             at, place = at - 1, place - 1  # a notice does not begin within a word, nor a tag
         if one[at].isalnum() and shown[:at].rpartition("\n")[2].strip():
             return None
@@ -295,7 +299,7 @@ def _resumed(one: str, at: int, other: str, place: int) -> Iterator[tuple[int, i
     for end in (*silent, *(stop.end() for stop in _STOP.finditer(one, at, at + NOTICE_CHARS))):
         rest = one[end:]
         is_end = len(rest) <= len(other) - place and other.endswith(rest)
-        part = rest[:_SOUGHT_CHARS]
+        part = sought[0] if (sought := _SOUGHT.match(rest)) else ""
         if (mark := _MARK_BEGINS.search(part, _SURE_CHARS)) and part not in other:
             part = part[: mark.start()]
         starts = (

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Any
 
 from ..model import grouped, memo
 from .decode import decode_strings
-from .field_list import Field, Fields, Numbers, identifies, is_prose, listed, numbers_by_text
+from .field_list import Field, Fields, Numbers, identifies, listed, numbers_by_text
 from .quantities import plain_value
 from .records import Pair, container_keys, records_of
 from .text_records import has_odd_number, plain_key, says, sure_part, word_of, words_in
@@ -73,21 +73,23 @@ class FieldTable:
         )
         return frozenset(number for rows in alike.values() if len(rows) > 1 for number in rows)
 
-    def rows_without(self, kept: Collection[int]) -> int:
-        """The number of rows (records with the keys of another one beside them) that have none of
-        some fields, without those inside such rows.
+    def rows(self, kept: Collection[int]) -> tuple[list[int], list[int]]:
+        """The numbers of the rows (records with the keys of another one beside them) that have one of
+        some fields, and of those that have none, without those inside such rows.
 
-        >>> FieldTable([{"a": 1, "b": 2}, {"a": 3, "b": 4}, {"c": 5}]).rows_without({0})
-        1
+        >>> FieldTable([{"a": 1, "b": 2}, {"a": 3, "b": 4}, {"c": 5}]).rows({0})
+        ([0], [1])
         """
         alike = Counter((record.around, record.keys) for record in self._records)
-        shown = {self.fields[number].record for number in kept}
-        missing: set[int] = set()
+        with_field = {self.fields[number].record for number in kept}
+        shown, missing = list[int](), set[int]()
         for number, record in enumerate(self._records):
-            is_row = record.keys and alike[record.around, record.keys] > 1
-            if is_row and number not in shown and missing.isdisjoint(record.around):
-                missing.add(number)
-        return len(missing)
+            if record.keys and alike[record.around, record.keys] > 1:
+                if number in with_field:
+                    shown.append(number)
+                elif missing.isdisjoint(record.around):
+                    missing.add(number)
+        return shown, sorted(missing)
 
     def row_key(self, record: int) -> str:
         """The key of the row in a mapping of rows that a record is, or is inside; "" outside of
@@ -165,10 +167,6 @@ class FieldTable:
         around = self._records[record].around
         return [pair for number in (record, *around) for pair in self._records[number].pairs]
 
-    def keys_of(self, record: int) -> frozenset[str]:
-        """The keys of a record in the form for comparison, without the records around it."""
-        return frozenset(map(plain_key, self._records[record].keys))
-
     def texts_of(self, record: int) -> tuple[str, ...]:
         """The values of a record, without the records around it."""
         return self._records[record].texts
@@ -229,55 +227,11 @@ class FieldTable:
         """The values under a key, in order, each with its count."""
         return self._columns.get(plain_key(key), Counter())
 
-    def column_at(self, path: Sequence[str]) -> list[str]:
-        """The values under the last key of a path, in records below the key before it."""
-        *outer, key = map(plain_key, path)
-        return [
-            text
-            for record in self._records
-            if not outer or plain_key(record.name) == outer[-1]
-            for name, text in record.pairs
-            if plain_key(name) == key
-        ]
-
     def values(self, records: Sequence[int], key: str) -> dict[str, None]:
         """The distinct values under a key in some records, or in records around them, in order."""
         key = plain_key(key)
         pairs = chain.from_iterable(map(self.pairs, records))
         return {text: None for name, text in pairs if plain_key(name) == key}
-
-    def has_prose(self, texts: Iterable[str]) -> bool:
-        """True if some of the texts are prose instead of fields."""
-        return not self._prose.isdisjoint(texts)
-
-    @cached_property
-    def _prose(self) -> frozenset[str]:
-        return frozenset(filter(is_prose, self.prose))
-
-    def near(self, record: int, name: str = "") -> Iterator[tuple[Pair, ...]]:
-        """Yield the keys and values of a record and of those around it; where a text does not give
-        it its name, also of those within it, and of those of other kinds beside it.
-        """
-        own = self._records[record]
-        yield from (tuple(self._records[at].pairs) for at in (record, *own.around))
-        if name and name == own.name:
-            return
-        beside = {at for outer in own.around for at in self._within.get(outer, ())}
-        yield from (tuple(self._records[at].pairs) for at in self._within.get(record, ()))
-        others = (self._records[at] for at in sorted(beside))
-        yield from (tuple(other.pairs) for other in others if not {*own.keys} & {*other.keys})
-
-    @cached_property
-    def _within(self) -> dict[int, list[int]]:
-        """The numbers of the records within each record."""
-        inner = ((outer, at) for at, record in enumerate(self._records) for outer in record.around)
-        return grouped(inner)
-
-    @cached_property
-    def units(self) -> frozenset[str]:
-        """The last words of its keys with several words, which may be units: m2 of `Area_m2`."""
-        words = (key.split() for key in self._plain_keys)
-        return frozenset(each[-1] for each in words if len(each) > 1)
 
     def says_value(self, text: str) -> bool:
         """True if a text is the value of a field and not a common word."""

@@ -149,11 +149,6 @@ def is_consent(sentence: str) -> bool:
     return bool(_CONSENT.search(_bare(sentence)))
 
 
-def is_denied(text: str) -> bool:
-    """True if a text has a word that denies or restricts."""
-    return _NEGATION.search(text) is not None
-
-
 def is_notice_word(word: str) -> bool:
     """True for a word (in small letters) with which a text describes what it shows, such as `rows`.
 

@@ -20,17 +20,10 @@ DENIAL = re.compile(r"!|not?|never|cannot|without|un|\w+n['’]t")
 """Matches a word that denies."""
 
 _AUXILIARY = "do", "does", "did"
-_CLAUSE_END = re.compile(r"(?<=[,;.!?])\s+")
 _FEWEST_WORDS, MOST_WORDS, LONG_CHARS = 3, 200, 800
 """The fewest words of a line that tell it from others, the most that are read of one, and the
 characters from which a line is long.
 """
-
-
-def pieces_of_line(line: str) -> list[str]:
-    """A line in pieces to compare; a long line is split at the ends of clauses."""
-    pieces = [line] if len(line) <= LONG_CHARS else _CLAUSE_END.split(line)
-    return [piece for piece in pieces if piece.strip()]
 
 
 def words_of_line(line: str) -> list[str]:

@@ -26,7 +26,7 @@ _FOLDED = {ord("_"): " ", **{ord(letter): letter.lower() for letter in string.as
 
 _DENIED = re.compile(r"\w*[\"']?\s*[:=]\s*[\"']?(?:false|no|none|null|0)\b", re.IGNORECASE)
 _DENIED_BEFORE = re.compile(
-    r"\b(?:nothing|not|never|none|without(?: any)?|no(?: \w+)?)"
+    r"\b(?:nothing|not|never|none|without(?: any)?|no(?! longer)(?: \w+)?)"
     r"(?: (?:was|were|is|are|has been|have been))? $",
     re.IGNORECASE,
 )

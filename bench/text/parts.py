@@ -41,6 +41,48 @@ def are_parts(shown: Any, full: Any, is_known: Known) -> bool:
     )
 
 
+def scalars_of(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the scalars in some data, each with the last key that leads to it, in order.
+
+    >>> [*scalars_of({"a": [1, {"b": None}], "c": []})]
+    [('a', 1), ('b', None)]
+    """
+    waiting = [(key, value)]
+    while waiting:
+        key, item = waiting.pop()
+        if isinstance(item, dict):
+            waiting.extend((str(name), item[name]) for name in reversed(item))
+        elif isinstance(item, list):
+            waiting.extend((key, part) for part in reversed(item))
+        else:
+            yield key, item
+
+
+def differences(shown: Any, full: Any, key: str = "") -> list[tuple[str, str]] | None:
+    """The values that differ between data of the same structure, each with its key, as texts; None
+    for another structure, or if more than half differ.
+
+    >>> differences({"id": 7, "tags": ["a", "b"]}, {"id": 7, "tags": ["a", "c"]}), differences([1], [1, 2])
+    ([('tags: b', 'tags: c')], None)
+    """
+    found: list[tuple[str, str]] = []
+    same = 0
+    waiting = [(shown, full, key)]
+    while waiting:
+        one, other, key = waiting.pop()
+        if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
+            waiting.extend((one[name], other[name], str(name)) for name in reversed(one))
+        elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+            waiting.extend(zip(reversed(one), reversed(other), [key] * len(one), strict=True))
+        elif is_container(one) or is_container(other):
+            return None
+        elif same_value(as_text(one), as_text(other)):
+            same += 1
+        else:
+            found.append((f"{key}: {as_text(one)}", f"{key}: {as_text(other)}"))
+    return found if len(found) <= same else None
+
+
 def _shares_keys(shown: dict[Any, Any], full: dict[Any, Any]) -> bool:
     return 2 * len(shown.keys() & full.keys()) >= len(shown)
 

@@ -110,11 +110,6 @@ def plain_value(text: str) -> str:
     return f"{number.normalize():f}" if is_short else text.casefold()
 
 
-def is_quantity(text: str) -> bool:
-    """True if a text is a number, perhaps with a unit."""
-    return _quantity(_plain(text)) is not None
-
-
 @lru_cache(maxsize=1 << 14)
 def kind_of(text: str) -> str:
     """The kind of a value: nothing, truth, moment, quantity; of any other its form, with `a` for

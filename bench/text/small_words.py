@@ -26,11 +26,6 @@ def is_small(word: str) -> bool:
     return word in FUNCTION_WORDS or is_notice_word(word) or bool(omission_in(word, ""))
 
 
-def is_all_small(text: str) -> bool:
-    """True if no word of a text states anything about the data."""
-    return all(map(is_small, WORD.findall(text.casefold())))
-
-
 def is_notice(sentence: str) -> bool:
     """True if a sentence only says that something is left out, perhaps of whose words.
 

@@ -64,7 +64,8 @@ class TextReading:
         """The keys that lead to mappings and lists."""
 
         in_data = [self._read(records) for value in values if (records := [*records_of(value)])]
-        lines = keyed_records(without_containers(rest)[1], self._keys)
+        self._outside_values = without_containers(rest)[1]
+        lines = keyed_records(self._outside_values, self._keys)
         self.of_lines = self._read(lines)
         """The records in lines with keys."""
 
@@ -104,13 +105,10 @@ class TextReading:
         """True if the text has a mapping or list under a key."""
         return plain_key(key) in self.containers
 
-    @property
-    def outside_records(self) -> str:
-        """The text outside data and tables, and without lines that have a record."""
-        lines = self.rest.split("\n")
-        return "\n".join(
-            line for line in lines if not (self._has_rows and keyed_records(line, self._keys))
-        )
+    @cached_property
+    def outside_data(self) -> str:
+        """The text outside data, tables and the values in it."""
+        return decoded(self._outside_values)
 
     @cached_property
     def numbers_by_key(self) -> dict[str, list[int]]:

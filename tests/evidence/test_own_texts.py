@@ -55,13 +55,6 @@ def test_a_line_in_half_of_the_texts_of_a_kind_is_wording() -> None:
     assert template_lines(one_of_each) == frozenset()
 
 
-def test_data_add_what_is_no_line_of_the_result() -> None:
-    session = evidence_of('note\nsaid "ok"\nC:\\tmp').session
-    text = '{"note": ["said \\"ok\\"", "C:\\\\tmp", "note", "new"], "n": 3}'
-    assert own_text(session, text, is_result=True).added == '{"note": ["", "", "", "new"], "n": 3}'
-    assert own_text(session, f"as {text}", is_result=True).added == f"as {text}"
-
-
 def evidence_of(*results: str):
     steps = [ToolResult(index=at, call_id=f"c{at}", function="f", seen=text) for at, text in enumerate(results)]
     last = ModelTurn(index=len(steps), content="Done.")
@@ -117,8 +110,8 @@ def test_a_notice_may_name_a_recorded_call_and_shorten_a_name(known: str, unknow
     assert unknown in invented.unchecked_text
 
 
-@pytest.mark.parametrize(("number", "unchecked"), [("1e300", 0), ("1e301", 1)])
-def test_a_power_of_ten_is_a_number_however_it_is_written(number: str, unchecked: int) -> None:
+@pytest.mark.parametrize(("number", "changed"), [("1e300", 0), ("1e301", 1)])
+def test_a_power_of_ten_is_a_number_however_it_is_written(number: str, changed: int) -> None:
     recording = trace(
         UserTurn(index=0, content="How large?"),
         ModelTurn(index=1, tool_calls=(ToolCall(id="i", name="f", arguments={}),)),
@@ -126,7 +119,7 @@ def test_a_power_of_ten_is_a_number_however_it_is_written(number: str, unchecked
         ModelTurn(index=3, content="Very."),
     )
     strategy = compose("mine", {"summarizer": lambda result: f"id,size\nW1,{number}"}, "tests")
-    assert measured.evidence_of(recording, strategy).checks["invented"].unchecked == unchecked
+    assert measured.evidence_of(recording, strategy).checks["changed"].hits == changed
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ CSV = "NAME,READY,STATUS\napi-71,2/2,Running\nworker-55,0/1,Failed\ncache-08,1/1
 
 @pytest.mark.parametrize(
     "text",
-    [CSV, f"{PODS}\nSTATUS: Running 2, Failed 1", "2 of 3 rows:\n" + CSV.rpartition("\n")[0] + "\n[1 row left out]"],
+    [CSV, "2 of 3 rows:\n" + CSV.rpartition("\n")[0] + "\n[1 row left out]"],
 )
 @pytest.mark.parametrize("harm", ["", "Running,Failed", "2/2,0/1", "READY,STATUS", "2,1"])
 def test_cells_of_tables_are_compared(text: str, harm: str) -> None:

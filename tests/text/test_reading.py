@@ -12,8 +12,8 @@ from hypothesis import given, settings, strategies as st
 from bench.text.fields import FieldTable
 from bench.text.kept_fields import KeptFields
 from bench.text.legends import written_out
-from bench.text.line_changes import ResultLines
 from bench.text.reading import values_of
+from bench.text.result_lines import ResultLines
 from bench.text.text_records import TextReading
 
 WORDS = st.from_regex(r"[A-Z][a-z]{3,8}", fullmatch=True)
@@ -111,7 +111,7 @@ def test_an_empty_value_is_not_a_field() -> None:
 @settings(max_examples=200, deadline=None)
 def test_any_text_is_read_without_an_error(text: str, original: str) -> None:
     values_of(text, ["id"])
-    ResultLines(original.split("\n")).altered(text)
+    ResultLines(original).altered(text)
     FieldTable(text)
 
 

@@ -10,10 +10,10 @@ from ...model import ToolCall, as_text, nested
 from ...model.scores import Check, Finding
 from ...text.excerpts import gaps_of
 from ...text.omissions import omission_in
-from ...text.wording import quoted
-from ..changes import changes_of
 from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult
+from ..repeated import repeated
+from ..shown import shown_of
 from .findings import check_of
 from .quoted import altered_quotes
 
@@ -35,8 +35,8 @@ def changed(evidence: ReplayEvidence) -> Check:
 
     Source: https://arxiv.org/abs/2005.00661 (intrinsic errors of summaries)
     """
-    unread = [own for own in evidence.rewritten if not changes_of(own).is_read]
-    altered = [own for own in evidence.rewritten if changes_of(own).findings]
+    unread = [own for own in evidence.rewritten if not shown_of(own).is_read]
+    altered = [own for own in evidence.rewritten if shown_of(own).changed]
     is_read = len(altered) > len(unread)
     findings = [Finding(own.step, "", own.result.text) for own in evidence.emptied]
     for step in evidence.picked_out:
@@ -50,7 +50,8 @@ def changed(evidence: ReplayEvidence) -> Check:
             findings += _changed_calls(own)
         if isinstance(own, RewrittenResult):
             looked_at += 1
-            findings += changes_of(own).findings if is_read else ()
+            findings += shown_of(own).changed if is_read else ()
+            findings += repeated(own)
         else:
             quotes = [*altered_quotes(own)]
             looked_at += bool(quotes) and own.message.kind != "model"
@@ -58,7 +59,7 @@ def changed(evidence: ReplayEvidence) -> Check:
     return check_of(
         findings,
         looked_at,
-        unchecked=[f"{quoted(own.text)} cannot be read as the result" for own in unread],
+        unchecked=[shown_of(own).doubtful for own in unread],
     )
 
 

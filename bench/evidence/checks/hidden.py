@@ -13,27 +13,18 @@ from ...model.scores import Check, Finding
 from ...text.exit_codes import exit_codes
 from ...text.instructions import keeps_words, sentences_of
 from ...text.line_losses import lost_indentation
-from ...text.line_places import is_altered
-from ...text.omissions import omission_in, says_omission
-from ...text.quantities import kind_of
+from ...text.omissions import says_omission
 from ...text.small_words import WORD
 from ...text.wording import quoted
 from ..failures import FAILURE, SUCCESS, reports_failure
 from ..lost import gaps_between_results
 from ..of_replay import ReplayEvidence
-from ..own_text import OwnText, RewrittenResult, lines_shown
+from ..own_text import OwnText, RewrittenResult
 from ..repeated import claims_repetition
+from ..shown import own_lines
 from .findings import check_of
-from .left_out import wrong_notice
 
-_NOTHING_NEW = re.compile(
-    r"\b(?:blank|duplicates?|empty|identical|null|repeated|same|whitespace)\b", re.IGNORECASE
-)
-"""The words by which a notice says that what is left out tells nothing new."""
-
-_FLAG = re.compile(r"\b(?:true|false)\b", re.IGNORECASE)
-"""Matches the value by which a notice may say what all fields that are left out have."""
-
+_DIGIT = re.compile(r"\d")
 _IN_SILENCE = "left out without a notice such as [12 lines left out]"
 
 _VARIES = re.compile(r"[\w:/=+.-]*\d[\w:/=+.-]*")
@@ -72,7 +63,7 @@ def hidden(evidence: ReplayEvidence) -> Check:
         is_placeholder = (
             _VARIES.sub("0", own.text) in of_success or own.says_omission or claims_repetition(own)
         )
-        words = " ".join(own.new_lines) if own.gaps is None else own.added
+        words = " ".join(own_lines(own)) if own.gaps is None else own.added
         claims = bool(SUCCESS.search(words))
         empty = not own.result.text.strip()  # it tells no failure itself
         if claims or (not empty and (own.shows_line or not is_placeholder)):
@@ -89,42 +80,14 @@ def hidden(evidence: ReplayEvidence) -> Check:
 
 def missing_in_silence(own: RewrittenResult) -> str:
     """The first fact, field, line or indentation of a result that its text lacks without a notice,
-    shows elsewhere or alters, or the first notice of other parts, in words; "" without one.
+    in words; "" without one. What a notice says is checked as a statement.
 
     The metric `loss.silent_truncation` counts results instead: what another message of a prompt has
     is not lost there, and a message that is gone without a word is.
     """
-    if own.shows_all or own.is_encoded or own.handles:
+    if own.shows_all or own.is_encoded or own.handles or own.says_omission:
         return ""
-    if (
-        not own.table.fields
-        and own.gaps is None
-        and (line := own.once("order", lambda: _moved(own)))
-    ):
-        return f"{quoted(line)} stands in another place"
-    if pair := own.once("altered", lambda: _altered(own)):
-        return "{} stands in place of {}".format(*map(quoted, pair))
-    if not _admits_a_gap(own):
-        return own.once("silent", lambda: _missing_in_silence(own))
-    if not own.table.fields and (line := own.once("kind", lambda: wrong_notice(own))):
-        return f"{quoted(line)}: not what the notice says is left out"
-    return ""
-
-
-def _altered(own: RewrittenResult) -> tuple[str, str] | None:
-    """The first line of a text that stands in place of another line and alters it, with that."""
-    may_lack = own.says_omission
-    return next((it for it in own.replaced_lines if is_altered(*it, may_lack_words=may_lack)), None)
-
-
-def _moved(own: RewrittenResult) -> str:
-    """The first line of a text with nothing but lines of its result that stands elsewhere."""
-    places, text = own.outside_tables
-    return places.out_of_order(text)
-
-
-def _plain(own: RewrittenResult) -> str:
-    return own.session.messages.texts.plain(own.text)
+    return own.once("silent", lambda: _missing_in_silence(own))
 
 
 def _lacks_sentences(own: OwnText) -> str:
@@ -139,71 +102,52 @@ def _lacks_sentences(own: OwnText) -> str:
     return ""
 
 
-def _admits_a_gap(own: RewrittenResult) -> bool:
-    """True if a text says that something is left out, and not only equal, empty or named parts."""
-    if not own.says_omission or claims_repetition(own):
-        return own.says_omission
-    notices = _notices(own)
-    return not notices or not all(_says_which(own, line) for line in notices)
-
-
-def _notices(own: RewrittenResult) -> list[str]:
-    """The lines of a text that say that something is left out."""
-    lines = lines_shown(own.added, keys=True)
-    return [line for line in lines if omission_in(line, own.result.text)]
-
-
-def _says_which(own: RewrittenResult, notice: str) -> bool:
-    """True if a notice says that only equal, empty or false parts are left out; records with a false
-    field are not such parts.
-    """
-    if _NOTHING_NEW.search(notice):
-        return True
-    names_key = any(map(own.table.has_key, WORD.findall(notice)))
-    return _FLAG.search(notice) is not None and not names_key
-
-
 def _missing_in_silence(own: RewrittenResult) -> str:
-    messages, step = own.session.messages, own.result.index
-    kept = messages.facts_in(own.number)
-    facts = (fact for fact in own.session.facts.of(own.result) if fact not in kept)
-    lost = next((fact for fact in facts if not _is_header(own, fact)), "")
-    named = " ".join(line for line in _notices(own) if _says_which(own, line)).casefold().split()
-    if not lost and (named or messages.contents.field_counts.get(step) or own.shows_cells):
-        pairs = {at: (key, text) for key, text, at in own.columns.fields.pairs()}
-        shown = {pairs[at] for at in messages.fields_of(own.number, step)}  # of equal ones one
-        gone = (pair for pair in pairs.values() if pair not in shown)
-        untold = (
-            ": ".join(pair)
-            for pair in gone
-            if kind_of(pair[1]) != "nothing" and pair[1].casefold() not in named
-            if any(map(str.isalnum, pair[1]))
-        )
-        lost = next(untold, "")
-    text, places = _plain(own), own.session.line_places(step)
-    lost = lost or messages.contents.lost_comment(text, step) or places.left_out(text)
-    lost = lost or next(filter(None, _shortened(own, text.split("\n"))), "")
+    if own.gaps is not None:
+        silent = (gap.missing for gap in own.gaps if not gap.words.strip())
+        lost = next((missing for missing in silent if any(map(str.isalnum, missing))), "")
+    elif own.table.fields:
+        comment = own.session.messages.contents.lost_comment(own.text, own.result.index)
+        lost = _lost_fact(own) or _lost_field(own) or comment
+    elif missing := _missing_lines(own):
+        tables, rest = own.session.contents.tables(own.result.index)
+        beside = {" ".join(line.split()) for line in rest}
+        around = [line for line in missing if not tables or line in beside]
+        lost = _lost_fact(own) or _lost_field(own) or next(iter(around), "")
+    else:
+        lost = ""
     if lost:
         return f"{quoted(lost)} {_IN_SILENCE}"
-    line = lost_indentation(text, messages.texts.plain(own.result.text))
+    plain = own.session.messages.texts.plain
+    line = "" if own.gaps is not None else lost_indentation(plain(own.text), plain(own.result.text))
     return f"the indentation of {quoted(line)} left out" if line else ""
+
+
+def _missing_lines(own: RewrittenResult) -> list[str]:
+    """The lines of a text result that a text does not show."""
+    lines = own.session.result_lines(own.result.index)
+    missing = lines.missing(lines.shown(own.text.split("\n")))
+    return [line for line in missing if WORD.search(line) or _DIGIT.search(line)]
+
+
+def _lost_fact(own: RewrittenResult) -> str:
+    kept = own.session.messages.facts_in(own.number)
+    facts = (fact for fact in own.session.facts.of(own.result) if fact not in kept)
+    return next((it for it in facts if any(map(str.isalnum, it)) and not _is_header(own, it)), "")
+
+
+def _lost_field(own: RewrittenResult) -> str:
+    pairs = {at: (key, text) for key, text, at in own.columns.fields.pairs()}
+    numbers = own.session.messages.fields_of(own.number, own.result.index) if pairs else ()
+    shown = {pairs[at] for at in numbers}  # of equal ones one
+    gone = (pair for pair in pairs.values() if pair not in shown)
+    return next((": ".join(pair) for pair in gone if any(map(str.isalnum, pair[1]))), "")
 
 
 def _is_header(own: RewrittenResult, fact: str) -> bool:
     """True if all words of a fact of several are names of columns, which a layout may part."""
     words = fact.casefold().split()
     return len(words) > 1 and {*words} <= {*" ".join(own.columns.names).casefold().split()}
-
-
-def _shortened(own: RewrittenResult, lines: list[str]) -> Iterator[str]:
-    """Yield the lines of a text result of which some lines lack words."""
-    original = own.session.result_lines(own.result.index)
-    is_text = not (own.table.fields or own.shows_cells)
-    heading = ""
-    for at, line in enumerate(lines if is_text else ()):
-        if line not in original and line.rstrip().endswith(":"):
-            heading = line
-        yield original.shortened(line, heading, is_outer=at in (0, len(lines) - 1))
 
 
 def _stored(evidence: ReplayEvidence) -> Iterator[Finding]:

@@ -6,9 +6,9 @@ import re
 from itertools import chain
 
 from ...model.scores import Check, Finding
-from ..changes import changes_of
 from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult
+from ..shown import own_lines, shown_of
 from .findings import check_of
 
 _DATA = re.compile(r"\s*[{\[|]|(?:[^,;\t|]*(?:[,;](?!\s)|[\t|])){3}")
@@ -32,10 +32,11 @@ def misattributed(evidence: ReplayEvidence) -> Check:
     naming = summaries = 0
     for own in evidence.own_texts:
         records = evidence.session.records
-        is_read = not isinstance(own, RewrittenResult) or changes_of(own).is_read
-        lines = own.new_lines if is_read and records.by_identity else ()
+        is_read = not isinstance(own, RewrittenResult) or shown_of(own).is_read
+        lines = own_lines(own) if is_read and records.by_identity else []
         if isinstance(own, RewrittenResult):
-            lines = [line for line in lines if not _QUOTED_KEY.search(line)]
+            is_data = bool(own.table.fields)
+            lines = [line for line in lines if is_data and not _QUOTED_KEY.search(line)]
         prose = [line for line in lines if not _DATA.match(line) and records.names_any(line)]
         naming += bool(prose)
         summaries += bool(prose) and not isinstance(own, RewrittenResult)

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from ...model import SystemTurn
 from ...model.scores import Finding
 from ...text.instructions import is_command, keeps_words, sentences_of
-from ...text.line_changes import ResultLines
 from ...text.omissions import says_omission
+from ...text.result_lines import ResultLines
 from ..own_text import OwnText
 
 _SHARED = 0.25
@@ -44,7 +44,7 @@ def altered_quotes(own: OwnText) -> Iterator[Finding]:
             map(of_original.__contains__, shown)
         ):
             return  # another message in its place, held against what was said before it
-        lines = ResultLines(original.split("\n"))
+        lines = ResultLines(original)
         for line in own.text.split("\n"):
             if was := lines.altered(line):
                 yield Finding(step, line.strip(), was.strip())

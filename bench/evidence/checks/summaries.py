@@ -28,6 +28,7 @@ _LABEL = re.compile(r"[^:\]\n{\"]{1,60}[:\]]\W{0,2}? (?=\S)")
 _MARK = re.compile(r"\[?(?:…|\.{3,})\]?|\[[^\[\]\n]{4,80}\]")
 """Matches a mark of omission, or words in brackets that may be a notice."""
 
+_NAME = re.compile(r"(\w+)")
 _CUT_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?$")
 
 
@@ -53,7 +54,7 @@ class Summary:
 
     def _is_supported(self, sentence: str, speaker: str = "") -> bool:
         """True if the recording supports a sentence, which a text says that a `speaker` said."""
-        if is_notice(sentence) or self._is_quoted(sentence, speaker):
+        if self._is_notice(sentence) or self._is_quoted(sentence, speaker):
             return True
         if not WORD.search(sentence) and _claims_nothing(sentence):
             return True
@@ -76,6 +77,13 @@ class Summary:
             return False
         core = _core_of(sentence)
         return not core or self._is_quoted(core, speaker)
+
+    def _is_notice(self, sentence: str) -> bool:
+        """True for a notice, perhaps with the names of functions whose results are left out."""
+        known = self._own.session.functions
+        return is_notice(
+            " ".join(it for it in _NAME.split(sentence) if not known >= {*flat(it).split()})
+        )
 
     def _is_quoted(self, text: str, speaker: str) -> bool:
         """True if an earlier message has some words. As the system's they are an instruction: those

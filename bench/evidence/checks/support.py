@@ -11,6 +11,17 @@ from ..own_text import OwnText
 TAG = re.compile(r"</?[A-Za-z_][\w-]*(?:\s+[\w-]*=\"[^\"<>]{0,60}\")*\s*/?>")
 """Matches a tag of markup."""
 
+IDENTIFIER = re.compile(  # bounded where it looks ahead, so that time is linear in a text that is one long word
+    r"(?<![\w/.@#-])(?!\d+(?:st|nd|rd|th|s|-[A-Za-z]+)\b)(?!\d[\d.]*[eE][-+]?\d+(?!\w))[#@]?(?=[\w/.@:-]{0,255}\d)(?=[\w/.@:-]{0,255}[A-Za-z])"
+    r"\w[\w/.@:-]{2,}\w|[\w.+-]{1,64}@[\w-]++\.\w+|https?://[^\s\[]+\w"
+    r"|(?<![\w/<.])(?:~?/)?(?=[\w./@:-]{0,255}\d|[\w./@-]{0,255}\.[A-Za-z]\w*+(?![\w./@-]))"
+    r"[\w.-]{0,255}\w/[\w./@:-]*\w"
+)
+"""Matches a name with digits, an address or a path."""
+
+UNSPACED = re.compile("[\u0e00-\u0eff\u3040-\u9fff\uac00-\ud7af]+")
+"""Matches letters of scripts in which a word or its ending follows a name without a blank."""
+
 FEWEST_WORDS = 4
 """The fewest words in a row that count as a quotation."""
 

@@ -1,0 +1,216 @@
+"""Own words in a text that shows a result: notices and labels state nothing about the world, anything
+else needs support.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from ...text.exit_codes import EXIT_CODE, exit_codes
+from ...text.instructions import is_command, is_consent, is_rank, is_unit, quantifiers
+from ...text.omissions import omission_in
+from ...text.quantities import kind_of
+from ...text.separators import is_part
+from ...text.small_words import WORD, is_small
+from ..failures import FAILURE, SUCCESS
+from ..own_text import RewrittenResult
+from ..row_counts import NEAR, counts_of, line_counts, row_counts
+from ..shown import shown_of
+from .support import FEWEST_WORDS, IDENTIFIER, TAG, UNSPACED, is_quoted, without
+
+_NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?![\w.]*\d)")
+_LEFT_OUT = re.compile(
+    r"\b(?:left out|not shown|more|other|further|additional|remaining|hidden"
+    r"|omitted|elided|removed|truncated|dropped|skipped)\b",
+    re.IGNORECASE,
+)
+_OF_MISSING = re.compile(rf"\s*(?:\w+ ){{0,3}}?{_LEFT_OUT.pattern}", re.IGNORECASE)
+"""Matches the words after a number of what is left out."""
+
+_SIZE = re.compile(r"\s*(?:more )?(?:tokens?|bytes?|%|char(?:acter)?s?\b)", re.IGNORECASE)
+"""Matches the words after a size, which states nothing."""
+
+_ORDINAL = re.compile(
+    r"(?:\b(?:step|turn|call|message|result|part|page|no\.?|lines?|rows?)\s*#?"
+    r"|#|\d\s?(?:-|–|to|through)\s?)$",
+    re.IGNORECASE,
+)
+"""Matches the words before the number of a part."""
+
+_CLAIMS = frozenset(
+    ["all", "always", "any", "every", "never", "no", "nobody", "none", "not", "nothing", "only"]
+)
+"""The quantifiers that claim something of all or the others, which is not looked up."""
+
+_OF_NOTHING = frozenset({"blank", "empty", "none", "null", "nulls"})
+_OF_REPEATED = frozenset({"duplicate", "duplicates", "identical", "repeated"})
+"""The words of a notice that what is left out tells nothing new."""
+
+_LEGEND = re.compile(r",\s*(?=\S{1,4}\s?=)")
+_FENCE = re.compile(r"^`{3,}\w*$", re.MULTILINE)
+
+
+def unproven(own: RewrittenResult, purpose: Sequence[str]) -> Iterator[str]:
+    """Yield the own lines of a text that state something, except sentences on `purpose`."""
+    for line in shown_of(own).own:
+        words = _FENCE.sub(" ", TAG.sub(" ", without(line, purpose)))
+        if not Statement(own, words).is_free:
+            yield line.strip()
+
+
+class Statement:
+    """A line of its own in a text that shows a result."""
+
+    def __init__(self, own: RewrittenResult, line: str) -> None:
+        self._own, self._line, self._result = own, line, own.result
+
+    @property
+    def is_free(self) -> bool:
+        """True if it states nothing but how much of the result is there, or repeats an earlier
+        message."""
+        own, line = self._own, self._line
+        if not any(map(str.isalnum, line)) or self._is_legend:
+            return True
+        if line.count(" ") >= FEWEST_WORDS and is_quoted(own, line, self._result.index):
+            return True
+        if SUCCESS.search(line) or is_consent(line) or is_command(line):
+            return False
+        codes = exit_codes(line)
+        if codes and {*codes} <= {*exit_codes(self._result.text)}:
+            line = EXIT_CODE.sub(" ", line)
+        elif FAILURE.search(line):
+            return False
+        return self._has_free_words(line) and all(map(self._is_right, _NUMBER.finditer(line)))
+
+    @property
+    def _is_legend(self) -> bool:
+        """True for what short names stand for, in a text that was read with it."""
+        pairs = [part.partition("=") for part in _LEGEND.split(self._line)]
+        text = self._result.text
+        return self._own.shows_all and all(sign and it.strip() in text for _, sign, it in pairs)
+
+    def _has_free_words(self, line: str) -> bool:
+        """True if all words of a line speak of texts, of the call, or of what is left out."""
+        called = self._own.session.call_words(self._result.index)
+        quantified = {*quantifiers(line)}
+        if (quantified - called) & _CLAIMS or any(map(is_rank, quantified)):
+            return False
+        is_omission = omission_in(line, self._result.text) != ""
+        if is_omission:
+            line = IDENTIFIER.sub(self._if_unknown, UNSPACED.sub(" ", line))
+            if IDENTIFIER.search(line):
+                return False
+        words = WORD.findall(_LEFT_OUT.sub(" ", line).casefold())
+        if is_omission and not self._tell_nothing_new(words):
+            return False
+        if not self._is_end(words):
+            return False
+        known = called | _OF_REPEATED | quantified
+        content = {*words} - known
+        content = {it for it in content if not (is_small(it) or is_unit(it) or is_part(it))}
+        is_about_keys = self._words_of_keys >= content and not _NUMBER.search(line)
+        return not content or is_about_keys or (is_omission and self._are_kinds(content))
+
+    def _if_unknown(self, name: re.Match[str]) -> str:
+        return " " if self._own.session.mentions.name(name[0]) else name[0]
+
+    @cached_property
+    def _words_of_keys(self) -> frozenset[str]:
+        columns = self._own.columns
+        names = " ".join(columns.names | columns.containers)
+        return frozenset(WORD.findall(names.casefold()))
+
+    def _tell_nothing_new(self, words: Sequence[str]) -> bool:
+        """False for a notice that only empty or repeated parts are left out, if others are."""
+        own = self._own
+        if own.shows_nothing:
+            return True  # a repetition, which *changed* holds against the other results
+        if not _OF_NOTHING.isdisjoint(words):
+            kept = own.session.messages.fields_of(own.number, self._result.index)
+            fields = own.columns.fields.pairs()
+            return all(kind_of(text) == "nothing" for _, text, at in fields if at not in kept)
+        shown = frozenset(line.strip().casefold() for line in own.text.split("\n"))
+        return _OF_REPEATED.isdisjoint(words) or shown.issuperset(self._missing_lines)
+
+    def _is_end(self, words: Sequence[str]) -> bool:
+        """False for a statement about the first or last rows, if others are shown."""
+        own = self._own
+        if not own.columns.fields or {"first", "last"}.isdisjoint(words):
+            return True
+        kept = own.session.messages.fields_of(own.number, self._result.index)
+        shown, missing = own.columns.rows(kept)
+        is_first = max(shown, default=-1) < min(missing, default=0)
+        return is_first if "first" in words else min(shown, default=0) > max(missing, default=-1)
+
+    def _are_kinds(self, words: set[str]) -> bool:
+        """True if every missing line has one of some words, which name what is left out."""
+        kinds = [word.removesuffix("s") for word in words]
+        missing = self._missing_lines
+        return bool(missing) and all(any(kind in line for kind in kinds) for line in missing)
+
+    @cached_property
+    def _missing_lines(self) -> list[str]:
+        own = self._own
+        if own.gaps is not None:
+            lines = [line for gap in own.gaps for line in gap.missing.split("\n")]
+        elif own.table.fields:
+            lines = []
+        else:
+            of_result = own.session.result_lines(self._result.index)
+            lines = of_result.missing(of_result.shown(own.text.split("\n")))
+        return [line.strip().casefold() for line in lines if line.strip()]
+
+    def _is_right(self, number: re.Match[str]) -> bool:
+        """True if a number counts what is there or missing, or is that of a part."""
+        text = number[0].replace(",", "").rstrip(".")
+        if self._own.shows_nothing:
+            return True  # it may count another text that it replaces
+        start, end = number.span()
+        before, after = (
+            number.string[max(0, start - _NEAR) : start],
+            number.string[end : end + _NEAR],
+        )
+        is_size = _SIZE.match(after) is not None
+        if _ORDINAL.search(before) or not text.isdigit():
+            return is_size or text.isdigit()
+        value = int(text[:18])
+        counts = self._own.once("counts", lambda: _Counts(self._own))
+        missing = counts.chars_missing if is_size else counts.missing
+        is_missing = any(abs(value - it) <= max(NEAR, it // _ABOUT) for it in missing)
+        is_missing = is_missing or value > max(missing, default=value)
+        if _OF_MISSING.match(after):
+            return is_missing
+        return is_size or value in counts.there or is_missing
+
+
+_NEAR = 60
+"""The characters beside a number that say what it counts."""
+
+_ABOUT = 50
+"""The part of a large number by which a count of what is left out may be wrong."""
+
+
+class _Counts:
+    """The numbers of rows, lines, words and characters that are `there`, in a result or in a text
+    that shows it, and of those that are `missing`."""
+
+    def __init__(self, own: RewrittenResult) -> None:
+        result, text = own.result, own.message.text
+        tables = own.session.contents.tables(result.index).tables
+        rows = row_counts(result.text, result.data, tables)
+        records = len(own.session.messages.reading(own.text).records)
+        total = rows | counts_of(result.text) | {len(own.columns.names)}
+        headless = {count - 1 for count in total}
+        self.there = frozenset(total | headless | counts_of(text) | row_counts(text) | {records})
+        gaps = [gap.missing for gap in own.gaps or ()]
+        self.chars_missing = {*map(len, gaps), len(result.text) - len(text)}
+        self.missing = {count for gap in gaps for count in line_counts(gap)}
+        for full in {result.text, own.session.messages.texts.plain(result.text)}:
+            counts = zip(line_counts(full), line_counts(text), strict=True)
+            self.missing.update(of - shown for of, shown in counts)
+        if own.columns.fields:
+            kept = own.session.messages.fields_of(own.number, result.index)
+            rows_missing = len(own.columns.rows(kept)[1])
+            self.missing.update((rows_missing, *(of - records for of in rows)))

@@ -1,0 +1,254 @@
+"""What a text shows of the result that it rewrites, and the words that are its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from ..model import as_text
+from ..model.scores import Finding
+from ..text.data import parse_data
+from ..text.decode import NothingParsed, decode_strings, parse_json
+from ..text.exit_codes import exit_codes
+from ..text.parts import are_parts, differences, scalars_of
+from ..text.quantities import kind_of, same_value
+from ..text.records import Pair, keyed_records
+from ..text.result_lines import ResultLines
+from ..text.text_records import TextRecord, plain_key
+from ..text.wording import quoted
+from .own_text import OwnText, RewrittenResult
+
+_WORD = re.compile(r"\w")
+_OF_ALL = re.compile(r"\b(?:all|each|every|same)\b", re.IGNORECASE)
+_EMPTY_SIGNS = frozenset("-–—")
+_SIGNS = " \t-#*•:>|[](),;."
+_MOST_RECORDS = 200
+"""The most records among which one with all of some pairs is sought."""
+
+
+class Shown(NamedTuple):
+    """The values and lines that a text changes, its own lines and fields, and the words of the first
+    part that cannot be compared with the result; "" without one."""
+
+    changed: list[Finding]
+    own: list[str]
+    doubtful: str = ""
+
+    @property
+    def is_read(self) -> bool:
+        """True if all parts were compared."""
+        return not self.doubtful
+
+
+def shown_of(own: RewrittenResult) -> Shown:
+    """What a text shows of its result; each text is compared once.
+
+    Data and tables are compared record by record, other text line by line. A line or value of
+    another place, and one that the result does not have in this form, is not shown but stated.
+    """
+    return own.once("shown", lambda: _compare(own))
+
+
+def _compare(own: RewrittenResult) -> Shown:
+    if own.is_encoded:
+        return Shown([], [], f"{quoted(own.message.text)} cannot be read as the result")
+    scalar = [*_changed_scalar(own)]
+    if own.shows_all or own.gaps is not None:
+        return Shown(scalar, own.added.split("\n"))
+    comparison = _Comparison(own)
+    comparison.read()
+    changed = [*scalar, *comparison.changed, *_changed_exit_codes(own)]
+    return Shown(changed, comparison.own, comparison.doubtful)
+
+
+def _changed_exit_codes(own: RewrittenResult) -> Iterator[Finding]:
+    """Yield an exit code that a text states for a result that states only others."""
+    stated, codes = exit_codes(own.text), exit_codes(own.result.text)
+    other = next((code for code in stated if code not in codes), None) if codes else None
+    if other is not None:
+        yield Finding(own.step, f"exit code {other}", f"exit code {codes[0]}")
+
+
+_SCALAR = re.compile(r"[-+]?[$€£]?\d[\d.,]*\s?[%\w]{0,3}|true|false|yes|no", re.IGNORECASE)
+
+
+def _changed_scalar(own: RewrittenResult) -> Iterator[Finding]:
+    """Yield the value of a result that consists of one value, if a text shows another one."""
+    shown, was = own.text.strip(), own.result.text.strip()
+    are_scalars = _SCALAR.fullmatch(shown) and _SCALAR.fullmatch(was)
+    if are_scalars and not same_value(shown, was):
+        yield Finding(own.step, shown, was)
+
+
+def _lines_in(text: str, result: ResultLines) -> Iterator[str]:
+    """Yield the lines of a text; for JSON the lines of the texts in it, and other values, and texts
+    of one line that the result does not have, with their keys."""
+    try:
+        value = parse_json(text)
+    except NothingParsed:
+        yield from text.split("\n")
+        return
+    for key, item in scalars_of(value):
+        part = as_text(item)
+        is_shown = isinstance(item, str) and ("\n" in item or result.has(item))
+        yield from part.split("\n") if is_shown or not key else [f"{key}: {part}"]
+
+
+class _Comparison:
+    """The comparison of one text with its result."""
+
+    def __init__(self, own: RewrittenResult) -> None:
+        self._own, self._table = own, own.columns
+        self._messages = own.session.messages
+        self.changed: list[Finding] = []
+        self.own: list[str] = []
+        self.doubtful = ""
+
+    def read(self) -> None:
+        """Compare all of the text."""
+        own, step = self._own, self._own.result.index
+        lines = own.session.result_lines(step)
+        is_data = own.text.lstrip()[:1] in ("{", "[")
+        if is_data and own.table.fields:
+            rest = [own.text]
+        else:
+            shown = lines.shown([*_lines_in(own.text, lines)])
+            if shown.moved:
+                self._doubt(f"{quoted(shown.moved)} stands in another place")
+            if shown.misplaced and not own.table.fields:
+                self._doubt(f"{quoted(shown.misplaced)} stands below another heading")
+            rest = shown.own
+        if self._table.fields and rest:
+            rest = [*self._outside_records(rest)]
+        for line in rest:
+            if was := lines.altered(line):
+                self.changed.append(Finding(own.step, line.strip(), was))
+            else:
+                self.own.append(line)
+
+    def _doubt(self, words: str) -> None:
+        self.doubtful = self.doubtful or words
+
+    def _outside_records(self, lines: Sequence[str]) -> Iterator[str]:
+        """Compare the records in some lines; yield the words outside of them."""
+        own, step, text = self._own, self._own.result.index, "\n".join(lines)
+        if not self._messages.understands(own.number, step):
+            self._doubt(f"{quoted(own.text)} cannot be read as the result")
+            return
+        with suppress(NothingParsed):
+            shown, value = parse_data(text), self._messages.contents.value(step)
+            changes = differences(decode_strings(shown), decode_strings(value))
+            if value is not None and changes is not None:
+                self.changed += [Finding(own.step, now, was) for now, was in changes]
+                return
+            if value is not None and not are_parts(shown, value, self._table.says_value):
+                self._doubt(f"{quoted(own.text)} has values in other places")
+        reading = self._messages.reading(text)
+        for record in reading.all_records[: len(reading.all_records) - len(reading.of_lines)]:
+            self._compare(record)
+        yield from self._outside_lines(reading.outside_data.split("\n"))
+
+    def _outside_lines(self, lines: Sequence[str]) -> Iterator[str]:
+        """Compare the records in lines with keys; yield the words outside of them. A line that is
+        the name of a record, or has it before its keys, names what follows."""
+        group: list[str] = []
+        name = ""
+        for line in lines:
+            pairs, rest = self._pairs_in(line)
+            if pairs and all(map(self._is_constant, pairs)):
+                rest = _OF_ALL.sub("", rest)
+            if rest.casefold() in self._table.records_of_identity:
+                self._compare_lines(group, name)
+                group, name = [line] if pairs else [], rest.casefold()
+            else:
+                group += [line] if pairs else []
+                if _WORD.search(rest):
+                    yield rest if pairs else line
+        self._compare_lines(group, name)
+
+    def _is_constant(self, pair: Pair) -> bool:
+        """True if all records have the same value under a key."""
+        column = self._table.column(pair[0])
+        return len(column) == 1 and same_value(pair[1], next(iter(column)))
+
+    def _pairs_in(self, line: str) -> tuple[list[Pair], str]:
+        """The keys and values in a line, and its words outside of them."""
+        name, colon, rest = line.partition(": ")
+        if colon and name.strip(_SIGNS).casefold() in self._table.records_of_identity:
+            pairs, more = self._pairs_in(rest)
+            return pairs, name.strip(_SIGNS) if not more else f"{name}: {more}"
+        pairs = [pair for it in keyed_records(line, self._table.names) for pair in it.pairs]
+        for part in (part for pair in pairs for part in pair):
+            line = line.replace(part, " ", 1)
+        return pairs, line.strip(_SIGNS)
+
+    def _compare_lines(self, lines: Sequence[str], name: str) -> None:
+        records = keyed_records("\n".join(lines), self._table.names)
+        for record in records:
+            outer = (text for at in record.around for text in records[at].texts)
+            around = frozenset(map(str.casefold, filter(None, (name, *outer))))
+            self._compare(TextRecord((*record.pairs,), around, around, record.name))
+
+    def _compare(self, record: TextRecord) -> None:
+        """Compare the fields of a record with those of the record that agrees with it most."""
+        table = self._table
+        pairs = [pair for pair in record.pairs if pair[1].strip(" .…") and pair[0]]
+        known = [pair for pair in pairs if table.has_key(pair[0])]
+        best = table.best_records(known, record.around) if known else []
+        fitting = [n for n in best[:_MOST_RECORDS] if not self._differing(n, known)]
+        number = next(iter(fitting or best), -1)
+        differing = self._differing(number, known) if number >= 0 else known
+        if 2 * len(differing) > len(known):
+            self._doubt(f"{quoted(': '.join(differing[0]))} is in no record of the result")
+            return
+        for key, text in differing:
+            values = table.values([number], key)
+            was = next(iter(values), "")
+            if values and text not in _EMPTY_SIGNS and _is_of_kind(text, values):
+                self.changed.append(Finding(self._own.step, f"{key}: {text}", f"{key}: {was}"))
+            else:
+                self._doubt(f"{quoted(f'{key}: {text}')} is not in its record")
+        shown = {plain_key(key) for key, _ in known}
+        for key, text in pairs:
+            if not table.has_key(key):
+                self._read_unknown(key, text, number, shown)
+
+    def _differing(self, number: int, pairs: Sequence[Pair]) -> list[Pair]:
+        """The pairs that a record, or one around it, does not have."""
+        return [
+            (key, text)
+            for key, text in pairs
+            if not any(same_value(text, value) for value in self._table.values([number], key))
+        ]
+
+    def _read_unknown(self, key: str, text: str, number: int, shown: Collection[str]) -> None:
+        """Read a value under a key that the result does not have: the value of a field that the
+        record would lack was renamed, any other is stated."""
+        others = self._table.pairs(number) if number >= 0 else ()
+        was = next(
+            (
+                f"{other}: {value}"
+                for other, value in others
+                if plain_key(other) not in shown and same_value(text, value) and value.strip()
+            ),
+            "",
+        )
+        if was:
+            self.changed.append(Finding(self._own.step, f"{key}: {text}", was))
+        else:
+            self.own.append(f"{key}: {text}")
+
+
+def _is_of_kind(text: str, values: Collection[str]) -> bool:
+    """True if a value is of the kind of one of others, or says that there is none."""
+    return kind_of(text) in {"nothing", *map(kind_of, values)}
+
+
+def own_lines(own: OwnText) -> list[str]:
+    """The words of a text that no message has: of one that shows a result those besides it."""
+    if not isinstance(own, RewrittenResult):
+        return own.new_lines
+    unsaid = own.session.mentions.unsaid
+    return [part for line in shown_of(own).own for part in unsaid(line)]

@@ -1,0 +1,240 @@
+"""The lines of a result: their places, and the lines of another text that show them."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from html import unescape
+from itertools import pairwise
+from typing import NamedTuple
+
+from ..model import grouped
+from .line_notes import without_number
+from .line_words import DENIAL, MOST_WORDS, is_short, undenied, words_of_line
+from .omissions import notice_at, omission_in
+from .quantities import kind_of, same_value
+
+_RUN = re.compile(r"([^\w\s])\1{3,}")
+_NAME_IN_BRACKETS = re.compile(r"<([\w .-]+)>")
+_TIMES = re.compile(r"\[(\d{1,9}) times\]$")
+"""Matches the number of equal lines for which one stands."""
+
+_BULLET = re.compile(r"[-*•] +")
+_HEADING = re.compile(
+    r"#+ |\[[^\]]*\]$|(?:=+|-+|\*+) \S.* (?:=+|-+|\*+)$|<[^/<>]+>$|.*:$|[A-Z][A-Z0-9 _/&-]{2,}$"
+)
+"""Matches a line that says what the lines below it are about."""
+
+_SURE_CHARS = 8
+"""The fewest characters with which a line begins by no accident."""
+
+_MOST_WORDS = 40
+"""A longer line is not compared word by word."""
+
+_DENIES = re.compile(r"\b(?:cannot|never|not?|un|without)\b|n['’]t\b|!(?=[\w(])", re.IGNORECASE)
+
+
+class LinesShown(NamedTuple):
+    """What a text shows of a result: the numbers of its lines, the text's own lines, the first line
+    that stands elsewhere, and the first one below another heading; "" without one.
+    """
+
+    numbers: list[int]
+    own: list[str]
+    moved: str = ""
+    misplaced: str = ""
+
+
+class ResultLines:
+    """The lines of a text result without blank ones, to find them in another text. Blanks, line
+    numbers and bullets in front of a line make no difference. Linear in the result.
+
+    >>> lines = ResultLines("ok\\nwall W1 is 12.5 mm thick\\nwall W2 is not painted\\nend")
+    >>> lines.shown(["1: ok", "- wall W2 is not  painted", "2 of 4", "end"])
+    LinesShown(numbers=[0, 2, 3], own=['2 of 4'], moved='', misplaced='')
+    >>> lines.shown(["end", "ok"]).moved
+    'ok'
+    """
+
+    def __init__(self, text: str) -> None:
+        self.texts: list[str] = []
+        self._indents: list[int] = []
+        self._begins: list[bool] = []  # True below a blank line
+        is_below_blank = True
+        for line in text.split("\n"):
+            if words := _folded(line):
+                self.texts.append(words)
+                self._indents.append(len(line) - len(line.lstrip()))
+                self._begins.append(is_below_blank)
+            is_below_blank = not words
+
+    @cached_property
+    def _numbers(self) -> dict[str, list[int]]:
+        return grouped((line, number) for number, line in enumerate(self.texts))
+
+    @cached_property
+    def _by_words(self) -> dict[str, list[int]]:
+        """The numbers of the lines by their words, without the signs of a layout."""
+        by_words = grouped((_words(line), number) for number, line in enumerate(self.texts))
+        return {words: numbers for words, numbers in by_words.items() if words}
+
+    @cached_property
+    def _sorted(self) -> list[str]:
+        return sorted(self._numbers)
+
+    @cached_property
+    def _may_be_changes(self) -> bool:
+        """True if the lines may have the signs of added and removed ones."""
+        return any(line[:1] in ("+", "-") for line in self.texts)
+
+    def shown(self, lines: Sequence[str]) -> LinesShown:
+        """What some lines show.
+
+        >>> lines = ResultLines("Open:\\n  door A\\n  door B\\nShut:\\n  door C")
+        >>> shown = (["Open:", "door C"], ["Open:", "[2 left out]", "door C"], ["Open:", "door B", "Shut:", "door C"])
+        >>> [lines.shown(text).misplaced for text in shown]
+        ['door C', '', '']
+        """
+        own: list[str] = []
+        places: list[tuple[int, int]] = []
+        moved, last = "", -1
+        for at, line in enumerate(lines):
+            times = _TIMES.search(line)
+            words, many = (line[: times.start()], int(times[1])) if times else (line, 1)
+            numbers = self._numbers_of(words) if words.strip() else ()
+            later = numbers[bisect_right(numbers, last) :]
+            first = next((it for it in later if self._are_alike(it, it + many)), -1)
+            if first >= 0:
+                last = first + many - 1
+                places += [(at, number) for number in range(first, last + 1)]
+            elif numbers:
+                moved = moved or line.strip()
+            elif line.strip():
+                own.append(line)
+        return LinesShown([number for _, number in places], own, moved, self._misplaced(places))
+
+    def _numbers_of(self, line: str) -> Sequence[int]:
+        """The numbers of the lines that a line shows, perhaps cut at a mark of omission."""
+        words = _folded(line)
+        ways = [words, _folded(without_number(line))]
+        if not self._may_be_changes:
+            ways += [_BULLET.sub("", way, count=1) for way in ways]
+        ways = [*dict.fromkeys(ways)]
+        found = next(filter(None, map(self._numbers.get, ways)), None)
+        found = found or next(filter(None, map(self._by_words.get, map(_words, ways))), None)
+        if found:
+            return found
+        begun = words[: notice_at(words)].rstrip() if omission_in(words, "") else ""
+        first = bisect_left(self._sorted, begun) if len(begun) >= _SURE_CHARS else len(self.texts)
+        line = next(iter(self._sorted[first : first + 1]), "")
+        return self._numbers[line] if line.startswith(begun) and line else ()
+
+    def has(self, line: str) -> bool:
+        """True if the result has a line, or most of it in front of a mark of omission."""
+        return bool(self._numbers_of(line))
+
+    def _are_alike(self, start: int, end: int) -> bool:
+        return end == start + 1 or (end <= len(self.texts) and len({*self.texts[start:end]}) == 1)
+
+    def _misplaced(self, places: Sequence[tuple[int, int]]) -> str:
+        """The first line that a text shows behind one with another heading, without its own heading,
+        and without a line in between, blank or of the text's own; "" without one. `places` are those
+        of lines in the text, with their numbers."""
+        known = {number for _, number in places}
+        for (at, number), (after, below) in pairwise(places):
+            is_marked = after > at + 1 or below <= number + 1
+            heading = self._above[below]
+            if not is_marked and heading not in known and heading not in (-1, self._above[number]):
+                return self.texts[below]
+        return ""
+
+    def missing(self, shown: LinesShown) -> list[str]:
+        """The lines that are not shown."""
+        numbers = {*shown.numbers}
+        return [line for number, line in enumerate(self.texts) if number not in numbers]
+
+    @cached_property
+    def _above(self) -> list[int]:
+        """By line the number of the line that says what it is about: a heading, a line that is
+        indented less, or the first line of its paragraph; -1 without one."""
+        above: list[int] = []
+        stack: list[int] = []
+        first = -1
+        for number, begins in enumerate(self._begins):
+            is_heading = _HEADING.match(self.texts[number]) is not None
+            first = -1 if begins or is_heading else first
+            while stack and not self._leads(stack[-1], number):
+                stack.pop()
+            above.append(stack[-1] if stack else first)
+            first = number if begins and not is_heading else first
+            stack.append(number)
+        return above
+
+    def _leads(self, number: int, below: int) -> bool:
+        """True if a line says what a line below it is about."""
+        if self._indents[number] != self._indents[below]:
+            return self._indents[number] < self._indents[below]
+        of_both = (_HEADING.match(self.texts[it]) is not None for it in (number, below))
+        return [*of_both] == [True, False]
+
+    def altered(self, line: str) -> str:
+        """The line of the result that a line shows with one other word, or with a denial more or
+        less; "" without one. A cut word, or a number in another spelling, is the same word.
+
+        >>> lines = ResultLines("wall W1 is 12.5 mm thick\\nwall W2 is not painted")
+        >>> [lines.altered(text) for text in ("wall W1 is 12.5 m thick", "wall W1 is 12.50 mm thick", "wall W2 is painted")]
+        ['wall W1 is 12.5 mm thick', '', 'wall W2 is not painted']
+        """
+        words = words_of_line(_folded(without_number(line)))
+        if is_short(words) or len(words) > _MOST_WORDS or omission_in(line, ""):
+            return ""
+        others = (it for key in _with_holes(words) for it in self._by_rest.get(key, ()))
+        for number, at in others:
+            original = self._words[number][at]
+            place = words[at]
+            if same_value(place, original) or DENIAL.fullmatch(place):
+                return ""
+            if kind_of(place) == kind_of(original):
+                return self.texts[number]
+        is_denied = _DENIES.search(line) is not None
+        denied = self._by_undenied.get(undenied(line), ())
+        return next((text for text in denied if bool(_DENIES.search(text)) != is_denied), "")
+
+    @cached_property
+    def _words(self) -> list[list[str]]:
+        return [words_of_line(line)[: _MOST_WORDS + 1] for line in self.texts]
+
+    @cached_property
+    def _by_rest(self) -> dict[str, list[tuple[int, int]]]:
+        """The lines by their words without one of them, each with the place of that."""
+        return grouped(
+            (key, (number, at))
+            for number, words in enumerate(self._words)
+            if not is_short(words) and len(words) <= _MOST_WORDS
+            for at, key in enumerate(_with_holes(words))
+        )
+
+    @cached_property
+    def _by_undenied(self) -> dict[str, list[str]]:
+        lines = (line for line in self._numbers if not is_short(words_of_line(line)))
+        return grouped((undenied(line), line) for line in lines)
+
+
+def _folded(line: str) -> str:
+    """A line with blanks and runs of the same sign in one length."""
+    line = unescape(line) if "&" in line else line
+    return _RUN.sub(r"\1\1\1", " ".join(line.split()))
+
+
+def _words(line: str) -> str:
+    """The words of a line, without equals signs and brackets around names."""
+    words = words_of_line(_NAME_IN_BRACKETS.sub(r"\1 ", line))
+    return " ".join(word for word in words if word.strip("=")) if len(words) <= MOST_WORDS else line
+
+
+def _with_holes(words: Sequence[str]) -> Iterator[str]:
+    """Yield some words without each one of them."""
+    for at in range(len(words)):
+        yield " ".join((*words[:at], "\n", *words[at + 1 :]))
