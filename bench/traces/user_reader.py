@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,11 +14,11 @@ import msgspec
 from ..model import Trace
 from ..model.errors import BenchError, TraceError, debugged, one_line, raised_at
 from ..plugins.loader import compile_from_source
-from ..plugins.registry import build
+from ..plugins.registry import build, entries
 from ..plugins.worker import Child, NoAnswer
 from .documents import Document
-from .lines import decode_trace, encode_trace
-from .reader import Confidence, NoReader, PartOf
+from .lines import encode_trace
+from .reader import Confidence, NoReader, PartOf, Reader
 
 if TYPE_CHECKING:
     from ..plugins.child import Link
@@ -27,10 +27,10 @@ _Act = Literal["open", "sniff", "read"]
 
 
 class _Answer(msgspec.Struct, frozen=True):
-    """A reader's answer about a file: its confidence, its traces as lines of JSON, or an error."""
+    """A reader's answer about a file: its confidence, its traces as a native file, or an error."""
 
     confidence: int = 0
-    traces: tuple[bytes, ...] = ()
+    traces: bytes = b""
     error: str = ""
     is_part: bool = False
 
@@ -40,10 +40,10 @@ class UserReader:
     in a separate session. Raises NoReader."""
 
     def __init__(self, spec: str, base: Path) -> None:
-        self._spec, self._base = spec, base
+        self._about = spec, base
         self._child = Child(functools.partial(_prepare, spec, base))
         try:
-            self._ask("open", Document(Path(), ""))
+            self._ask("open", Document(Path(), f"reader {spec}"))
         except TraceError as error:
             self.close()
             raise NoReader(str(error)) from None
@@ -52,9 +52,12 @@ class UserReader:
         """The reader's confidence that a file is in its format."""
         return Confidence(self._ask("sniff", document).confidence)
 
-    def read(self, document: Document) -> Sequence[Trace]:
+    def read(self, document: Document) -> Iterable[Trace]:
         """The traces of a file, each checked."""
-        return list(map(decode_trace, self._ask("read", document).traces))
+        answered = Document(document.path, document.name)
+        answered.disk_bytes = self._ask("read", document).traces
+        native: Reader = entries("reader")["native"].target()
+        return native.read(answered) if answered.disk_bytes else ()
 
     def close(self) -> None:
         """End its process."""
@@ -63,11 +66,11 @@ class UserReader:
     def _ask(self, act: _Act, document: Document) -> _Answer:
         about = (document.path, document.name, document.below, tuple(document.beside))
         try:
-            with self._child.session(_file_answer, act, about, self._spec, self._base) as session:
+            with self._child.session(_file_answer, act, about, *self._about) as session:
                 answer = msgspec.msgpack.decode(session.ask(), type=_Answer)
         except (NoAnswer, msgspec.DecodeError, UnicodeDecodeError) as error:
             why = str(error) if isinstance(error, NoAnswer) else "it spoilt its process"
-            raise _failure(act, document, self._spec, why) from None
+            raise _failure(act, document, self._about[0], why) from None
         if answer.error:
             raise (PartOf if answer.is_part else TraceError)(answer.error)
         return answer
@@ -114,17 +117,11 @@ def _answer(act: _Act, document: Document, spec: str, base: Path) -> _Answer:
     if act == "sniff":
         return _Answer(confidence=Confidence(reader.sniff(document)))
     if act == "read":
-        return _Answer(traces=tuple(_lines_of(trace, document) for trace in reader.read(document)))
+        traces = list(reader.read(document))
+        if other := [trace for trace in traces if not isinstance(trace, Trace)]:
+            raise TypeError(f"`read` gave a {type(other[0]).__name__}, expected a Trace")
+        return _Answer(traces=b"".join(map(encode_trace, traces)))
     if not all(callable(getattr(reader, name, None)) for name in ("sniff", "read")):
         methods = "`sniff(document)` and `read(document)`"
         raise TraceError(f"{spec}: is no reader — name a class with {methods}")
     return _Answer()
-
-
-def _lines_of(trace: Any, document: Document) -> bytes:
-    if not isinstance(trace, Trace):
-        raise TypeError(f"`read` gave a {type(trace).__name__}, expected a Trace")
-    lines = encode_trace(trace)
-    for line in lines.splitlines():
-        document.decode(line)
-    return lines

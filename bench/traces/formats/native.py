@@ -16,7 +16,7 @@ from ...files.writing import write_together
 from ...model import SCHEMA_VERSION, AnyStep, Trace
 from ...model.errors import one_line
 from .. import Document, Traces, register
-from ..lines import KEY, Header, encode_trace as encode_trace, trace_of
+from ..lines import FIELDS, KEY, Header, encode_trace as encode_trace
 from ..values import Unread, as_dict
 from . import Format
 
@@ -76,8 +76,6 @@ class _Run:
             what = f"{what} — write the trace again with this version of bench"
             raise document.fail(what, line=number, path=f"$.{KEY}")
         self.header: Header = self._typed(number, value, Header, _HEADER)
-        if not self.header.id:
-            raise document.fail("expected a name, got an empty one", line=number, path="$.id")
 
     def add(self, number: int, value: Any) -> None:
         """Add the step on a line."""
@@ -94,8 +92,8 @@ class _Run:
     def trace(self) -> Trace:
         """The trace, with the counts of what was left out of its lines."""
         self.unread.add_all(self.header.left_out)
-        header = msgspec.structs.replace(self.header, left_out=self.unread.counts)
-        return trace_of(header, self.steps)
+        about = {field: getattr(self.header, field) for field in FIELDS}
+        return Trace(steps=tuple(self.steps), **{**about, "left_out": self.unread.counts})
 
     def _typed(self, number: int, value: Any, kind: Any, members: Set[str] | None) -> Any:
         if members is not None and not value.keys() <= members:
