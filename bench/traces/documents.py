@@ -49,7 +49,6 @@ class Document:
         self.beside = beside
         self.name = path.as_posix() if name is None else name
         self.below = path.name if below is None else below
-        self._mended = set[int]()  # the numbers of lines with bytes that are not UTF-8
 
     def fail(self, what: str, *, line: int | None = None, path: str = "") -> TraceError:
         """An error that names this file, the line and the path in the value: `runs/a.jsonl:41
@@ -66,12 +65,8 @@ class Document:
             elsewhere = f", looked for {self.path}" if self.path.as_posix() != self.name else ""
             hint = nearest_file(self.path) or f" — check the path{elsewhere}"
             raise self.fail(f"no such file{hint}") from None
-        except IsADirectoryError:
-            raise self.fail("is a folder, not a file") from None
-        except ValueError:  # a null character
-            raise self.fail("is no path of a file") from None
-        except OSError as error:
-            why = f"cannot be read: {error.strerror or error}"
+        except (OSError, ValueError) as error:  # one of a null character in the path
+            why = f"cannot be read: {getattr(error, 'strerror', None) or error}"
             raise self.fail(f"{why} — check the file and its permissions") from None
 
     @functools.cached_property
@@ -140,12 +135,7 @@ class Document:
         try:
             return self.decode(line, number)
         except TraceError as error:
-            mended = line.decode("utf-8", "replace").encode()
-            value = error if mended == line else self._value_of(number, mended)
-            if isinstance(value, TraceError):
-                return error
-            self._mended.add(number)
-            return value
+            return error
 
     @functools.cached_property
     def json(self) -> Any:
@@ -186,7 +176,7 @@ class Document:
 
     def values(self, most: int | None = None) -> Iterator[Any]:
         """The values of a JSON Lines file, at most `most`, with a TraceError for a line that is not
-        JSON, and U+FFFD for bytes that are not UTF-8; of another file the members of its list, or its one value. Raises TraceError if the
+        JSON; of another file the members of its list, or its one value. Raises TraceError if the
         file cannot be read."""
         if self.is_json_lines or self.problem is not None:
             yield from itertools.starmap(self._value_of, itertools.islice(self.lines(), most))
@@ -200,7 +190,6 @@ class Document:
         broken = [at for at, value in enumerate(values) if isinstance(value, TraceError)]
         if self.problem is not None and len(values) - len(broken) == 0:
             raise self.problem
-        unread.add("line with a byte that is not UTF-8, read as U+FFFD", len(self._mended))
         half = bool(broken) and broken[-1] == len(values) - 1
         unread.add("half-written last line", half)
         unread.add("line that is not JSON", len(broken) - half)

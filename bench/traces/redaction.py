@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import json
 import re
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -90,15 +89,14 @@ class Redactor:
         """The places of secrets in a field's text, with kinds; of two that overlap the first."""
         head = f"{name}: " if name else ""
         spans: list[tuple[int, int, str]] = []
+        taken = bytearray(len(text))
         for start, end, kind in self._matches(head + text):
             first, last = start - len(head), end - len(head)
-            at = bisect_left(spans, (first, last, kind))
-            overlaps = any(end_before > first for _, end_before, _ in spans[at - 1 : at])
-            overlaps = overlaps or any(last > next_start for next_start, _, _ in spans[at : at + 1])
-            if first >= 0 and not overlaps:
-                spans.insert(at, (first, last, kind))
+            if first >= 0 and not any(taken[first:last]):
+                taken[first:last] = b"\1" * (last - first)
+                spans.append((first, last, kind))
         named = len(text) >= 4 and SECRET_NAMES.fullmatch(name) and is_literal(text)
-        return spans or ([(0, len(text), "assigned")] if named else [])
+        return sorted(spans) or ([(0, len(text), "assigned")] if named else [])
 
     def _matches(self, text: str) -> Iterator[tuple[int, int, str]]:
         lowered = text.lower()
@@ -214,25 +212,14 @@ def _rewritten(value: Any, change: _Change, name: str = "") -> Any:
     return value
 
 
-class _Again(str):
-    """A key that its object has again further on: equal to itself alone, so that both stay."""
-
-    __slots__ = ()
-    __hash__ = object.__hash__
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-
 def _object(members: list[tuple[str, Any]]) -> dict[str, Any]:
-    last = {key: at for at, (key, _) in enumerate(members)}
-    return {
-        key if last[key] == at else _Again(key): value for at, (key, value) in enumerate(members)
-    }
+    if len(value := dict(members)) < len(members):
+        raise ValueError("a key twice: its values could not be found again in the text")
+    return value
 
 
 def _json_in(text: str) -> Any:
-    """The mapping, list or string in a text that is JSON; else None."""
+    """The mapping, list or string in a text that is JSON; else None, as for one with a key twice."""
     try:
         opens = text.lstrip()[:1] in ("{", "[", '"')
         value = json.loads(text, object_pairs_hook=_object) if opens else None

@@ -6,16 +6,15 @@ unreadable.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from datetime import UTC, datetime
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
 import msgspec
 
 from ..model import too_deep
 from ..model.errors import one_line
 
-_T = TypeVar("_T")
 Fields = dict[str, Any]
 """An object of JSON."""
 _STARTS = ("startTime", "start_time", "startedDateTime", "requestedAt", "started_at", "timestamp",
@@ -157,24 +156,6 @@ class Unread:
         for key, member in value.items():
             if key not in known and member not in (None, False, "", [], {}):
                 self.add(f"{one_line(key)[:40]!r} of {where}")
-
-
-def once(items: Iterable[_T], id_of: Callable[[_T], str], unread: Unread) -> list[_T]:
-    """The items without exact repetitions of one with the same id, which are counted; an item
-    whose id is `""` stays.
-
-    >>> once(["a1", "b", "a1", "a2"], lambda item: item[0], unread := Unread()), unread.counts
-    (['a1', 'b', 'a2'], {'record that the file has twice': 1})
-    """
-    first: dict[str, _T] = {}
-    kept: list[_T] = []
-    for item in items:
-        if (name := id_of(item)) and name in first and first[name] == item:
-            unread.add("record that the file has twice")
-            continue
-        first.setdefault(name, item)
-        kept.append(item)
-    return kept
 
 
 Kinds = Mapping[str, type]

@@ -49,7 +49,7 @@ def test_an_error_has_its_line_number(tmp_path: Path, data: bytes, message: str)
 
 
 def test_a_folder_or_a_missing_path_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(TraceError, match="is a folder"):
+    with pytest.raises(TraceError, match="Is a directory"):
         _ = Document(tmp_path).data
     with pytest.raises(TraceError, match="no such file"):
         _ = Document(tmp_path / "gone").data

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 
 from ..steps import ReadMessage, Steps
-from ..values import Fields, Unread, as_dict, as_list, first_of, number, once, start_and_end, text
+from ..values import Fields, Unread, as_dict, as_list, first_of, number, start_and_end, text
 from . import exchange
 from .prompts import Prompts, Thread
 
@@ -30,16 +30,11 @@ class _Call:
         nothing = all(self.request.get(key) is None for key in _INPUTS)
         self.unread.add("request whose input is not recorded", nothing)
 
-    def __eq__(self, other: object) -> bool:
-        own = (self.request, self.response)
-        return isinstance(other, _Call) and own == (other.request, other.response)
-
 
 def runs_of(records: list[Fields], unread: Unread) -> list[Steps]:
     """The runs in a log's records, in the order of their times: one per session where calls share
     one, else one per growing conversation. Records that are not calls are counted."""
-    every = [call for call in map(_Call, records) if call.answer]
-    calls = once(every, lambda call: call.id, unread)
+    calls = [call for call in map(_Call, records) if call.answer]
     if all(call.asked is not None for call in calls):
         calls.sort(key=lambda call: call.asked or 0.0)
     shared = Counter(call.session for call in calls)
@@ -55,8 +50,7 @@ def runs_of(records: list[Fields], unread: Unread) -> list[Steps]:
         unread_in[name] |= Counter(call.unread.counts)
     for counts in unread_in.values():
         unread.add_all(counts)
-    skipped = len(records) - len(every)
-    unread.add("request that is no model call, or has no answer", skipped)
+    unread.add("request that is no model call, or has no answer", len(records) - len(calls))
     return [run for session in sessions.values() for run in session.runs()]
 
 

@@ -15,7 +15,6 @@ from ..values import (
     as_dict,
     as_id,
     first_of,
-    once,
     start_and_end,
     text,
 )
@@ -98,7 +97,6 @@ class Tree(Prompts):
 
     def __init__(self, tree: list[Span]) -> None:
         super().__init__()
-        tree = once(tree, lambda span: span.id, self.unread)
         self.nodes = {span.node for span in tree if span.node} | {"__end__"}
         parents = {span.id: span.parent for span in tree}
         agents = {span.id: span.agent for span in tree}
