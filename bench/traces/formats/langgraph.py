@@ -155,8 +155,8 @@ class _Graph(Prompts):
 # msgpack (module, class, fields); they are read as LangChain dumps them, no code is imported.
 
 _MAGIC = "SQLite format 3\x00"
-_ARGUMENTS, _FIELDS = (0, 1, 3), (2, 4, 5)
-"""Codes of objects that were packed as the arguments they are made of, and as their fields."""
+_FIELDS = (2, 4, 5)
+"""Codes of objects that were packed as their fields."""
 
 
 def _saved_states(document: Document, unread: Unread, most: int = -1) -> list[Fields]:
@@ -203,9 +203,7 @@ def _object(code: int, data: memoryview) -> Any:
     if not isinstance(packed, list) or len(packed) < 3:
         return packed
     module, name, fields = packed[:3]
-    if code in _FIELDS and isinstance(fields, dict):
-        path = [*str(module).split("."), str(name)]
-        return {"lc": 1, "type": "constructor", "id": path, "kwargs": fields}
-    if code in _ARGUMENTS:
-        return fields[0] if isinstance(fields, list) and len(fields) == 1 else fields
-    return f"{module}.{name}"
+    if code not in _FIELDS or not isinstance(fields, dict):
+        return fields  # the arguments that it is made of
+    path = [*str(module).split("."), str(name)]
+    return {"lc": 1, "type": "constructor", "id": path, "kwargs": fields}

@@ -90,17 +90,7 @@ class _Session(Steps):
     def _user(self, info: Fields, pieces: list[Fields], time: float | None) -> None:
         if info.get("system"):
             self.add_message(ReadMessage("system", info["system"]), time=time)
-        blocks = Blocks()
-        for piece in pieces:
-            kind = piece.get("type")
-            if kind == "text" and piece.get("ignored") is not True:
-                blocks.texts.append(piece.get("text", ""))
-            elif kind == "file" and piece.get("mime") not in _TEXT_FILES:
-                blocks.other.append(PICTURE)
-            elif kind in _SENT:
-                blocks.texts.append(_SENT[kind])
-            elif kind not in ("text", "file", *_NOT_IN_PROMPTS):
-                self.unread.kind("part", kind)
+        blocks = self._blocks(pieces)
         if blocks.has_content:
             index = self.add_message(blocks.message("user"), time=time)
             asks = any(piece.get("type") == "compaction" for piece in pieces)
@@ -113,30 +103,36 @@ class _Session(Steps):
             end = next((piece for piece in call if piece.get("type") == "step-finish"), {})
             self.cost_usd += end.get("cost", alone.get("cost")) or 0
             usage = _usage(end.get("tokens") or alone.get("tokens") or {}, self.unread)
-            self._turn(call, time, model=info.get("modelID"), usage=usage)
+            turn = self._blocks(call).answer(model=info.get("modelID"), usage=usage)
+            self.add_message(turn, time=time)
+            for piece in call:
+                if piece.get("type") == "tool":
+                    self._result(piece.get("callID", ""), piece.get("state"))
         if info.get("summary") is True and self.asked is not None:
             self.add(ContextReset, t=time, kept=tuple(range(self.asked, self.index)))
             self.asked = None
 
-    def _turn(self, pieces: list[Fields], time: float | None, **about: Any) -> None:
-        blocks, results = Blocks(), list[tuple[str, Fields]]()
+    def _blocks(self, pieces: list[Fields]) -> Blocks:
+        """The parts of a message that its prompts or the answer have."""
+        blocks = Blocks()
         for piece in pieces:
             kind = piece.get("type")
-            if kind in ("text", "reasoning"):
+            if kind in ("text", "reasoning") and piece.get("ignored") is not True:
                 blocks.add(piece, self.unread)
             elif kind == "tool":
-                state = fields_of(piece.get("state"), _STATE, self.unread)
-                call_id = piece.get("callID") or f"call{self.index}.{len(results)}"
-                name = piece.get("tool", "unknown")
-                blocks.calls.append(ToolCall(id=call_id, name=name, arguments=state.get("input")))
-                results.append((call_id, state))
-            elif kind not in _NOT_IN_PROMPTS:
+                given, name = as_dict(piece, "state").get("input"), piece.get("tool", "unknown")
+                call = ToolCall(id=piece.get("callID", ""), name=name, arguments=given)
+                blocks.calls.append(call)
+            elif kind == "file" and piece.get("mime") not in _TEXT_FILES:
+                blocks.other.append(PICTURE)
+            elif kind in _SENT:
+                blocks.texts.append(_SENT[kind])
+            elif kind not in ("text", "file", *_NOT_IN_PROMPTS):
                 self.unread.kind("part", kind)
-        self.add_message(blocks.answer(**about), time=time)
-        for call_id, state in results:
-            self._result(call_id, state)
+        return blocks
 
-    def _result(self, call_id: str, state: Fields) -> None:
+    def _result(self, call_id: str, given: Any) -> None:
+        state = fields_of(given, _STATE, self.unread)
         times = fields_of(state.get("time"), _TIMES, self.unread)
         failed = state.get("status") != "completed"
         seen = (state.get("error") or _INTERRUPTED) if failed else state.get("output", "")

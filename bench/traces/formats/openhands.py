@@ -216,8 +216,6 @@ class _Log(Steps):
         folder = text(observation.get("full_output_save_dir")) if tool else None
         clips = [clipped(one, limit, folder, tool) for one in texts]
         more = self._blocks(event.get("extended_content")).texts
-        if screenshot := text(observation.get("screenshot_data")):
-            blocks.add({"type": "image", "data": screenshot}, self.unread)
         ran = ToolRun(
             # without the terminal's marks of pasting
             data=data_of(output.replace("\x1b[?2004l", "").replace("\x1b[?2004h", "")),
@@ -298,9 +296,6 @@ class _Log(Steps):
     def _definition(self, tool: Fields) -> Fields:
         if "function" in tool:
             return tool
-        if given := as_dict(tool, "mcp_tool"):
-            described = {key: given.get(key) for key in ("name", "description")}
-            return {**described, "parameters": given.get("inputSchema")}
         self.unread.add("parameters of a tool's definition, which were not recorded")
         name = text(tool.get("title")) or text(tool.get("kind")) or "tool"
         return {"name": name, "description": tool.get("description")}

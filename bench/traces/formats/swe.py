@@ -17,8 +17,6 @@ from ..steps import ReadMessage, Steps, ToolRun
 from ..values import Kinds, Unread, as_dict, dicts, fields_of, number, strict_json, text
 from . import Format
 
-_FORMATS = (None, "mini-swe-agent-1", "mini-swe-agent-1.1")
-
 
 @register("reader", "swe")
 class Swe(Format):
@@ -64,8 +62,6 @@ class Swe(Format):
         if not isinstance(listed, list):
             return [_History(fields, case_id(document.path.name))]
         steps = _MiniRun(as_dict(fields, "info"), listed)
-        if fields.get("trajectory_format") not in _FORMATS:
-            steps.unread.kind("trajectory", fields["trajectory_format"])
         path = document.path.with_name("result.json")
         graded = as_dict(Document(path).json) if document.path != path and path.is_file() else {}
         steps.labels["task"] = text(fields.get("instance_id")) or text(graded.get("task"))
