@@ -8,9 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
-from ...model import ContextReset, ModelTurn, ToolCall
+from ...model import ContextReset, ToolCall
 from .. import Document, Fields, PartOf, register
 from ..intakes.content import Blocks, call_in
 from ..intakes.exchange import answers_of
@@ -25,7 +23,7 @@ _FRAME = {*_LISTS, "instance_id", "test_result", "error", "git_patch", "metrics"
           "next_page_id"}  # fmt: skip
 _STATE = {"execution_status", "stats", "agent", "workspace"}
 _EVENT_FILE = re.compile(r"event[-_](\d{5,})[-_].+\.json$")
-_SILENT = {"CondensationRequest", "PauseEvent", "InterruptEvent", "HookExecutionEvent", "StreamingDeltaEvent",
+_SILENT = {"CondensationRequest", "ConversationStateUpdateEvent", "PauseEvent", "InterruptEvent", "HookExecutionEvent", "StreamingDeltaEvent",
            "LLMCompletionLogEvent", "TokenEvent", "ConversationErrorEvent", "change_agent_state", "agent_state_changed", "null"}  # fmt: skip
 """Events that no prompt shows: bookkeeping, and answers in pieces before the complete one."""
 _KNOWN = {"kind", "id", "timestamp", "parent_id", "system_prompt", "dynamic_context", "tools", "llm_message",
@@ -96,7 +94,7 @@ def _events_in(value: Fields) -> list[Any] | None:
 
 def _is_event(event: Fields) -> bool:
     acted = {"action", "args"} <= event.keys() or {"observation", "content"} <= event.keys()
-    return acted or str(event.get("kind")) in _OF_SDK
+    return acted or str(event.get("kind")) in _OF_SDK.keys() | _SILENT
 
 
 def _folder_of_events(document: Document, only: Fields) -> tuple[list[Any], Fields]:
@@ -123,24 +121,26 @@ class _Log(Steps):
         self._steps_of: dict[str, range] = {}  # what each event became
         self._forgotten: set[int] = set()  # the steps that condensations left out
         self._answers: dict[str, int] = {}  # the turn that an answer became, by the answer's id
+        self._calls: dict[str, list[ToolCall]] = {}  # of the SDK's answers, by the same
         self._usages: dict[str, Fields] = {}  # by the same
         self._costs: dict[str, float] = {}  # so far, by what models were used for
         self._actions: dict[str, str] = {}  # the call of an action, by the action's id
         events = dicts(listed)
         self.unread.add("event that is no object", len(listed) - len(events))
         for event in events:
-            self._event(event)
+            self._note(event)
         self._note_state(frame)
+        for event in events:
+            self._event(event)
         self.cost_usd = sum(self._costs.values())
-        for answer, usage in self._usages.items():
-            self._set_usage(self._answers.get(answer), usage)
+        unseen = self._usages.keys() - self._answers.keys()
+        self.unread.add("model call that is not in the prompts", len(unseen))
         self.unread.extra_keys({} if frame.keys() >= _STATE else frame, _FRAME, "the file")
         self.id, self.labels["task"] = text(frame.get("id")) or "", as_id(frame.get("instance_id"))
 
     def _event(self, event: Fields) -> None:
         before, time = self.index, time_of(event.get("timestamp"), self.unread)
         self.unread.extra_keys(event, _KNOWN, "an event")
-        self._note_state({"metrics": event.get("llm_metrics")})
         kinds = (text(event.get(key)) for key in ("kind", "action", "observation"))
         kind = next(filter(None, kinds), "")
         if add := _OF_SDK.get(kind) or _of_first_agent(kind, event):
@@ -167,12 +167,11 @@ class _Log(Steps):
             self.add_message(blocks.message("user"), time=time)
 
     def _action(self, event: Fields, time: float | None) -> None:
-        own = {"id": event.get("tool_call_id"), "name": event.get("tool_name")}
-        written = as_dict(event, "tool_call", "function") or as_dict(event, "tool_call")
-        call = call_in({**written, **own}, self.unread)
+        answer = str(event.get("llm_response_id"))
         thought, reasoning = self._blocks(event.get("thought")), self._reasoning(event)
-        turn = thought.message("assistant", calls=(call,), reasoning=reasoning)
-        self._answer(str(event.get("llm_response_id")), event, turn, time)
+        calls = tuple(self._calls[answer])
+        turn = thought.message("assistant", calls=calls, reasoning=reasoning)
+        self._answer(answer, event, turn, time)
 
     def _first_action(self, event: Fields, time: float | None) -> None:
         kind, args = str(event.get("action")), as_dict(event, "args")
@@ -189,15 +188,11 @@ class _Log(Steps):
         self._answer(text(response.get("id")) or own, event, answers[0], time)
 
     def _answer(self, answer: str, event: Fields, turn: ReadMessage, time: float | None) -> None:
-        step = self.steps[self._answers[answer]] if answer in self._answers else None
-        if isinstance(step, ModelTurn):
-            known = {call.id for call in step.tool_calls}
-            calls = tuple(call for call in turn.calls if call.id not in known)
-            self.note_calls(calls)
-            calls = step.tool_calls + calls
-            self.steps[step.index] = msgspec.structs.replace(step, tool_calls=calls)
-        else:
-            self._answers[answer] = self.add_message(turn, time=time)
+        if answer not in self._answers:
+            stated = self._usages.get(answer, {})
+            usage, model = usage_in(stated, self.unread), text(stated.get("model"))
+            known = turn.with_known(usage=usage, model=model)
+            self._answers[answer] = self.add_message(known, time=time)
         index = self._answers[answer]
         self._steps_of[str(event.get("id"))] = range(index, index + 1)
 
@@ -269,8 +264,15 @@ class _Log(Steps):
         kept = paired(self.steps, set(range(self.index)), self._forgotten)
         self.add(ContextReset, t=time, summary=text(fields.get("summary")), kept=kept)
 
-    def _state(self, event: Fields, time: float | None) -> None:
+    def _note(self, event: Fields) -> None:
+        """Note what turns need of later events: the other calls of an answer, and its usage."""
+        if event.get("kind") == "ActionEvent":
+            own = {"id": event.get("tool_call_id"), "name": event.get("tool_name")}
+            written = as_dict(event, "tool_call", "function") or as_dict(event, "tool_call")
+            calls = self._calls.setdefault(str(event.get("llm_response_id")), [])
+            calls.append(call_in({**written, **own}, self.unread))
         key, value = event.get("key"), event.get("value")
+        self._note_state({"metrics": event.get("llm_metrics")})
         self._note_state(as_dict(value) if key == "full_state" else {str(key): value})
 
     def _note_state(self, state: Fields) -> None:
@@ -280,12 +282,6 @@ class _Log(Steps):
                 self._usages[str(usage.get("response_id"))] = usage
             cost = number(as_dict(metrics).get("accumulated_cost"))
             self._costs |= {} if cost is None else {name: float(cost)}
-
-    def _set_usage(self, index: int | None, usage: Fields) -> None:
-        self.unread.add("model call that is not in the prompts", index is None)
-        if index is not None:
-            known = {"usage": usage_in(usage, self.unread), "model": text(usage.get("model"))}
-            self.steps[index] = msgspec.structs.replace(self.steps[index], **known)
 
     def _blocks(self, *contents: Any) -> Blocks:
         blocks = Blocks()
@@ -317,7 +313,6 @@ _OF_SDK: dict[str, _Add] = {
     "UserRejectObservation": _Log._error,
     "AgentErrorEvent": _Log._error,
     "Condensation": _Log._condensation,
-    "ConversationStateUpdateEvent": _Log._state,
 }
 _OF_FIRST: dict[str, _Add] = {"system": _Log._system, "condensation": _Log._condensation}
 
