@@ -6,6 +6,7 @@ unreadable.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Set
 from datetime import UTC, datetime
 from typing import Any, NoReturn
@@ -17,10 +18,12 @@ from ..model.errors import one_line
 
 Fields = dict[str, Any]
 """An object of JSON."""
-_STARTS = ("startTime", "start_time", "startedDateTime", "requestedAt", "started_at", "timestamp",
+_STARTS = ("startTimeUnixNano", "startTime", "start_time", "startedDateTime", "requestedAt", "started_at", "timestamp",
            "created_at", "recorded_at")  # fmt: skip
-_ENDS = ("endTime", "end_time", "receivedAt", "ended_at", "completed_at")
+_ENDS = ("endTimeUnixNano", "endTime", "end_time", "receivedAt", "ended_at", "completed_at")
 _MILLISECONDS = 1e11  # seconds of the year 5138, milliseconds of 1973
+_NANOSECONDS = 1e17  # of 1973
+_DIGITS = re.compile("[0-9]{18,25}")
 
 
 def as_list(value: Any) -> list[Any]:
@@ -189,12 +192,15 @@ def fields_of(value: Any, kinds: Kinds, unread: Unread, where: str = "") -> Fiel
 
 
 def time_of(value: Any, unread: Unread) -> float | None:
-    """A time in seconds since the epoch, from seconds, milliseconds, or a text in ISO 8601 (UTC
-    without a zone). None for null; None and counted for anything else."""
+    """A time in seconds since the epoch, from seconds, milliseconds, nanoseconds (also as a text),
+    or a text in ISO 8601 (UTC without a zone). None for null; None and counted for anything else."""
     if value is None:
         return None
+    if isinstance(value, str) and _DIGITS.fullmatch(value):
+        value = int(value)
     if type(value) in (int, float):
-        return float(value) / 1000 if value > _MILLISECONDS else float(value)
+        parts = 1e9 if value > _NANOSECONDS else 1000 if value > _MILLISECONDS else 1
+        return float(value) / parts
     try:
         read = datetime.fromisoformat(value)
     except (ValueError, TypeError):

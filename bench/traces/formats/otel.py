@@ -5,13 +5,12 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Any
 
 from .. import Document, Fields, register
-from ..intakes.tree import Span, Tree, langchain_in, trees_of
+from ..intakes.tree import Span, Tree, langchain_in, span_of, trees_of
 from ..intakes.usage import usage_in
-from ..values import Unread, as_dict, as_list, dicts, first_of, from_json_text, text, time_of
+from ..values import Unread, as_dict, as_list, dicts, first_of, from_json_text, text
 from . import Format
 
 _CALLS = {"llm", "call_llm", "chat", "text_completion", "generate_content", "completion", "responses",
@@ -78,12 +77,16 @@ def _span(span: _Recorded, unread: Unread) -> Span:
     kind, known = _kind(span), langchain_in(_metadata(span))
     counts = {key: value for key, value in span.attributes.items() if key.startswith(_COUNTS)}
     is_call, model = kind == "call", span.text(*_MODELS)
-    return replace(
-        span.place,
-        kind="chain" if kind in _HOLDERS else kind,
-        name=(span.text(*_NAMES) if kind == "tool" else "") or span.place.name,
-        inputs=_request(span, unread) if is_call else span.first(*_GIVEN),
-        outputs=_response(span, unread) if is_call else _output(span, kind),
+    return span_of(
+        span.record,
+        "chain" if kind in _HOLDERS else kind,
+        _request(span, unread) if is_call else span.first(*_GIVEN),
+        _response(span, unread) if is_call else _output(span, kind),
+        unread,
+        id=_id(first_of(span.record, ("spanId", "span_id"))),
+        parent=_id(first_of(span.record, ("parentSpanId", "parent_span_id", "parent_id"))),
+        name=(span.text(*_NAMES) if kind == "tool" else "") or span.name,
+        error=_error(span.record),
         agent=known["agent"] or _agent_name(span),
         node=known["node"],
         call_id=span.text(*_IDS),
@@ -116,7 +119,7 @@ def _kind(span: _Recorded) -> str:
 def _agent_name(span: _Recorded) -> str:
     named = span.text("gen_ai.agent.name", "agent.name")
     is_agent = span.text("openinference.span.kind") == "AGENT"
-    return named or (span.place.name if is_agent else "")
+    return named or (span.name if is_agent else "")
 
 
 def _metadata(span: _Recorded) -> Fields:
@@ -196,22 +199,11 @@ def _block(part: Fields) -> Fields:
 class _Recorded:
     """One recorded span, decoded. The console exporter puts its ids in a context."""
 
-    def __init__(self, span: Fields, unread: Unread) -> None:
-        ids, status = {**span, **as_dict(span.get("context"))}, as_dict(span.get("status"))
-        details = [_attributes(event.get("attributes")) for event in dicts(span.get("events"))]
-        reasons = [status.get("message"), status.get("description")]
-        reasons += [event.get("exception.message") for event in details]
-        failed = first_of(status, ("code", "status_code")) in _FAILED
-        self.trace = _id(first_of(ids, ("traceId", "trace_id")))
+    def __init__(self, span: Fields) -> None:
+        self.record = {**span, **as_dict(span.get("context"))}
+        self.trace = _id(first_of(self.record, ("traceId", "trace_id")))
+        self.name = text(span.get("name")) or ""
         self.attributes = _attributes(span.get("attributes"))
-        self.place = Span(
-            id=_id(first_of(ids, ("spanId", "span_id"))),
-            parent=_id(first_of(span, ("parentSpanId", "parent_span_id", "parent_id"))),
-            name=text(span.get("name")) or "",
-            start=_time(first_of(span, ("startTimeUnixNano", "start_time")), unread),
-            end=_time(first_of(span, ("endTimeUnixNano", "end_time")), unread),
-            error=next(filter(None, map(text, reasons)), "failed") if failed else None,
-        )
 
     def first(self, *keys: str) -> Any:
         return first_of(self.attributes, keys)
@@ -251,9 +243,9 @@ def _spans_of(values: Iterable[Any], unread: Unread) -> list[_Recorded]:
     lists = (value if isinstance(value, list) else [value] for value in values)
     for record in dicts(list(itertools.chain.from_iterable(lists))):
         printed = [record] if as_dict(record.get("context")) else _inside(record, *_LEVELS)
-        spans += [_Recorded(span, unread) for span in printed]
+        spans += map(_Recorded, printed)
         unread.add("list of log records", len(dicts(record.get("resourceLogs"))))
-    return sorted(spans, key=lambda one: one.place.start or 0.0)
+    return spans
 
 
 def _inside(value: Fields, *levels: tuple[str, ...]) -> Iterator[Fields]:
@@ -287,6 +279,11 @@ def _id(value: Any) -> str:
     return (text(value) or "").removeprefix("0x").lower()
 
 
-def _time(value: Any, unread: Unread) -> float | None:
-    nanos = int(value) if isinstance(value, str) and _DIGITS.fullmatch(value) else value
-    return float(nanos) / 1e9 if type(nanos) in (int, float) else time_of(value, unread)
+def _error(record: Fields) -> str | None:
+    status = as_dict(record.get("status"))
+    if first_of(status, ("code", "status_code")) not in _FAILED:
+        return None
+    details = [_attributes(event.get("attributes")) for event in dicts(record.get("events"))]
+    reasons = [status.get("message"), status.get("description")]
+    reasons += [event.get("exception.message") for event in details]
+    return next(filter(None, map(text, reasons)), "failed")
