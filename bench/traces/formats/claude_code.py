@@ -86,10 +86,8 @@ def _agents(document: Document, session: str) -> dict[str, Document]:
 
 def _refuse_part(document: Document, session: str) -> None:
     folder = document.path.parent
-    levels = len(PurePosixPath(document.below).parts)
-    given = document.path.parents[levels - 1]
     for main in (folder / f"{session}.jsonl", folder.parent.parent / f"{session}.jsonl"):
-        if main != document.path and main.is_relative_to(given) and main.is_file():
+        if main != document.path and main.is_file():
             what = f"is a sub-agent of {main.name}, which is read with it"
             raise PartOf(f"{document.name}: {what} — name that file")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import re
 from collections.abc import Iterable, Set
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -19,8 +18,6 @@ from .. import Document, Traces, register
 from ..lines import FIELDS, KEY, Header, encode_trace as encode_trace
 from ..values import Unread, as_dict
 from . import Format
-
-_PLACE = re.compile(r" - at `(?:key in )?(\$.*?)`$")
 
 
 @register("reader", "native")
@@ -68,9 +65,6 @@ class _Run:
         self.document, self.unread = document, Unread()
         self.steps: list[AnyStep] = []
         version = as_dict(value).get(KEY)
-        if version is None:
-            what = f'expected a header {{"{KEY}": {SCHEMA_VERSION}, "id": …, "source": …}} — not a native trace'
-            raise document.fail(what, line=number)
         if version != SCHEMA_VERSION or isinstance(version, bool):
             what = f"schema {one_line(version)[:40]} is not {SCHEMA_VERSION}"
             what = f"{what} — write the trace again with this version of bench"
@@ -102,10 +96,7 @@ class _Run:
         try:
             return msgspec.convert(value, kind, str_keys=True)
         except msgspec.ValidationError as error:
-            place = _PLACE.search(str(error))
-            what = str(error)[: place.start()] if place else str(error)
-            what = (what[:1].lower() + what[1:]).replace("`", "")
-            raise self.document.fail(what, line=number, path=place[1] if place else "$") from None
+            raise self.document.fail(str(error).replace("`", ""), line=number) from None
         except UnicodeEncodeError:
             what = "a lone surrogate (\\ud800–\\udfff) stands where a number or a name belongs"
             raise self.document.fail(what, line=number) from None

@@ -10,8 +10,6 @@ from ..values import Fields, Unread, as_dict, as_list, first_of, number, start_a
 from . import exchange
 from .prompts import Prompts, Thread
 
-_INPUTS = ("input", "messages", "contents", "prompt", "inputText")
-
 
 class _Call:
     """One model call of a log: its request and response, its answer, and the times of both."""
@@ -27,8 +25,6 @@ class _Call:
         if asked is not None and seconds is not None:  # OpenHands states when it was answered
             asked, answered = asked - seconds, asked
         self.asked, self.answered = asked, answered
-        nothing = all(self.request.get(key) is None for key in _INPUTS)
-        self.unread.add("request whose input is not recorded", nothing)
 
 
 def runs_of(records: list[Fields], unread: Unread) -> list[Steps]:
