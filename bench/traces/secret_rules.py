@@ -5,8 +5,6 @@ A secret without a format, beside an ordinary name, stays: look at what you shar
 
 from __future__ import annotations
 
-import base64
-import json
 import math
 import re
 import tomllib
@@ -98,31 +96,8 @@ def is_literal(text: str) -> bool:
     return is_password(text) and not prose and not name
 
 
-def is_jwt(text: str) -> bool:
-    """True if the first part of a dotted token decodes to the header of a JWT."""
-    try:
-        header = json.loads(base64.urlsafe_b64decode(text.split(".")[0] + "==="))
-    except ValueError:
-        return False
-    return isinstance(header, dict) and ("alg" in header or "typ" in header)
-
-
-def is_login(text: str) -> bool:
-    """True if a text is a name and a password in base64, as Docker keeps them.
-
-    >>> is_login("Ym9iOmh1bnRlcjIh"), is_login("bm90aGluZyBoZXJl")
-    (True, False)
-    """
-    try:
-        name, _, password = base64.b64decode(text, validate=True).decode().partition(":")
-    except ValueError:
-        return False
-    return bool(name and password) and name.isprintable() and password.isprintable()
-
-
 CHECKS: dict[str, Callable[[str], bool]] = {
-    check.__name__: check
-    for check in (is_random, is_mixed, is_password, is_assigned, is_setting, is_jwt, is_login)
+    check.__name__: check for check in (is_random, is_mixed, is_password, is_assigned, is_setting)
 }
 
 
