@@ -249,20 +249,15 @@ def _traces_of(name: str, reader: Reader, document: Document) -> Iterator[Trace]
     stem = case_id(document.below)
     for position, trace in enumerate(traces):
         own = trace.id or (stem if len(traces) == 1 else f"{stem}#{position}")
-        clean, left_out = encodable(own), trace.left_out
-        if clean != own:
-            odd = sum(a != b for a, b in zip(own, clean, strict=True))
-            left_out = {**left_out, "lone surrogate of its id": odd}
         if trace.source.format != "native":  # what is written there states itself what was cut
             trace = with_marked_cuts(trace)
-        yield msgspec.structs.replace(trace, id=clean, left_out=left_out)
+        yield msgspec.structs.replace(trace, id=encodable(own))
 
 
 def _no_recordings(given: GivenPath, skipped: Sequence[tuple[str, str]]) -> str:
     """The error for a path without recordings: the reason of the file that looks most like one."""
-    other = [file for file in skipped if not file[1].startswith("not recognised:")]
-    data = [file for file in skipped if not file[1].startswith("not recognised: neither")]
-    first, reason = (*other, *data, *skipped)[0]
+    unlike = ("not recognised:", "not recognised: neither")
+    first, reason = min(skipped, key=lambda file: sum(map(file[1].startswith, unlike)))
     several = len(given.files) > 1
     what = f"none of {len(given.files)} files is a trace" if several else "is no trace"
     return f"{given.text}: {what} ({first}: {reason}) — check the folder or name the format"

@@ -13,8 +13,8 @@ from ..intakes.messages import message
 from ..intakes.prompts import Prompts
 from ..intakes.tree import inherited
 from ..steps import ReadMessage, Steps, ToolRun
+from ..unpacked import ZipEntries
 from ..values import Unread, as_dict, as_list, dicts, text, time_of
-from ..zipped import ZipEntries
 from . import Format
 
 _SAMPLE = {"id", "epoch", "input", "target", "messages", "output", "scores", "metadata", "store", "events", "model_usage", "role_usage",

@@ -116,12 +116,8 @@ class Blocks:
 
     def _add_part(self, block: Fields, kind: str, unread: Unread) -> None:
         source = as_dict(block.get("source"))
-        if kind == "search_result":
-            named = filter(None, map(text, (block.get("title"), block.get("source"))))
-            self.add_all([*named, *as_list(block.get("content"))], unread)
-            return
-        if kind == "document" and source.get("type") == "content":
-            self.add_all(source.get("content"), unread)
+        if parts := as_list(block.get("content")) or as_list(source.get("content")):
+            self.add_all(parts, unread)  # of a search result, or a document
             return
         content = block.get(_TEXTS[kind]) if kind in _TEXTS else None
         if kind == "text" and content is None:
