@@ -1,8 +1,8 @@
 """Removing secrets from traces. Equal secrets get equal placeholders, so what depended on one still
 does.
 
-A secret is found by the rules of `secret_rules`, also inside JSON in a string and inside base64.
-Once known, it is removed everywhere.
+A secret is found by the rules of `secret_rules`, also in JSON in a string, complete or cut, and in
+base64. Once known, it is removed everywhere.
 """
 
 from __future__ import annotations
@@ -17,14 +17,13 @@ from typing import Any
 import msgspec
 from ahocorasick_rs import AhoCorasick, MatchKind
 
-from ..model import Trace, encodable, too_deep
+from ..model import Trace, encodable
 from .secret_rules import EMAILS, HOMES, RULES, SECRET_NAMES, is_literal, is_mixed
 from .values import as_dict
 
 _SHORTEST = 8  # characters; a shorter secret is removed only where it was found
-_OPENED = 4  # how often JSON in JSON, or base64 of it, is opened
-_NESTED = 25  # how deep such JSON may be nested
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')  # of JSON
+_OPENED = 4  # how often base64 of base64 is opened
+_ESCAPE = re.compile(r"\\[nrt]")  # of blanks in JSON: before a secret they would seem a part of it
 _KEY_BEFORE, _NUMBER = re.compile(r"""(\\*")\s*:\s*$"""), re.compile(r"[\d.eE+-]+")
 _BASE64 = re.compile(r"(?<![\w+/-])[A-Za-z0-9+/_-]{24,}={0,2}(?![\w+/=-])")
 
@@ -90,7 +89,7 @@ class Redactor:
         head = f"{name}: " if name else ""
         spans: list[tuple[int, int, str]] = []
         taken = bytearray(len(text))
-        for start, end, kind in self._matches(head + text):
+        for start, end, kind in self._matches(_ESCAPE.sub(" \n", head + text)):
             first, last = start - len(head), end - len(head)
             if first >= 0 and not any(taken[first:last]):
                 taken[first:last] = b"\1" * (last - first)
@@ -105,22 +104,21 @@ class Redactor:
             kind = rule.id.replace("-", "_")
             yield from ((start, end, kind) for start, end in rule.spans(text))
 
-    def _placeholder(self, secret: str, kind: str) -> str:
+    def _placeholder(self, found: str, kind: str) -> str:
+        secret = _unescaped(found)
         if secret not in self._placeholders:
             self._numbers[kind] += 1
             placeholder = f"REDACTED_{kind.upper()}_{self._numbers[kind]}"
             self._placeholders[secret], self._kinds[placeholder] = placeholder, kind
             if len(secret) >= _SHORTEST and (is_mixed(secret) or kind == "private_key"):
                 escaped = json.dumps(secret)[1:-1]
-                forms = (secret, escaped, json.dumps(escaped)[1:-1])
+                forms = (found, secret, escaped, json.dumps(escaped)[1:-1])
                 self._alone |= dict.fromkeys(forms, placeholder)
                 self._automaton = None
         return self._placeholders[secret]
 
     def _redacted(self, name: str, text: str, depth: int = _OPENED) -> str:
-        """The text of a field without secrets; what is packed in it is opened `depth` times."""
-        if depth and (value := _json_in(text)) is not None:
-            text = self._within(text, value, depth - 1)
+        """The text of a field without secrets; base64 in it is opened `depth` times."""
         spans = [
             (start, end, self._placeholder(text[start:end], kind))
             for start, end, kind in self._spans(name, text)
@@ -129,24 +127,6 @@ class Redactor:
         if self._alone:
             text = self._replaced(text, self._known_in(text))
         return _BASE64.sub(lambda match: self._repacked(match[0], depth), text) if depth else text
-
-    def _within(self, text: str, value: Any, depth: int) -> str:
-        """JSON whose strings are redacted, each in its place; `value` is what it says."""
-        strings: list[tuple[str, str]] = []  # before and after, in the order of the text
-
-        def change(name: str, inner: str) -> str:
-            strings.append((inner, self._redacted(name, inner, depth)))
-            return inner
-
-        _rewritten(value, change)
-        changed = iter(strings)
-
-        def literal(match: re.Match[str]) -> str:
-            before, after = next(changed)
-            same = before == after
-            return match[0] if same else json.dumps(after, ensure_ascii=match[0].isascii())
-
-        return _STRING.sub(literal, text)
 
     def _known_in(self, text: str) -> Iterator[tuple[int, int, str]]:
         secrets = list(self._alone)
@@ -183,6 +163,16 @@ class Redactor:
         return again if len(packed) % 4 == 0 else again.rstrip("=")
 
 
+def _unescaped(text: str) -> str:
+    """A text without the escapes that JSON needs, also in JSON in JSON."""
+    for _ in range(2):
+        try:
+            text = json.loads(f'"{text}"') if "\\" in text else text
+        except ValueError:
+            break
+    return text
+
+
 _Change = Callable[[str, str], str]
 
 
@@ -210,19 +200,3 @@ def _rewritten(value: Any, change: _Change, name: str = "") -> Any:
         items = (_rewritten(item, change, inner) for inner, item in zip(names, value, strict=True))
         return type(value)(items)
     return value
-
-
-def _object(members: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len(value := dict(members)) < len(members):
-        raise ValueError("a key twice: its values could not be found again in the text")
-    return value
-
-
-def _json_in(text: str) -> Any:
-    """The mapping, list or string in a text that is JSON; else None, as for one with a key twice."""
-    try:
-        opens = text.lstrip()[:1] in ("{", "[", '"')
-        value = json.loads(text, object_pairs_hook=_object) if opens else None
-    except (ValueError, RecursionError):
-        return None
-    return None if too_deep(value, _NESTED) else value

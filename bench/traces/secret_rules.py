@@ -5,6 +5,7 @@ A secret without a format, beside an ordinary name, stays: look at what you shar
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import tomllib
@@ -151,16 +152,16 @@ def _file(name: str) -> dict[str, Any]:
 
 
 _own = _file("own_rules.toml")
-_NAMES, _BEFORE = _own["names"], _own["before"]
-*_FORMATS, _QUOTED, _CAPITALS, _ASSIGNED, EMAILS, HOMES = [
-    msgspec.structs.replace(
-        rule, regex=rule.regex.replace("BEFORE", _BEFORE).replace("NAMES", _NAMES)
-    )
-    for rule in msgspec.convert(_own["rules"], list[Rule])
-]
+_NAMES, _HEADERS = _own["names"], _own["headers"]
+_own_text = json.dumps(_own["rules"])
+for _word in ("before", "names", "headers"):
+    _own_text = _own_text.replace(_word.upper(), json.dumps(_own[_word])[1:-1])
+*_FORMATS, _QUOTED, _CAPITALS, _ASSIGNED, EMAILS, HOMES = msgspec.json.decode(
+    _own_text, type=list[Rule]
+)
 _GITLEAKS = msgspec.convert(_file("gitleaks.toml")["rules"], list[Rule])
 RULES = (*_FORMATS, *_GITLEAKS, _QUOTED, _CAPITALS, _ASSIGNED)
 """The rules in their order: where two find the same text, the first names it."""
 
-SECRET_NAMES = re.compile(rf"(?i)(?:[\w.-]*(?:{_NAMES})|{_own['headers']})")
+SECRET_NAMES = re.compile(rf"(?i)(?:[\w.-]*(?:{_NAMES})|{_HEADERS})")
 """Keys of a mapping whose whole text is a secret."""
