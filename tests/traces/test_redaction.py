@@ -55,6 +55,7 @@ def places(text: str) -> dict[str, Trace]:
         "key of data": trace_of(ToolResult(index=0, call_id="c", function="f", data={text: 1})),
         "JSON in text": trace_of(ToolResult(index=0, call_id="c", function="f", seen=json.dumps({"body": text}))),
         "JSON in JSON": trace_of(ToolResult(index=0, call_id="c", function="f", seen=json.dumps({"body": json.dumps([text])}))),
+        "cut JSON": trace_of(ToolResult(index=0, call_id="c", function="f", seen=json.dumps({"body": f"so:\n{text}"})[:-2])),
         "base64": trace_of(ToolResult(index=0, call_id="c", function="f", seen="x " + base64.b64encode(text.encode()).decode())),
         "route": trace_of(RouteDecision(index=0, at="x", taken="y", state={"note": text})),
         "tools": trace_of(ToolsChanged(index=0, tools=({"name": "f", "description": text},))),

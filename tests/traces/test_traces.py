@@ -1,4 +1,4 @@
-"""Traces as they come: one file at a time, parts, private readers, what none takes. Files that `load` is given are in `data/reader_cases.jsonl`."""
+"""Traces as they come: one file at a time, parts, private readers, what none takes."""
 
 from __future__ import annotations
 
