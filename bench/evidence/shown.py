@@ -11,9 +11,10 @@ from ..model import as_text
 from ..model.scores import Finding
 from ..text.data import parse_data
 from ..text.decode import NothingParsed, decode_strings, parse_json
+from ..text.excerpts import Gap
 from ..text.exit_codes import exit_codes
-from ..text.parts import are_parts, differences, scalars_of
-from ..text.quantities import kind_of, same_value
+from ..text.parts import are_parts, differences, is_same_field, scalars_of
+from ..text.quantities import kind_of, same_value, unit_of
 from ..text.records import Pair, keyed_records
 from ..text.result_lines import ResultLines
 from ..text.text_records import TextRecord, plain_key
@@ -21,6 +22,9 @@ from ..text.wording import quoted
 from .own_text import OwnText, RewrittenResult
 
 _WORD = re.compile(r"\w")
+_DENIES = re.compile(
+    r"\b(?:cannot|except|never|no|not|only|unless|without)\b|n['’]t\b", re.IGNORECASE
+)
 _OF_ALL = re.compile(r"\b(?:all|each|every|same)\b", re.IGNORECASE)
 _EMPTY_SIGNS = frozenset("-–—")
 _SIGNS = " \t-#*•:>|[](),;."
@@ -56,11 +60,20 @@ def _compare(own: RewrittenResult) -> Shown:
         return Shown([], [], f"{quoted(own.message.text)} cannot be read as the result")
     scalar = [*_changed_scalar(own)]
     if own.shows_all or own.gaps is not None:
-        return Shown(scalar, own.added.split("\n"))
+        gaps = [] if own.shows_nothing else own.gaps or []
+        denied = next(filter(_hides_a_denial, gaps), None)
+        words = f"{quoted(denied.missing)} left out within a sentence" if denied else ""
+        return Shown(scalar, own.added.split("\n"), words)
     comparison = _Comparison(own)
     comparison.read()
     changed = [*scalar, *comparison.changed, *_changed_exit_codes(own)]
     return Shown(changed, comparison.own, comparison.doubtful)
+
+
+def _hides_a_denial(gap: Gap) -> bool:
+    """True for a mark within a line that stands for a word such as not."""
+    is_within = "\n" not in gap.missing and gap.words.strip() != ""
+    return is_within and _DENIES.search(gap.missing) is not None
 
 
 def _changed_exit_codes(own: RewrittenResult) -> Iterator[Finding]:
@@ -194,7 +207,8 @@ class _Comparison:
     def _compare(self, record: TextRecord) -> None:
         """Compare the fields of a record with those of the record that agrees with it most."""
         table = self._table
-        pairs = [pair for pair in record.pairs if pair[1].strip(" .…") and pair[0]]
+        is_data = self._own.text.lstrip()[:1] in ("{", "[")
+        pairs = [it for it in record.pairs if it[0] and (is_data or it[1].strip(" .…"))]
         known = [pair for pair in pairs if table.has_key(pair[0])]
         best = table.best_records(known, record.around) if known else []
         fitting = [n for n in best[:_MOST_RECORDS] if not self._differing(n, known)]
@@ -206,7 +220,8 @@ class _Comparison:
         for key, text in differing:
             values = table.values([number], key)
             was = next(iter(values), "")
-            if values and text not in _EMPTY_SIGNS and _is_of_kind(text, values):
+            is_spelled = any(same_value(text, value) for value in values)
+            if values and text not in _EMPTY_SIGNS and not is_spelled and _is_of_kind(text, values):
                 self.changed.append(Finding(self._own.step, f"{key}: {text}", f"{key}: {was}"))
             else:
                 self._doubt(f"{quoted(f'{key}: {text}')} is not in its record")
@@ -220,8 +235,15 @@ class _Comparison:
         return [
             (key, text)
             for key, text in pairs
-            if not any(same_value(text, value) for value in self._table.values([number], key))
+            if not any(self._is_same(key, text, it) for it in self._table.values([number], key))
         ]
+
+    def _is_same(self, key: str, text: str, value: str) -> bool:
+        """True if a text shows a value, perhaps with a unit that the key has."""
+        if is_same_field(text, value):
+            return True
+        unit = unit_of(text).casefold()
+        return bool(unit) and unit in plain_key(key).split() and same_value(text, value)
 
     def _read_unknown(self, key: str, text: str, number: int, shown: Collection[str]) -> None:
         """Read a value under a key that the result does not have: the value of a field that the

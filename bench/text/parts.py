@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ..model import as_text, grouped
-from .quantities import same_value
+from .quantities import kind_of, same_value, unit_of
 from .value_forms import is_container
 
 _MOST_CONTAINERS = 1000
@@ -58,6 +58,23 @@ def scalars_of(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
             yield key, item
 
 
+def is_same_field(text: str, value: str) -> bool:
+    """True if a text shows the value of a field: not emptied, begun without a mark, or with a unit of
+    its own.
+
+    >>> [is_same_field(text, "missing item") for text in ("Missing item", "missing it…", "missing", "")]
+    [True, True, False, False]
+    >>> is_same_field("22.01 lb", "22.01"), is_same_field("22.01", "22.01 lb"), is_same_field("-", "")
+    (False, True, True)
+    """
+    if text.strip() == "":
+        return kind_of(value) == "nothing"
+    one, other = text.strip().casefold(), value.strip().casefold()
+    if one != other and other.startswith(one) and kind_of(text) == "a":
+        return False
+    return same_value(text, value) and not (unit_of(text) and not unit_of(value))
+
+
 def differences(shown: Any, full: Any, key: str = "") -> list[tuple[str, str]] | None:
     """The values that differ between data of the same structure, each with its key, as texts; None
     for another structure, or if more than half differ.
@@ -76,8 +93,10 @@ def differences(shown: Any, full: Any, key: str = "") -> list[tuple[str, str]] |
             waiting.extend(zip(reversed(one), reversed(other), [key] * len(one), strict=True))
         elif is_container(one) or is_container(other):
             return None
-        elif same_value(as_text(one), as_text(other)):
+        elif is_same_field(as_text(one), as_text(other)):
             same += 1
+        elif same_value(as_text(one), as_text(other)):
+            return None
         else:
             found.append((f"{key}: {as_text(one)}", f"{key}: {as_text(other)}"))
     return found if len(found) <= same else None
@@ -120,7 +139,10 @@ class _Comparison:
             keys = shown.keys() & full.keys()
             return all(self.is_part(shown[key], full[key], depth) for key in keys)
         if isinstance(shown, list) and isinstance(full, list):
-            orders = (full, full[::-1]) if len(full) > 1 else (full,)
+            are_records = len(full) > 1 and any(map(is_container, full))
+            orders = (full, full[::-1]) if are_records else (full,)
+            if full and not shown:
+                return False
             return any(self._is_in_order(shown, items, depth) for items in orders)
         return True  # in another form, which other rules compare
 

@@ -110,6 +110,16 @@ def plain_value(text: str) -> str:
     return f"{number.normalize():f}" if is_short else text.casefold()
 
 
+def unit_of(text: str) -> str:
+    """The unit of a quantity; "" without one, and for any other text.
+
+    >>> unit_of("22.01 lb"), unit_of("$5"), unit_of("22"), unit_of("2 of 3")
+    ('lb', '$', '', '')
+    """
+    quantity = _quantity(_plain(text))
+    return quantity.unit if quantity else ""
+
+
 @lru_cache(maxsize=1 << 14)
 def kind_of(text: str) -> str:
     """The kind of a value: nothing, truth, moment, quantity; of any other its form, with `a` for

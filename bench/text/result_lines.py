@@ -12,12 +12,18 @@ from typing import NamedTuple
 
 from ..model import grouped
 from .line_notes import without_number
-from .line_words import DENIAL, MOST_WORDS, is_short, undenied, words_of_line
+from .line_words import DENIAL, LONG_CHARS, is_short, undenied, words_of_line
 from .omissions import notice_at, omission_in
 from .quantities import kind_of, same_value
 
 _RUN = re.compile(r"([^\w\s])\1{3,}")
 _NAME_IN_BRACKETS = re.compile(r"<([\w .-]+)>")
+_BOLD, _RULE = re.compile(r"\*\*(.+?)\*\*"), re.compile(r"([^\w\s])\1{2,}|(?<!\w)_{2,}(?!\w)")
+_SIGNIFICANT = re.compile(
+    r"\w+|[-+*/&~#!?%$€£^\\@]|\((?=[\d$€£])|[<>](?=[\s=\d])|[^\x00-\x7f\u2018-\u201e\u2022\u00ab\u00bb]"
+)
+"""Matches words, and the signs that may change what a line says."""
+
 _TIMES = re.compile(r"\[(\d{1,9}) times\]$")
 """Matches the number of equal lines for which one stands."""
 
@@ -100,19 +106,25 @@ class ResultLines:
         own: list[str] = []
         places: list[tuple[int, int]] = []
         moved, last = "", -1
-        for at, line in enumerate(lines):
+        depth, above = 0, -1
+        for at, line in enumerate(filter(str.strip, lines)):
             times = _TIMES.search(line)
             words, many = (line[: times.start()], int(times[1])) if times else (line, 1)
-            numbers = self._numbers_of(words) if words.strip() else ()
+            numbers = self._numbers_of(words)
             later = numbers[bisect_right(numbers, last) :]
             first = next((it for it in later if self._are_alike(it, it + many)), -1)
             if first >= 0:
                 last = first + many - 1
+                before, depth = depth, len(line) - len(line.lstrip())
+                if above == first - 1 >= 0 and _sign(depth - before) > self._step(first):
+                    moved = moved or line.strip()
+                above = last
                 places += [(at, number) for number in range(first, last + 1)]
             elif numbers:
                 moved = moved or line.strip()
-            elif line.strip():
+            else:
                 own.append(line)
+                above = -1
         return LinesShown([number for _, number in places], own, moved, self._misplaced(places))
 
     def _numbers_of(self, line: str) -> Sequence[int]:
@@ -135,12 +147,16 @@ class ResultLines:
         """True if the result has a line, or most of it in front of a mark of omission."""
         return bool(self._numbers_of(line))
 
+    def _step(self, number: int) -> int:
+        """1 for a line that is indented deeper than the one before it, -1 for one less deep, else 0."""
+        return _sign(self._indents[number] - self._indents[number - 1])
+
     def _are_alike(self, start: int, end: int) -> bool:
         return end == start + 1 or (end <= len(self.texts) and len({*self.texts[start:end]}) == 1)
 
     def _misplaced(self, places: Sequence[tuple[int, int]]) -> str:
         """The first line that a text shows behind one with another heading, without its own heading,
-        and without a line in between, blank or of the text's own; "" without one. `places` are those
+        and without a line of the text's own in between; "" without one. `places` are those
         of lines in the text, with their numbers."""
         known = {number for _, number in places}
         for (at, number), (after, below) in pairwise(places):
@@ -229,9 +245,13 @@ def _folded(line: str) -> str:
 
 
 def _words(line: str) -> str:
-    """The words of a line, without equals signs and brackets around names."""
-    words = words_of_line(_NAME_IN_BRACKETS.sub(r"\1 ", line))
-    return " ".join(word for word in words if word.strip("=")) if len(words) <= MOST_WORDS else line
+    """The words of a line, and its signs except those of a layout."""
+    line = _RULE.sub(" ", _BOLD.sub(r"\1", _NAME_IN_BRACKETS.sub(r"\1 ", line)))
+    return " ".join(_SIGNIFICANT.findall(line)) if len(line) <= LONG_CHARS else line
+
+
+def _sign(number: int) -> int:
+    return (number > 0) - (number < 0)
 
 
 def _with_holes(words: Sequence[str]) -> Iterator[str]:

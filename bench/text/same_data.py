@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from contextlib import suppress
 from functools import cached_property
 from html import unescape
 from itertools import chain
@@ -16,11 +15,9 @@ from typing import Any, NamedTuple
 
 from ..model.base import CONTAINERS, nested
 from .decode import NothingParsed, parse_prefix
-from .facts import flat, words_of
 from .layout_walk import Walk
 from .layouts import Layouts
 from .lossless import write_tables
-from .rewritten_json import form_of
 from .table_pairs import with_rows_as_pairs
 from .value_forms import EVERY, by_columns, by_rows, with_constants_once
 from .value_tree import words_of_key
@@ -69,24 +66,15 @@ class Scalars:
         """
         return str(self._value), write_tables(self._value)
 
-    def _of_json(self, text: str) -> Proof | None:
-        """The proof that a text begins with the value as JSON, each key once, and goes on with the
-        parts to which that refers; None for JSON alone that needs a walk.
-        """
-        shown, end = parse_prefix(text)
-        form = form_of(shown, self._value)
+    def _is_json(self, text: str) -> bool:
+        """True for the value as JSON, each key once."""
+        try:
+            shown, end = parse_prefix(text)
+        except NothingParsed:
+            return False
+        is_same = _sorted_json(shown) == _sorted_json(self._value)
         written = json.dumps(shown, ensure_ascii=False)
-        if form is None or written.count('"') != text.count('"', 0, end):
-            return None
-        rest, labels = text[end:].strip(), [*form.labels]
-        if not form.references:
-            return None if rest else Proof("\n".join(labels), "")
-        words = words_of(" ".join(f"{name} {key}" for name, key, _ in form.references))
-        below = Scalars([part for *_, part in form.references], words).proof(rest)
-        if below is None:
-            return None
-        labels += [name for name, *_ in form.references if flat(name) not in flat(rest)]
-        return Proof("\n".join(filter(None, (*labels, below.before))), below.after)
+        return is_same and not text[end:].strip() and written.count('"') == text.count('"', 0, end)
 
     @cached_property
     def _layouts(self) -> Layouts:
@@ -140,9 +128,7 @@ class Scalars:
             return None
         if text in self._writings:
             return Proof("", "")
-        with suppress(NothingParsed):
-            return self._of_json(text)
-        return None
+        return Proof("", "") if self._is_json(text) else None
 
     def _walked(self, flat: str, starts: list[int]) -> Proof | None:
         """The proof that a text in one line, with lines from `starts` on, writes the value in this
@@ -154,6 +140,10 @@ class Scalars:
                 proof = Proof("\n".join(walk.own_lines), flat[end:].strip())
                 return None if _adds_data(proof) else proof
         return None
+
+
+def _sorted_json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, default=str)
 
 
 def _adds_data(proof: Proof) -> bool:

@@ -103,7 +103,7 @@ def test_a_notice_may_name_a_recorded_call_and_shorten_a_name(known: str, unknow
         ToolResult(index=2, call_id="call_I5bNG8aF", function="f", seen="Ann Lee of case_E5_Rome"),
         ModelTurn(index=3, content="Ann."),
     )
-    strategy = compose("mine", {"summarizer": lambda result: f"[the same result as {known} {unknown}]"}, "tests")
+    strategy = compose("mine", {"summarizer": lambda result: f"[the result of {known} {unknown} left out]"}, "tests")
     invented = measured.evidence_of(recording, strategy).checks["invented"]
     assert invented.findings == ()  # a notice may have labels of its own
     assert bool(invented.unchecked) == bool(unknown)

@@ -13,7 +13,7 @@ from ...model.scores import Check, Finding
 from ...text.exit_codes import exit_codes
 from ...text.instructions import keeps_words, sentences_of
 from ...text.line_losses import lost_indentation
-from ...text.omissions import says_omission
+from ...text.omissions import omission_in, says_omission
 from ...text.small_words import WORD
 from ...text.wording import quoted
 from ..failures import FAILURE, SUCCESS, reports_failure
@@ -21,11 +21,14 @@ from ..lost import gaps_between_results
 from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult
 from ..repeated import claims_repetition
-from ..shown import own_lines
+from ..shown import own_lines, shown_of
 from .findings import check_of
 
 _DIGIT = re.compile(r"\d")
 _IN_SILENCE = "left out without a notice such as [12 lines left out]"
+
+_SAVED = re.compile(r"\b(?:saved|stored)\b", re.IGNORECASE)
+"""Matches a claim of success, except beside a handle."""
 
 _VARIES = re.compile(r"[\w:/=+.-]*\d[\w:/=+.-]*")
 """Matches the numbers and handles in which texts of one form differ."""
@@ -64,7 +67,7 @@ def hidden(evidence: ReplayEvidence) -> Check:
             _VARIES.sub("0", own.text) in of_success or own.says_omission or claims_repetition(own)
         )
         words = " ".join(own_lines(own)) if own.gaps is None else own.added
-        claims = bool(SUCCESS.search(words))
+        claims = bool(SUCCESS.search(words)) or (not own.handles and bool(_SAVED.search(words)))
         empty = not own.result.text.strip()  # it tells no failure itself
         if claims or (not empty and (own.shows_line or not is_placeholder)):
             findings.append(Finding(own.step, own.text, own.result.text))
@@ -85,9 +88,16 @@ def missing_in_silence(own: RewrittenResult) -> str:
     The metric `loss.silent_truncation` counts results instead: what another message of a prompt has
     is not lost there, and a message that is gone without a word is.
     """
-    if own.shows_all or own.is_encoded or own.handles or own.says_omission:
+    if own.shows_all or own.is_encoded or own.handles:
+        return ""
+    if own.says_omission and (own.gaps is not None or _has_notice(own)):
         return ""
     return own.once("silent", lambda: _missing_in_silence(own))
+
+
+def _has_notice(own: RewrittenResult) -> bool:
+    """True if a line or field of a text says that something is left out, not only a mark in one."""
+    return any(omission_in(line, own.result.text) for line in shown_of(own).own)
 
 
 def _lacks_sentences(own: OwnText) -> str:

@@ -5,6 +5,7 @@ else needs support.
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
@@ -18,7 +19,7 @@ from ..failures import FAILURE, SUCCESS
 from ..own_text import RewrittenResult
 from ..row_counts import NEAR, counts_of, line_counts, row_counts
 from ..shown import shown_of
-from .support import FEWEST_WORDS, IDENTIFIER, TAG, UNSPACED, is_quoted, without
+from .support import FEWEST_WORDS, IDENTIFIER, UNSPACED, is_quoted, without, without_tags
 
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?![\w.]*\d)")
 _LEFT_OUT = re.compile(
@@ -29,7 +30,12 @@ _LEFT_OUT = re.compile(
 _OF_MISSING = re.compile(rf"\s*(?:\w+ ){{0,3}}?{_LEFT_OUT.pattern}", re.IGNORECASE)
 """Matches the words after a number of what is left out."""
 
-_SIZE = re.compile(r"\s*(?:more )?(?:tokens?|bytes?|%|char(?:acter)?s?\b)", re.IGNORECASE)
+_OF_SHOWN = re.compile(r"\s*(?:out )?of\b|\s*(?:\w+ ){0,3}?(?:are |is )?shown\b", re.IGNORECASE)
+_SHOWS = re.compile(r"\bshow(?:n|s|ing)?\W*(?:(?:are|is|the|first|last) ?)*$", re.IGNORECASE)
+"""Matches the words after and before a number of what is shown."""
+
+_OF = re.compile(r"\bof (?:the |all )?$", re.IGNORECASE)
+_SIZE = re.compile(r"\s*(?:more )?(?:tokens?|bytes?|char(?:acter)?s?\b)", re.IGNORECASE)
 """Matches the words after a size, which states nothing."""
 
 _ORDINAL = re.compile(
@@ -45,9 +51,48 @@ _CLAIMS = frozenset(
 """The quantifiers that claim something of all or the others, which is not looked up."""
 
 _OF_NOTHING = frozenset({"blank", "empty", "none", "null", "nulls"})
-_OF_REPEATED = frozenset({"duplicate", "duplicates", "identical", "repeated"})
+_OF_REPEATED = frozenset(
+    [
+        "default",
+        "defaults",
+        "duplicate",
+        "duplicates",
+        "equal",
+        "identical",
+        "repeated",
+        "same",
+        "unchanged",
+    ]
+)
 """The words of a notice that what is left out tells nothing new."""
 
+_LAYOUT = frozenset(string.whitespace + string.punctuation + "…•·–—→").difference("~!?✓")
+"""Signs that state nothing where they stand alone."""
+
+_STATES = re.compile(
+    r"\b(?:should|must|may|might|would)\b|\b(?:it|they|this|that|these|those)\s+(?:is|are|was|were|has|have|did)\b"
+    r"(?! (?:no longer |not )?(?:shown|left|omitted|removed|stored|here))",
+    re.IGNORECASE,
+)
+"""Matches a statement that consists of function words."""
+
+_OLD = re.compile(
+    r"\b(?:old|older|earlier|previous|above)\b(?! (?:tool )?(?:answer|call|message|output|result|turn)s?\b)",
+    re.IGNORECASE,
+)
+"""Matches a word that says that what is left out, or shown, stands or came before."""
+
+_OF_STATE = re.compile(r"\b(?:cleared|dropped|hidden|masked|removed|saved|stored)\b", re.IGNORECASE)
+"""Matches words of omission that may also say what became of a thing."""
+
+_CLAIMS_TO_SHOW = re.compile(
+    r"(?<!not )(?<!no longer )(?<!previously )\bshow(?:n|s|ing)\b|\b(?:saved|stored)\b(?! \w+ (?:space|tokens))",
+    re.IGNORECASE,
+)
+"""Matches what a placeholder, which shows and stores nothing, may not say."""
+
+_OF_COLUMNS = frozenset(["column", "columns", "field", "fields", "key", "keys"])
+_FREE_QUANTIFIERS = frozenset({"both", "each", "identical", "same"})
 _LEGEND = re.compile(r",\s*(?=\S{1,4}\s?=)")
 _FENCE = re.compile(r"^`{3,}\w*$", re.MULTILINE)
 
@@ -55,7 +100,7 @@ _FENCE = re.compile(r"^`{3,}\w*$", re.MULTILINE)
 def unproven(own: RewrittenResult, purpose: Sequence[str]) -> Iterator[str]:
     """Yield the own lines of a text that state something, except sentences on `purpose`."""
     for line in shown_of(own).own:
-        words = _FENCE.sub(" ", TAG.sub(" ", without(line, purpose)))
+        words = _FENCE.sub(" ", without_tags(without(line, purpose), own.result.text))
         if not Statement(own, words).is_free:
             yield line.strip()
 
@@ -71,11 +116,16 @@ class Statement:
         """True if it states nothing but how much of the result is there, or repeats an earlier
         message."""
         own, line = self._own, self._line
-        if not any(map(str.isalnum, line)) or self._is_legend:
+        if not any(map(str.isalnum, line)):
+            return _LAYOUT.issuperset(line)
+        if self._is_legend or self._states_nothing:
             return True
-        if line.count(" ") >= FEWEST_WORDS and is_quoted(own, line, self._result.index):
-            return True
-        if SUCCESS.search(line) or is_consent(line) or is_command(line):
+        return line.count(" ") >= FEWEST_WORDS and is_quoted(own, line, self._result.index)
+
+    @property
+    def _states_nothing(self) -> bool:
+        line = self._line
+        if SUCCESS.search(line) or is_consent(line) or is_command(line) or _STATES.search(line):
             return False
         codes = exit_codes(line)
         if codes and {*codes} <= {*exit_codes(self._result.text)}:
@@ -105,50 +155,67 @@ class Statement:
         words = WORD.findall(_LEFT_OUT.sub(" ", line).casefold())
         if is_omission and not self._tell_nothing_new(words):
             return False
+        if _OLD.search(line) and not (is_omission and self._is_end(["last"])):
+            return False
+        is_state = _OF_STATE.search(line) and not any(map(is_unit, words))
+        if is_state and not (self._own.shows_nothing or self._own.handles):
+            return False
+        if self._own.shows_nothing and _CLAIMS_TO_SHOW.search(line) and not self._own.handles:
+            return False
         if not self._is_end(words):
             return False
-        known = called | _OF_REPEATED | quantified
+        known = called | _OF_REPEATED | (quantified & _FREE_QUANTIFIERS)
         content = {*words} - known
         content = {it for it in content if not (is_small(it) or is_unit(it) or is_part(it))}
-        is_about_keys = self._words_of_keys >= content and not _NUMBER.search(line)
-        return not content or is_about_keys or (is_omission and self._are_kinds(content))
+        if not content or (is_omission and self._are_kinds(content)):
+            return True
+        return not _NUMBER.search(line) and self._are_keys(content, words)
 
     def _if_unknown(self, name: re.Match[str]) -> str:
         return " " if self._own.session.mentions.name(name[0]) else name[0]
 
-    @cached_property
-    def _words_of_keys(self) -> frozenset[str]:
+    def _are_keys(self, content: set[str], words: Sequence[str]) -> bool:
+        """True if some words name columns and a line says so, or name what stands below it."""
         columns = self._own.columns
-        names = " ".join(columns.names | columns.containers)
-        return frozenset(WORD.findall(names.casefold()))
+        names = columns.containers if _OF_COLUMNS.isdisjoint(words) else columns.names
+        return content <= {*WORD.findall(" ".join(names).casefold())}
 
     def _tell_nothing_new(self, words: Sequence[str]) -> bool:
         """False for a notice that only empty or repeated parts are left out, if others are."""
         own = self._own
-        if own.shows_nothing:
-            return True  # a repetition, which *changed* holds against the other results
+        if own.shows_nothing:  # *changed* holds a repetition against the other results
+            return _OF_REPEATED.isdisjoint(words) or len(own.session.equal_results(own.result)) > 1
         if not _OF_NOTHING.isdisjoint(words):
             kept = own.session.messages.fields_of(own.number, self._result.index)
             fields = own.columns.fields.pairs()
             return all(kind_of(text) == "nothing" for _, text, at in fields if at not in kept)
+        if _OF_REPEATED.isdisjoint(words):
+            return True
         shown = frozenset(line.strip().casefold() for line in own.text.split("\n"))
-        return _OF_REPEATED.isdisjoint(words) or shown.issuperset(self._missing_lines)
+        return not own.table.fields and shown.issuperset(self._missing_lines)
 
     def _is_end(self, words: Sequence[str]) -> bool:
         """False for a statement about the first or last rows, if others are shown."""
         own = self._own
-        if not own.columns.fields or {"first", "last"}.isdisjoint(words):
+        if {"first", "last"}.isdisjoint(words) or own.shows_nothing:
             return True
-        kept = own.session.messages.fields_of(own.number, self._result.index)
-        shown, missing = own.columns.rows(kept)
+        if own.columns.fields:
+            kept = own.session.messages.fields_of(own.number, self._result.index)
+            shown, missing = own.columns.rows(kept)
+        else:
+            lines = own.session.result_lines(self._result.index)
+            shown = lines.shown(own.text.split("\n")).numbers
+            missing = [number for number in range(len(lines.texts)) if number not in {*shown}]
         is_first = max(shown, default=-1) < min(missing, default=0)
-        return is_first if "first" in words else min(shown, default=0) > max(missing, default=-1)
+        is_last = min(shown, default=0) > max(missing, default=-1)
+        return is_last if "last" in words else is_first or is_last
 
     def _are_kinds(self, words: set[str]) -> bool:
         """True if every missing line has one of some words, which name what is left out."""
-        kinds = [word.removesuffix("s") for word in words]
+        kinds = [re.compile(rf"\b{re.escape(word.removesuffix('s'))}") for word in words]
         missing = self._missing_lines
-        return bool(missing) and all(any(kind in line for kind in kinds) for line in missing)
+        is_each = all(any(kind.search(line) for kind in kinds) for line in missing)
+        return is_each and all(any(map(kind.search, missing)) for kind in kinds)
 
     @cached_property
     def _missing_lines(self) -> list[str]:
@@ -165,36 +232,43 @@ class Statement:
     def _is_right(self, number: re.Match[str]) -> bool:
         """True if a number counts what is there or missing, or is that of a part."""
         text = number[0].replace(",", "").rstrip(".")
-        if self._own.shows_nothing:
-            return True  # it may count another text that it replaces
         start, end = number.span()
         before, after = (
             number.string[max(0, start - _NEAR) : start],
             number.string[end : end + _NEAR],
         )
+        if self._own.shows_nothing:  # it may count another text that it replaces
+            is_zero = not number[0].strip("0.,") and self._result.text.strip() != ""
+            return not (is_zero and any(map(is_unit, WORD.findall(after.casefold())[:1])))
         is_size = _SIZE.match(after) is not None
         if _ORDINAL.search(before) or not text.isdigit():
             return is_size or text.isdigit()
         value = int(text[:18])
         counts = self._own.once("counts", lambda: _Counts(self._own))
         missing = counts.chars_missing if is_size else counts.missing
-        is_missing = any(abs(value - it) <= max(NEAR, it // _ABOUT) for it in missing)
+        is_missing = any(abs(value - it) <= max(min(NEAR, it // 4), it // _ABOUT) for it in missing)
         is_missing = is_missing or value > max(missing, default=value)
         if _OF_MISSING.match(after):
             return is_missing
-        return is_size or value in counts.there or is_missing
+        if _OF_SHOWN.match(after) or _SHOWS.search(before):
+            return value in counts.shown
+        if _OF.search(before):
+            return value in counts.total
+        return is_size or value in counts.total or value in counts.shown or is_missing
 
 
 _NEAR = 60
 """The characters beside a number that say what it counts."""
 
+_FEW_LINES = 4
 _ABOUT = 50
-"""The part of a large number by which a count of what is left out may be wrong."""
+"""The most lines beside those of the result that a text may count, and the part of a large number by
+which a count of what is left out may be wrong."""
 
 
 class _Counts:
-    """The numbers of rows, lines, words and characters that are `there`, in a result or in a text
-    that shows it, and of those that are `missing`."""
+    """The `total` numbers of rows, lines, words and characters of a result, those that a text has
+    `shown`, and those that are `missing`."""
 
     def __init__(self, own: RewrittenResult) -> None:
         result, text = own.result, own.message.text
@@ -202,8 +276,11 @@ class _Counts:
         rows = row_counts(result.text, result.data, tables)
         records = len(own.session.messages.reading(own.text).records)
         total = rows | counts_of(result.text) | {len(own.columns.names)}
-        headless = {count - 1 for count in total}
-        self.there = frozenset(total | headless | counts_of(text) | row_counts(text) | {records})
+        self.total = total | {count - 1 for count in total}
+        lines = {count - notices for count in line_counts(text) for notices in range(_FEW_LINES)}
+        self.shown = counts_of(text) | lines | {records}
+        if text[:1] in ("{", "["):
+            self.shown |= row_counts(text)
         gaps = [gap.missing for gap in own.gaps or ()]
         self.chars_missing = {*map(len, gaps), len(result.text) - len(text)}
         self.missing = {count for gap in gaps for count in line_counts(gap)}

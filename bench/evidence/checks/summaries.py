@@ -14,9 +14,9 @@ from ..failures import FAILURE, SUCCESS
 from ..own_text import OwnText
 from .support import (
     FEWEST_WORDS,
-    TAG,
     is_quoted,
     without,
+    without_tags,
 )
 
 _OF_TURNS = frozenset({"assistant", "model", "user"})
@@ -27,6 +27,10 @@ _LABEL = re.compile(r"[^:\]\n{\"]{1,60}[:\]]\W{0,2}? (?=\S)")
 
 _MARK = re.compile(r"\[?(?:…|\.{3,})\]?|\[[^\[\]\n]{4,80}\]")
 """Matches a mark of omission, or words in brackets that may be a notice."""
+
+_ALL_SHOWN = re.compile(r"\b(\d+) of (?:the )?\1\b|\b100 ?%")
+_HEADING_WORDS = 4
+"""A heading with more words may be a sentence."""
 
 _NAME = re.compile(r"(\w+)")
 _CUT_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?$")
@@ -44,7 +48,7 @@ class Summary:
             line = _CUT_ESCAPE.sub("", whole)
             if self._is_supported(line):
                 continue
-            line = TAG.sub(" ", line)
+            line = without_tags(line)
             if self._is_supported(line):
                 continue
             for piece in unescape(line).split("\n") if "\\" in line else (line,):
@@ -65,12 +69,15 @@ class Summary:
         if role and words:
             roles = self._own.session.mentions.roles_of(words)
             return (not roles or role in roles) and self._is_supported(words, role)
-        if sentence.rstrip().endswith(":") and _claims_nothing(sentence):
+        is_short = len(WORD.findall(sentence)) <= _HEADING_WORDS
+        if sentence.rstrip().endswith(":") and is_short and _claims_nothing(sentence):
             return True
         if label := _LABEL.match(sentence):
             rest = sentence[label.end() :]
             if _is_of_run(self._own, label[0]) or (
-                rest.count(" ") + 1 >= FEWEST_WORDS and _claims_nothing(label[0])
+                rest.count(" ") + 1 >= FEWEST_WORDS
+                and _claims_nothing(label[0])
+                and len(WORD.findall(label[0])) < _HEADING_WORDS
             ):
                 return self._is_supported(rest, speaker)
         if quantifiers(sentence):
@@ -80,10 +87,13 @@ class Summary:
 
     def _is_notice(self, sentence: str) -> bool:
         """True for a notice, perhaps with the names of functions whose results are left out."""
+        if _ALL_SHOWN.search(sentence):
+            return False
         known = self._own.session.functions
-        return is_notice(
-            " ".join(it for it in _NAME.split(sentence) if not known >= {*flat(it).split()})
-        )
+        if is_notice(sentence) or known.isdisjoint(flat(sentence).split()):
+            return is_notice(sentence)
+        parts = (it for it in _NAME.split(sentence) if not known >= {*flat(it).split()})
+        return is_notice(" ".join(parts))
 
     def _is_quoted(self, text: str, speaker: str) -> bool:
         """True if an earlier message has some words. As the system's they are an instruction: those

@@ -22,6 +22,19 @@ IDENTIFIER = re.compile(  # bounded where it looks ahead, so that time is linear
 UNSPACED = re.compile("[\u0e00-\u0eff\u3040-\u9fff\uac00-\ud7af]+")
 """Matches letters of scripts in which a word or its ending follows a name without a blank."""
 
+_MARKUP = re.compile(r"[<>/=\"]")
+
+
+def without_tags(text: str, known: str = "") -> str:
+    """A text without the tags of a known text and its closing ones, and with the words of others."""
+
+    def words_of(tag: re.Match[str]) -> str:
+        is_known = tag[0].startswith("</") or tag[0] in known
+        return " " if is_known else _MARKUP.sub(" ", tag[0])
+
+    return TAG.sub(words_of, text)
+
+
 FEWEST_WORDS = 4
 """The fewest words in a row that count as a quotation."""
 
