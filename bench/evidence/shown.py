@@ -28,8 +28,9 @@ _DENIES = re.compile(
 _OF_ALL = re.compile(r"\b(?:all|each|every|same)\b", re.IGNORECASE)
 _EMPTY_SIGNS = frozenset("-–—")
 _SIGNS = " \t-#*•:>|[](),;."
-_MOST_RECORDS = 200
-"""The most records among which one with all of some pairs is sought."""
+_MOST_RECORDS, _MOST_ALTERED = 200, 200
+"""The most records among which one with all of some pairs is sought, and the most lines of its own
+that a text has altered: each is compared with all lines of its result."""
 
 
 class Shown(NamedTuple):
@@ -135,8 +136,8 @@ class _Comparison:
             rest = shown.own
         if self._table.fields and rest:
             rest = [*self._outside_records(rest)]
-        for line in rest:
-            if was := lines.altered(line):
+        for at, line in enumerate(rest):
+            if was := lines.altered(line) if at < _MOST_ALTERED else "":
                 self.changed.append(Finding(own.step, line.strip(), was))
             else:
                 self.own.append(line)

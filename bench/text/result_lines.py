@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from html import unescape
 from itertools import pairwise
@@ -36,8 +36,10 @@ _HEADING = re.compile(
 _SURE_CHARS = 8
 """The fewest characters with which a line begins by no accident."""
 
-_MOST_WORDS = 40
-"""A longer line is not compared word by word."""
+_TOKEN = re.compile(r"\w+")
+_MOST_WORDS, _FEW_TOKENS = 40, 3
+"""A longer line is not compared word by word; a changed line has one of so many of its longest
+words."""
 
 _DENIES = re.compile(r"\b(?:cannot|never|not?|un|without)\b|n['’]t\b|!(?=[\w(])", re.IGNORECASE)
 
@@ -206,36 +208,28 @@ class ResultLines:
         words = words_of_line(_folded(without_number(line)))
         if is_short(words) or len(words) > _MOST_WORDS or omission_in(line, ""):
             return ""
-        others = (it for key in _with_holes(words) for it in self._by_rest.get(key, ()))
-        for number, at in others:
-            original = self._words[number][at]
-            place = words[at]
-            if same_value(place, original) or DENIAL.fullmatch(place):
-                return ""
-            if kind_of(place) == kind_of(original):
-                return self.texts[number]
-        is_denied = _DENIES.search(line) is not None
-        denied = self._by_undenied.get(undenied(line), ())
-        return next((text for text in denied if bool(_DENIES.search(text)) != is_denied), "")
+        longest = sorted({*_TOKEN.findall(line.casefold())}, key=len)[-_FEW_TOKENS:]
+        is_denied, bare = _DENIES.search(line) is not None, undenied(line)
+        denied = ""
+        for number, text in enumerate(self._small):
+            if not any(token in text for token in longest):
+                continue
+            original = words_of_line(self.texts[number])
+            differing = [pair for pair in zip(words, original, strict=False) if pair[0] != pair[1]]
+            if len(words) == len(original) and len(differing) == 1:
+                (new, was) = differing[0]
+                if same_value(new, was) or DENIAL.fullmatch(new):
+                    return ""
+                if kind_of(new) == kind_of(was):
+                    return self.texts[number]
+            if bare == undenied(self.texts[number]):
+                is_other = bool(_DENIES.search(self.texts[number])) != is_denied
+                denied = denied or (self.texts[number] if is_other else "")
+        return denied
 
     @cached_property
-    def _words(self) -> list[list[str]]:
-        return [words_of_line(line)[: _MOST_WORDS + 1] for line in self.texts]
-
-    @cached_property
-    def _by_rest(self) -> dict[str, list[tuple[int, int]]]:
-        """The lines by their words without one of them, each with the place of that."""
-        return grouped(
-            (key, (number, at))
-            for number, words in enumerate(self._words)
-            if not is_short(words) and len(words) <= _MOST_WORDS
-            for at, key in enumerate(_with_holes(words))
-        )
-
-    @cached_property
-    def _by_undenied(self) -> dict[str, list[str]]:
-        lines = (line for line in self._numbers if not is_short(words_of_line(line)))
-        return grouped((undenied(line), line) for line in lines)
+    def _small(self) -> list[str]:
+        return list(map(str.casefold, self.texts))
 
 
 def _folded(line: str) -> str:
@@ -252,9 +246,3 @@ def _words(line: str) -> str:
 
 def _sign(number: int) -> int:
     return (number > 0) - (number < 0)
-
-
-def _with_holes(words: Sequence[str]) -> Iterator[str]:
-    """Yield some words without each one of them."""
-    for at in range(len(words)):
-        yield " ".join((*words[:at], "\n", *words[at + 1 :]))

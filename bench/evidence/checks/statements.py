@@ -247,9 +247,8 @@ class Statement:
         counts = self._own.once("counts", lambda: _Counts(self._own))
         missing = counts.chars_missing if is_size else counts.missing
         is_missing = any(abs(value - it) <= max(min(NEAR, it // 4), it // _ABOUT) for it in missing)
-        is_missing = is_missing or value > max(missing, default=value)
         if _OF_MISSING.match(after):
-            return is_missing
+            return is_missing or value > max(missing, default=value)
         if _OF_SHOWN.match(after) or _SHOWS.search(before):
             return value in counts.shown
         if _OF.search(before):
