@@ -205,7 +205,7 @@ class Statement:
         else:
             lines = own.session.result_lines(self._result.index)
             shown = lines.shown(own.text.split("\n")).numbers
-            missing = [number for number in range(len(lines.texts)) if number not in {*shown}]
+            missing = sorted({*range(len(lines.texts))}.difference(shown))
         is_first = max(shown, default=-1) < min(missing, default=0)
         is_last = min(shown, default=0) > max(missing, default=-1)
         return is_last if "last" in words else is_first or is_last
