@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -171,12 +171,10 @@ def compare_scenario(
     strategies: Sequence[Strategy],
     options: RunOptions,
     base: Base,
-    left_out: Container[Path] = (),
 ) -> Compared:
-    """The comparison of a scenario with loaded strategies, without the recordings in some files."""
+    """The comparison of a scenario with loaded strategies."""
     source = source_of(plan)
-    traces = (trace for trace in source if source.file not in left_out)
-    return compare_runs(plan, strategies, with_probes(plan, traces), source, options, base)
+    return compare_runs(plan, strategies, with_probes(plan, source), source, options, base)
 
 
 def compare_runs(

@@ -63,7 +63,6 @@ class TraceSource:
     `skipped` (file and reason) and `damaged` (the files among these that cannot be read) grow
     during the iteration and are complete at its end; each iteration starts again. Errors are those
     of `load`, raised when met; for a missing file or an unknown format before anything is read.
-    `file` is the file of the last trace.
     """
 
     def __init__(self, paths: Paths, base: Path | None = None) -> None:
@@ -71,7 +70,6 @@ class TraceSource:
         self.paths, self.base = tuple(map(str, several)), base or Path()
         self.skipped: list[tuple[str, str]] = []
         self.damaged: list[str] = []
-        self.file = Path()
 
     def __iter__(self) -> Iterator[Trace]:
         self.skipped, self.damaged = [], []
@@ -96,7 +94,6 @@ class TraceSource:
                 for read in self._read(document, given, readers, alone=len(files) == 1):
                     trace, reason = known.named(read, file, document.sha256)
                     if not reason:
-                        self.file = file.path
                         yield trace
                     elif (file.name, reason) not in self.skipped[-1:]:
                         self.skipped.append((file.name, reason))

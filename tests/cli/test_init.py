@@ -154,7 +154,7 @@ def test_traces_gates_and_scenarios_deleted_since_a_revision_fail_the_run(capsys
     SUMMARIZERS.write_text(WORSE)
     (TRACES / "survey.jsonl").unlink()
     code, printed = as_the_action(AGAINST="HEAD")
-    assert (code, printed.count("survey.jsonl")) >= (1, 1), printed
+    assert (code, printed.count("survey")) >= (1, 1), printed
     git("checkout", "--quiet", ".")
     SUMMARIZERS.write_text(WORSE)
     SCENARIO.write_text(SCENARIO.read_text().partition("[[gates]]")[0])
@@ -163,9 +163,6 @@ def test_traces_gates_and_scenarios_deleted_since_a_revision_fail_the_run(capsys
     SCENARIO.with_name("second.toml").write_bytes(SCENARIO.read_bytes())
     commit("two scenarios")
     SCENARIO.unlink()
-    second = ("run", SCENARIO.with_name("second.toml"), *since[2:])
-    assert bench(*second) == 0, "the same bytes under another name"
-    second[1].write_text(f"{second[1].read_text()}\n# more\n")
     capsys.readouterr()
-    assert bench(*second) == 1
+    assert bench("run", SCENARIO.with_name("second.toml"), *since[2:]) == 1
     assert "summaries.toml" in capsys.readouterr().out

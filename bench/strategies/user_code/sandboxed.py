@@ -81,7 +81,7 @@ def _code_in(declared: Declaration, base: Path, debug: bool) -> tuple[str, str]:
 def _in_child(given: Sequence[Declaration], place: Place, tolerant: bool) -> list[Strategy]:
     """Strategies loaded in one child, or each in its own child if loading all together fails."""
     prepare = functools.partial(load, tuple(map(_sent, given)), place)
-    limits = Limits(hidden=(*place.hidden, *map(place.at_revision, place.hidden)))
+    limits = Limits(hidden=place.hidden)
     child, another = Child(prepare, limits), Child(prepare, limits, other_hashes=True)
     try:
         with child.session(described) as session:
