@@ -6,7 +6,6 @@ A program runs below the child of its strategy, under the same limits, and ends 
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 import os
 import select
@@ -21,11 +20,8 @@ from ..model import compact_json
 from ..model.errors import SpecError, StrategyError, one_line
 from .worker import how_ended
 
-MAX_LINE_BYTES = 64 * 1024 * 1024
-"""The longest answer that is read."""
-
+_MOST_BYTES = 64 * 1024 * 1024  # of an answer
 _LAST_BYTES, _LAST_CHARS = 2000, 300
-_ENDS_MS = 5000
 
 
 class Program:
@@ -57,54 +53,34 @@ class Program:
     def ask(self, request: Any) -> Any:
         """The answer to one request."""
         data = json.loads(compact_json(request))  # NaN and infinities, which JSON lacks, are null
-        line = json.dumps(data, separators=(",", ":")).encode() + b"\n"
-        if self._process is not None:
-            self._require_silence(self._process)
         process = self._process = self._process or self._start()
         assert process.stdin
         assert process.stdout
-        answer = b""
+        output = process.stdout.fileno()
+        if select.select([output], [], [], 0)[0]:
+            self._require_silence(os.read(output, _LAST_BYTES))
         with contextlib.suppress(OSError):  # it no longer reads
-            process.stdin.write(line)
+            process.stdin.write(json.dumps(data, separators=(",", ":")).encode() + b"\n")
             process.stdin.flush()
-            answer = process.stdout.readline(MAX_LINE_BYTES)
-        if not answer.endswith(b"\n"):
-            raise StrategyError(self._no_answer(process, answer))
-        return self._answer_in(answer)
+        answer = bytearray()
+        while not answer.endswith(b"\n") and len(answer) < _MOST_BYTES:
+            piece = os.read(output, 1 << 16)
+            if not piece:
+                raise self._error(self._why_ended(process))
+            answer += piece
+        line, _, more = bytes(answer).partition(b"\n")
+        self._require_silence(more)
+        return self._answer_in(line)
 
-    def finish(self) -> None:
-        """End the requests. Raises StrategyError if the program then says more.
+    def _error(self, what: str) -> StrategyError:
+        return StrategyError(f"command {one_line(self.line)!r} {what}")
 
-        So an answer too many is found however late it comes: each later answer is one too old.
-        """
-        if self._process is not None:
-            assert self._process.stdin
-            with contextlib.suppress(OSError):  # it no longer reads
-                self._process.stdin.close()
-            self._require_silence(self._process, _ENDS_MS)
-
-    def _require_silence(self, process: subprocess.Popen[bytes], wait_ms: int = 0) -> None:
-        """Raise StrategyError for output that no request asked for.
-
-        Until the output ends it is awaited for `wait_ms` milliseconds.
-        """
-        output = process.stdout
-        assert isinstance(output, io.BufferedReader)
-        events = select.poll()
-        events.register(output, select.POLLIN)
-        os.set_blocking(output.fileno(), False)
-        left = output.peek()
-        if not left and events.poll(wait_ms):
-            left = output.peek()
-        os.set_blocking(output.fileno(), True)
-        if left:
-            start = one_line(left[:200].decode("utf-8", "replace"))
-            what = f"{self._name} printed {start!r}, which no request asked for"
-            raise StrategyError(f"{what} — print one line for each request")
-
-    @property
-    def _name(self) -> str:
-        return f"command {one_line(self.line)!r}"
+    def _require_silence(self, printed: bytes) -> None:
+        """Raise StrategyError for output that no request asked for: each later answer would be one
+        too old."""
+        if printed:
+            what = f"printed {_start_of(printed)}, which no request asked for"
+            raise self._error(f"{what} — print one line for each request")
 
     def _start(self) -> subprocess.Popen[bytes]:
         """The started program. Raises StrategyError where it cannot be started."""
@@ -114,9 +90,7 @@ class Program:
                 self.argv, stdin=pipe, stdout=pipe, stderr=self._errors, cwd=self.cwd
             )
         except OSError as error:
-            raise StrategyError(
-                f"{self._name} cannot be started: {error.strerror or error}"
-            ) from error
+            raise self._error(f"cannot be started: {error.strerror or error}") from error
 
     def _answer_in(self, line: bytes) -> Any:
         """The answer in a line of the program's output. Raises StrategyError for a line without
@@ -125,36 +99,29 @@ class Program:
         with contextlib.suppress(ValueError, RecursionError):
             reply = json.loads(line)
         if isinstance(reply, dict) and isinstance(reply.get("error"), str):
-            raise StrategyError(f"{self._name} reports: {one_line(reply['error'])}")
+            raise self._error(f"reports: {one_line(reply['error'])}")
         if not isinstance(reply, dict) or "answer" not in reply:
-            start = one_line(line[:200].decode("utf-8", "replace"))
-            what = f'{self._name} answered {start!r}, expected a line {{"answer": …}}'
-            raise StrategyError(
-                f"{what} — print nothing else to standard output; standard error is free"
-            )
+            what = f'answered {_start_of(line)}, expected a line {{"answer": …}}'
+            hint = "print nothing else to standard output; standard error is free"
+            raise self._error(f"{what} — {hint}")
         self.handles = reply.get("handles") or {}
         if not isinstance(self.handles, dict):
-            kind = type(self.handles).__name__
-            raise StrategyError(
-                f"{self._name}: `handles` is a {kind}, expected an object of values by name"
-            )
+            raise self._error("gave `handles` that are no object of values by name")
         return reply["answer"]
 
-    def _no_answer(self, process: subprocess.Popen[bytes], answer: bytes) -> str:
-        """The message for a program that answered no line, with its last line of standard error."""
-        if len(answer) >= MAX_LINE_BYTES:
-            return f"{self._name} answered with a line of more than {MAX_LINE_BYTES} bytes"
+    def _why_ended(self, process: subprocess.Popen[bytes]) -> str:
+        """The clause on a program that gave no answer, with its last line of standard error."""
         end = "closed its output"
         with contextlib.suppress(subprocess.TimeoutExpired):  # it may go on
             end = f"ended with {how_ended(process.wait(1.0))}"
         self._errors.seek(max(0, self._errors.seek(0, os.SEEK_END) - _LAST_BYTES))
-        lines = [
-            line
-            for line in self._errors.read().decode("utf-8", "replace").splitlines()
-            if line.strip()
-        ]
-        last = f": {one_line(lines[-1])[:_LAST_CHARS]}" if lines else ""
-        return f"{self._name} {end} before it answered{last} — run it by hand on one line of JSON"
+        lines = self._errors.read().decode("utf-8", "replace").split("\n")
+        last = next((f": {one_line(line)}" for line in reversed(lines) if line.strip()), "")
+        return f"{end} before it answered{last[:_LAST_CHARS]} — run it by hand on one line of JSON"
+
+
+def _start_of(output: bytes) -> str:
+    return repr(one_line(output[:200].decode("utf-8", "replace")))
 
 
 def program_class(line: str, base: Path) -> type[Program]:
@@ -169,12 +136,10 @@ def program_class(line: str, base: Path) -> type[Program]:
     if not argv:
         raise SpecError(f'command {line!r}: names no program — write command:"node strategy.js"')
     beside = base / argv[0]
-    program = (
-        str(beside.resolve()) if os.sep in argv[0] and beside.is_file() else shutil.which(argv[0])
-    )
+    is_path = os.sep in argv[0] and beside.is_file()
+    program = str(beside.resolve()) if is_path else shutil.which(argv[0])
     if program is None:
-        raise SpecError(
-            f"command {line!r}: there is no program {argv[0]!r} — install it, or give its path"
-        )
+        what = f"there is no program {argv[0]!r}"
+        raise SpecError(f"command {line!r}: {what} — install it, or give its path")
     about = {"line": line, "argv": (program, *argv[1:]), "cwd": base.resolve()}
     return type("Program", (Program,), about)

@@ -47,10 +47,6 @@ class Border:
         """
         return functools.partial(self._call, slot, place, next(self._instances))
 
-    def finish(self) -> None:
-        """End the programs. Raises BenchError for one that answered more than it was asked."""
-        self._ask(count=self._count)
-
     def _call(self, slot: str, place: int, instance: int, *given: Any) -> Any:
         """The answer of one instance."""
         sent = [by_parts(item, self._shared.sent, len) for item in given]

@@ -5,7 +5,6 @@ Nothing here looks at later steps. The recorded actions stay as they were.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -69,8 +68,8 @@ class Loop:
 
     # ------------------------------------------------------------ steps
 
-    def replay(self, before: int | None, finish: Callable[[], None] | None = None) -> Replay:
-        """The replay of all steps, or of those before an index; `finish` ends the plug-ins.
+    def replay(self, before: int | None) -> Replay:
+        """The replay of all steps, or of those before an index.
 
         A strategy that raises ends it with its failure.
         """
@@ -85,9 +84,6 @@ class Loop:
                     self._replay_step(step)
                 else:
                     self._judges.decide("end", step)
-                if finish is not None:
-                    with in_slot("strategy"):
-                        finish()
         except Broken as error:
             failure = Failure(step=ledger.step, slot=error.slot, error=error.text)
         return Replay(

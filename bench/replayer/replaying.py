@@ -73,8 +73,7 @@ class Replayer:
         ledger = Ledger(Numbers(recording.counter.of, recording.messages, recording.index.tokens))
 
         def over(border: Border) -> Replay:
-            finish = border.finish if strategy.has_programs else None
-            return Loop(strategy, recording, ledger, border.start).replay(before, finish)
+            return Loop(strategy, recording, ledger, border.start).replay(before)
 
         if strategy.sandbox is not None:
             box = strategy.sandbox

@@ -150,12 +150,8 @@ class Plugins:
         """The answer to a request, as JSON.
 
         A request is the slot and the place of a plug-in, the number of its instance (each has a
-        state of its own), and the arguments. An empty request ends the replay.
+        state of its own), and the arguments.
         """
-        if not request:
-            for function in self._started.values():
-                function.finish()
-            return b""
         slot, place, instance, given = request
         if not self._started:  # what was refused as the code was imported is no fault of a replay
             REFUSED.clear()

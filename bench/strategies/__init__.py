@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING, Any
 
 from ..model.errors import SpecError
 from ..plugins.registry import Plugin, build
-from ..plugins.spec import COMMAND
 from .declaring import Declaration, declaration, kind_of, spec_of
 from .slots import (
     Execution as Execution,
@@ -103,11 +102,6 @@ class Strategy(Declaration):
     def has_user_code(self) -> bool:
         """True if a slot runs user code."""
         return self.sandbox is not None or any(plugin.has_user_code for plugin in self.everything)
-
-    @property
-    def has_programs(self) -> bool:
-        """True if a slot runs a program."""
-        return any(plugin.name.startswith(f"{COMMAND}:") for plugin in self.everything)
 
     @property
     def reads_future(self) -> bool:

@@ -51,11 +51,6 @@ class SlotFunction:
             answer = plain_data(answer)
         return _READ[plugin.kind](answer, self._given)
 
-    def finish(self) -> None:
-        """End a program that was called, as `Program.finish` does; nothing for any other plug-in."""
-        if self._is_program and self._started is not None:
-            self._started[0].finish()
-
 
 def _of_function(call: Callable[..., Any], kind: str, form: Form, given: Given) -> Any:
     """A function's answer. An error about its arguments gets a note that lists the other forms."""
