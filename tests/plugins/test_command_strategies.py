@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import re
@@ -175,9 +174,10 @@ def has_ended(process: int) -> bool:
 
 
 def test_no_process_outlives_its_case(tmp_path):
-    found = run_of(tmp_path, "summarizer", "answer = str(os.getpid())\nsys.stdout.flush()")
-    gc.collect()  # in a child the child's end ends it
-    assert has_ended(int(texts_shown(found)[0]))
+    line = write(tmp_path, "answer = str(os.getpid())")
+    (strategy,) = load_strategies([declaration(f"m=summarizer={line}")], Place(tmp_path))
+    assert has_ended(int(texts_shown(run(two_results(), strategy))[0]))
+    stop([strategy])
 
 
 def test_a_large_request_and_answer_get_through(tmp_path):
