@@ -20,7 +20,7 @@ from os import WNOHANG, _exit, close, fork, getpid, kill, killpg, waitpid
 from select import POLLIN, poll
 from signal import SIG_DFL, SIGKILL
 from socket import MSG_WAITALL, recv_fds, socket
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from ..model.errors import own_error
 from .confined import adopt_orphans, begin_below, limit_memory, restrict_to, rules_without
@@ -139,7 +139,9 @@ def _remove(folder: str) -> None:
 # ---------------------------------------------------------------- the importer
 
 
-def _import(control: socket, limits: Limits, prepare: Callable[[], Any]) -> NoReturn:
+def _import(
+    control: socket, limits: Limits, prepare: Callable[[], Callable[..., bytes]]
+) -> NoReturn:
     """Import the code, then fork a process for each socket that comes in, until the bench closes
     the control socket."""
     begin_below()
@@ -148,7 +150,7 @@ def _import(control: socket, limits: Limits, prepare: Callable[[], Any]) -> NoRe
     of_a_session = rules_without()  # made once: it takes as long as a fork
     control.send(b"\0")
     limit_memory(limits.memory_mib << 20)
-    ready = prepare()
+    answer = prepare()
     gc.collect()
     gc.freeze()  # so that a fork copies few pages
     own = _children()  # which the code started as it was imported
@@ -162,7 +164,7 @@ def _import(control: socket, limits: Limits, prepare: Callable[[], Any]) -> NoRe
             begin_below()
             control.close()
             restrict_to(of_a_session)
-            _answer(link, ready, limits)
+            _answer(link, answer, limits)
         code = _awaited(number, control)
         with contextlib.suppress(OSError):
             killpg(number, SIGKILL)
@@ -176,7 +178,7 @@ def _import(control: socket, limits: Limits, prepare: Callable[[], Any]) -> NoRe
 # ---------------------------------------------------------------- the process of a session
 
 
-def _answer(link: Link, ready: Any, limits: Limits) -> NoReturn:
+def _answer(link: Link, answer: Callable[..., bytes], limits: Limits) -> NoReturn:
     """Answer the requests of one session, and end."""
     own, leave = getpid(), _exit
     anything, no_memory = BaseException, MemoryError  # that code may replace all that is built in
@@ -185,8 +187,7 @@ def _answer(link: Link, ready: Any, limits: Limits) -> NoReturn:
         while True:
             request = link.request()
             try:
-                work, *given = pickle.loads(request)
-                body = work(link, ready, *given)
+                body = answer(link, *pickle.loads(request))
                 if getpid() != own:  # a fork that the code made, and that goes on as this process
                     leave(0)
                 link.send(b"A", body)

@@ -9,7 +9,6 @@ import contextlib
 import math
 import struct
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from socket import socket
 
@@ -25,10 +24,6 @@ SPOILT = "it left its process unable to answer — do not replace parts of Pytho
 
 _HEAD = struct.Struct("=cQ")
 _PIECE = 1 << 16  # of a size that malloc does not map anew each time
-
-Work = Callable[..., bytes]
-"""`work(link, ready, *about, *request)`: the answer to a request, given in the process of a session
-with `about` as its beginning."""
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from collections.abc import Callable, Hashable, Iterator
 from typing import IO, Any
 
 from ..model.errors import BenchError, SpecError, one_line, sayable
-from .frames import CODE, SPOILT, Frames, Limits as Limits, Work
+from .frames import CODE, SPOILT, Frames, Limits as Limits
 
 _MODULE = "bench.plugins.child"  # whose `main` a child runs
 _LINE, _SHOWN = 1 << 16, 1_000_000
@@ -45,8 +45,8 @@ class NoAnswer(BenchError):
 
 
 class Child:
-    """A warm child process in which `prepare()` runs once; each session gets the value that it
-    returns.
+    """A warm child process in which `prepare()` runs once; it returns the function that answers the
+    requests of each session, `answer(link, *about, *request)` → bytes.
 
     It starts before the first session, and again after it died. `prepare` and its arguments can be
     pickled. A forked process, and a copy, has a child of its own. With `other_hashes` its sets are
@@ -61,7 +61,9 @@ class Child:
     ) -> None:
         self._given = prepare, limits or Limits(), other_hashes
         self._lock = threading.RLock()
-        self._late: Counter[tuple[Any, ...]] = Counter()  # sessions in a row, by their work
+        self._late: Counter[tuple[Any, ...]] = (
+            Counter()
+        )  # sessions in a row, by what they are about
         self._owner = 0  # the process that started it; 0 before
         self._last: Session | None = None
         self._next: Session | None = None
@@ -71,26 +73,25 @@ class Child:
         return Child, self._given
 
     @contextlib.contextmanager
-    def session(self, work: Work, *about: Hashable) -> Iterator[Session]:
-        """A context with a session, whose requests `work` answers; one that asks nothing where the
-        same work was late in the last few sessions."""
-        sent = work, *about
+    def session(self, *about: Hashable) -> Iterator[Session]:
+        """A context with a session; one that asks nothing where the last few sessions about the
+        same were late."""
         with self._lock:
             if self._owner != os.getpid() or not (self._last and self._last.has_ended()):
                 self.stop()
                 self._start()
             session = self._last = self._next or self._session()
-            session.is_given_up = self._late[sent] >= _MOST_LATE
-            session.work = sent
+            session.is_given_up = self._late[about] >= _MOST_LATE
+            session.about = about
             try:
                 yield session
             finally:
                 if session.is_late:
-                    self._late[sent] += 1
+                    self._late[about] += 1
                     self.stop()
                 else:
                     if not session.is_given_up:
-                        self._late.pop(sent, None)
+                        self._late.pop(about, None)
                     session.end()
                     self._next = self._session()  # begins while this process does something else
 
@@ -179,7 +180,7 @@ class Session(Frames):
         self._limits, self._child = limits, child
         self._room = limits.answer_bytes
         self._kind = b""  # of the last message
-        self.work: tuple[Any, ...] = ()
+        self.about: tuple[Any, ...] = ()
         self.is_late = self.is_given_up = False
         weakref.finalize(self, pipe.close)
 
@@ -191,7 +192,7 @@ class Session(Frames):
         if self.is_given_up:
             raise NoAnswer(_GIVEN_UP)
         until = time.monotonic() + self._limits.call_s
-        self.send(b"R", pickle.dumps((*self.work, *request), pickle.HIGHEST_PROTOCOL))
+        self.send(b"R", pickle.dumps((*self.about, *request), pickle.HIGHEST_PROTOCOL))
         while True:
             body = self._received(until)
             if self._kind == b"C" and count is not None:

@@ -15,7 +15,7 @@ from ..model.errors import StrategyError, one_line
 from ..strategies import NewHistory, Written
 from ..strategies.offloading import offload
 from ..strategies.user_code.functions import Route
-from .serving import Answered, HistoryAnswer, Shared, by_parts
+from .serving import TEXT, Answered, HistoryAnswer, Shared, by_parts
 from .state import Ledger
 
 _TYPES: dict[str, Any] = {
@@ -51,8 +51,9 @@ class Border:
         """The answer of one instance."""
         sent = [by_parts(item, self._shared.sent, len) for item in given]
         body = self._ask(slot, place, instance, sent, count=self._count)
-        given_back = _read(body, Answered | str)
-        answer = Answered(given_back) if isinstance(given_back, str) else given_back
+        if body.startswith(TEXT):
+            return _read(body, _TYPES.get(slot, Any))
+        answer = _read(body, Answered)
         if too_deep([answer.value, answer.offloaded]):
             what = f"its answer is nested more than {MAX_DEPTH} levels deep"
             raise StrategyError(f"{what} — flatten it")
@@ -79,8 +80,11 @@ class Border:
 
 
 def _read(data: Any, wanted: Any) -> Any:
-    """Data from user code, or its JSON as bytes, as a value of a type. Raises StrategyError."""
+    """Data from user code, or its bytes, as a value of a type. Raises StrategyError."""
     try:
-        return msgspec.convert(json.loads(data) if isinstance(data, bytes) else data, wanted)
+        if isinstance(data, bytes):
+            is_text = data.startswith(TEXT)
+            data = data[1:].decode("utf-8", "surrogatepass") if is_text else json.loads(data)
+        return msgspec.convert(data, wanted)
     except (ValueError, RecursionError) as error:
         raise StrategyError(f"its answer cannot be read: {one_line(error)}") from None

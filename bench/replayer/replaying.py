@@ -19,7 +19,7 @@ from ..tokens.counting import TokenCounter
 from .border import Border
 from .loop import Loop
 from .recording import Recording
-from .serving import CountTokens, Plugins, answer_call
+from .serving import CountTokens, Plugins
 from .state import Ledger, Numbers
 
 STEPS = 40
@@ -78,7 +78,7 @@ class Replayer:
         if strategy.sandbox is not None:
             box = strategy.sandbox
             child, number = box.another if again else box.child, box.number
-            with child.session(answer_call, number) as session:
+            with child.session(number) as session:
                 return over(Border(session.ask, ledger))
         if strategy.has_user_code:
             plugins = Plugins(strategy)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -17,10 +17,6 @@ from ..strategies.offloading import KEEP
 from ..strategies.user_code.functions import SlotFunction
 from ..strategies.user_code.plain import encoded, plain_data
 from .cassettes import CHARGED, REFUSED, go_offline as go_offline
-
-if TYPE_CHECKING:
-    from ..plugins.child import Link
-    from ..strategies.user_code.loaded import Loaded
 
 CountTokens = Callable[[bytes], int]
 """The tokens of something, as the process that measures counts them."""
@@ -120,6 +116,10 @@ def by_parts(argument: Any, change: Callable[[Any], Any], count: Callable[[Any],
 # ---------------------------------------------------------------- answers
 
 
+TEXT = b"="
+"""The start of an answer that is a text alone, as most are; JSON cannot start like this."""
+
+
 class HistoryAnswer(msgspec.Struct):
     """A compactor's answer; `written` are the messages that each summary was written from, and its
     text."""
@@ -147,7 +147,7 @@ class Plugins:
         self._counts: dict[Any, int] = {}
 
     def answer(self, count: CountTokens, *request: Any) -> bytes:
-        """The answer to a request, as JSON.
+        """The answer to a request: TEXT and a text, or `Answered` as JSON.
 
         A request is the slot and the place of a plug-in, the number of its instance (each has a
         state of its own), and the arguments.
@@ -169,8 +169,9 @@ class Plugins:
             if REFUSED:
                 raise StrategyError(REFUSED[0])
         out.value = self._history(value) if isinstance(value, NewHistory) else value
-        is_text = type(out.value) is str and not (out.offloaded or out.charged)
-        return encoded(out.value if is_text else out)
+        if type(out.value) is str and not (out.offloaded or out.charged):
+            return TEXT + out.value.encode("utf-8", "surrogatepass")
+        return encoded(out)
 
     def _tokens(self, count: CountTokens, item: Message | str) -> int:
         """The tokens of a text or a message; each is counted once."""
@@ -185,9 +186,3 @@ class Plugins:
         messages = [*map(reference, answer.messages)]
         written = [([*map(reference, each.read)], each.text) for each in answer.written]
         return HistoryAnswer(messages, written, dict(answer.parts))
-
-
-def answer_call(link: Link, ready: Loaded, number: int, *request: Any) -> bytes:
-    """The answer of a strategy's plug-in in the process of a session, which is one replay."""
-    plugins: Plugins = ready.plugins[number]
-    return plugins.answer(link.count, *request)

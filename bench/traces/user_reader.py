@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -40,7 +40,7 @@ class UserReader:
     in a separate session. Raises NoReader."""
 
     def __init__(self, spec: str, base: Path) -> None:
-        self._about = spec, base
+        self._spec = spec
         self._child = Child(functools.partial(_prepare, spec, base))
         try:
             self._ask("open", Document(Path(), f"reader {spec}"))
@@ -66,11 +66,11 @@ class UserReader:
     def _ask(self, act: _Act, document: Document) -> _Answer:
         about = (document.path, document.name, document.below, tuple(document.beside))
         try:
-            with self._child.session(_file_answer, act, about, *self._about) as session:
+            with self._child.session(act, about) as session:
                 answer = msgspec.msgpack.decode(session.ask(), type=_Answer)
         except (NoAnswer, msgspec.DecodeError, UnicodeDecodeError) as error:
             why = str(error) if isinstance(error, NoAnswer) else "it spoilt its process"
-            raise _failure(act, document, self._about[0], why) from None
+            raise _failure(act, document, self._spec, why) from None
         if answer.error:
             raise (PartOf if answer.is_part else TraceError)(answer.error)
         return answer
@@ -85,16 +85,18 @@ def _failure(act: _Act, document: Document, spec: str, what: str) -> TraceError:
 # ---------------------------------------------------------------- in the child
 
 
-def _prepare(spec: str, base: Path) -> None:
-    """Import the reader. An error is left for the session to raise, which can report it."""
+def _prepare(spec: str, base: Path) -> Callable[..., bytes]:
+    """The function that answers about files. The reader is imported; an error is left for the
+    session to raise, which can report it."""
     compile_from_source()
     here = os.getcwd()
     with contextlib.suppress(BaseException):
         build("reader", spec, base)
     os.chdir(here)
+    return functools.partial(_file_answer, spec, base)
 
 
-def _file_answer(link: Link, ready: None, act: _Act, about: Any, spec: str, base: Path) -> bytes:
+def _file_answer(spec: str, base: Path, link: Link, act: _Act, about: Any) -> bytes:
     document = Document(*about)
     try:
         given = _answer(act, document, spec, base)

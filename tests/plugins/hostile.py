@@ -136,7 +136,11 @@ REASONS = {name: reason for name, (reason, *_) in CALLS.items()} | {
 REQUESTS = bytearray()
 
 
-def all_requests(link, ready, request=b""):
+def answers():
+    return all_requests
+
+
+def all_requests(link, request=b""):
     """All requests of the session so far; fails where it is told to."""
     if request == b"fail":
         raise ValueError

@@ -13,7 +13,7 @@ import time
 
 import pytest
 from handmade import conversation_of, result
-from hostile import CALLED, CODES, REASONS, all_requests
+from hostile import CALLED, CODES, REASONS, answers
 from warm import processes_in
 
 from bench.evidence.index import index_trace
@@ -335,39 +335,39 @@ def test_waiting_for_the_parent_counts_as_time_of_the_call(replayed):
 
 
 def test_a_child_answers_one_session_after_another():
-    child = Child(time.gmtime)
+    child = Child(answers)
     try:
         for _ in range(3):
-            with child.session(all_requests) as session:
+            with child.session() as session:
                 assert [session.ask(text) for text in (b"1", b"2")] == [b"1", b"12"]
-        with pytest.raises(NoAnswer), child.session(all_requests) as session:
+        with pytest.raises(NoAnswer), child.session() as session:
             session.ask(b"fail")
     finally:
         child.stop()
 
 
 def test_a_copy_of_a_child_has_a_process_of_its_own():
-    child = Child(time.gmtime)
+    child = Child(answers)
     copy = pickle.loads(pickle.dumps(child))
     try:
-        with child.session(all_requests) as one, copy.session(all_requests) as other:
+        with child.session() as one, copy.session() as other:
             assert [each.ask(text) for text in (b"1", b"2") for each in (one, other)] == [b"1", b"1", b"12", b"12"]
         copy.stop()
-        with child.session(all_requests) as again:
+        with child.session() as again:
             assert again.ask(b"3") == b"3"
     finally:
         child.stop()
         copy.stop()
 
 
-def hang_or_say_number(link, ready, request=b""):
-    return time.sleep(600) if request else b"%d" % os.getpid()
+def hangs():
+    return lambda link, request=b"": time.sleep(600) if request else b"%d" % os.getpid()
 
 
 @pytest.mark.slow
 def test_a_late_session_ends_where_the_system_ends_no_process(monkeypatch):
     monkeypatch.setattr(worker, "_MODULE", "elsewhere")
-    with Child(time.gmtime, worker.Limits(call_s=3)).session(hang_or_say_number) as session:
+    with Child(hangs, worker.Limits(call_s=3)).session() as session:
         place = f"/proc/{int(session.ask())}"
         with pytest.raises(NoAnswer):
             session.ask(b"hang")

@@ -6,7 +6,7 @@ import importlib
 import os
 import pickle
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,21 +59,17 @@ class Place:
             os.chdir(here)
 
 
-@dataclass(frozen=True, eq=False)
-class Loaded:
-    """The strategies that a child loads before it forks for sessions, or the error of each, and
-    what a replay of each begins with (`serving.Plugins`)."""
-
-    strategies: list[Strategy | BaseException]
-    plugins: list[Any]
+DESCRIBE = -1
+"""In place of the number of a strategy: a session that describes all of them."""
 
 
 _EACH_REPLAY = "bench.replayer.serving"
 """The module that each session needs, imported here once instead of in each fork."""
 
 
-def load(declared: Sequence[bytes], place: Place) -> Loaded:
-    """The strategies of some pickled declarations, loaded in this process."""
+def load(declared: Sequence[bytes], place: Place) -> Callable[..., bytes]:
+    """The function that answers the requests of each replay, from the pickled declarations of some
+    strategies, which are loaded in this process."""
     serving: Any = importlib.import_module(_EACH_REPLAY)
     place.settle()
     strategies: list[Strategy | BaseException] = []
@@ -88,7 +84,16 @@ def load(declared: Sequence[bytes], place: Place) -> Loaded:
         serving.go_offline(place.base)
     except LoadError as error:
         strategies = [error] * len(strategies)
-    return Loaded(strategies, [*map(serving.Plugins, strategies)])
+    plugins = [*map(serving.Plugins, strategies)]
+
+    def answer(link: Link, number: int, *request: Any) -> bytes:
+        """The answer of the strategy with a number, or the descriptions of all."""
+        if number == DESCRIBE:
+            return _described(strategies)
+        body: bytes = plugins[number].answer(link.count, *request)
+        return body
+
+    return answer
 
 
 class Description(msgspec.Struct, frozen=True):
@@ -111,9 +116,9 @@ class Descriptions(msgspec.Struct, frozen=True):
     files: list[str]
 
 
-def described(link: Link, ready: Loaded) -> bytes:
+def _described(strategies: Sequence[Strategy | BaseException]) -> bytes:
     """The descriptions of the strategies of a child, as JSON."""
-    descriptions = [_description(one) for one in ready.strategies]
+    descriptions = [*map(_description, strategies)]
     return msgspec.json.encode(Descriptions(descriptions, sorted({*_imported_files()})))
 
 

@@ -21,7 +21,7 @@ from ...plugins.registry import Plugin, user_code
 from ...plugins.worker import Child, Limits, NoAnswer
 from .. import Sandbox, Strategy, build_strategy
 from ..declaring import Declaration, kind_of
-from .loaded import Descriptions, Place as Place, described, load
+from .loaded import DESCRIBE, Descriptions, Place as Place, load
 
 _NO_FILE = "<dynamic-code>"  # as cloudpickle names every file
 
@@ -84,7 +84,7 @@ def _in_child(given: Sequence[Declaration], place: Place, tolerant: bool) -> lis
     limits = Limits(hidden=place.hidden)
     child, another = Child(prepare, limits), Child(prepare, limits, other_hashes=True)
     try:
-        with child.session(described) as session:
+        with child.session(DESCRIBE) as session:
             found = msgspec.json.decode(session.ask(), type=Descriptions)
         if len(found.strategies) != len(given):
             raise NoAnswer(SPOILT)
