@@ -18,6 +18,7 @@ from ..text.excerpts import NOTICE_CHARS, Gap, folded, folded_once, gaps_of, sha
 from ..text.fields import FieldTable
 from ..text.line_notes import without_number
 from ..text.omissions import omission_in
+from ..text.result_lines import LinesShown
 from ..text.speakers import speaker_of
 
 if TYPE_CHECKING:
@@ -166,6 +167,11 @@ class RewrittenResult(OwnText):
             if _may_show(shown, full)
         )
         return next((gaps for gaps in found if gaps is not None), None)
+
+    @cached_property
+    def lines_shown(self) -> LinesShown:
+        """What its lines show of a text result."""
+        return self.session.result_lines(self.result.index).shown(self.text.split("\n"))
 
     def _ways(self) -> Iterator[tuple[Any, Any]]:
         """Yield the text and its result in the ways in which they may be the same."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..model import as_text
 from ..model.scores import Finding
@@ -16,7 +16,7 @@ from ..text.exit_codes import exit_codes
 from ..text.parts import are_parts, differences, is_same_field, scalars_of
 from ..text.quantities import kind_of, same_value, unit_of
 from ..text.records import Pair, keyed_records
-from ..text.result_lines import ResultLines
+from ..text.result_lines import LinesShown, ResultLines
 from ..text.text_records import TextRecord, plain_key
 from ..text.wording import quoted
 from .own_text import OwnText, RewrittenResult
@@ -96,14 +96,9 @@ def _changed_scalar(own: RewrittenResult) -> Iterator[Finding]:
         yield Finding(own.step, shown, was)
 
 
-def _lines_in(text: str, result: ResultLines) -> Iterator[str]:
-    """Yield the lines of a text; for JSON the lines of the texts in it, and other values, and texts
-    of one line that the result does not have, with their keys."""
-    try:
-        value = parse_json(text)
-    except NothingParsed:
-        yield from text.split("\n")
-        return
+def _lines_in(value: Any, result: ResultLines) -> Iterator[str]:
+    """Yield the lines of the texts in a value, and other values, and texts of one line that the
+    result does not have, with their keys."""
     for key, item in scalars_of(value):
         part = as_text(item)
         is_shown = isinstance(item, str) and ("\n" in item or result.has(item))
@@ -128,7 +123,7 @@ class _Comparison:
         if is_data and own.table.fields:
             rest = [own.text]
         else:
-            shown = lines.shown([*_lines_in(own.text, lines)])
+            shown = self._shown_lines(lines)
             if shown.moved:
                 self._doubt(f"{quoted(shown.moved)} stands in another place")
             if shown.misplaced and not own.table.fields:
@@ -141,6 +136,14 @@ class _Comparison:
                 self.changed.append(Finding(own.step, line.strip(), was))
             else:
                 self.own.append(line)
+
+    def _shown_lines(self, lines: ResultLines) -> LinesShown:
+        """What the lines of the text show of its result, for JSON those of the texts in it."""
+        try:
+            value = parse_json(self._own.text)
+        except NothingParsed:
+            return self._own.lines_shown
+        return lines.shown([*_lines_in(value, lines)])
 
     def _doubt(self, words: str) -> None:
         self.doubtful = self.doubtful or words

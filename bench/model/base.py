@@ -56,7 +56,10 @@ def nested(value: Any) -> Iterator[Any]:
     while waiting:
         node = waiting.pop()
         yield node
-        waiting.extend(reversed(list(_members(node))))
+        if isinstance(node, dict):
+            waiting.extend(reversed(node.values()))
+        elif isinstance(node, LISTS):
+            waiting.extend(reversed(node))
 
 
 class Value(

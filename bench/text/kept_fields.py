@@ -120,9 +120,9 @@ class KeptFields:
         """Yield the fields that identify their record and are keys of records in the text."""
         for identity in reading.names & self._table.records_of_identity.keys():
             for number in self._table.records_named(identity):
-                for item in self._table.fields.of_record(number):
-                    if item.text.casefold() == identity:
-                        yield item.number
+                if identity in map(str.casefold, self._table.texts_of(number)):
+                    items = self._table.fields.of_record(number)
+                    yield from (it.number for it in items if it.text.casefold() == identity)
 
     @memo
     def _saying(self, fact: str) -> list[SameFact]:

@@ -39,9 +39,11 @@ def without_marks(text: str) -> str:
     ('a\\nb', '- a\\nb', '-5\\n-7')
     """
     lines = text.rstrip("\n").split("\n")
-    matches = [_NUMBERED.match(line) for line in lines]
+    matches, signs = (list(map(mark.match, lines)) for mark in (_NUMBERED, _SIGN))
+    if not (any(matches) or any(signs)):
+        return text
     if not _are_numbers(lines, matches):
-        matches = [_SIGN.match(line) for line in lines]
+        matches = signs
         if len({match and match[1] for match in matches}) > 1:
             return text
     ends = [match.end() if match else 0 for match in matches]

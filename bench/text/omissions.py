@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import lru_cache
 
 from ..model import nested
 from .decode import NothingParsed, parse_some
@@ -156,11 +157,24 @@ def notice_at(line: str) -> int:
 _OPENING = '…[("'
 
 
-def _omissions(line: str) -> Iterator[tuple[int, int]]:
-    """Yield the places of words and dots for an omission in a line."""
+def _omissions(line: str) -> Iterable[tuple[int, int]]:
+    """The places of words and dots for an omission in a line."""
+    return _in_short(line) if len(line) <= _SHORT_CHARS else _in_any(line)
+
+
+def _in_any(line: str) -> Iterator[tuple[int, int]]:
     folded = line.translate(_FOLDED)
     pattern = _WITH_DOTS if _has_dots(line) else _OMISSION
     return (match.span() for match in pattern.finditer(folded))
+
+
+@lru_cache(maxsize=1 << 12)
+def _in_short(line: str) -> tuple[tuple[int, int], ...]:
+    """Those in a short line, which often comes again: notices do."""
+    return tuple(_in_any(line))
+
+
+_SHORT_CHARS = 200
 
 
 def _has_dots(text: str) -> bool:

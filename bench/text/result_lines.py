@@ -132,18 +132,30 @@ class ResultLines:
     def _numbers_of(self, line: str) -> Sequence[int]:
         """The numbers of the lines that a line shows, perhaps cut at a mark of omission."""
         words = _folded(line)
+        if words in self._numbers:
+            return self._numbers[words]
         ways = [words, _folded(without_number(line))]
         if not self._may_be_changes:
             ways += [_BULLET.sub("", way, count=1) for way in ways]
         ways = [*dict.fromkeys(ways)]
         found = next(filter(None, map(self._numbers.get, ways)), None)
-        found = found or next(filter(None, map(self._by_words.get, map(_words, ways))), None)
-        if found:
-            return found
+        if alike := found or next(filter(None, map(self._alike, ways)), None):
+            return alike
         begun = words[: notice_at(words)].rstrip() if omission_in(words, "") else ""
         first = bisect_left(self._sorted, begun) if len(begun) >= _SURE_CHARS else len(self.texts)
         line = next(iter(self._sorted[first : first + 1]), "")
         return self._numbers[line] if line.startswith(begun) and line else ()
+
+    def _alike(self, line: str) -> Sequence[int]:
+        """The numbers of the lines with the words of a line."""
+        words = _words(line)
+        may_have = len(line) > LONG_CHARS or all(word in self._plain for word in words.split())
+        return self._by_words.get(words, ()) if words and may_have else ()
+
+    @cached_property
+    def _plain(self) -> str:
+        """The lines without signs that may stand within a word: it has each word of every line."""
+        return _without_signs("\n".join(self.texts))
 
     def has(self, line: str) -> bool:
         """True if the result has a line, or most of it in front of a mark of omission."""
@@ -240,8 +252,14 @@ def _folded(line: str) -> str:
 
 def _words(line: str) -> str:
     """The words of a line, and its signs except those of a layout."""
-    line = _RULE.sub(" ", _BOLD.sub(r"\1", _NAME_IN_BRACKETS.sub(r"\1 ", line)))
-    return " ".join(_SIGNIFICANT.findall(line)) if len(line) <= LONG_CHARS else line
+    if len(line) > LONG_CHARS:
+        return line
+    return " ".join(_SIGNIFICANT.findall(_RULE.sub(" ", _without_signs(line))))
+
+
+def _without_signs(text: str) -> str:
+    """A text without the signs around bold words and names."""
+    return _BOLD.sub(r"\1", _NAME_IN_BRACKETS.sub(r"\1 ", text))
 
 
 def _sign(number: int) -> int:

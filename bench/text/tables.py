@@ -132,7 +132,7 @@ def parts_of(text: str, names: Collection[str] | None = None) -> Iterator[Grid |
     while at < len(lines):
         found = reader.table_at(at, is_near=at - begin <= _MOST_TITLES)
         yield found or lines[at]
-        is_end = found is not None or not lines[at] or _is_rule(lines[at])
+        is_end = found is not None or not lines[at] or reader.is_rule[at]
         at = found.end if found else at + 1
         begin = at if is_end else begin
 
@@ -149,7 +149,7 @@ def _with_signs(text: str) -> str:
         text = text.replace(bar, "|")
     if "</td>" in text:
         text = _OF_LINES.sub("\n", _BETWEEN_CELLS.sub("\t", text))
-    return _TOON.sub(r"\1:\n\2", text)
+    return _TOON.sub(r"\1:\n\2", text) if "]{" in text else text
 
 
 class _Reader:
@@ -159,6 +159,7 @@ class _Reader:
 
     def __init__(self, lines: Sequence[str], names: frozenset[str] | None) -> None:
         self._lines, self._names = lines, names
+        self.is_rule = [*map(_is_rule, lines)]
         self._other_cells: dict[str, int] = {}  # by sign the line that no table goes on behind
 
     def table_at(self, at: int, *, is_near: bool) -> Grid | None:
@@ -173,12 +174,12 @@ class _Reader:
         if _SIGN.search(line) and (names is not None or ", " not in line):  # in a sentence
             found = self._between_signs(at)
         if found is None and is_near:
-            found = self._aligned(at) or self._blocks(at)
+            found = self._aligned(at) or (self._blocks(at) if ":" in line or "=" in line else None)
         return found
 
     def _is_ruled(self, at: int) -> bool:
         """True if there is a rule below a line."""
-        return at + 1 < len(self._lines) and _is_rule(self._lines[at + 1])
+        return at + 1 < len(self._lines) and self.is_rule[at + 1]
 
     def _are_columns(self, columns: Sequence[str], *, is_ruled: bool) -> bool:
         """True if some texts, which differ, are the names of columns: half of them known, or else
@@ -223,7 +224,7 @@ class _Reader:
             if self._names is not None and not is_row:
                 is_most = is_last or 2 * len(cells) > len(columns)
                 is_row = 1 < len(cells) < len(columns) and is_most
-            if _is_rule(line):
+            if self.is_rule[number]:
                 pass
             elif is_row and not (self._names is not None and _is_about(columns, cells, line)):
                 rows.append(cells)
@@ -252,7 +253,8 @@ class _Reader:
         gaps = [(end, start) for (_, end), (start, _) in pairwise(spans)]
         certain = gaps if is_drawn else [(end, start) for end, start in gaps if start - end > 1]
         begin, taken = at + 1 + is_ruled, _places_of(header)
-        end, of_rows = self._rows_apart(begin, taken, gaps, certain)
+        fewest = 1 if is_ruled or certain else _LARGE
+        end, of_rows = self._rows_apart(begin, taken, gaps, certain, fewest)
         taken |= of_rows
         blanks = [blank for gap in gaps if (blank := _blank(taken, gap))]
         is_large = len(blanks) >= _LARGE and end - begin >= _LARGE
@@ -272,16 +274,19 @@ class _Reader:
         return Grid(columns, rows, end)
 
     def _rows_apart(
-        self, at: int, taken: int, gaps: Sequence[Gap], certain: Sequence[Gap]
+        self, begin: int, taken: int, gaps: Sequence[Gap], certain: Sequence[Gap], fewest: int
     ) -> tuple[int, int]:
         """The number of the line after those from one on that leave some gaps blank, and the certain
-        ones; and the places of these lines that are not blank, as bits."""
-        of_rows = 0
+        ones; and the places of these lines that are not blank, as bits. No lines if that are fewer
+        gaps than `fewest`."""
+        of_rows, at = 0, begin
         while at < len(self._lines) and (line := self._lines[at]):
             places = of_rows | _places_of(line)
             blank = [gap for gap in gaps if _blank(taken | places, gap)]
-            if not blank or not {*certain} <= {*blank} or _is_rule(line) or _NOTE.match(line):
+            if not blank or not {*certain} <= {*blank} or self.is_rule[at] or _NOTE.match(line):
                 break
+            if len(blank) < fewest:
+                return begin, 0
             of_rows, at = places, at + 1
         return at, of_rows
 
@@ -318,7 +323,7 @@ class _Reader:
 
     def _ends_block(self, at: int) -> bool:
         """True for the end of the lines, a blank line, and a rule."""
-        return at == len(self._lines) or not self._lines[at] or _is_rule(self._lines[at])
+        return at == len(self._lines) or not self._lines[at] or self.is_rule[at]
 
 
 @lru_cache(maxsize=16)

@@ -135,8 +135,7 @@ def _missing_in_silence(own: RewrittenResult) -> str:
 
 def _missing_lines(own: RewrittenResult) -> list[str]:
     """The lines of a text result that a text does not show."""
-    lines = own.session.result_lines(own.result.index)
-    missing = lines.missing(lines.shown(own.text.split("\n")))
+    missing = own.session.result_lines(own.result.index).missing(own.lines_shown)
     return [line for line in missing if WORD.search(line) or _DIGIT.search(line)]
 
 

@@ -16,7 +16,7 @@ from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult
 from ..shown import own_lines
 from .findings import check_of
-from .statements import Statement, unproven
+from .statements import is_free, unproven
 from .summaries import Summary
 from .summary_numbers import SummaryNumbers
 from .support import IDENTIFIER, UNSPACED, on_purpose, without
@@ -96,7 +96,7 @@ def _strange(
     numbers = SummaryNumbers(evidence, own)
     for line in lines:
         ways = dict.fromkeys((line, IDENTIFIER.sub(" ", line)))  # a notice may have labels
-        if shown and any(Statement(shown, way).is_free for way in ways):
+        if shown and any(is_free(shown, way) for way in ways):
             continue
         line = without_offsets(_HUNK.sub(" ", line))
         near = [*near[-_LINES_NEAR:], line]

@@ -101,8 +101,14 @@ def unproven(own: RewrittenResult, purpose: Sequence[str]) -> Iterator[str]:
     """Yield the own lines of a text that state something, except sentences on `purpose`."""
     for line in shown_of(own).own:
         words = _FENCE.sub(" ", without_tags(without(line, purpose), own.result.text))
-        if not Statement(own, words).is_free:
+        if not is_free(own, words):
             yield line.strip()
+
+
+def is_free(own: RewrittenResult, line: str) -> bool:
+    """True if a line of its own in a text that shows a result states nothing but how much of the
+    result is there, or repeats an earlier message. Each line of a text is read once."""
+    return own.once(("is free", line), lambda: Statement(own, line).is_free)
 
 
 class Statement:
@@ -204,7 +210,7 @@ class Statement:
             shown, missing = own.columns.rows(kept)
         else:
             lines = own.session.result_lines(self._result.index)
-            shown = lines.shown(own.text.split("\n")).numbers
+            shown = own.lines_shown.numbers
             missing = sorted({*range(len(lines.texts))}.difference(shown))
         is_first = max(shown, default=-1) < min(missing, default=0)
         is_last = min(shown, default=0) > max(missing, default=-1)
@@ -225,8 +231,7 @@ class Statement:
         elif own.table.fields:
             lines = []
         else:
-            of_result = own.session.result_lines(self._result.index)
-            lines = of_result.missing(of_result.shown(own.text.split("\n")))
+            lines = own.session.result_lines(self._result.index).missing(own.lines_shown)
         return [line.strip().casefold() for line in lines if line.strip()]
 
     def _is_right(self, number: re.Match[str]) -> bool:
@@ -253,7 +258,7 @@ class Statement:
             return value in counts.shown
         if _OF.search(before):
             return value in counts.total
-        return is_size or value in counts.total or value in counts.shown or is_missing
+        return is_size or is_missing or value in counts.total or value in counts.shown
 
 
 _NEAR = 60
@@ -266,27 +271,50 @@ which a count of what is left out may be wrong."""
 
 
 class _Counts:
-    """The `total` numbers of rows, lines, words and characters of a result, those that a text has
-    `shown`, and those that are `missing`."""
+    """The numbers of rows, lines, words and characters of a result and of a text that shows it."""
 
     def __init__(self, own: RewrittenResult) -> None:
-        result, text = own.result, own.message.text
-        tables = own.session.contents.tables(result.index).tables
-        rows = row_counts(result.text, result.data, tables)
-        records = len(own.session.messages.reading(own.text).records)
-        total = rows | counts_of(result.text) | {len(own.columns.names)}
-        self.total = total | {count - 1 for count in total}
-        lines = {count - notices for count in line_counts(text) for notices in range(_FEW_LINES)}
-        self.shown = counts_of(text) | lines | {records}
-        if text[:1] in ("{", "["):
-            self.shown |= row_counts(text)
-        gaps = [gap.missing for gap in own.gaps or ()]
-        self.chars_missing = {*map(len, gaps), len(result.text) - len(text)}
-        self.missing = {count for gap in gaps for count in line_counts(gap)}
-        for full in {result.text, own.session.messages.texts.plain(result.text)}:
-            counts = zip(line_counts(full), line_counts(text), strict=True)
-            self.missing.update(of - shown for of, shown in counts)
+        self._own, self._full, self._text = own, own.result.text, own.message.text
+
+    @cached_property
+    def _rows(self) -> frozenset[int]:
+        result, contents = self._own.result, self._own.session.contents
+        return row_counts(self._full, result.data, contents.tables(result.index).tables)
+
+    @cached_property
+    def _records(self) -> int:
+        return len(self._own.session.messages.reading(self._own.text).records)
+
+    @cached_property
+    def total(self) -> frozenset[int]:
+        """Those of the result."""
+        total = self._rows | counts_of(self._full) | {len(self._own.columns.names)}
+        return total.union(count - 1 for count in total)
+
+    @cached_property
+    def shown(self) -> set[int]:
+        """Those of the text."""
+        counts = line_counts(self._text)
+        lines = {count - notices for count in counts for notices in range(_FEW_LINES)}
+        rows = row_counts(self._text) if self._text[:1] in ("{", "[") else ()
+        return lines.union(counts_of(self._text), rows, {self._records})
+
+    @cached_property
+    def missing(self) -> set[int]:
+        """The numbers of lines and rows that the text leaves out."""
+        own = self._own
+        missing = {count for gap in own.gaps or () for count in line_counts(gap.missing)}
+        for full in {self._full, own.session.messages.texts.plain(self._full)}:
+            counts = zip(line_counts(full), line_counts(self._text), strict=True)
+            missing.update(of - shown for of, shown in counts)
         if own.columns.fields:
-            kept = own.session.messages.fields_of(own.number, result.index)
+            kept = own.session.messages.fields_of(own.number, own.result.index)
             rows_missing = len(own.columns.rows(kept)[1])
-            self.missing.update((rows_missing, *(of - records for of in rows)))
+            missing.update((rows_missing, *(of - self._records for of in self._rows)))
+        return missing
+
+    @cached_property
+    def chars_missing(self) -> set[int]:
+        """The characters that it leaves out."""
+        gaps = (gap.missing for gap in self._own.gaps or ())
+        return {*map(len, gaps), len(self._full) - len(self._text)}
