@@ -120,12 +120,6 @@ class Plugin:
         inner = self.arguments.values()
         return self.is_user or any(isinstance(it, Plugin) and it.has_user_code for it in inner)
 
-    @property
-    def shipped(self) -> bool:
-        """True if all of its code is the bench's."""
-        module = str(getattr(self.target, "__module__", ""))
-        return module.startswith(f"{__name__.partition('.')[0]}.") and not self.has_user_code
-
     def start(self) -> tuple[Any, Callable[..., Any]]:
         """A new instance (or the function itself) and the callable that does its work.
 

@@ -63,17 +63,23 @@ class Workers:
         self._running.__exit__(*raised)
 
     def results(self, work: Work, plan: Any, tasks: Iterable[Any]) -> Iterator[Any]:
-        """Yield the result of each task as it is done.
+        """Yield the result of each task as it is done; by this process alone for a plan with
+        functions that no other can get.
 
-        Raises BenchError where a plan cannot be sent or a worker died, and what `work` raises.
+        Raises BenchError where a worker died, and what `work` raises.
         """
-        if self.count == 1 and self._engine == PROCESSES:
+        sent = None
+        if self.count > 1 or self._engine != PROCESSES:
+            with contextlib.suppress(Exception):
+                import cloudpickle
+
+                sent = cloudpickle.dumps(plan)
+        if sent is None:
             yield from (work(plan, task) for task in tasks)
             return
         if self._executor is None:
             start = processes(self.count) if self._engine == PROCESSES else dask(self._engine)
             self._executor, self.count = self._running.enter_context(start)
-        sent = _sent(plan, to_forks=self._engine == PROCESSES)
         job, source = functools.partial(_done, work, sent), iter(tasks)
         waiting: set[Future[Any]] = set()
         try:
@@ -88,24 +94,6 @@ class Workers:
             self.__exit__(None, None, None)
             what = "a process that measured runs was ended, perhaps for want of memory"
             raise BenchError(f"{what} — run again, with fewer --jobs") from None
-
-
-def _sent(plan: Any, *, to_forks: bool) -> bytes:
-    """A plan with its functions, pickled for other processes; for forks of this one by their names,
-    where they have names, since a function may use what cannot be sent."""
-    if to_forks:
-        with contextlib.suppress(Exception):
-            return pickle.dumps(plan, pickle.HIGHEST_PROTOCOL)
-    import cloudpickle
-
-    try:
-        sent: bytes = cloudpickle.dumps(plan)
-    except Exception as error:
-        what = "a function cannot be sent to other processes"
-        raise BenchError(
-            f"{what} — name it in a spec: file.py:function ({one_line(error)})"
-        ) from None
-    return sent
 
 
 # ---------------------------------------------------------------- executors
