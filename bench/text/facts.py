@@ -11,7 +11,7 @@ it occurs as a whole, not inside a longer word or number; a number is present in
   capitals, and a single capitalised word in prose, is one only if the trace does not also write it
   in small letters (`lower`).
 - A fact of several words is present if they follow each other within a paragraph, in any case and
-  with any signs between.
+  with any signs between; a name with a number (`Level 3`) by the rule of `places.is_numbered`.
 - A quoted string counts if it contains no other fact; a quoted number follows the rule for numbers,
   so that `'22'` is not a fact.
 """

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from .numbers import is_number, numbers_at
 
 _RUN = re.compile(r"\w+")
+_NUMBERED = re.compile(r"([A-Z][a-z]+) #?(\d{1,4})")
 
 
 def places_of(plain: str, fact: str) -> Iterator[tuple[int, int]]:
@@ -19,14 +20,28 @@ def places_of(plain: str, fact: str) -> Iterator[tuple[int, int]]:
     if is_number(fact):
         yield from dict.fromkeys(span for value, span in numbers_at(plain) if value == fact)
     elif " " in fact:
-        words = map(re.escape, _RUN.findall(fact))
-        for match in re.finditer(
-            r"(?<!\w)" + r"(?:(?!\n\n)\W)+".join(words) + r"(?!\w)", plain, re.IGNORECASE
-        ):
+        between = r"(?:(?!\n\n)\W)+"
+        words = between.join(map(re.escape, _RUN.findall(fact))) + r"(?!\w)"
+        if numbered := _NUMBERED.fullmatch(fact):
+            name, number = numbered.groups()
+            beside = rf"(?:(?!\n\n)[\s#*-])+{number}(?!\w)"
+            value = rf"[\"'*]?:[^\w\n]*{number}(?!\w)(?![^\S\n]+\w)"
+            words = f"{name}(?:{beside}|{value})"
+        for match in re.finditer(rf"(?<!\w){words}", plain, re.IGNORECASE):
             yield match.span()
     else:
         ends = ((start, start + len(fact)) for start in starts_of(plain, fact))
         yield from (place for place in ends if is_free(plain, *place))
+
+
+def is_numbered(fact: str) -> bool:
+    """True for a name with a number (`Level 3`). A text has it if blanks or a `#` stand between, or
+    a colon and no word follows: in "Roof: 0 rooms" the number counts the rooms.
+
+    >>> list(places_of("Roof: 0 rooms", "Roof 0")), list(places_of("size: 9, wide", "Size 9"))
+    ([], [(0, 7)])
+    """
+    return _NUMBERED.fullmatch(fact) is not None
 
 
 def occurs(plain: str, fact: str) -> bool:

@@ -10,6 +10,7 @@ from .decode import LONG_CHARS, decoded
 from .escapes import unescape
 from .facts import anchor, facts_of_line, flat
 from .numbers import is_number, numbers_in
+from .places import is_numbered, places_of
 from .search import Strings
 
 
@@ -127,7 +128,10 @@ class FactsHeld:
         rows_of = self._in_rows.in_each(map(self.texts.flat_paragraph, new))
         for at, paragraph in enumerate(new):
             self._of_paragraph[paragraph] = {
-                fact for row in rows_of.get(at, ()) for fact in self._rows[row]
+                fact
+                for row in rows_of.get(at, ())
+                for fact in self._rows[row]
+                if not is_numbered(fact) or any(places_of(paragraph, fact))
             }
         return set().union(*map(self._of_paragraph.__getitem__, paragraphs))
 

@@ -33,9 +33,18 @@ def stands(plain_text: str, fact: str) -> bool:
     """True if a text has a fact: a number by value, several words in a row, anything else as a complete word or number."""
     if re.fullmatch(r"\d+(\.\d+)?(e-?\d+)?", fact):
         return fact in numbers_in(plain_text)
+    if re.fullmatch(r"[A-Z][a-z]+ #?[0-9]{1,4}", fact):
+        return any(_beside(part, *re.findall(r"\w+", fact)) for part in plain_text.split("\n\n"))
     if " " in fact:
         return any(flat(fact) in flat(part) for part in plain_text.split("\n\n"))
     return verbatim(plain_text, fact)
+
+
+def _beside(text: str, name: str, number: str) -> bool:
+    """True if a name and its number have blanks and `#*-` between, or a colon if no word follows on the line."""
+    found = re.findall(rf"(?i)(?<!\w){name}(\W+){number}(?!\w)(\s*\w)?", text)
+    values = (re.match(r"[\"'*]*:[^\n]*$", between) and (not word or "\n" in word) for between, word in found)
+    return any(values) or any(not between.strip(" \t\r\f\v\n#*-") for between, _ in found)
 
 
 def verbatim(plain_text: str, fact: str) -> bool:

@@ -119,6 +119,7 @@ def test_a_word_in_small_letters_elsewhere_is_not_a_name():
         ("", "125", False),
         ("a,Level 1,b", "Level 1", True),
         ("Level 12", "Level 1", False),
+        ("Level: 1 room, level: 10", "Level 1", False),  # it counts rooms
         ("0.125", "125", False),
         ("125.5", "125", False),
         ("it is 125.", "125", True),
@@ -150,17 +151,6 @@ def test_facts_are_found_in_decoded_text_each_once_in_order():
     assert facts_of(text) == {"4711": "number", "/data/x.csv": "path"}
     assert facts_of("") == {}
     assert words_of("") == frozenset()
-
-
-@pytest.mark.parametrize("folder", ["mini-swe-agent"])
-def test_each_recorded_result_has_each_of_its_facts(shared_traces, folder):
-    import bench
-
-    texts = Texts()
-    results = [result for trace in bench.load([str(shared_traces / folder)]).traces for result in trace.results]
-    assert results
-    for facts, text in ((texts.facts(result.text).keys(), result.text) for result in results):
-        assert facts <= FactsHeld(facts, texts).in_text(text)
 
 
 @pytest.mark.parametrize(
