@@ -209,15 +209,23 @@ class FieldTable:
 
     def is_meant(self, record: int, identities: frozenset[str]) -> bool:
         """False for a record that none of some identities names, but those of the records around
-        it, if they name another one beside it.
+        it, if they name another one beside it, or beside the row that it is inside.
+
+        >>> rows = [{"sku": "A-1", "tags": ["new"]}, {"sku": "A-2", "tags": ["new"]}]
+        >>> table = FieldTable({"id": "W9", "items": rows})
+        >>> [table.is_meant(item.record, frozenset({"w9", "a-1"})) for item in table.of("new")]
+        [True, False]
         """
-        around, own = self._records[record].around, self._own_identity(record)
-        if not around or not own or not own.isdisjoint(identities):
-            return True
-        others = identities.difference(*map(self._own_identity, around))
-        beside = (self._records[at] for item in others for at in self.records_named(item))
-        keys = self._records[record].keys
-        return not any(other.around == around and other.keys == keys for other in beside)
+        for number in (record, *reversed(self._records[record].around)):
+            own, around = self._own_identity(number), self._records[number].around
+            if not own.isdisjoint(identities):
+                return True
+            others = identities.difference(*map(self._own_identity, around)) if own else ()
+            beside = (self._records[at] for item in others for at in self.records_named(item))
+            keys = self._records[number].keys
+            if any(other.around == around and other.keys == keys for other in beside):
+                return False
+        return True
 
     def has_container(self, key: str) -> bool:
         """True if the value has a mapping or list under a key."""
