@@ -67,6 +67,8 @@ def says_omission(kept: str, untruncated: str) -> str:
     ['total": 3', '']
     >>> [says_omission("total: 9 of A", text) for text in ("total: 9 of A, B", "A, B")]
     ['', 'total: 9']
+    >>> says_omission('{"line_count": 9}', "doc.count(a)\\n7 counts")
+    'count": 9'
     """
     lines = kept.split("\n")
     may_say = len(lines) == 1 or any(_omissions(kept)) or _has_dots(kept)
@@ -87,9 +89,14 @@ def says_omission(kept: str, untruncated: str) -> str:
         match[0]
         for total, match in totals.items()
         if total > rows
-        if total in counted or not (total in stated or match[1] in untruncated)
+        if total in counted or not (total in stated or _named_in(match, untruncated))
     )
     return next(new, "")
+
+
+def _named_in(total: re.Match[str], text: str) -> bool:
+    """True if a text has the name of a total, with what underscores join to it."""
+    return (_name_around(total.string, *total.span(1)) or total[1]) in text
 
 
 def _totals(text: str) -> dict[int, re.Match[str]]:
