@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import msgspec
 
 from ...model import Message, Record, ToolResult, as_text, lines_of
 from ...plugins.registry import register
-from ...text.decode import decode_strings, decoded
+from ...text.decode import NothingParsed, decode_strings, decoded, parse_prefix, without_colours
 from ...text.lossless import exact_json, write_tables
 from .. import Window, parsed_value, untruncated_record
 from ..engines import Compactor, Mask, state
@@ -109,21 +110,35 @@ class SlidingWindow(Compactor):
 def head_tail(result: ToolResult, *, head: Count = 20, tail: Count = 20) -> str:
     """The first `head` and last `tail` lines of a result, and the number left out.
 
-    JSON is read as one line per row or leaf, and a long string as its own lines. Blank lines are
-    not counted, and dropped where something is left out; a short result is shown unchanged, an
-    empty one as `""`.
+    JSON is read as one line per row or leaf, and a long string as its own lines; any other text has
+    its own lines. Blank lines are not counted, and dropped where something is left out; a short
+    result is shown unchanged, an empty one as `""`.
 
     Source: mini-swe-agent 2.4, `minisweagent/config/mini.yaml` (observation_template): the head and
     the tail of a long output
 
     >>> head_tail(ToolResult(index=0, call_id="a", function="f", seen="1\\n2\\n3\\n4"), head=1, tail=1)
     '1\\n[2 lines left out]\\n4'
+    >>> code = ToolResult(index=0, call_id="a", function="f", seen="a\\nd = {'n': '\\\\n'}\\nb\\nc")
+    >>> print(head_tail(code, head=2, tail=0))
+    a
+    d = {'n': '\\n'}
+    [2 lines left out]
     """
-    lines = lines_of(decoded(result.text))
+    lines = lines_of(_as_lines(result.text))
     left_out = len(lines) - head - tail
     if left_out <= 0:
         return result.text
     return "\n".join([*lines[:head], f"[{left_out} lines left out]", *lines[len(lines) - tail :]])
+
+
+def _as_lines(text: str) -> str:
+    """JSON, perhaps truncated, decoded to lines; any other text without its colours."""
+    with suppress(NothingParsed):
+        _, end = parse_prefix(text)
+        if len(text[end:].strip()) <= len("..."):
+            return decoded(text)
+    return without_colours(text)
 
 
 def _rewritten(result: ToolResult, write: Callable[[Any], str]) -> str:
