@@ -28,8 +28,8 @@ from ..text.fields import FieldTable
 from ..text.instructions import is_rule, sentences_of
 from ..text.legends import written_out
 from ..text.line_losses import lost_indentation
+from ..text.notices import without_notices
 from ..text.same_data import Scalars
-from ..text.small_words import without_notices
 from ..text.tables import TextTables, tables_in
 from ..text.texts import FactsHeld, Texts
 from ..tokens.counting import TokenCounter

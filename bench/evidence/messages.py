@@ -15,7 +15,7 @@ from ..model.replay import Replay
 from ..text.facts import flat
 from ..text.field_list import fact_of_field
 from ..text.kept_fields import KeptFields
-from ..text.small_words import without_notices
+from ..text.notices import without_notices
 from ..text.text_records import TextReading, plain_key
 from ..text.texts import Texts
 from .contents import TraceContents, kept_between_runs

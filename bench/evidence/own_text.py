@@ -11,14 +11,15 @@ from functools import cached_property
 from html import unescape as unescape_html
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from ..model import ToolResult, compact_json
+from ..model import ToolResult, as_text, compact_json
 from ..text.decode import LONG_CHARS, NothingParsed, parse_json, plain_lines
 from ..text.escapes import unescape
 from ..text.excerpts import NOTICE_CHARS, Gap, folded, folded_once, gaps_of, shared
 from ..text.fields import FieldTable
 from ..text.line_notes import without_number
 from ..text.omissions import omission_in
-from ..text.result_lines import LinesShown
+from ..text.parts import scalars_of
+from ..text.result_lines import LinesShown, ResultLines
 from ..text.speakers import speaker_of
 
 if TYPE_CHECKING:
@@ -170,8 +171,13 @@ class RewrittenResult(OwnText):
 
     @cached_property
     def lines_shown(self) -> LinesShown:
-        """What its lines show of a text result."""
-        return self.session.result_lines(self.result.index).shown(self.text.split("\n"))
+        """What its lines, or those of the texts in its JSON, show of a text result."""
+        result = self.session.result_lines(self.result.index)
+        try:
+            value = parse_json(self.text)
+        except NothingParsed:
+            return result.shown(self.text.split("\n"))
+        return result.shown([*_lines_in(value, result)])
 
     def _ways(self) -> Iterator[tuple[Any, Any]]:
         """Yield the text and its result in the ways in which they may be the same."""
@@ -229,6 +235,15 @@ class RewrittenResult(OwnText):
 
 _LONG_LINE_CHARS = 24
 """A line with this many characters is not in another text by accident."""
+
+
+def _lines_in(value: Any, result: ResultLines) -> Iterator[str]:
+    """Yield the lines of the texts in a value, and other values, and texts of one line that the
+    result does not have, with their keys."""
+    for key, item in scalars_of(value):
+        part = as_text(item)
+        is_shown = isinstance(item, str) and ("\n" in item or result.has(item))
+        yield from part.split("\n") if is_shown or not key else [f"{key}: {part}"]
 
 
 _PYTHON = frozenset({"{'", "[{", "['"})

@@ -9,9 +9,9 @@ from itertools import chain
 from ..model import ToolResult, Trace, grouped, memo
 from ..model.index import TraceIndex
 from ..text.facts import flat
+from ..text.notices import WORD
 from ..text.omissions import says_omission
 from ..text.result_lines import ResultLines
-from ..text.small_words import WORD
 from .calls import Repeat, call_of, repeats_of
 from .contents import TraceContents
 from .failures import failed

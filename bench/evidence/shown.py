@@ -5,18 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from ..model import as_text
 from ..model.scores import Finding
 from ..text.data import parse_data
-from ..text.decode import NothingParsed, decode_strings, parse_json
+from ..text.decode import NothingParsed, decode_strings
 from ..text.excerpts import Gap
 from ..text.exit_codes import exit_codes
-from ..text.parts import are_parts, differences, is_same_field, scalars_of
+from ..text.parts import are_parts, differences, is_same_field
 from ..text.quantities import kind_of, same_value, unit_of
 from ..text.records import Pair, keyed_records
-from ..text.result_lines import LinesShown, ResultLines
+from ..text.result_lines import ResultLines
 from ..text.text_records import TextRecord, plain_key
 from ..text.wording import quoted
 from .own_text import OwnText, RewrittenResult
@@ -96,15 +95,6 @@ def _changed_scalar(own: RewrittenResult) -> Iterator[Finding]:
         yield Finding(own.step, shown, was)
 
 
-def _lines_in(value: Any, result: ResultLines) -> Iterator[str]:
-    """Yield the lines of the texts in a value, and other values, and texts of one line that the
-    result does not have, with their keys."""
-    for key, item in scalars_of(value):
-        part = as_text(item)
-        is_shown = isinstance(item, str) and ("\n" in item or result.has(item))
-        yield from part.split("\n") if is_shown or not key else [f"{key}: {part}"]
-
-
 class _Comparison:
     """The comparison of one text with its result."""
 
@@ -123,7 +113,7 @@ class _Comparison:
         if is_data and own.table.fields:
             rest = [own.text]
         else:
-            shown = self._shown_lines(lines)
+            shown = own.lines_shown
             if shown.moved:
                 self._doubt(f"{quoted(shown.moved)} stands in another place")
             if shown.misplaced and not own.table.fields:
@@ -132,18 +122,19 @@ class _Comparison:
         if self._table.fields and rest:
             rest = [*self._outside_records(rest)]
         for at, line in enumerate(rest):
-            if was := lines.altered(line) if at < _MOST_ALTERED else "":
+            was = lines.altered(line) if at < _MOST_ALTERED else ""
+            if was and not self._has_line(line):
                 self.changed.append(Finding(own.step, line.strip(), was))
             else:
                 self.own.append(line)
 
-    def _shown_lines(self, lines: ResultLines) -> LinesShown:
-        """What the lines of the text show of its result, for JSON those of the texts in it."""
-        try:
-            value = parse_json(self._own.text)
-        except NothingParsed:
-            return self._own.lines_shown
-        return lines.shown([*_lines_in(value, lines)])
+    def _has_line(self, line: str) -> bool:
+        """True if some text of a structured result has a line."""
+        own = self._own
+        texts = own.session.messages.texts.plain
+        return bool(own.table.fields) and own.once(
+            "all lines", lambda: ResultLines(texts(own.result.text))
+        ).has(line)
 
     def _doubt(self, words: str) -> None:
         self.doubtful = self.doubtful or words

@@ -5,14 +5,13 @@ repeat them.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
-from functools import cache, lru_cache
-from importlib.resources import files
+from functools import lru_cache
 from typing import NamedTuple
 
 from .common_words import FUNCTION_WORDS
 from .facts import flat
+from .vocabulary import vocabulary
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n\s*(?:[-*•]|\d+[.)])\s+|\n")
 _WORD = re.compile(r"\w+")
@@ -99,12 +98,6 @@ COVERED = 0.8
 _NEGATION = re.compile(r"\b(?:not|never|no|cannot|without|unless|only)\b|n['’]t\b", re.IGNORECASE)
 
 
-@cache
-def _vocabulary(name: str) -> frozenset[str]:
-    tables = tomllib.loads(files("bench.text").joinpath("vocabulary.toml").read_text("utf-8"))
-    return frozenset(tables[name].split())
-
-
 def is_command(sentence: str) -> bool:
     """True if a sentence is a standing command to the agent: never, always, must, do not.
 
@@ -149,27 +142,6 @@ def is_consent(sentence: str) -> bool:
     return bool(_CONSENT.search(_bare(sentence)))
 
 
-def is_notice_word(word: str) -> bool:
-    """True for a word (in small letters) with which a text describes what it shows, such as `rows`.
-
-    >>> [is_notice_word(word) for word in ("messages", "older", "entries", "newer")]
-    [True, True, True, False]
-    """
-    forms = word, word.removesuffix("s"), word.removesuffix("er"), f"{word.removesuffix('ies')}y"
-    words = _vocabulary("notices") | _vocabulary("layout")
-    return not words.isdisjoint(forms)
-
-
-def is_unit(word: str) -> bool:
-    """True for a word in small letters that names what texts consist of, one or several.
-
-    >>> [is_unit(word) for word in ("rows", "entries", "message", "orders")]
-    [True, True, True, False]
-    """
-    forms = word, word.removesuffix("s"), f"{word.removesuffix('ies')}y"
-    return not _vocabulary("units").isdisjoint(forms)
-
-
 def quantifiers(text: str) -> list[str]:
     """The words in a text that speak of all, none or the first of some things, including
     repetitions.
@@ -178,13 +150,8 @@ def quantifiers(text: str) -> list[str]:
     ['all', 'cheapest', 'from', '2 of ']
     """
     small = text.casefold().replace("no longer", "")
-    words = [w for w in _WORD.findall(small) if w in _vocabulary("quantifiers") or is_rank(w)]
-    return [*words, *_RANGE.findall(small)]
-
-
-def is_rank(word: str) -> bool:
-    """True for a word in small letters that ranks things above others: top, largest, latest."""
-    return word in _vocabulary("ranks")
+    known = vocabulary("claims") | vocabulary("quantifiers") | vocabulary("ranks")
+    return [*(word for word in _WORD.findall(small) if word in known), *_RANGE.findall(small)]
 
 
 def is_order(sentence: str) -> bool:
@@ -197,7 +164,7 @@ def is_order(sentence: str) -> bool:
     """
     text = _OPENING.sub("", _bare(sentence))
     verb, _, rest = text.casefold().partition(" ")
-    return bool(rest) and verb in _vocabulary("orders") and not _READING.search(text)
+    return bool(rest) and verb in vocabulary("orders") and not _READING.search(text)
 
 
 def _bare(sentence: str) -> str:

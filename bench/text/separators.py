@@ -4,22 +4,7 @@ from __future__ import annotations
 
 import re
 
-TYPES = frozenset(
-    re.findall(
-        r"\w+",
-        "any array bool boolean date float int integer list num number object str string text",
-    )
-)
-"""The words for the type of a value."""
-
-_PARTS = TYPES | frozenset(
-    re.findall(
-        r"\w+",
-        "column data dict dd dl dt element entry field index insert into item json key li main map name ol p "
-        "record result root row span struct table tbody td th thead tr type ul value",
-    )
-)
-"""The words that layouts use for their parts."""
+from .vocabulary import is_of
 
 LINKS = frozenset(
     {"above", "as", "and", "by", "for", "has", "have", "here", "in", "is", "of", "the", "with"}
@@ -69,5 +54,5 @@ def behind_separator(text: str, at: int) -> int | None:
 
 
 def is_part(word: str) -> bool:
-    """True for a word (in small letters) that layouts use for their parts."""
-    return not _PARTS.isdisjoint((word, word.removesuffix("s"), f"{word.removesuffix('ies')}y"))
+    """True for a word in small letters that layouts use for their parts."""
+    return is_of(word, "types", "formats", "units", "turns")

@@ -15,8 +15,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from .decode import SCALARS
-from .separators import TYPES
 from .table_cells import SIGNS, cells_of, framed_cells
+from .vocabulary import vocabulary
 
 Row = dict[str, Any]
 Table = list[Row] | dict[str, Row]
@@ -67,7 +67,7 @@ _OTHER_BARS = "│┃║"
 _BETWEEN_CELLS = re.compile(r"</t[dh]>\s*<t[dh]\b[^>]*>")
 _OF_LINES = re.compile(r"(?:\s*</?t(?:able|head|body|[rdh])\b[^>]*>)+\s*")
 _TOON = re.compile(r"(?m)^(\s*[\w.\"-]*\[\d+\])\{([^{}\n]+)\}:[ \t]*$")
-_TYPE_NOTE = re.compile(rf"(?<=\w)\s*\((?:{'|'.join(sorted(TYPES))})\)$")
+_TYPE_NOTE = re.compile(rf"(?<=\w)\s*\((?:{'|'.join(sorted(vocabulary('types')))})\)$")
 """Matches the name of a type behind the name of a column."""
 
 _NAME = re.compile(r"(?=[^\W\d_]|[#%])[\w .,/()%#°²³&+-]{0,39}[^\s:.,;=]|[#%]")

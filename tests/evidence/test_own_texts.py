@@ -94,7 +94,7 @@ def test_what_libraries_write_can_be_checked_and_changes_nothing(recordings: str
     assert [(item.strategy, item.unchecked_text) for item in ranked if item.unchecked_text] == []
 
 
-@pytest.mark.parametrize("known", ["call_I5bNG8aF", "case_E5", "case_E5を見た"])
+@pytest.mark.parametrize("known", ["call_I5bNG8aF", "case_E5"])
 @pytest.mark.parametrize("unknown", ["", "call_Q9rTT2xZ", "case_E6"])
 def test_a_notice_may_name_a_recorded_call_and_shorten_a_name(known: str, unknown: str) -> None:
     recording = trace(

@@ -13,8 +13,8 @@ from ...model.scores import Check, Finding
 from ...text.exit_codes import exit_codes
 from ...text.instructions import keeps_words, sentences_of
 from ...text.line_losses import lost_indentation
+from ...text.notices import WORD
 from ...text.omissions import omission_in, says_omission
-from ...text.small_words import WORD
 from ...text.wording import quoted
 from ..failures import FAILURE, SUCCESS, reports_failure
 from ..lost import gaps_between_results

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from ...model.scores import Check, Finding
 from ...text.dates import dates_in, times_in, without_offsets
 from ...text.instructions import is_command, is_consent, is_order, repeats
-from ...text.small_words import WORD
+from ...text.notices import WORD
 from ...text.wording import quoted
 from ..of_replay import ReplayEvidence
 from ..own_text import OwnText, RewrittenResult

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from ...text.escapes import unescape
 from ...text.facts import flat
 from ...text.instructions import is_consent, quantifiers, sentences_of
-from ...text.small_words import WORD, is_notice, is_small
+from ...text.notices import WORD, is_notice, is_small
 from ...text.speakers import NAMES, speaker_of
 from ..failures import FAILURE, SUCCESS
 from ..own_text import OwnText

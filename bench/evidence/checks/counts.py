@@ -1,0 +1,90 @@
+"""Counts in a notice, held against what a text shows of its result and what is missing."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from ...text.notices import Number
+from ...text.vocabulary import is_of
+from ..own_text import RewrittenResult
+from ..row_counts import NEAR, counts_of, line_counts, row_counts
+
+_FEW_LINES = 4
+_ABOUT = 50
+"""The most lines beside those of the result that a text may count, and the part of a large number by
+which a count of what is left out may be wrong."""
+
+
+class Counts:
+    """The numbers of rows, lines, words and characters of a result and of a text that shows it."""
+
+    def __init__(self, own: RewrittenResult) -> None:
+        self._own, self._full, self._text = own, own.result.text, own.message.text
+
+    @cached_property
+    def _rows(self) -> frozenset[int]:
+        result, contents = self._own.result, self._own.session.contents
+        return row_counts(self._full, result.data, contents.tables(result.index).tables)
+
+    @cached_property
+    def _records(self) -> int:
+        return len(self._own.session.messages.reading(self._own.text).records)
+
+    @cached_property
+    def total(self) -> frozenset[int]:
+        """Those of the result."""
+        total = self._rows | counts_of(self._full) | {len(self._own.columns.names)}
+        return total.union(count - 1 for count in total)
+
+    @cached_property
+    def shown(self) -> set[int]:
+        """Those of the text."""
+        counts = line_counts(self._text)
+        lines = {count - notices for count in counts for notices in range(_FEW_LINES)}
+        rows = row_counts(self._text) if self._text[:1] in ("{", "[") else ()
+        return lines.union(counts_of(self._text), rows, {self._records})
+
+    @cached_property
+    def missing(self) -> set[int]:
+        """The numbers of lines and rows that the text leaves out."""
+        own = self._own
+        missing = {count for gap in own.gaps or () for count in line_counts(gap.missing)}
+        for full in {self._full, own.session.messages.texts.plain(self._full)}:
+            counts = zip(line_counts(full), line_counts(self._text), strict=True)
+            missing.update(of - shown for of, shown in counts)
+        if own.columns.fields:
+            kept = own.session.messages.fields_of(own.number, own.result.index)
+            rows_missing = len(own.columns.rows(kept)[1])
+            missing.update((rows_missing, *(of - self._records for of in self._rows)))
+        return missing
+
+    @cached_property
+    def chars_missing(self) -> set[int]:
+        """The characters that it leaves out."""
+        gaps = (gap.missing for gap in self._own.gaps or ())
+        return {*map(len, gaps), len(self._full) - len(self._text)}
+
+    def has(self, number: Number) -> bool:
+        """True if a number counts what it says, or is that of a part."""
+        is_size = is_of(number.noun, "sizes")
+        if number.counted == "part" or not number.text.isdigit():
+            return is_size or number.text.isdigit()
+        value = int(number.text[:18])
+        missing = self.chars_missing if is_size else self.missing
+        is_missing = any(abs(value - it) <= max(min(NEAR, it // 4), it // _ABOUT) for it in missing)
+        if number.counted == "missing":
+            return is_missing or value > max(missing, default=value)
+        if number.counted == "shown":
+            return value in self.shown
+        if number.counted == "total":
+            return value in self.total
+        return is_size or is_missing or value in self.total or value in self.shown
+
+
+def is_counted(own: RewrittenResult, number: Number) -> bool:
+    """True if a number in a text's notice counts what it says, or is that of a part. A placeholder
+    may count another text that it replaces, but no result with text has zero parts."""
+    if own.shows_nothing:
+        is_zero = not number.text.strip("0.") and own.result.text.strip() != ""
+        return not (is_zero and is_of(number.noun, "units", "turns"))
+    return own.once("counts", lambda: Counts(own)).has(number)
