@@ -211,33 +211,38 @@ class ResultLines:
 
     def altered(self, line: str) -> str:
         """The line of the result that a line shows with one other word, or with a denial more or
-        less; "" without one. A cut word, or a number in another spelling, is the same word.
+        less; "" without one, and if another line has all of its words. A cut word, or a number in
+        another spelling, is the same word.
 
         >>> lines = ResultLines("wall W1 is 12.5 mm thick\\nwall W2 is not painted")
         >>> [lines.altered(text) for text in ("wall W1 is 12.5 m thick", "wall W1 is 12.50 mm thick", "wall W2 is painted")]
         ['wall W1 is 12.5 mm thick', '', 'wall W2 is not painted']
+        >>> ResultLines("wall W1 is 12 mm thick\\nwall W1 is 13 mm thick").altered("wall W1 is 13 mm thick")
+        ''
         """
         words = words_of_line(_folded(without_number(line)))
         if is_short(words) or len(words) > _MOST_WORDS or omission_in(line, ""):
             return ""
         longest = sorted({*_TOKEN.findall(line.casefold())}, key=len)[-_FEW_TOKENS:]
         is_denied, bare = _DENIES.search(line) is not None, undenied(line)
-        denied = ""
+        changed = denied = ""
         for number, text in enumerate(self._small):
             if not any(token in text for token in longest):
                 continue
             original = words_of_line(self.texts[number])
+            if words == original:
+                return ""
             differing = [pair for pair in zip(words, original, strict=False) if pair[0] != pair[1]]
             if len(words) == len(original) and len(differing) == 1:
                 (new, was) = differing[0]
                 if same_value(new, was) or DENIAL.fullmatch(new):
                     return ""
                 if kind_of(new) == kind_of(was):
-                    return self.texts[number]
+                    changed = changed or self.texts[number]
             if bare == undenied(self.texts[number]):
                 is_other = bool(_DENIES.search(self.texts[number])) != is_denied
                 denied = denied or (self.texts[number] if is_other else "")
-        return denied
+        return changed or denied
 
     @cached_property
     def _small(self) -> list[str]:
