@@ -15,12 +15,12 @@ from ..strategies.user_code.sandboxed import Place, stop
 from .comparing import (
     Base,
     RunOptions,
-    compare_scenario,
+    compare_runs,
     hidden_from_code,
     imported_files,
     strategies_given,
 )
-from .scenario import Scenario, is_scenario, read_scenario
+from .scenario import Scenario, is_scenario, read_scenario, source_of
 
 _BASELINE = ".baseline.json"
 
@@ -91,7 +91,7 @@ def _base_at(plan: Scenario, revision: str, options: RunOptions) -> Base:
         given = strategies_given(then.strategies, place, options, tolerant=True)
         try:
             quiet = replace(options, details=False, required=False, accepting=False)
-            result = compare_scenario(then, given, quiet, Base())
+            result = compare_runs(then, given, source_of(then), quiet, Base())
             broken = [f"{one.name} at {sha[:9]}: {one.broken}" for one in given if one.broken]
             imported, here = imported_files(given, files), imported_files(given, top)
         finally:

@@ -45,13 +45,13 @@ def audit(
     >>> audit(example().trace).sessions[0].charges.prompt_tokens
     40
     """
-    given, source = traces_given(traces, base)
+    source = traces_given(traces, base)
     silent: list[tuple[str, str]] = []
     counted: dict[str, str] = {}  # answers by their ids, with the session that has their charges
 
     def each() -> Iterator[SessionAudit]:
         """Yield the audit of each recording with a model call."""
-        for done, trace in enumerate(given, 1):
+        for done, trace in enumerate(source, 1):
             if trace.model_turns:
                 yield audited(trace, model, counted)
                 for answer in filter(None, (turn.answer_id for turn in trace.model_turns)):

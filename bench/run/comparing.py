@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -25,7 +26,6 @@ from ..model.base import grouped
 from ..model.compared import Compared, GateResult, Skipped
 from ..model.detail import ReplayDetail
 from ..model.errors import BenchError, ScenarioError, SpecError, nearest, one_line
-from ..model.index import TraceIndex
 from ..model.scores import MeasuredRun
 from ..strategies import Strategy, parse_strategy
 from ..strategies.declaring import at_settings, declarations
@@ -41,7 +41,7 @@ from ..version import VERSION
 from .cache import Cache, cache_path
 from .executors import Workers
 from .measuring import Measuring, RunSession, rare_collection
-from .scenario import Scenario, source_of, with_probes
+from .scenario import Scenario, with_probes
 
 Progress = Callable[[int], None]
 """A callback that gets the number of runs done."""
@@ -49,9 +49,6 @@ Progress = Callable[[int], None]
 MISSED, RUNS_EACH, _MOST_DETAILED_RUNS = "needed.missed_turns", 2, 4
 """A report shows prompts of this many runs for each strategy, those with the most missed turns, and
 of so many in all."""
-
-_ROOM_CHARS = 20_000_000
-"""The most characters of recordings to keep in memory until the details of a report are made."""
 
 _REPLAYED_TWICE = 3
 """The runs with results on which user code is replayed a second time: the first ones."""
@@ -166,34 +163,22 @@ def rules_of(
 # ---------------------------------------------------------------- a comparison
 
 
-def compare_scenario(
-    plan: Scenario,
-    strategies: Sequence[Strategy],
-    options: RunOptions,
-    base: Base,
-) -> Compared:
-    """The comparison of a scenario with loaded strategies."""
-    source = source_of(plan)
-    return compare_runs(plan, strategies, with_probes(plan, source), source, options, base)
-
-
 def compare_runs(
     plan: Scenario,
     strategies: Sequence[Strategy],
-    traces: Iterable[Trace],
     source: Loaded | TraceSource,
     options: RunOptions,
     base: Base,
 ) -> Compared:
-    """The comparison that a scenario asks for. `source` knows the skipped files when all traces
-    were read.
+    """The comparison that a scenario asks for, of the recordings of `source`.
 
     Raises BenchError without recordings, and for two with one name.
     """
     rules = rules_of(plan.gates, strategies, "" if plan.path is None else str(plan.path))
     everyone = with_references(strategies)
-    measuring, worst = Measuring(everyone, plan.model, options.cache), WorstRuns()
-    measured = sorted(_measured(traces, measuring, options, worst), key=lambda run: run.id)
+    measuring = Measuring(everyone, plan.model, options.cache)
+    each = with_probes(plan, source)
+    measured = sorted(_measured(each, measuring, options), key=lambda run: run.id)
     if not measured:
         raise BenchError("no recordings to replay — name at least one")
     names = tuple(item.name for item in strategies)
@@ -241,7 +226,9 @@ def compare_runs(
         result,
         gates=(*result.gates, *missing),
         notes=(*result.notes, *filter(None, notes)),
-        details=tuple(_details(result, worst, measuring, options)) if options.details else (),
+        details=tuple(_details(result, with_probes(plan, source), measuring, options))
+        if options.details
+        else (),
     )
 
 
@@ -260,29 +247,17 @@ def _signature(runs: Sequence[MeasuredRun], measuring: Measuring) -> Signature:
 # ---------------------------------------------------------------- the runs
 
 
-@dataclass(frozen=True)
-class Task:
-    """One recording to measure, with its index if it is known; `again` as for a RunSession."""
+class Task(NamedTuple):
+    """One recording to measure; `again` as for a RunSession."""
 
     trace: Trace
-    again: bool = True
-    index: TraceIndex | None = None
-
-    @property
-    def size(self) -> int:
-        """An estimate of the characters in memory."""
-        return sum(len(result.text) for result in self.trace.results) + 1000 * len(self.trace.steps)
-
-    def session(self, measuring: Measuring) -> RunSession:
-        """The session that measures it."""
-        return RunSession(self.trace, measuring, self.index, self.again)
+    again: bool = False
 
 
 def _measured(
-    traces: Iterable[Trace], measuring: Measuring, options: RunOptions, worst: WorstRuns
+    traces: Iterable[Trace], measuring: Measuring, options: RunOptions
 ) -> Iterator[MeasuredRun]:
     """Yield every run as it is done. Raises BenchError for two recordings of one name."""
-    waiting: dict[str, Task] = {}
     ids: set[str] = set()
 
     def tasks() -> Iterator[Task]:
@@ -295,15 +270,10 @@ def _measured(
             if options.workers.count > 1 and options.cache is None:
                 # A vocabulary that is read here is read in no worker.
                 TokenCounter(encoding_for(trace.model or measuring.model)[0])
-            waiting[trace.id] = Task(trace, again > 0)
+            yield Task(trace, again > 0)
             again -= bool(trace.results)
-            yield waiting[trace.id]
 
-    results = options.workers.results(_measure, measuring, tasks())
-    for done, (run, index) in enumerate(results, 1):
-        task = waiting.pop(run.id)
-        if options.details:
-            worst.add(replace(task, index=index, again=False), run)
+    for done, run in enumerate(options.workers.results(_measure, measuring, tasks()), 1):
         if options.progress:
             options.progress(done)
         yield run
@@ -312,52 +282,36 @@ def _measured(
 
 
 @rare_collection()
-def _measure(measuring: Measuring, task: Task) -> tuple[MeasuredRun, TraceIndex | None]:
-    """A measured run, and its index if no cache stores it."""
-    session = task.session(measuring)
-    return session.measured(), session.index if measuring.cache is None else None
+def _measure(measuring: Measuring, task: Task) -> MeasuredRun:
+    """A measured run."""
+    return RunSession(task.trace, measuring, task.again).measured()
 
 
 # ---------------------------------------------------------------- details
 
 
-class WorstRuns:
-    """The recordings on which each strategy would have missed most turns, in memory as far as there
-    is room, so that a report can show their prompts."""
-
-    def __init__(self) -> None:
-        self._tasks: dict[str, Task] = {}
-        self._worst: dict[str, list[tuple[float, str]]] = {}  # each run with its turns, negative
-
-    def add(self, task: Task, run: MeasuredRun) -> None:
-        """Keep the recording of a measured run if it is among the worst of some strategy."""
-        if task.size + sum(other.size for other in self._tasks.values()) > _ROOM_CHARS:
-            return
-        for score in run.scores:
-            number = score.numbers.get(MISSED)
-            missed = (number and number.value) or 0.0
-            ranked = sorted([*self._worst.get(score.strategy, ()), (-missed, run.id)])
-            self._worst[score.strategy] = ranked[:RUNS_EACH]
-        wanted = {name for ranked in self._worst.values() for _, name in ranked}
-        tasks = {**self._tasks, run.id: task}
-        self._tasks = {name: tasks[name] for name in tasks if name in wanted}
-
-    def of(self, strategy: str) -> list[Task]:
-        """The few recordings on which a strategy misses most turns, the worst first."""
-        return [self._tasks[name] for _, name in self._worst.get(strategy, ())]
-
-
 def _details(
-    result: Compared, worst: WorstRuns, measuring: Measuring, options: RunOptions
+    result: Compared, traces: Iterable[Trace], measuring: Measuring, options: RunOptions
 ) -> Iterator[ReplayDetail]:
     """Yield the details of the strategies that a report opens, on the runs where they lose most."""
     opened = _strategies_in_detail(result)
-    tasks = {task.trace.id: task for name in opened if name != TODAY for task in worst.of(name)}
-    chosen = [*tasks.values()][:_MOST_DETAILED_RUNS]
+    worst = (run for name in opened if name != TODAY for run in _worst_runs(result, name))
+    chosen = [*dict.fromkeys(worst)][:_MOST_DETAILED_RUNS]
+    wanted = (trace for trace in traces if trace.id in chosen)
+    tasks = map(Task, itertools.islice(wanted, len(chosen)))  # which are read again
     work = functools.partial(_details_of, strategies=opened)
-    by_run = dict(options.workers.results(work, measuring, chosen))
-    for task in chosen:
-        yield from by_run[task.trace.id]
+    by_run = dict(options.workers.results(work, measuring, tasks))
+    for name in chosen:
+        yield from by_run.get(name, ())
+
+
+def _worst_runs(result: Compared, strategy: str) -> list[str]:
+    """The few runs on which a strategy would have missed most turns, the worst first."""
+    missed = []
+    for run in result.runs:
+        number = next(it for it in run.scores if it.strategy == strategy).numbers.get(MISSED)
+        missed.append((-((number and number.value) or 0.0), run.id))
+    return [name for _, name in sorted(missed)[:RUNS_EACH]]
 
 
 @rare_collection()
@@ -365,7 +319,7 @@ def _details_of(
     measuring: Measuring, task: Task, *, strategies: tuple[str, ...]
 ) -> tuple[str, tuple[ReplayDetail, ...]]:
     """The id of a run, and the details of some strategies on it."""
-    return task.trace.id, task.session(measuring).details(strategies)
+    return task.trace.id, RunSession(task.trace, measuring, task.again).details(strategies)
 
 
 def _strategies_in_detail(result: Compared) -> tuple[str, ...]:

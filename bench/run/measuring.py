@@ -66,19 +66,11 @@ class Measuring:
 class RunSession:
     """One recording while it is measured. Its index, replays and evidence are made on demand.
 
-    `index` is the trace's if it is known already. With `again` user code is replayed a second time,
-    and must answer the same.
+    With `again` user code is replayed a second time, and must answer the same.
     """
 
-    def __init__(
-        self,
-        trace: Trace,
-        measuring: Measuring,
-        index: TraceIndex | None = None,
-        again: bool = True,
-    ) -> None:
-        self.trace, self._measuring = trace, measuring
-        self._known_index, self._again = index, again
+    def __init__(self, trace: Trace, measuring: Measuring, again: bool = True) -> None:
+        self.trace, self._measuring, self._again = trace, measuring, again
         self._scores: list[tuple[Replay, Score]] = []
 
     def _cached(self, kind: type[_Value], name: object, make: Callable[[], _Value]) -> _Value:
@@ -106,7 +98,7 @@ class RunSession:
         def make() -> TraceIndex:
             return index_trace(self.trace, model=self._measuring.model, contents=self._contents)
 
-        return self._known_index or self._cached(TraceIndex, "index", make)
+        return self._cached(TraceIndex, "index", make)
 
     @cached_property
     def session(self) -> TraceSession:

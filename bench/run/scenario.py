@@ -141,27 +141,21 @@ Traces = str | Path | Trace | Loaded | Iterable[str | Path | Trace]
 """Recordings as people pass them: a path or several, one Trace or several, or what `load` gives."""
 
 
-def traces_given(traces: Any, base: Path | None) -> tuple[Iterable[Trace], Loaded | TraceSource]:
-    """The traces in a user's argument, and the object that knows the skipped files."""
+def traces_given(traces: Any, base: Path | None) -> Loaded | TraceSource:
+    """The traces in a user's argument, with the skipped files."""
     if isinstance(traces, Loaded):
-        return traces.traces, traces
+        return traces
     items = [traces] if isinstance(traces, str | Path | Trace) else traces
     if isinstance(items, list | tuple) and all(isinstance(item, str | Path) for item in items):
-        source = TraceSource(items, base)
-        return source, source
+        return TraceSource(items, base)
     if not isinstance(items, Iterable):
         what = f"traces are paths, Traces, or what bench.load gives; got {type(traces).__name__}"
         raise BenchError(f"{what} — write 'runs/', for example")
-    return _only_traces(items), Loaded(())
-
-
-def _only_traces(items: Iterable[Any]) -> Iterator[Trace]:
-    """Yield the items, which must be traces."""
-    for item in items:
-        if not isinstance(item, Trace):
-            what = f"expected a Trace among the traces, got {type(item).__name__}"
-            raise BenchError(f"{what} — load it with bench.load")
-        yield item
+    loaded = tuple(items)
+    if other := [item for item in loaded if not isinstance(item, Trace)]:
+        what = f"expected a Trace among the traces, got {type(other[0]).__name__}"
+        raise BenchError(f"{what} — load it with bench.load")
+    return Loaded(loaded)
 
 
 def source_of(plan: Scenario) -> TraceSource:

@@ -20,12 +20,11 @@ from .comparing import (
     Base,
     RunOptions,
     compare_runs,
-    compare_scenario,
     hidden_from_code,
     strategies_given,
 )
 from .executors import PROCESSES, Workers
-from .scenario import Scenario, Traces, read_scenario, traces_given
+from .scenario import Scenario, Traces, read_scenario, source_of, traces_given
 
 Strategies = str | Callable[..., Any] | Iterable[Any] | Mapping[str, Any]
 """Strategies as people pass them: one, several, or names with these or with slots."""
@@ -63,7 +62,7 @@ def compare(
     PRINTED.clear()  # each comparison of a long session shows what its code prints
     with Workers(jobs, engine) as workers:
         options = RunOptions(workers, cache=cache, debug=debug, details=details)
-        each, source = traces_given(traces, base)
+        source = traces_given(traces, base)
         here = (base or Path()).resolve()
         place = Place(here, hidden=hidden_from_code(source.paths, here))
         given = strategies_given(PORTFOLIO if strategies is None else strategies, place, options)
@@ -71,7 +70,7 @@ def compare(
             raise BenchError(
                 "no strategies to compare — name at least one, keep_all for the references alone"
             )
-        return compare_runs(plan, given, each, source, options, Base(scores, str(against or "")))
+        return compare_runs(plan, given, source, options, Base(scores, str(against or "")))
 
 
 def render(comparisons: Compared | Sequence[Compared], path: Path | str) -> Path:
@@ -129,5 +128,5 @@ def run_scenarios(
         with named_in_errors(str(plan.path or "")):
             place = Place(plan.base.resolve(), hidden=hidden_from_code(plan.traces, plan.base))
             given = strategies_given(plan.strategies, place, options)
-            results.append(compare_scenario(plan, given, options, base))
+            results.append(compare_runs(plan, given, source_of(plan), options, base))
     return results

@@ -31,6 +31,9 @@ class Loaded:
     skipped: tuple[tuple[str, str], ...] = ()
     damaged: tuple[str, ...] = ()
 
+    def __iter__(self) -> Iterator[Trace]:
+        return iter(self.traces)
+
     @property
     def paths(self) -> tuple[str, ...]:
         """The files of the traces, as they were given."""
