@@ -78,8 +78,13 @@ def with_sentence(advice: Advice, answers: Answers, assumed: bool, compared: Com
 
 def _second(sentence: str) -> str:
     """A sentence to follow another one that says what to do: a strategy to ship is a second way,
-    and what runs today is not named as one."""
+    and what runs today is not named as one.
+
+    >>> _second("No. Keep what runs today: none saves."), _second("Keep what runs today: none saves.")
+    ('No: none saves.', 'None saves.')
+    """
     ship = re.sub(r"(^|(?<=\. ))Ship `", "Or ship `", sentence)
+    ship = re.sub(rf"^(\w[\w ]*)\. {_KEEP}(?: for now)?: ", r"\1: ", ship)
     return re.sub(rf"{_KEEP}(?: for now)?: (.)", lambda why: why[1].upper(), ship)
 
 
