@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from functools import lru_cache
+from itertools import chain
 
 from .numbers import NUMBER_TEXT, number_value, spelled
 
@@ -108,39 +108,49 @@ def _facts_in(line: str, lower: Collection[str]) -> list[tuple[str, str]]:
     """The facts of a line except for an error message, found word by word unless a quotation spans
     several.
     """
-    facts: list[tuple[str, str]] = []
     pieces = line.split()
-    if ('"' in line or "'" in line) and not all(map(_WORD_ALONE.fullmatch, pieces)):
+    if ('"' in line or "'" in line) and not _QUOTED_WORDS.fullmatch(line):
         pieces = [line]
-    for piece in pieces:
-        if "0" <= piece[:1] <= "9" and (number := _SIMPLE.fullmatch(piece)):
-            if number[2] or len(number[1]) >= 3:
-                facts.append((spelled(*number.groups("")), "number"))
-        elif piece.isalpha() and piece.islower():
-            continue
-        elif len(piece) <= _KEPT_CHARS:
-            facts += _scan(piece)
-        else:
-            facts += _scan.__wrapped__(piece)
-    if _UPPER.search(line):
+    facts = [*chain.from_iterable(map(_OF_PIECES.__getitem__, pieces))]
+    if not line.islower() and _UPPER.search(line):
         facts += _named(line, lower)
     return facts
 
 
+class _Pieces(dict[str, Facts]):
+    """The facts of words, and of lines with quotations; those of short ones stay, as they often
+    come again."""
+
+    def __missing__(self, piece: str) -> Facts:
+        if piece.isalpha() and piece.islower():
+            facts: Facts = ()
+        elif "0" <= piece[0] <= "9" and (number := _SIMPLE.fullmatch(piece)):
+            is_fact = number[2] or len(number[1]) >= 3
+            facts = ((spelled(*number.groups("")), "number"),) if is_fact else ()
+        else:
+            facts = _scan(piece)
+        if len(piece) <= _KEPT_CHARS:
+            if len(self) >= _MOST_PIECES:
+                self.clear()
+            self[piece] = facts
+        return facts
+
+
+_OF_PIECES = _Pieces()
+_KEPT_CHARS, _MOST_PIECES = 200, 1 << 15
+
+
 _UPPER = re.compile(r"[A-Z][A-Za-zà-ÿ]")
 
-_WORD_ALONE = re.compile(r"""[^"']*+(?:(?<![^\s])"[^"']{2,80}"[^\w"']*+)?+""")
-"""Matches a word without quotes, or one inside quotes."""
+_QUOTED_WORDS = re.compile(r"""(?:\s++|(?<!\S)(?:[^"'\s]++|"[^"'\s]{2,80}"[^\w"'\s]*+)(?!\S))*+""")
+"""Matches words of which each is without quotes, or inside quotes."""
 
 _SIMPLE = re.compile(r"([0-9]{1,15})(?:\.([0-9]{1,6}))?+[,;:!?]*")
 """Matches a simple number, which needs no other pattern."""
 
-_KEPT_CHARS = 200  # longer pieces seldom come again, and what is kept outlives their trace
 
-
-@lru_cache(1 << 14)
 def _scan(text: str) -> Facts:
-    """The facts of a word, or of a line with quotations."""
+    """The facts of a word that is no simple one, or of a line with quotations."""
     if len(text) <= _ALONE_CHARS and (alone := _NAME_ALONE.fullmatch(text)):
         return _within_quotes(alone[2], _name(alone[2])) if alone[1] else _name(alone[2])
     facts: list[tuple[str, str]] = []

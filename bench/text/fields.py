@@ -11,6 +11,7 @@ from typing import Any
 from ..model import grouped, memo
 from .decode import decode_strings
 from .field_list import Field, Fields, Numbers, identifies, listed, numbers_by_text
+from .numbers import is_number, numbers_in
 from .quantities import plain_value
 from .records import Pair, container_keys, records_of
 from .text_records import has_odd_number, plain_key, says, sure_part, word_of, words_in
@@ -157,10 +158,19 @@ class FieldTable:
         """The key of the first field with a fact; `""` if the fact is in prose, in a key, or
         missing.
         """
-        if fact in self.names or any(says(text, fact) for text in self.prose):
+        if fact in self.names or self._is_in_prose(fact):
             return ""
         fields = self.of(fact)
         return fields[0].key if fields else ""
+
+    def _is_in_prose(self, fact: str) -> bool:
+        if is_number(fact):
+            return fact in self._prose_numbers
+        return any(says(text, fact) for text in self.prose)
+
+    @cached_property
+    def _prose_numbers(self) -> frozenset[str]:
+        return frozenset().union(*map(numbers_in, self.prose))
 
     def pairs(self, record: int) -> list[Pair]:
         """The keys and values of a record and of the records around it."""

@@ -169,8 +169,9 @@ def _of_mapping(text: str, known: str) -> list[tuple[str, str]]:
         meanings = parse_json(text)
         if len(meanings) == 1 and isinstance(inner := next(iter(meanings.values())), dict):
             meanings = inner  # under a label
+        are_texts = all(isinstance(meaning, str) for meaning in meanings.values())
         pairs: list[tuple[str, str]] = []
-        for name, meaning in meanings.items():
+        for name, meaning in meanings.items() if are_texts else ():
             pair = _as_explained(name, meaning, known)
             if pair is None:
                 return []
@@ -179,12 +180,12 @@ def _of_mapping(text: str, known: str) -> list[tuple[str, str]]:
     return []
 
 
-def _as_explained(name: str, meaning: object, known: str) -> tuple[str, str] | None:
+def _as_explained(name: str, meaning: str, known: str) -> tuple[str, str] | None:
     """A name with its meaning, both in quotation marks if a known text has the name without them;
     None if it is no name.
     """
     is_key = f'"{name}"' in _unescaped(known) and _WORD.fullmatch(name) is not None
-    if not isinstance(meaning, str) or is_key:
+    if is_key:
         return None
     quoted = json.dumps(meaning, ensure_ascii=False)
     if _explains(name, meaning, known):

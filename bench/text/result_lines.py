@@ -193,7 +193,7 @@ class ResultLines:
         stack: list[int] = []
         first = -1
         for number, begins in enumerate(self._begins):
-            is_heading = _HEADING.match(self.texts[number]) is not None
+            is_heading = self._is_heading[number]
             first = -1 if begins or is_heading else first
             while stack and not self._leads(stack[-1], number):
                 stack.pop()
@@ -206,8 +206,11 @@ class ResultLines:
         """True if a line says what a line below it is about."""
         if self._indents[number] != self._indents[below]:
             return self._indents[number] < self._indents[below]
-        of_both = (_HEADING.match(self.texts[it]) is not None for it in (number, below))
-        return [*of_both] == [True, False]
+        return self._is_heading[number] and not self._is_heading[below]
+
+    @cached_property
+    def _is_heading(self) -> list[bool]:
+        return [_HEADING.match(line) is not None for line in self.texts]
 
     def altered(self, line: str) -> str:
         """The line of the result that a line shows with one other word, or with a denial more or
@@ -224,6 +227,8 @@ class ResultLines:
         if is_short(words) or len(words) > _MOST_WORDS or omission_in(line, ""):
             return ""
         longest = sorted({*_TOKEN.findall(line.casefold())}, key=len)[-_FEW_TOKENS:]
+        if not any(token in self._all_small for token in longest):
+            return ""
         is_denied, bare = _DENIES.search(line) is not None, undenied(line)
         changed = denied = ""
         for number, text in enumerate(self._small):
@@ -247,6 +252,10 @@ class ResultLines:
     @cached_property
     def _small(self) -> list[str]:
         return list(map(str.casefold, self.texts))
+
+    @cached_property
+    def _all_small(self) -> str:
+        return "\n".join(self._small)
 
 
 def _folded(line: str) -> str:

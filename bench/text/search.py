@@ -52,7 +52,7 @@ class Strings:
                 at = bisect_right(ends, start)
                 strings = found.setdefault(at, set())
             string = self._strings[number]
-            if string not in strings and self._is_match(text, string, start, end):
+            if string not in strings and _is_match(text, string, start, end):
                 strings.add(string)
         return found
 
@@ -68,7 +68,7 @@ class Strings:
             text = "\n".join(batch)
             for number, start, end in self._matches(text):
                 string = self._strings[number]
-                if string not in found and self._is_match(text, string, start, end):
+                if string not in found and _is_match(text, string, start, end):
                     found.add(string)
         return found
 
@@ -76,7 +76,7 @@ class Strings:
         """Yield each place of one of the strings, as (string, start), in order of their ends."""
         for number, start, end in self._matches(text):
             string = self._strings[number]
-            if self._is_match(text, string, start, end):
+            if _is_match(text, string, start, end):
                 yield string, start
 
     def _matches(self, text: str) -> list[tuple[int, int, int]]:
@@ -84,6 +84,6 @@ class Strings:
             return []
         return self._automaton.find_matches_as_indexes(encodable(text), overlapping=True)
 
-    @staticmethod
-    def _is_match(text: str, string: str, start: int, end: int) -> bool:
-        return is_free(text, start, end) and (string.isascii() or text.startswith(string, start))
+
+def _is_match(text: str, string: str, start: int, end: int) -> bool:
+    return is_free(text, start, end) and (string.isascii() or text.startswith(string, start))

@@ -28,6 +28,7 @@ class Texts:
 
     def __init__(self, lower: Iterable[str] = ()) -> None:
         self.lower = set(lower)
+        self._facts_of_lines: dict[str, list[tuple[str, str]]] = {}
 
     @memo
     def plain(self, text: str) -> str:
@@ -42,16 +43,16 @@ class Texts:
     def find_facts(self, text: str) -> dict[str, str]:
         """The facts of a text, without caching the text itself. Each distinct line is read once."""
         plain, distinct = self.plain(text), dict[str, str]()
+        known, is_long = self._facts_of_lines, len(plain) > LONG_CHARS
         for line in dict.fromkeys(plain.split("\n")):
-            is_long = len(plain) > LONG_CHARS
-            facts = facts_of_line(line, self.lower) if is_long else self._facts_of_line(line)
+            facts = known.get(line)
+            if facts is None:
+                facts = facts_of_line(line, self.lower)
+                if not is_long:
+                    known[line] = facts
             for fact, kind in facts:
                 distinct.setdefault(fact, kind)
         return distinct
-
-    @memo
-    def _facts_of_line(self, line: str) -> list[tuple[str, str]]:
-        return facts_of_line(line, self.lower)
 
     @memo
     def flat(self, text: str) -> str:
@@ -115,6 +116,11 @@ class FactsHeld:
         rows = self._in_paragraphs(set(plain.split("\n\n"))) if self._rows else set()
         return frozenset().union(words, numbers, rows, self.in_text(other) if other else ())
 
+    def read(self, lines: Iterable[str]) -> None:
+        """Search many short texts of one line at once, before each is asked for."""
+        self._in_lines({*lines})
+        self._in_paragraphs({*lines})
+
     def _in_lines(self, lines: set[str]) -> set[str]:
         """The words among the facts in some lines, which are cached."""
         new = list(lines - self._searched)
@@ -140,6 +146,7 @@ def longer_holding(facts: Iterable[str], searched: FactsHeld) -> dict[str, froze
     """For each of some facts the longer ones among them that contain it; `searched` finds them
     all."""
     words = {fact: flat(anchor(fact)) for fact in facts}
+    searched.read(words)
     longer_facts: dict[str, set[str]] = {fact: set() for fact in words}
     for other in words:
         in_other = flat(other)
