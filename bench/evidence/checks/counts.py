@@ -36,13 +36,12 @@ class Counts:
         total = self._rows | counts_of(self._full) | {len(self._own.columns.names)}
         return total.union(count - 1 for count in total)
 
-    @cached_property
-    def shown(self) -> set[int]:
-        """Those of the text."""
-        counts = line_counts(self._text)
-        lines = {count - notices for count in counts for notices in range(_FEW_LINES)}
-        rows = row_counts(self._text) if self._text[:1] in ("{", "[") else ()
-        return lines.union(counts_of(self._text), rows, {self._records})
+    def has_shown(self, value: int) -> bool:
+        """True for one of the text."""
+        text, lines = self._text, line_counts(self._text)
+        is_size = value in counts_of(text) or any(0 <= it - value < _FEW_LINES for it in lines)
+        is_rows = text[:1] in ("{", "[") and value in row_counts(text)
+        return is_size or is_rows or value == self._records
 
     @cached_property
     def missing(self) -> set[int]:
@@ -75,10 +74,10 @@ class Counts:
         if number.counted == "missing":
             return is_missing or value > max(missing, default=value)
         if number.counted == "shown":
-            return value in self.shown
+            return self.has_shown(value)
         if number.counted == "total":
             return value in self.total
-        return is_size or is_missing or value in self.total or value in self.shown
+        return is_size or is_missing or value in self.total or self.has_shown(value)
 
 
 def is_counted(own: RewrittenResult, number: Number) -> bool:
