@@ -38,6 +38,9 @@ _REPEATED = 0.5
 """The share of an instruction's words in one earlier sentence with which it is not an invention.
 """
 
+_DENIAL = re.compile(r"\b(?:cannot|never|no|not|t|without)$")
+"""Matches a denial at the end of flat words, in which the sign in "don't" is a blank."""
+
 _FEWEST_BEFORE_A_CUT = 3
 """The fewest words of a text of which the last may be truncated."""
 
@@ -83,10 +86,11 @@ class Mentions:
         return min(find(words), default=None)
 
     def _having(self, words: str) -> Iterator[int]:
-        """Yield the steps of the contents with flat words in a row, the last one perhaps
-        truncated."""
+        """Yield the steps of the contents with flat words in a row, the last one perhaps truncated,
+        where no denial stands before them."""
         for number in self._having_rarest(words.split()[:-1]):
-            if words in self._row(number):
+            before, *others = self._row(number).split(words)
+            if others and any(not _DENIAL.search(text) for text in (before, *others[:-1])):
                 yield self._first_steps[self._contents[number]]
 
     def _begun_so(self, words: str) -> Iterator[int]:
