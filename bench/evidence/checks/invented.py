@@ -81,64 +81,82 @@ def _first_strange(
     """The first invention of an own text; "" without one. A text that shows a result is read once."""
     wording = wording.intersection(map(str.strip, lines))
     if not isinstance(own, RewrittenResult):
-        return next(_strange(evidence, own, lines, wording), "")
+        return next(_Reader(evidence, own, wording).inventions(lines), "")
     about = "strange", wording, on_purpose(own.text, evidence.replay.says)
-    return own.once(about, lambda: next(_strange(evidence, own, lines, wording), ""))
+    return own.once(about, lambda: next(_Reader(evidence, own, wording).inventions(lines), ""))
 
 
-def _strange(
-    evidence: ReplayEvidence, own: OwnText, lines: list[str], wording: frozenset[str]
-) -> Iterator[str]:
-    """Yield the inventions of an own text."""
-    mentions = evidence.session.mentions
-    shown = own if isinstance(own, RewrittenResult) else None
-    near: list[str] = []
-    numbers = SummaryNumbers(evidence, own)
-    for line in lines:
-        ways = dict.fromkeys((line, IDENTIFIER.sub(" ", line)))  # a notice may have labels
-        if shown and any(is_free(shown, way) for way in ways):
-            continue
-        line = without_offsets(_HUNK.sub(" ", line))
-        near = [*near[-_LINES_NEAR:], line]
-        line = line if shown else _LIST_MARK.sub("", line)
-        for sentence in map(str.strip, _SENTENCE.split(line)):
-            text = sentence
-            for handle in own.handles:
-                text = text.replace(handle, " ")
-            if not text.strip() or mentions.verbatim(text):
+class _Reader:
+    """The inventions in the lines of an own text, read one sentence after the other."""
+
+    def __init__(self, evidence: ReplayEvidence, own: OwnText, wording: frozenset[str]) -> None:
+        self._own, self._wording = own, wording
+        self._shown = own if isinstance(own, RewrittenResult) else None
+        self._mentions = own.session.mentions
+        self._numbers = SummaryNumbers(evidence, own)
+
+    def inventions(self, lines: list[str]) -> Iterator[str]:
+        """Yield the words that no earlier message has."""
+        near: list[str] = []
+        for line in lines:
+            if self._is_free(line):
                 continue
-            text = _QUOTE.sub(lambda quote: " " if mentions.verbatim(quote[1]) else quote[0], text)
-            if shown is None:
-                ordered = is_command(text) and not mentions.instruction(text)
-            else:
-                ordered = is_consent(text) or (
-                    shown.shows_all and (is_command(text) or is_order(text))
-                )
-                ordered = ordered and not repeats(shown.result.text, text)
-            if ordered:  # an order beside a part of a result may say how to see the rest
-                yield text
-            constant = line.strip() in wording
-            is_prose = shown is None or WORD.search(IDENTIFIER.sub(" ", text)) is not None
-            text = IDENTIFIER.sub(lambda match: " " if mentions.name(match[0]) else match[0], text)
-            may_convert = shown is not None and _ZONE.search(sentence) is not None
-            for find in (dates_in, times_in):
-                for moment, (start, end) in list(find(text)):
-                    words = text[start:end]
-                    is_of_two = mentions.numbers.issuperset(words.split(":"))
-                    is_known = moment in mentions.moments or constant or may_convert or is_of_two
-                    if is_prose and not is_known:
-                        yield _quoted(words, sentence)
-                    text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
-            text = UNSPACED.sub(" ", text)
-            names = IDENTIFIER.findall(text)
-            text = IDENTIFIER.sub(" ", text) if names else text
-            names += () if constant or _is_title(text) else _NAME.findall(text)
-            for name in names if is_prose else ():
-                if not _is_known(own, name, sentence):
-                    yield _quoted(name, sentence)
-            if shown is None:
-                for number in numbers.unsupported(text, sentence, near):
-                    yield _quoted(number, sentence)
+            line = without_offsets(_HUNK.sub(" ", line))
+            near = [*near[-_LINES_NEAR:], line]
+            is_constant = line.strip() in self._wording
+            for sentence in map(str.strip, _SENTENCE.split(_LIST_MARK.sub("", line))):
+                yield from self._in_sentence(sentence, near, is_constant)
+
+    def _is_free(self, line: str) -> bool:
+        """True for a notice in a text that shows a result, which may have labels."""
+        ways = dict.fromkeys((line, IDENTIFIER.sub(" ", line)))
+        return self._shown is not None and any(is_free(self._shown, way) for way in ways)
+
+    def _in_sentence(self, sentence: str, near: list[str], is_constant: bool) -> Iterator[str]:
+        is_said, text = self._mentions.verbatim, sentence
+        for handle in self._own.handles:
+            text = text.replace(handle, " ")
+        if not text.strip() or is_said(text):
+            return
+        text = _QUOTE.sub(lambda quote: " " if is_said(quote[1]) else quote[0], text)
+        if self._is_new_order(text):
+            yield text
+        without_names = IDENTIFIER.sub(" ", text)
+        is_prose = self._shown is None or WORD.search(without_names) is not None
+        text = IDENTIFIER.sub(lambda it: " " if self._mentions.name(it[0]) else it[0], text)
+        moments, text = self._moments(text, sentence, is_constant)
+        text = UNSPACED.sub(" ", text)
+        names = IDENTIFIER.findall(text)
+        text = IDENTIFIER.sub(" ", text)
+        names += () if is_constant or _is_title(text) else _NAME.findall(text)
+        strange = [*moments, *(it for it in names if not _is_known(self._own, it, sentence))]
+        yield from (_quoted(words, sentence) for words in strange if is_prose)
+        if self._shown is None:
+            for number in self._numbers.unsupported(text, sentence, near):
+                yield _quoted(number, sentence)
+
+    def _is_new_order(self, text: str) -> bool:
+        """True for an order that nobody gave; beside a result also for a consent. An order beside
+        a part of a result may say how to see the rest."""
+        if self._shown is None:
+            return is_command(text) and not self._mentions.instruction(text)
+        is_order_or_command = is_command(text) or is_order(text)
+        is_new = is_consent(text) or (self._shown.shows_all and is_order_or_command)
+        return is_new and not repeats(self._shown.result.text, text)
+
+    def _moments(self, text: str, sentence: str, is_constant: bool) -> tuple[list[str], str]:
+        """The new dates and times in a text, and the text without any."""
+        new: list[str] = []
+        if self._shown is not None and _ZONE.search(sentence):
+            is_constant = True  # it may be the time of another zone
+        for find in (dates_in, times_in):
+            for moment, (start, end) in [*find(text)]:
+                words = text[start:end]
+                is_of_two = self._mentions.numbers.issuperset(words.split(":"))
+                if not (is_constant or is_of_two or moment in self._mentions.moments):
+                    new.append(words)
+                text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
+        return new, text
 
 
 def _quoted(words: str, sentence: str) -> str:
