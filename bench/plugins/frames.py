@@ -69,14 +69,16 @@ class Frames:
         Raises EOFError if the other end was closed, TimeoutError at the time `until` of the
         monotonic clock, OverflowError for a body of more than `room` bytes.
         """
-        kind, length = _HEAD.unpack(self._read(_HEAD.size, until))
-        if length > room:
-            raise OverflowError
-        return kind, self._read(length, until)
-
-    def _read(self, size: int, until: float) -> bytes:
-        unread = self._unread
-        while len(unread) < size:
+        unread, start = self._unread, _HEAD.size
+        while True:
+            if len(unread) >= start:
+                kind, length = _HEAD.unpack_from(unread)
+                if length > room:
+                    raise OverflowError
+                if len(unread) >= start + length:
+                    body = bytes(unread[start : start + length])
+                    del unread[: start + length]
+                    return kind, body
             if until < math.inf:
                 left = until - time.monotonic()
                 if left <= 0:
@@ -86,6 +88,3 @@ class Frames:
             if not piece:
                 raise EOFError
             unread += piece
-        data = bytes(unread[:size])
-        del unread[:size]
-        return data
