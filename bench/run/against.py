@@ -7,11 +7,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
+
 from ..comparison.baseline import read_scores, score_file_of
 from ..files.git import resolve, top_of, unpack
 from ..metrics import metric_infos
 from ..model.errors import BenchError, ResultsError
 from ..strategies.user_code.sandboxed import Place, stop
+from ..traces.paths import recorded_files
 from .comparing import (
     Base,
     RunOptions,
@@ -67,8 +70,8 @@ def _orphaned(plan: Scenario) -> Iterator[str]:
 
 
 def _base_at(plan: Scenario, revision: str, options: RunOptions) -> Base:
-    """The values of a scenario as it was at a git revision, with the recordings, the strategies and
-    the gates of then. A scenario that is new keeps its baseline."""
+    """The values of a scenario as it was at a git revision, with the recordings (if the repository
+    has any), the strategies and the gates of then. A scenario that is new keeps its baseline."""
     if plan.path is None:
         raise BenchError("--against a revision needs a scenario file — name one, or a score file")
     top = (top_of(plan.base) or plan.base).resolve()
@@ -89,6 +92,8 @@ def _base_at(plan: Scenario, revision: str, options: RunOptions) -> Base:
         )
         place = Place(then.base, top, files, hidden)
         given = strategies_given(then.strategies, place, options, tolerant=True)
+        if not any(recorded_files(then.traces, then.base)):  # they are not in the repository
+            then = msgspec.structs.replace(then, traces=plan.traces, base=plan.base)
         try:
             quiet = replace(options, details=False, required=False, accepting=False)
             result = compare_runs(then, given, source_of(then), quiet, Base())
