@@ -27,9 +27,9 @@ _DENIES = re.compile(
 _OF_ALL = re.compile(r"\b(?:all|each|every|same)\b", re.IGNORECASE)
 _EMPTY_SIGNS = frozenset("-–—")
 _SIGNS = " \t-#*•:>|[](),;."
-_MOST_RECORDS, _MOST_ALTERED = 200, 200
-"""The most records among which one with all of some pairs is sought, and the most lines of its own
-that a text has altered: each is compared with all lines of its result."""
+_LONG, _MOST_RECORDS, _MOST_ALTERED = 100, 200, 200
+"""The characters of a long text, the most records among which one with all of some pairs is sought,
+and the most lines of its own that a text has altered: each is compared with all of its result."""
 
 
 class Shown(NamedTuple):
@@ -242,13 +242,15 @@ class _Comparison:
 
     def _read_unknown(self, key: str, text: str, number: int, shown: Collection[str]) -> None:
         """Read a value under a key that the result does not have: the value of a field that the
-        record would lack was renamed, any other is stated."""
+        record would lack was renamed, any other is stated. A part of a long text may extend its key
+        (`output_head`)."""
         others = self._table.pairs(number) if number >= 0 else ()
         was = next(
             (
                 f"{other}: {value}"
                 for other, value in others
                 if plain_key(other) not in shown and same_value(text, value) and value.strip()
+                if len(value) < _LONG or len(text) == len(value) or not _extends(key, other)
             ),
             "",
         )
@@ -256,6 +258,15 @@ class _Comparison:
             self.changed.append(Finding(self._own.step, f"{key}: {text}", was))
         else:
             self.own.append(f"{key}: {text}")
+
+
+def _extends(key: str, other: str) -> bool:
+    """True if a key is another one with more words.
+
+    >>> _extends("output_head", "output"), _extends("outputs", "output")
+    (True, False)
+    """
+    return {*plain_key(other).split()} < {*plain_key(key).split()}
 
 
 def _is_of_kind(text: str, values: Collection[str]) -> bool:
