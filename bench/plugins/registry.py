@@ -158,29 +158,14 @@ def _type_of(item: inspect.Parameter) -> Any:
 
 
 def declared_parameters(code: Any) -> list[inspect.Parameter] | None:
-    """The parameters of a callable, with evaluated annotations; None for C code without a
-    signature."""
+    """The parameters of a callable, their annotations evaluated unless one exists for the type
+    checker only; None for C code without a signature."""
     if inspect.isclass(code) and code.__init__ is object.__init__:
         return []
-    try:
-        parameters = inspect.signature(code).parameters.values()
-    except (TypeError, ValueError):
-        return None
-    while isinstance(code, functools.partial) or hasattr(code, "__wrapped__"):
-        code = code.func if isinstance(code, functools.partial) else code.__wrapped__
-    if inspect.isclass(code):
-        code = code.__init__
-    elif not hasattr(code, "__globals__"):  # an object that is called
-        code = type(code).__call__
-    scope = dict(getattr(code, "__globals__", {}))
-
-    def evaluated(annotation: Any) -> Any:
-        """The type of an annotation; a quoted one that cannot be evaluated stays a text."""
-        with contextlib.suppress(Exception):  # a name that exists for the type checker only
-            return eval(annotation, scope) if isinstance(annotation, str) else annotation
-        return annotation
-
-    return [item.replace(annotation=evaluated(item.annotation)) for item in parameters]
+    for is_evaluated in (True, False):
+        with contextlib.suppress(Exception):
+            return [*inspect.signature(code, eval_str=is_evaluated).parameters.values()]
+    return None
 
 
 # ---------------------------------------------------------------- what is registered
