@@ -12,11 +12,10 @@ from typing import Any, Protocol, TypeVar, cast, get_type_hints
 from msgspec.structs import replace
 
 from ..model import Message, SystemTurn, ToolResult, Trace, UserTurn, memo
-from ..text.data import comments_of, parse_data, paths_of
+from ..text.data import comments_of, parse_data
 from ..text.decode import (
     LONG_CHARS,
     NothingParsed,
-    decode_strings,
     parse_json,
     plain_lines,
     without_colours,
@@ -29,7 +28,7 @@ from ..text.instructions import is_rule, sentences_of
 from ..text.legends import written_out
 from ..text.line_losses import lost_indentation
 from ..text.notices import without_notices
-from ..text.same_data import Scalars
+from ..text.same_data import DataProofs
 from ..text.tables import TextTables, tables_in
 from ..text.texts import FactsHeld, Texts
 from ..tokens.counting import TokenCounter
@@ -147,36 +146,30 @@ class TraceContents:
     @memo
     def in_place(self, text: str, step: int) -> str:
         """A text decoded as far as possible, with its step's result in place of the same data."""
-        result, proof = self.results[step], None
+        result, around = self.results[step], None
         if 2 * len(text) < len(result.text) and not without_notices(text).strip():
             return text
-        if self.is_laid_out(step):
-            comments = comments_of(result.text)
-            if self.lost_comment(text, step):
-                return text
-            with suppress(NothingParsed):
-                if paths_of(parse_data(text)) != paths_of(self.value(step)):
-                    return text
-                return result.text if comments in (comments_of(text), []) else text
+        comments = comments_of(result.text) if self.is_laid_out(step) else []
+        if comments and comments_of(text) != comments:
+            return text
         decoded = self.decoded(text, step)[0]
         text = written_out(decoded, result.text)
         if self._is_cut(text, step):
             return text
         with suppress(RecursionError):  # nested too deeply
-            ways = self._scalars(step) if self._may_be_laid_out(text, step) else ()
-            bodies = (self._without_rest(one, step) for one in (decoded, text) if ways)
-            proofs = (it.proof(one) for one in dict.fromkeys(bodies) for it in ways)
-            proof = next(filter(None, proofs), None)
-        is_all = proof or (2 * len(text) > len(result.text) and self._is_all(text, step))
+            ways = (decoded, text) if self._may_be_laid_out(text, step) else ()
+            beside = (self._beside_data(way, step) for way in dict.fromkeys(ways))
+            around = next((lines for lines in beside if lines is not None), None)
+        is_all = 2 * len(text) > len(result.text) and self._is_all(text, step)
         plain = (
             plain_lines(self.value(step))
             if self.is_laid_out(step)
             else self._texts.plain(result.text)
         )
-        if not is_all or lost_indentation(self._texts.plain(text), plain):
+        is_same = around is not None or is_all
+        if not is_same or lost_indentation(self._texts.plain(text), plain):
             return text
-        around = (proof.before, result.text, proof.after) if proof else (result.text,)
-        return "\n".join(filter(None, around))
+        return "\n".join([*(around or ()), result.text])
 
     def _is_cut(self, text: str, step: int) -> bool:
         """True if a text is the beginning of a result that is no data, without some words of it."""
@@ -217,17 +210,22 @@ class TraceContents:
         return next((words for words, _ in comments if words not in text), "")
 
     @memo
-    def _scalars(self, step: int) -> list[Scalars]:
-        """The scalars of a result, and again with the JSON in its strings decoded, if it has any.
+    def _proofs(self, step: int) -> DataProofs:
+        """The proofs that texts write the data, or the only table, of a result."""
+        tables = self.tables(step).tables
+        return DataProofs(tables[0] if len(tables) == 1 else tables or self.value(step))
 
-        Results that are too long are left out.
-        """
-        value = self.value(step)
-        if tables := self.tables(step).tables:
-            value = tables[0] if len(tables) == 1 else tables
-        opened = decode_strings(value)
-        ways = [Scalars(value), *([Scalars(opened)] if opened != value else [])]
-        return [scalars for scalars in ways if scalars.least <= LONG_CHARS]
+    def _beside_data(self, text: str, step: int) -> list[str] | None:
+        """The lines of a text besides all data of a step's result, without the comments of the result
+        and the lines beside its table; None if it lacks one of these."""
+        lines, around = self._proofs(step).proof(text), self.tables(step).rest
+        if self.is_laid_out(step):
+            around = [words for words, _ in comments_of(self.results[step].text)]
+        if lines is None or not around:
+            return lines
+        around = [line.strip() for line in around]
+        shown = [line.strip() for line in lines if line.strip() in around]
+        return [line for line in lines if line.strip() not in around] if shown == around else None
 
     @kept_between_runs
     def facts(self) -> dict[int, tuple[str, ...]]:
@@ -293,19 +291,6 @@ class TraceContents:
         middle = "\n".join(lines[len(lines) // 3 :][:4])
         has_its_lines = "\n" in middle and middle in full
         return 2 * sum(known) >= len(known) > 0 and not has_its_lines
-
-    def _without_rest(self, text: str, step: int) -> str:
-        """A text without the lines beside the only table of its result; "" if it lacks one of them
-        or has them in another order."""
-        tables, rest = self.tables(step)
-        if not rest or not tables:
-            return text
-        around = [line.strip() for line in rest]
-        lines = text.split("\n")
-        shown = [line.strip() for line in lines if line.strip() in around]
-        if len(tables) > 1 or shown != around:
-            return ""
-        return "\n".join(line for line in lines if line.strip() not in around)
 
     @memo
     def tables(self, step: int) -> TextTables:

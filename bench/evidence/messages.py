@@ -13,15 +13,14 @@ from ..model.index import Need, TraceIndex
 from ..model.messages import recorded_messages
 from ..model.replay import Replay
 from ..text.facts import flat
-from ..text.field_list import fact_of_field
 from ..text.kept_fields import KeptFields
 from ..text.notices import without_notices
-from ..text.text_records import TextReading, plain_key
+from ..text.text_records import TextReading
 from ..text.texts import Texts
 from .contents import TraceContents, kept_between_runs
 
 _FEWEST = 4
-"""The fewest facts without keys, or words in a row, that are no accident."""
+"""The fewest words in a row that are no accident."""
 
 _BEGUN_CHARS = 24
 """The characters that two texts do not share by accident."""
@@ -143,30 +142,6 @@ class TraceMessages:
         texts, full = self.texts_of(number), self.contents.results[step].text
         fields = self._kept_fields(step)
         return any(text == full or fields.keeps(self.reading(text), wanted) for text in texts)
-
-    def understands(self, number: int, step: int) -> bool:
-        """False for a text in an unknown layout: it has most of the facts in a result's fields, but
-        few of them next to their keys.
-        """
-        text = self.contents.text_of(self.messages[number])
-        known, held = self._fields_with_facts(step), self.facts_in(number)
-        places = {place for place, fact in known.items() if fact in held}
-        if len(places) < _FEWEST or 2 * len(places) < len(known):
-            return True
-        small, fields = text.casefold(), self.contents.fields(step).fields
-        keys = (plain_key(fields[place].key).split() for place in places)
-        if 2 * sum(all(word in small for word in key) for key in keys) < len(places):
-            return True  # values without their keys
-        is_data = not self.reading(text).rest.strip()
-        return is_data or 2 * len(places & self.fields_in(step, text)) >= len(places)
-
-    @memo
-    def _fields_with_facts(self, step: int) -> dict[int, str]:
-        """The facts of the fields of a step's result, by the places of the fields."""
-        facts = {*self.contents.facts.get(step, ())}
-        pairs = self.contents.fields(step).fields.pairs()
-        of_fields = ((place, fact_of_field(text)) for _, text, place in pairs)
-        return {place: fact for place, fact in of_fields if fact in facts}
 
     @memo
     def fields_in(self, step: int, text: str) -> frozenset[int]:

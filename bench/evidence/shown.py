@@ -12,11 +12,12 @@ from ..text.data import parse_data
 from ..text.decode import NothingParsed, decode_strings
 from ..text.excerpts import Gap
 from ..text.exit_codes import exit_codes
-from ..text.parts import are_parts, differences, is_same_field
+from ..text.keys import plain_key
+from ..text.parts import differences, is_same_field, keep_order
 from ..text.quantities import kind_of, same_value, unit_of
-from ..text.records import Pair, keyed_records
+from ..text.records import Pair
 from ..text.result_lines import ResultLines
-from ..text.text_records import TextRecord, plain_key
+from ..text.text_records import TextRecord
 from ..text.wording import quoted
 from .own_text import OwnText, RewrittenResult
 
@@ -142,68 +143,26 @@ class _Comparison:
     def _outside_records(self, lines: Sequence[str]) -> Iterator[str]:
         """Compare the records in some lines; yield the words outside of them."""
         own, step, text = self._own, self._own.result.index, "\n".join(lines)
-        if not self._messages.understands(own.number, step):
-            self._doubt(f"{quoted(own.text)} cannot be read as the result")
-            return
         with suppress(NothingParsed):
             shown, value = parse_data(text), self._messages.contents.value(step)
             changes = differences(decode_strings(shown), decode_strings(value))
             if value is not None and changes is not None:
                 self.changed += [Finding(own.step, now, was) for now, was in changes]
                 return
-            if value is not None and not are_parts(shown, value, self._table.says_value):
+            if value is not None and not keep_order(shown, value, self._table.says_value):
                 self._doubt(f"{quoted(own.text)} has values in other places")
         reading = self._messages.reading(text)
-        for record in reading.all_records[: len(reading.all_records) - len(reading.of_lines)]:
+        for record in reading.records:
             self._compare(record)
-        yield from self._outside_lines(reading.outside_data.split("\n"))
-
-    def _outside_lines(self, lines: Sequence[str]) -> Iterator[str]:
-        """Compare the records in lines with keys; yield the words outside of them. A line that is
-        the name of a record, or has it before its keys, names what follows."""
-        group: list[str] = []
-        name = ""
-        for line in lines:
-            pairs, rest = self._pairs_in(line)
-            if pairs and all(map(self._is_constant, pairs)):
-                rest = _OF_ALL.sub("", rest)
-            if rest.casefold() in self._table.records_of_identity:
-                self._compare_lines(group, name)
-                group, name = [line] if pairs else [], rest.casefold()
-            else:
-                group += [line] if pairs else []
-                if _WORD.search(rest):
-                    yield rest if pairs else line
-        self._compare_lines(group, name)
-
-    def _is_constant(self, pair: Pair) -> bool:
-        """True if all records have the same value under a key."""
-        column = self._table.column(pair[0])
-        return len(column) == 1 and same_value(pair[1], next(iter(column)))
-
-    def _pairs_in(self, line: str) -> tuple[list[Pair], str]:
-        """The keys and values in a line, and its words outside of them."""
-        name, colon, rest = line.partition(": ")
-        if colon and name.strip(_SIGNS).casefold() in self._table.records_of_identity:
-            pairs, more = self._pairs_in(rest)
-            return pairs, name.strip(_SIGNS) if not more else f"{name}: {more}"
-        pairs = [pair for it in keyed_records(line, self._table.names) for pair in it.pairs]
-        for part in (part for pair in pairs for part in pair):
-            line = line.replace(part, " ", 1)
-        return pairs, line.strip(_SIGNS)
-
-    def _compare_lines(self, lines: Sequence[str], name: str) -> None:
-        records = keyed_records("\n".join(lines), self._table.names)
-        for record in records:
-            outer = (text for at in record.around for text in records[at].texts)
-            around = frozenset(map(str.casefold, filter(None, (name, *outer))))
-            self._compare(TextRecord((*record.pairs,), around, around, record.name))
+        for line in reading.outside_data.split("\n"):
+            if line.strip(_SIGNS).casefold() not in self._table.records_of_identity:
+                yield line
 
     def _compare(self, record: TextRecord) -> None:
         """Compare the fields of a record with those of the record that agrees with it most."""
         table = self._table
         is_data = self._own.text.lstrip()[:1] in ("{", "[")
-        pairs = [it for it in record.pairs if it[0] and (is_data or it[1].strip(" .…"))]
+        pairs = [it for it in record.pairs if it[0] and (is_data or not _is_cut(it[1]))]
         known = [pair for pair in pairs if table.has_key(pair[0])]
         best = table.best_records(known, record.around) if known else []
         fitting = [n for n in best[:_MOST_RECORDS] if not self._differing(n, known)]
@@ -267,6 +226,11 @@ def _extends(key: str, other: str) -> bool:
     (True, False)
     """
     return {*plain_key(other).split()} < {*plain_key(key).split()}
+
+
+def _is_cut(text: str) -> bool:
+    """True for a mark of omission in place of a value."""
+    return text != "" and not text.strip(" .…")
 
 
 def _is_of_kind(text: str, values: Collection[str]) -> bool:

@@ -8,7 +8,6 @@ import tomllib
 from contextlib import suppress
 from typing import Any
 
-from ..model import as_text
 from .decode import NothingParsed, parse_json
 
 _KEY = r"(?:[\w./+-]+(?: [\w./+-]+){0,2}|\"[^\"\n]*\"|'[^'\n]*')"
@@ -92,25 +91,6 @@ def parse_yaml(text: str) -> Any:
     if isinstance(value, list) and not all(isinstance(item, dict) for item in value):
         raise NothingParsed  # a list in prose
     return value
-
-
-def paths_of(value: Any) -> dict[str, str]:
-    """The scalars of a value by their paths; signs between the parts of a path do not count.
-
-    >>> paths_of({"a": {"b.c": 1}, "d": [True]}) == paths_of({"a.b": {"c": 1}, "d[0]": True})
-    True
-    """
-    found: dict[str, str] = {}
-    waiting = [("", value)]
-    while waiting:
-        path, node = waiting.pop()
-        is_list = isinstance(node, list)
-        items = enumerate(node) if is_list else node.items() if isinstance(node, dict) else ()
-        inner = [(f"{path}.{key}", item) for key, item in items]
-        if not inner:
-            found[".".join(re.findall(r"[^.\[\]]+", path))] = as_text(node)
-        waiting += inner
-    return found
 
 
 def comments_of(text: str) -> list[tuple[str, str]]:

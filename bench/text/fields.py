@@ -11,10 +11,11 @@ from typing import Any
 from ..model import grouped, memo
 from .decode import decode_strings
 from .field_list import Field, Fields, Numbers, identifies, listed, numbers_by_text
+from .keys import plain_key
 from .numbers import is_number, numbers_in
 from .quantities import plain_value
 from .records import Pair, container_keys, records_of
-from .text_records import has_odd_number, plain_key, says, sure_part, word_of, words_in
+from .text_records import has_odd_number, says, sure_part, word_of, words_in
 from .value_forms import by_rows
 
 _LARGE, _FEW_QUESTIONS = 50_000, 30

@@ -24,9 +24,10 @@ from .field_list import (
     word_of_field,
 )
 from .fields import FieldTable
+from .keys import plain_key
 from .numbers import is_number, numbers_in
 from .places import occurs
-from .text_records import STEM_CHARS, TextReading, TextRecord, plain_key, says, words_in
+from .text_records import STEM_CHARS, TextReading, TextRecord, says, words_in
 
 _FEW_FACTS = 20
 """So many facts under one key and word are compared with a text one by one."""
@@ -93,7 +94,7 @@ class KeptFields:
             saying = reading.records_saying(same.fields[0].key, fact)
             if saying and same.nameless:
                 return True
-            records = (reading.all_records[number] for number in saying)
+            records = (reading.records[number] for number in saying)
             if any(any(same.named_by(self._named(record))) for record in records):
                 return True
         return any(any(self._in_lines(reading, same)) for same in self._saying(fact))
@@ -104,7 +105,7 @@ class KeptFields:
         said: set[SameFact] = set()
         keys = self._by_word.keys() & reading.numbers_by_key.keys()
         for number in {*chain.from_iterable(map(reading.numbers_by_key.__getitem__, keys))}:
-            of_record, numbers = self._in_record(reading.all_records[number])
+            of_record, numbers = self._in_record(reading.records[number])
             said |= of_record
             kept |= numbers
         kept.update(item.number for same in said for item in same.nameless)

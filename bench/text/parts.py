@@ -1,44 +1,52 @@
-"""Data that are a part of other data: each value at its own place."""
+"""Data compared with other data: values that differ, and lists in another order."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..model import as_text, grouped
 from .quantities import kind_of, same_value, unit_of
+from .same_data import flat
 from .value_forms import is_container
 
-_MOST_CONTAINERS = 1000
-"""The most mappings and lists with which one of another structure is compared."""
-
-_MOST_DEPTH = 60
-"""The levels that are compared."""
+_MOST_LISTS = 1000
+"""The most lists with which one is compared that none of them is."""
 
 Known = Callable[[str], bool]
 
 
-def are_parts(shown: Any, full: Any, is_known: Known) -> bool:
-    """True if each value of some data stands at its own place in other data: under its keys, and in
-    lists in their order or its reverse. New keys, and texts that are not known, do not count.
+def keep_order(shown: Any, full: Any, is_known: Known) -> bool:
+    """True if the known items of each list of scalars in some data have the order of such a list
+    under the same key in other data.
 
-    Data of another structure may have each of its mappings and lists anywhere under its key.
-
-    >>> full = {"ok": True, "data": {"runs": [[1, "a"], [2, "b"], [3, "c"]]}}
-    >>> texts = {"1", "2", "3", "a", "b", "c"}
-    >>> [are_parts({"runs": runs}, full, texts.__contains__) for runs in (
-    ...     [[1, "a"], "1 more", [3, "c"]], [[3, "c"], [1, "a"]], [[1, "b"], [2, "a"]])]
-    [True, True, False]
+    >>> full = {"runs": [{"tags": ["a", "b", "c"]}, {"tags": ["d"]}]}
+    >>> lists = ["a", "1 more", "c"], ["c", "a"], ["a", "d"]
+    >>> [keep_order({"runs": [{"tags": tags}]}, full, {*"abcd"}.__contains__) for tags in lists]
+    [True, False, False]
     """
-    is_part = _Comparison(is_known).is_part
-    if type(shown) is type(full) and (isinstance(full, list) or _shares_keys(shown, full)):
-        return is_part(shown, full)
-    places = grouped(_containers(full))
+    lists = grouped(_lists(full))
+    complete = {key: {*map(tuple, items)} for key, items in lists.items()}
     return all(
-        any(is_part(part, other) for other in places[key][:_MOST_CONTAINERS])
-        for key, part in _containers(shown)
-        if key in places
+        tuple(items) in complete[key]
+        or (items and _are_in_one([*filter(is_known, items)], lists[key][:_MOST_LISTS]))
+        for key, items in _lists(shown)
+        if key in lists
     )
+
+
+def _lists(value: Any) -> Iterator[tuple[str, list[str]]]:
+    """Yield the lists of scalars in some data as texts, each with the last word of its key."""
+    for path, item in flat(value, is_exact=True).items():
+        if isinstance(item, list):
+            words = [word for word in path if not word.isdigit()]
+            yield "".join(words[-1:]), [*map(as_text, item)]
+
+
+def _are_in_one(items: Sequence[str], lists: Sequence[Sequence[str]]) -> bool:
+    """True if some items stand in one of some lists in their order."""
+    iterators = map(iter, lists)
+    return any(all(any(same_value(it, of) for of in rest) for it in items) for rest in iterators)
 
 
 def scalars_of(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
@@ -100,64 +108,3 @@ def differences(shown: Any, full: Any, key: str = "") -> list[tuple[str, str]] |
         else:
             found.append((f"{key}: {as_text(one)}", f"{key}: {as_text(other)}"))
     return found if len(found) <= same else None
-
-
-def _shares_keys(shown: dict[Any, Any], full: dict[Any, Any]) -> bool:
-    return 2 * len(shown.keys() & full.keys()) >= len(shown)
-
-
-def _containers(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield the mappings and lists under keys, each with its key, from the outside in."""
-    waiting = [value]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, dict):
-            yield from ((key, item) for key, item in node.items() if isinstance(item, dict | list))
-            waiting.extend(node.values())
-        elif isinstance(node, list):
-            waiting.extend(node)
-
-
-class _Comparison:
-    """The comparison of two values, in which each pair of parts is compared once."""
-
-    def __init__(self, is_known: Known) -> None:
-        self._is_known = is_known
-        self._answers: dict[tuple[int, int], bool] = {}  # by the identities of two parts
-
-    def is_part(self, shown: Any, full: Any, depth: int = 0) -> bool:
-        """True if all known values of a part stand in another one; below the deepest level too."""
-        if not (is_container(shown) and is_container(full)):
-            return is_container(shown) or is_container(full) or self._is_same(shown, full)
-        pair = id(shown), id(full)
-        if pair not in self._answers:
-            self._answers[pair] = depth == _MOST_DEPTH or self._is_within(shown, full, depth + 1)
-        return self._answers[pair]
-
-    def _is_within(self, shown: Any, full: Any, depth: int) -> bool:
-        if isinstance(shown, dict) and isinstance(full, dict):
-            keys = shown.keys() & full.keys()
-            return all(self.is_part(shown[key], full[key], depth) for key in keys)
-        if isinstance(shown, list) and isinstance(full, list):
-            are_records = len(full) > 1 and any(map(is_container, full))
-            orders = (full, full[::-1]) if are_records else (full,)
-            if full and not shown:
-                return False
-            return any(self._is_in_order(shown, items, depth) for items in orders)
-        return True  # in another form, which other rules compare
-
-    def _is_in_order(self, shown: Iterable[Any], full: Iterable[Any], depth: int) -> bool:
-        """True if all known items of a list are parts of items of another one, in its order."""
-        rest = iter(full)
-        return all(
-            any(
-                is_container(item) == is_container(other) and self.is_part(item, other, depth)
-                for other in rest
-            )
-            for item in shown
-            if is_container(item) or self._is_known(as_text(item))
-        )
-
-    def _is_same(self, shown: Any, full: Any) -> bool:
-        text = as_text(shown)
-        return not self._is_known(text) or same_value(text, as_text(full))

@@ -17,8 +17,8 @@ from ..model import nested
 from .data import parse_data
 from .decode import QUOTED_KEY, NothingParsed, PrefixReader, parse_prefix
 from .line_notes import without_marks
-from .tables import tables_in
-from .value_forms import by_rows
+from .outline import read_outline
+from .value_forms import by_rows, is_container
 
 _PATH = re.compile(r"((?:[A-Za-z_][\w-]*|\[\d+\])(?:\.[\w /-]++|\[\d+\])+)\s*[:=]\s*(.*)")
 
@@ -59,10 +59,10 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
                     values, rest = [value], text[end:]
             if not rest.strip():
                 break
-    tables, lines = tables_in(rest, columns)
+    outlined, lines = read_outline(rest, columns, is_loose=True)
     rest = "\n".join(lines)
     data, _ = without_containers(rest)
-    return [by_rows(value) for value in [*values, *tables, *data]], rest
+    return [by_rows(value) for value in [*values, outlined, *data] if is_container(value)], rest
 
 
 def without_containers(text: str) -> tuple[list[Any], str]:

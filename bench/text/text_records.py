@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Any, NamedTuple
-from unicodedata import normalize
 
 from ..model import grouped, nested
 from .decode import decode_strings, decoded
 from .facts import anchor, words_of
+from .keys import plain_key
 from .numbers import is_number, numbers_in
 from .reading import values_of, without_containers
-from .records import Pair, Record, are_rows, container_keys, keyed_records, records_of
+from .records import Pair, Record, container_keys, records_of
 
 STEM_CHARS = 5
 _LINE_CHARS = 400
@@ -63,22 +63,13 @@ class TextReading:
         )
         """The keys that lead to mappings and lists."""
 
-        in_data = [self._read(records) for value in values if (records := [*records_of(value)])]
         self._outside_values = without_containers(rest)[1]
-        lines = keyed_records(self._outside_values, self._keys)
-        self.of_lines = self._read(lines)
-        """The records in lines with keys."""
+        in_data = [self._read(records) for value in values if (records := [*records_of(value)])]
+        self.records = tuple(chain.from_iterable(in_data))
+        """The records in its data, tables and lines with keys, in order."""
 
-        self.names = {record.name.casefold() for records in in_data for record in records}
+        self.names = {record.name.casefold() for record in self.records}
         """The keys that lead to its records, in small letters."""
-
-        certain = tuple(chain.from_iterable(in_data))
-        self.all_records = certain + self.of_lines
-        """The records in its data and tables, in order, then those in lines with keys."""
-
-        self._has_rows = are_rows(lines)
-        self.records = self.all_records if self._has_rows else certain
-        """The records whose ends are certain."""
 
         self.rest = decoded(rest)
         """The text outside data and tables."""
@@ -115,7 +106,7 @@ class TextReading:
         """The numbers of the records that have a key."""
         return grouped(
             (plain_key(key), number)
-            for number, record in enumerate(self.all_records)
+            for number, record in enumerate(self.records)
             for key, _ in record.pairs
         )
 
@@ -124,7 +115,7 @@ class TextReading:
         """The numbers of the records by key and by each word and number under it."""
         return grouped(
             ((plain_key(key), word), number)
-            for number, record in enumerate(self.all_records)
+            for number, record in enumerate(self.records)
             for key, text in record.pairs
             for word in words_in(text)
         )
@@ -149,7 +140,7 @@ class TextReading:
             for number in self._records.get((key, word_of(fact)), ())
             if any(
                 plain_key(own) == key and says(text, fact)
-                for own, text in self.all_records[number].pairs
+                for own, text in self.records[number].pairs
             )
         )
 
@@ -234,14 +225,3 @@ def words_in(text: str) -> frozenset[str]:
 @lru_cache(maxsize=65536)
 def _words_in(text: str) -> frozenset[str]:
     return frozenset({*map(str.casefold, words_of(text)), *numbers_in(text)})
-
-
-@lru_cache(maxsize=65536)
-def plain_key(key: str) -> str:
-    """A key in the form for comparison: in small letters, with blanks between its words.
-
-    >>> plain_key("Switch_Type"), plain_key("switchType"), plain_key("Area (m²)"), plain_key("#")
-    ('switch type', 'switch type', 'area m2', '#')
-    """
-    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", key if key.isascii() else normalize("NFKC", key))
-    return re.sub(r"[\W_]+", " ", words).strip().casefold() or key

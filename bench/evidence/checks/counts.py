@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cached_property
 
 from ...text.notices import Number
@@ -28,7 +29,9 @@ class Counts:
 
     @cached_property
     def _records(self) -> int:
-        return len(self._own.session.messages.reading(self._own.text).records)
+        """The number of records that begin with the same key."""
+        records = self._own.session.messages.reading(self._own.text).records
+        return max(Counter(it.pairs[0][0] for it in records if it.pairs).values(), default=0)
 
     @cached_property
     def total(self) -> frozenset[int]:
