@@ -152,7 +152,7 @@ class Reading:
         """The number of runs, tasks and copies in words; copies of a run do not count as runs."""
         runs, tasks = self.advice.runs, self.advice.tasks
         copies = len(self.compared.runs) - len(self.runs)
-        of_tasks = f" of {counted(tasks, 'different task')}" if 0 < tasks < runs else ""
+        of_tasks = f" of {counted(tasks, 'task')}" if 0 < tasks < runs else ""
         others = f" ({counted(copies, 'copy', 'copies')} not counted)" if copies else ""
         return f"{counted(runs, 'different run' if copies else 'run')}{of_tasks}{others}"
 
@@ -280,7 +280,7 @@ def short_names(ids: Sequence[str]) -> dict[str, str]:
         places = [at for at in kept if at != left_out]
         shorter = ["/".join(part[at] for at in places if at < len(part)) for part in parts]
         if left_out is None or (all(shorter) and len(set(shorter)) == len(set(ids))):
-            kept, names = places, [_BEFORE_PART.sub("", name).lstrip("_") for name in shorter]
+            kept, names = places, [_BEFORE_PART.sub("", name).lstrip("/_") for name in shorter]
     return {
         name: name.rpartition("/")[2] if short.startswith("#") else short
         for name, short in zip(ids, names, strict=True)

@@ -40,6 +40,7 @@ _MOVES, _GATES, _RUNS = 20, 30, 10
 _SIGNS: dict[str, Span] = {
     "pass": Span("✓ ", "good", strong=True),
     "skipped": Span("– not judged: ", "muted"),
+    "undecided": Span("? ", "bad", strong=True),
 }
 _FAILED = Span("✕ ", "bad", strong=True)
 
@@ -87,7 +88,8 @@ def _gates(reading: Reading) -> Iterator[Block]:
         heads = ["strategy", "baseline", "now"]
         yield from headed(table("The change", heads, changed, look="texts"))
     if failed:
-        yield from headed(_gate_table(reading, "Failed gates", failed))
+        title = "Failed" if any(gate.outcome == "fail" for gate in failed) else "Undecided"
+        yield from headed(_gate_table(reading, f"{title} gates", failed))
     if others:
         known = sum(gate.outcome == "pass" for gate in others)
         rest = f", {count(len(others) - known)} not judged" if known < len(others) else ""
