@@ -203,7 +203,8 @@ class _Comparison:
         """Read a value under a key that the result does not have: the value of a field that the
         record would lack was renamed, any other is stated. A part of a long text may extend its key
         (`output_head`)."""
-        others = self._table.pairs(number) if number >= 0 else ()
+        is_container = text.lstrip()[:1] in ("[", "{")  # which is read on its own
+        others = self._table.pairs(number) if number >= 0 and not is_container else ()
         was = next(
             (
                 f"{other}: {value}"
