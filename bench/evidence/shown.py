@@ -25,6 +25,7 @@ _WORD = re.compile(r"\w")
 _DENIES = re.compile(
     r"\b(?:cannot|except|never|no|not|only|unless|without)\b|n['’]t\b", re.IGNORECASE
 )
+_SENTENCE_ENDS = re.compile(r"[\n.;!?{}\[\]\"]")
 _OF_ALL = re.compile(r"\b(?:all|each|every|same)\b", re.IGNORECASE)
 _EMPTY_SIGNS = frozenset("-–—")
 _SIGNS = " \t-#*•:>|[](),;."
@@ -62,8 +63,8 @@ def _compare(own: RewrittenResult) -> Shown:
     scalar = [*_changed_scalar(own)]
     if own.shows_all or own.gaps is not None:
         gaps = [] if own.shows_nothing else own.gaps or []
-        denied = next(filter(_hides_a_denial, gaps), None)
-        words = f"{quoted(denied.missing)} left out within a sentence" if denied else ""
+        denied = next((gap.missing for gap in gaps if _hides_a_denial(gap, own.result.text)), "")
+        words = f"{quoted(denied)} left out within a sentence" if denied else ""
         return Shown(scalar, own.added.split("\n"), words)
     comparison = _Comparison(own)
     comparison.read()
@@ -71,10 +72,11 @@ def _compare(own: RewrittenResult) -> Shown:
     return Shown(changed, comparison.own, comparison.doubtful)
 
 
-def _hides_a_denial(gap: Gap) -> bool:
-    """True for a mark within a line that stands for a word such as not."""
-    is_within = "\n" not in gap.missing and gap.words.strip() != ""
-    return is_within and _DENIES.search(gap.missing) is not None
+def _hides_a_denial(gap: Gap, full: str) -> bool:
+    """True for a mark that stands for a word such as not, and perhaps others of its sentence."""
+    missing = gap.missing.strip()
+    is_within = gap.words.strip() and not (_SENTENCE_ENDS.search(missing) or full.endswith(missing))
+    return bool(is_within) and _DENIES.search(missing) is not None
 
 
 def _changed_exit_codes(own: RewrittenResult) -> Iterator[Finding]:

@@ -112,6 +112,8 @@ class ResultLines:
         for at, line in enumerate(filter(str.strip, lines)):
             times = _TIMES.search(line)
             words, many = (line[: times.start()], int(times[1])) if times else (line, 1)
+            if not words.strip():
+                continue  # blank lines
             numbers = self._numbers_of(words)
             later = numbers[bisect_right(numbers, last) :]
             first = next((it for it in later if self._are_alike(it, it + many)), -1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from functools import cached_property
 
+from ...text.escapes import unescape
 from ...text.notices import Number
 from ...text.vocabulary import is_of
 from ..own_text import RewrittenResult
@@ -63,8 +64,9 @@ class Counts:
     @cached_property
     def chars_missing(self) -> set[int]:
         """The characters that it leaves out."""
-        gaps = (gap.missing for gap in self._own.gaps or ())
-        return {*map(len, gaps), len(self._full) - len(self._text)}
+        gaps = [gap.missing for gap in self._own.gaps or ()]
+        lengths = (len(text) for gap in gaps for text in (gap, unescape(gap)))
+        return {*lengths, len(self._full) - len(self._text)}
 
     def has(self, number: Number) -> bool:
         """True if a number counts what it says, or is that of a part."""

@@ -9,6 +9,7 @@ import string
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
 
+from ...text.decode import without_colours
 from ...text.exit_codes import EXIT_CODE, exit_codes
 from ...text.instructions import is_command, is_consent
 from ...text.notices import WORD, Notice, is_small
@@ -135,7 +136,7 @@ class Statement:
         """True if some words name columns and a line says so, or name what stands below it."""
         columns = self._own.columns
         says_so = any(is_of(word, "columns") for word in words)
-        names = columns.names if says_so else columns.containers
+        names = columns.containers | (columns.names if says_so else frozenset())
         return {*content} <= {*WORD.findall(" ".join(names).casefold())}
 
     def _are_kinds(self, words: Collection[str]) -> bool:
@@ -173,8 +174,10 @@ class Statement:
 
     @cached_property
     def _rows(self) -> tuple[list[int], list[int]]:
-        """The numbers of the rows or lines that the text shows, and of those that are missing."""
+        """The numbers of the rows, lines or parts that the text shows, and of those missing."""
         own = self._own
+        if own.gaps:
+            return _parts(_letters(own.result.text), [_letters(gap.missing) for gap in own.gaps])
         if own.columns.fields:
             kept = own.session.messages.fields_of(own.number, self._result.index)
             return own.columns.rows(kept)
@@ -193,6 +196,24 @@ class Statement:
             texts = own.session.result_lines(self._result.index).texts
             lines = [texts[number] for number in self._rows[1]]
         return [line.strip().casefold() for line in lines if line.strip()]
+
+
+def _letters(text: str) -> str:
+    """The letters and digits of a text without colours."""
+    return "".join(filter(str.isalnum, without_colours(text)))
+
+
+def _parts(full: str, missing: Sequence[str]) -> tuple[list[int], list[int]]:
+    """The numbers of the parts of a text that are shown, and of those that are missing.
+
+    >>> _parts("abcd", ["b", "d"]), _parts("abcd", ["a"])
+    (([0, 2], [1, 3]), ([1], [0]))
+    """
+    gaps = list(filter(None, missing))
+    begin = int(bool(gaps) and not full.startswith(gaps[0]))
+    numbers = [begin + 2 * number for number in range(len(gaps))]
+    end = numbers[-1] + (not full.endswith(gaps[-1])) if gaps else 0
+    return [number for number in range(end + 1) if number not in numbers], numbers
 
 
 def _are_at(ends: Collection[str], rows: Sequence[int], others: Sequence[int]) -> bool:
