@@ -21,6 +21,7 @@ from .pairs import Refused
 from .refetch import Fetch, fetches_of
 from .session import TraceSession
 from .shown import shown_of
+from .unmet import Needed, needed_in
 from .walk import Walked, members, walk
 
 
@@ -36,8 +37,12 @@ class ReplayEvidence:
     @cached_property
     def walked(self) -> Walked:
         """The walk over its prompts."""
-        pricing = self.session.pricing
-        return walk(self.replay, self.messages, pricing, self.handles, self._is_read)
+        return walk(self.replay, self.messages, self.session.pricing)
+
+    @cached_property
+    def needed(self) -> Needed:
+        """The needs of its turns, and those that its prompts do not meet."""
+        return needed_in(self.walked, self.messages, self.handles, self._is_read)
 
     @cached_property
     def handles(self) -> Handles:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..model import grouped
-from .walk import Missed
+from .unmet import Missed
 
 if TYPE_CHECKING:
     from .of_replay import ReplayEvidence
@@ -44,7 +44,7 @@ def fetches_of(evidence: ReplayEvidence) -> list[Fetch]:
         for call, priced in zip(walked.calls, walked.priced, strict=True)
     }
     fetches = []
-    by_turn = grouped(((item.step, bool(item.handle)), item) for item in walked.missed)
+    by_turn = grouped(((item.step, bool(item.handle)), item) for item in evidence.needed.missed)
     for (step, by_handle), missed in by_turn.items():
         thread, call = calls[step]
         read = _behind_handles if by_handle else _in_results

@@ -57,8 +57,8 @@ def retrievable(evidence: ReplayEvidence) -> Number:
     >>> retrievable(example()).value
     0.0
     """
-    walked = evidence.walked
-    return share(len(walked.missed) - len(walked.lost), len(walked.needs))
+    needed = evidence.needed
+    return share(len(needed.missed) - len(needed.lost), len(needed.needs))
 
 
 @metric("loss.silent_truncation", unit="results")

@@ -29,8 +29,8 @@ def recall(evidence: ReplayEvidence, place: str) -> Number:
     (0.5, None)
     """
     least = FAR_TURNS if place == ".far" else 0
-    needs = sum(need.distance >= least for need in evidence.walked.needs)
-    lost = sum(item.need.distance >= least for item in evidence.walked.lost)
+    needs = sum(need.distance >= least for need in evidence.needed.needs)
+    lost = sum(item.need.distance >= least for item in evidence.needed.lost)
     return share(needs - lost, needs)
 
 
@@ -46,8 +46,8 @@ def missed_turns(evidence: ReplayEvidence) -> Number:
     >>> missed_turns(example()).value
     1.0
     """
-    walked = evidence.walked
-    return Number(float(walked.turns_missing)) if walked.calls else NOTHING
+    missing = float(evidence.needed.turns_missing)
+    return Number(missing) if evidence.walked.calls else NOTHING
 
 
 @metric("needed.missed_turn_rate", unit="share", aggregate="mean over tasks")
@@ -62,8 +62,7 @@ def missed_turn_rate(evidence: ReplayEvidence) -> Number:
     >>> missed_turn_rate(example())
     Number(value=0.5, weight=2.0, reason='')
     """
-    walked = evidence.walked
-    return share(walked.turns_missing, len(walked.calls))
+    return share(evidence.needed.turns_missing, len(evidence.walked.calls))
 
 
 @metric("needed.handle_turns", unit="turns")

@@ -372,7 +372,7 @@ def test_sums_over_edits_are_those_of_whole_prompts(strategy: str) -> None:
         for at, call in enumerate(evidence.walked.calls):
             prompts[call.thread] = [*prompts.get(call.thread, [])[: call.keep], *call.tail]
             assert evidence.in_prompt(at) == set(prompts[call.thread])
-        missed = {(item.step, item.need.fact) for item in evidence.walked.missed}
+        missed = {(item.step, item.need.fact) for item in evidence.needed.missed}
         for call, messages in replayed.prompts(replay, recorded):
             for need in index.needs.get(call.step, ()):
                 fact = index.facts[need.fact]
@@ -401,7 +401,7 @@ def test_the_clairvoyant_strategy_misses_nothing_and_costs_less(folder: str) -> 
         session = RunSession(trace, Measuring(()))
         found = {name: session.evidence(parse_strategy(name)) for name in ("keep_all", "clairvoyant")}
         tokens = [numbers_of(item)["cost.prompt_tokens"].value or 0.0 for item in found.values()]
-        assert [len(item.walked.missed) for item in found.values()] == [0, 0], trace.id
+        assert [len(item.needed.missed) for item in found.values()] == [0, 0], trace.id
         assert tokens == sorted(tokens, reverse=True), trace.id
 
 

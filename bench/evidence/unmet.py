@@ -1,0 +1,69 @@
+"""The needs of the turns of a replay, and those that their prompts do not meet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from operator import or_
+from typing import NamedTuple
+
+from ..model.index import Need
+from .handles import Handles
+from .messages import TraceMessages
+from .walk import Walked
+
+
+class Missed(NamedTuple):
+    """A need that a prompt did not meet, and a handle in that prompt that leads to the fact; `""`
+    without one."""
+
+    step: int
+    need: Need
+    handle: str = ""
+
+
+class Needed(NamedTuple):
+    """The needs of all calls, and the unmet ones among them."""
+
+    needs: list[Need]
+    missed: list[Missed]
+
+    @property
+    def lost(self) -> list[Missed]:
+        """The unmet needs that no handle leads to."""
+        return [item for item in self.missed if not item.handle]
+
+    @property
+    def turns_missing(self) -> int:
+        """The number of turns with such a need."""
+        return len({item.step for item in self.lost})
+
+
+def needed_in(
+    walked: Walked, messages: TraceMessages, handles: Handles, is_read: Callable[[int], bool]
+) -> Needed:
+    """The needs of the walked calls. A need is met by a recorded message with its fact, or by a text
+    of the strategy that really keeps it, or that has it and cannot be read as its result (`is_read`
+    by its number).
+    """
+    index, during = messages.index, walked.during
+    own = sorted(number for number in during if number >= messages.recorded)
+    for number in own:
+        messages.facts_in(number)  # read, so that it is known as a holder
+    met: dict[int, int] = {}  # by fact the calls whose prompts have a recorded message with it
+    found = Needed([], [])
+    for at, call in enumerate(walked.calls):
+        for need in index.needs.get(call.step, ()):
+            found.needs.append(need)
+            if need.fact not in met:
+                holders = (during.get(number, 0) for number in index.holders[need.fact])
+                met[need.fact] = reduce(or_, holders, 0)
+            if met[need.fact] >> at & 1:
+                continue
+            fact = index.facts[need.fact]
+            saying = (n for n in messages.own_holders[fact] if during.get(n, 0) >> at & 1)
+            if any(messages.keeps(number, need) or not is_read(number) for number in saying):
+                continue
+            shown = [number for number in own if during[number] >> at & 1] if handles else []
+            found.missed.append(Missed(call.step, need, handles.giving(fact, call.step, shown)))
+    return found
