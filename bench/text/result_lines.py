@@ -71,8 +71,10 @@ class ResultLines:
         self._indents: list[int] = []
         self._begins: list[bool] = []  # True below a blank line
         is_below_blank = True
+        is_plain = "&" not in text
+        text = _with_short_runs(text) if is_plain else text
         for line in text.split("\n"):
-            if words := _folded(line):
+            if words := " ".join(line.split()) if is_plain else _folded(line):
                 self.texts.append(words)
                 self._indents.append(len(line) - len(line.lstrip()))
                 self._begins.append(is_below_blank)
@@ -263,7 +265,11 @@ class ResultLines:
 def _folded(line: str) -> str:
     """A line with blanks and runs of the same sign in one length."""
     line = unescape(line) if "&" in line else line
-    return _RUN.sub(r"\1\1\1", " ".join(line.split()))
+    return _with_short_runs(" ".join(line.split()))
+
+
+def _with_short_runs(text: str) -> str:
+    return _RUN.sub(r"\1\1\1", text)
 
 
 def _words(line: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections import Counter
 from functools import cached_property
 
@@ -21,7 +22,8 @@ class Counts:
     """The numbers of rows, lines, words and characters of a result and of a text that shows it."""
 
     def __init__(self, own: RewrittenResult) -> None:
-        self._own, self._full, self._text = own, own.result.text, own.message.text
+        self._own: RewrittenResult = weakref.proxy(own)  # which keeps these counts
+        self._full, self._text = own.result.text, own.message.text
 
     @cached_property
     def _rows(self) -> frozenset[int]:

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property, lru_cache
 
 from ...text.decode import without_colours
 from ...text.exit_codes import EXIT_CODE, exit_codes
@@ -50,22 +50,26 @@ def is_free(own: RewrittenResult, line: str) -> bool:
     return own.once(("is free", line), lambda: Statement(own, line).is_free)
 
 
+@lru_cache(maxsize=1 << 10)
+def _says_more(line: str) -> bool:
+    """True for a line with a success, a consent, or what must be done; constant lines come often."""
+    is_claim = SUCCESS.search(line) or _STATES.search(line)
+    return bool(is_claim or is_consent(line) or is_command(line))
+
+
+_CHECKED = "states", "showing", "repeated", "empty"
+
+
 class Statement:
     """A line of its own in a text that shows a result.
 
     It states nothing if it is a notice or a label: its words are those of the call or speak of texts,
     its names are known, and what it says of the result is right: its places, its counts, and the
-    words of each list in `_checks`.
+    words of each list in `_CHECKED`.
     """
 
     def __init__(self, own: RewrittenResult, line: str) -> None:
         self._own, self._line, self._result = own, line, own.result
-        self._checks: dict[str, Callable[[Collection[str]], bool]] = {
-            "states": self._are_of_text,
-            "showing": lambda words: not own.shows_nothing or bool(own.handles),
-            "repeated": lambda words: self._is_repetition,
-            "empty": lambda words: self._is_empty,
-        }
 
     @property
     def is_free(self) -> bool:
@@ -90,12 +94,11 @@ class Statement:
         """True if it claims a success, a failure that the result does not state, a consent, or what
         must be done."""
         line = self._line
-        claims = SUCCESS.search(line) or is_consent(line) or is_command(line)
         codes = {*exit_codes(line)}
         is_failure = FAILURE.search(line) and not (
             codes and codes <= {*exit_codes(self._result.text)}
         )
-        return bool(claims or is_failure or _STATES.search(line))
+        return bool(is_failure or _says_more(line))
 
     @property
     def _is_omission(self) -> bool:
@@ -114,10 +117,10 @@ class Statement:
         own_words = words - self._own.session.call_words(self._result.index)
         if any(is_of(word, "claims", "ranks") for word in own_words):
             return False
-        said = [name for name in self._checks if any(is_of(word, name) for word in words)]
+        said = [name for name in _CHECKED if any(is_of(word, name) for word in words)]
         numbers, content = [*notice.numbers()], {it for it in own_words if not is_small(it)}
         return (
-            all(self._checks[name](words) for name in said)
+            all(self._is_right(name, words) for name in said)
             and (
                 not content
                 or self._are_kinds(content)
@@ -126,6 +129,14 @@ class Statement:
             and self._are_there([*notice.places()])
             and all(is_counted(self._own, number) for number in numbers)
         )
+
+    def _is_right(self, name: str, words: Collection[str]) -> bool:
+        """True if what words of a list say of the result is right."""
+        if name == "states":
+            return self._are_of_text(words)
+        if name == "showing":
+            return not self._own.shows_nothing or bool(self._own.handles)
+        return self._is_repetition if name == "repeated" else self._is_empty
 
     def _are_of_text(self, words: Collection[str]) -> bool:
         """True if words such as removed say what became of a text, not of a thing in it."""
