@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, cached_property
@@ -14,19 +13,16 @@ from msgspec.structs import replace
 from ..model import Message, SystemTurn, ToolResult, Trace, UserTurn, memo
 from ..text.data import comments_of, parse_data
 from ..text.decode import (
-    LONG_CHARS,
     NothingParsed,
     parse_json,
-    plain_lines,
     without_colours,
 )
 from ..text.encoded import decoded_runs
-from ..text.excerpts import Excerpt, gaps_of, is_same
+from ..text.excerpts import Excerpt
 from ..text.facts import small_words_of
 from ..text.fields import FieldTable
 from ..text.instructions import is_rule, sentences_of
 from ..text.legends import written_out
-from ..text.line_losses import lost_indentation
 from ..text.notices import without_notices
 from ..text.same_data import DataProofs
 from ..text.tables import TextTables, tables_in
@@ -36,8 +32,6 @@ from .step_texts import call_text, step_texts
 from .turn_facts import TurnFacts
 
 _Value = TypeVar("_Value")
-_SAMPLES, _NEAR_CHARS = 8, 60
-_WORD, _BEGUN_CHARS = re.compile(r"\w+"), 24
 _SHORT_CHARS = 400_000
 """The results of most recordings together: searched once, whether a strategy alters one or not."""
 
@@ -154,38 +148,10 @@ class TraceContents:
             return text
         decoded = self.decoded(text, step)[0]
         text = written_out(decoded, result.text)
-        if self._is_cut(text, step):
-            return text
         with suppress(RecursionError):  # nested too deeply
-            ways = (decoded, text) if self._may_be_laid_out(text, step) else ()
-            beside = (self._beside_data(way, step) for way in dict.fromkeys(ways))
+            beside = (self._beside_data(way, step) for way in dict.fromkeys((decoded, text)))
             around = next((lines for lines in beside if lines is not None), None)
-        is_all = 2 * len(text) > len(result.text) and self._is_all(text, step)
-        plain = (
-            plain_lines(self.value(step))
-            if self.is_laid_out(step)
-            else self._texts.plain(result.text)
-        )
-        is_same = around is not None or is_all
-        if not is_same or lost_indentation(self._texts.plain(text), plain):
-            return text
-        return "\n".join([*(around or ()), result.text])
-
-    def _is_cut(self, text: str, step: int) -> bool:
-        """True if a text is the beginning of a result that is no data, without some words of it."""
-        is_begun = self.results[step].text.startswith(text[:_BEGUN_CHARS])
-        is_text = is_begun and self.value(step) is None and not self.tables(step).tables
-        return is_text and self.excerpt(text, step).lacks_words
-
-    def _is_all(self, text: str, step: int) -> bool:
-        """True if a text has all words of a step's result, perhaps text by text in the same
-        data."""
-        if is_same(text, self.results[step].text):
-            return True
-        with suppress(NothingParsed):
-            gaps = gaps_of(parse_json(text), self.value(step), lambda _: False)
-            return gaps is not None and not any(gap.missing.strip() for gap in gaps)
-        return False
+        return text if around is None else "\n".join([*around, result.text])
 
     @memo
     def value(self, step: int) -> Any:
@@ -275,22 +241,6 @@ class TraceContents:
         """The fields of the result of a step, or the cells of its tables where it is text."""
         tables = self.tables(step).tables
         return FieldTable(tables) if tables else self.table(step)
-
-    def _may_be_laid_out(self, text: str, step: int) -> bool:
-        """False for a text that cannot be the data or tables of a step's result in another layout:
-        a long one, and for tables also one that lacks most of some words of the result, or whose
-        own lines in the middle stand in it.
-        """
-        if self.value(step) is not None or len(text) > LONG_CHARS:
-            return len(text) <= LONG_CHARS
-        full = self.results[step].text
-        starts = range(0, len(full), len(full) // _SAMPLES + 1)
-        words = [_WORD.findall(full, start, start + _NEAR_CHARS) for start in starts]
-        known = [max(some, key=len) in text for some in words if some]
-        lines = text.split("\n")
-        middle = "\n".join(lines[len(lines) // 3 :][:4])
-        has_its_lines = "\n" in middle and middle in full
-        return 2 * sum(known) >= len(known) > 0 and not has_its_lines
 
     @memo
     def tables(self, step: int) -> TextTables:

@@ -11,16 +11,13 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property, lru_cache
-from html import unescape as unescape_html
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 from unicodedata import normalize
 
 from .decode import LONG_CHARS, NothingParsed, parse_json, parse_prefix, without_colours
-from .escapes import unescape
 from .facts import token_around
 from .field_list import is_prose
-from .legends import written_out
 from .line_notes import without_marks
 from .places import starts_of
 
@@ -87,8 +84,7 @@ def gaps_of(shown: Any, full: Any, is_notice: IsNotice) -> list[Gap] | None:
     values; None if it is not an excerpt.
 
     Each gap is a notice, or at an end of the text and silent. Mappings have the same keys in any
-    order. Blanks, line numbers in front of all lines, entities and short names with a legend make
-    no difference.
+    order. Blanks, and line numbers in front of all lines, make no difference.
 
     >>> def gaps(shown, full):
     ...     return gaps_of(shown, full, lambda gap: "omitted" in gap.words or "(+" in gap.words)
@@ -99,7 +95,7 @@ def gaps_of(shown: Any, full: Any, is_notice: IsNotice) -> list[Gap] | None:
     >>> gaps({"n": 1, "log": "Error: dis… (+6)"}, {"log": "Error: disk full", "n": 1})
     [Gap(words='… (+6)', missing='k full')]
     >>> gaps({"state": "pen"}, {"state": "pending"})
-    >>> gaps("P1 = /usr/lib\\n1  P1/a\\n2  P1/b", "/usr/lib/a\\n/usr/lib/b"), gaps("user found", "user not found")
+    >>> gaps("1  /usr/lib/a\\n2  /usr/lib/b", "/usr/lib/a\\n/usr/lib/b"), gaps("user found", "user not found")
     ([], None)
     """
     if isinstance(full, str):
@@ -140,12 +136,6 @@ class Excerpt:
         return None
 
     @cached_property
-    def lacks_words(self) -> bool:
-        """True for an excerpt that leaves out words."""
-        gaps = (place.between(self._text, self._full) for place in self._gaps or ())
-        return any(any(map(str.isalnum, gap.missing)) for gap in gaps)
-
-    @cached_property
     def without_halves(self) -> str:
         """The text without half words and half numbers next to gaps, which are left from a cut.
 
@@ -171,18 +161,6 @@ class Excerpt:
             ]
             done = end - goes_on + token_around(self._full, goes_on)[1]
         return "".join([*parts, self._text[done:]])
-
-
-def is_same(text: str, full: str) -> bool:
-    """True if two texts are equal except for blanks, line numbers and other insignificant parts.
-
-    >>> is_same("walls  and\\n doors", "walls and doors"), is_same("walls", "walls and doors")
-    (True, False)
-    """
-    return any(
-        one.replace("\n", " ") == other.replace("\n", " ") if flat else one == other
-        for one, other, flat in _ways(text, full)
-    )
 
 
 def _is_data(text: str) -> bool:
@@ -216,16 +194,7 @@ def _ways(shown: str, full: str) -> Iterator[tuple[str, str, bool]]:
     if max(len(shown), len(full)) > LONG_CHARS:
         yield " ".join(shown.split()), " ".join(full.split()), True
         return
-    plain_full = folded_once(full)
-    yield folded(shown), plain_full, True
-    plain = without_marks(written_out(shown, full))
-    ways = [plain, unescape_html(plain)]
-    quoted = (way[1:-1] if way[:1] in "'\"" and way[:1] == way[-1:] else way for way in ways)
-    bare = full.replace("\r\n", "\n")
-    for way in dict.fromkeys((*ways, *map(unescape, quoted))):
-        if way != shown or bare != full:
-            yield way, bare, False
-            yield folded(way), plain_full, True
+    yield folded(without_marks(shown)), folded_once(full), True
 
 
 def folded(text: str) -> str:

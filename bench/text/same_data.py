@@ -18,7 +18,7 @@ from typing import Any
 
 from ..model import as_text, nested
 from .data import comments_of, parse_data
-from .decode import NothingParsed, decode_strings, parse_json
+from .decode import LONG_CHARS, NothingParsed, decode_strings, parse_json
 from .escapes import unescape
 from .keys import words_of_key
 from .lossless import write_tables
@@ -72,6 +72,12 @@ class DataProofs:
         return frozenset(chain.from_iterable(keys)) - {""}, frozenset(parts) - {""}
 
     @cached_property
+    def _least(self) -> int:
+        """The fewest characters that have all of its texts."""
+        texts = {item for item in nested(self._value) if isinstance(item, str)}
+        return sum(len(_folded(text)) for text in texts)
+
+    @cached_property
     def _writings(self) -> tuple[str, str]:
         """The value as Python writes it, and with its tables as CSV."""
         return str(self._value), write_tables(self._value)
@@ -90,7 +96,7 @@ class DataProofs:
 
         Keys may have any order; an empty value has no proof. Linear in the text.
         """
-        if not self._value:
+        if not self._value or not self._least <= len(text) <= LONG_CHARS:
             return None
         if text in self._writings:
             return []
@@ -257,7 +263,8 @@ def writes(shown: Any, value: Any) -> bool:
             return bool(_NUMBER.fullmatch(bare)) and Decimal(bare) == Decimal(str(value))
         except InvalidOperation:
             return False
-    return any(_folded(form) == _folded(value) for form in _readings(text))
+    alike = _folded if "\n" not in value.strip() else _lines
+    return any(alike(form) == alike(value) for form in _readings(text))
 
 
 def _readings(text: str) -> Iterator[str]:
@@ -267,6 +274,11 @@ def _readings(text: str) -> Iterator[str]:
         yield text[1:-1]
         yield unescape(text[1:-1])
     yield html.unescape(text)
+
+
+def _lines(text: str) -> str:
+    """A text without blanks at the ends of its lines; indentation may be a part of what it says."""
+    return "\n".join(map(str.rstrip, text.strip().split("\n")))
 
 
 def _folded(text: str) -> str:
