@@ -242,10 +242,6 @@ class FieldTable:
         """True if the value has a mapping or list under a key."""
         return plain_key(key) in self.containers
 
-    def column(self, key: str) -> Counter[str]:
-        """The values under a key, in order, each with its count."""
-        return self._columns.get(plain_key(key), Counter())
-
     def values(self, records: Sequence[int], key: str) -> dict[str, None]:
         """The distinct values under a key in some records, or in records around them, in order."""
         key = plain_key(key)
@@ -301,13 +297,6 @@ class FieldTable:
         """Every key in the form for comparison, including the empty one."""
         sets_of_keys = {record.keys for record in self._records}
         return frozenset(map(plain_key, chain.from_iterable(sets_of_keys)))
-
-    @cached_property
-    def _columns(self) -> dict[str, Counter[str]]:
-        columns = grouped(
-            (plain_key(key), text) for record in self._records for key, text in record.pairs
-        )
-        return {key: Counter(texts) for key, texts in columns.items()}
 
     @cached_property
     def _values(self) -> frozenset[str]:

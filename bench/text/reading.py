@@ -1,8 +1,8 @@
 """Reading of structured values from a text in any layout.
 
-Read are JSON, Python literals, YAML, settings, and tables (also with the header as strings and lists). Only
-records matter, not the shape of the value: every record comes once, with its keys. Linear in the
-text.
+Read are JSON, Python literals, YAML, settings, tables (also with the header as strings and lists),
+tags and outlines. Only records matter, not the shape of the value: every record comes once, with
+its keys. Linear in the text.
 """
 
 from __future__ import annotations
@@ -20,9 +20,6 @@ from .line_notes import without_marks
 from .outline import read_outline
 from .value_forms import by_rows, is_container
 
-_PATH = re.compile(r"((?:[A-Za-z_][\w-]*|\[\d+\])(?:\.[\w /-]++|\[\d+\])+)\s*[:=]\s*(.*)")
-
-
 _OPENING = re.compile(rf"(?m)^[ \t]*[\[{{]|\{{(?={QUOTED_KEY})")
 _HALF_WORD = re.compile(r"[-+\w.]*")
 
@@ -36,7 +33,7 @@ def values_of(text: str, names: Iterable[str]) -> tuple[list[Any], str]:
     >>> values_of('{"id": [1, 2], "status": ["a", "b"]}', names)
     ([[{'id': 1, 'status': 'a'}, {'id': 2, 'status': 'b'}]], '')
     >>> values_of("all:\\nid|status\\n1|a", names)
-    ([[{'id': '1', 'status': 'a'}]], 'all:')
+    ([{'all': [{'id': '1', 'status': 'a'}]}], 'all:')
     """
     text = without_marks(text)
     columns = set(names)
@@ -96,12 +93,3 @@ def without_containers(text: str) -> tuple[list[Any], str]:
 def _scalar_keys(value: Mapping[Any, Any]) -> list[Any]:
     """The keys of a mapping that lead to scalars."""
     return [key for key, item in value.items() if not isinstance(item, dict | list)]
-
-
-def is_path(line: str) -> bool:
-    """True if a line has a dotted path and its value.
-
-    >>> is_path('orders.0.id = "W1"'), is_path("see: main.py")
-    (True, False)
-    """
-    return bool(_PATH.fullmatch(line.strip()))

@@ -39,7 +39,8 @@ _EMPTY = frozenset({"", '""', "''", "[]", "{}", "-", "–", "—"})
 _TRUTH = {True: ("true", "yes"), False: ("false", "no")}
 _BETWEEN = re.compile(r"\s*[,;|/]\s*|\s+")
 
-_MOST_OF_LINES = 200
+_SURE_WORD = re.compile(r"[A-Za-z]{3,}+(?![^\x00-\x7f])")
+_MOST_OF_LINES, _SAMPLES = 200, 8
 Path = tuple[str, ...]
 
 
@@ -78,6 +79,13 @@ class DataProofs:
         return sum(len(_folded(text)) for text in texts)
 
     @cached_property
+    def _sample(self) -> list[str]:
+        """Some words that every text with the value has."""
+        texts = (item for item in nested(self._value) if isinstance(item, str))
+        words = [word[0] for text in texts if (word := _SURE_WORD.search(text))]
+        return words[:: len(words) // _SAMPLES + 1]
+
+    @cached_property
     def _writings(self) -> tuple[str, str]:
         """The value as Python writes it, and with its tables as CSV."""
         return str(self._value), write_tables(self._value)
@@ -97,6 +105,8 @@ class DataProofs:
         Keys may have any order; an empty value has no proof. Linear in the text.
         """
         if not self._value or not self._least <= len(text) <= LONG_CHARS:
+            return None
+        if not all(word in text for word in self._sample):
             return None
         if text in self._writings:
             return []

@@ -126,12 +126,6 @@ class TextReading:
         lines = _sentences(self.rest)
         return grouped((word, line) for line in lines for word in words_in(line.text))
 
-    @cached_property
-    def words(self) -> frozenset[str]:
-        """The words and numbers of its records and sentences."""
-        names = (word for name in self.names for word in words_in(name))
-        return frozenset(self.lines).union((word for _, word in self._records), names)
-
     def records_saying(self, key: str, fact: str) -> frozenset[int]:
         """The numbers of the records with a fact under a key."""
         key = plain_key(key)

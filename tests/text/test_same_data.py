@@ -130,3 +130,16 @@ def test_layouts_that_people_write_are_recognised(value: Any, text: str) -> None
 @pytest.mark.parametrize("row", ["n/a,1,n/a", "n/a,n/a,n/a"])
 def test_words_for_nothing_stand_only_in_missing_cells(row: str) -> None:
     assert DataProofs(GAPS).proof(f"a,b,c\n{row}\nn/a,5,6") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<was_checked/>\n{"id": 7, "ok": true}',
+        "<was_checked/><id>7</id><ok>true</ok>",
+        "id: 7 # was checked\nok: true",
+        "ok:\nid: 7\nok: true",
+    ],
+)
+def test_words_of_a_layout_make_no_claims(text: str) -> None:
+    assert DataProofs({"id": 7, "ok": True}).proof(text) is None
