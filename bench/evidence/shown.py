@@ -16,7 +16,6 @@ from ..text.keys import plain_key
 from ..text.parts import differences, is_same_field, keep_order
 from ..text.quantities import kind_of, same_value, unit_of
 from ..text.records import Pair
-from ..text.result_lines import ResultLines
 from ..text.text_records import TextRecord
 from ..text.wording import quoted
 from .own_text import OwnText, RewrittenResult
@@ -125,19 +124,10 @@ class _Comparison:
         if self._table.fields and rest:
             rest = [*self._outside_records(rest)]
         for at, line in enumerate(rest):
-            was = lines.altered(line) if at < _MOST_ALTERED else ""
-            if was and not self._has_line(line):
+            if was := lines.altered(line) if at < _MOST_ALTERED else "":
                 self.changed.append(Finding(own.step, line.strip(), was))
             else:
                 self.own.append(line)
-
-    def _has_line(self, line: str) -> bool:
-        """True if some text of a structured result has a line."""
-        own = self._own
-        texts = own.session.messages.texts.plain
-        return bool(own.table.fields) and own.once(
-            "all lines", lambda: ResultLines(texts(own.result.text))
-        ).has(line)
 
     def _doubt(self, words: str) -> None:
         self.doubtful = self.doubtful or words
