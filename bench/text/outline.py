@@ -24,7 +24,7 @@ _END = re.compile(r"(?: in (?:all|each|every) \w+)?\.?$")
 _BULLET = re.compile(r"[-*•+](?: +|$)")
 _SECTION = re.compile(r"\[([^\[\]=]+(?:\[\d+\][^\[\]=]*)*)\]|(#+) +([^#]+?)[ #:]*")
 _KEY = re.compile(
-    r"(?:(?<=[\s,;|/({])|^)[\"'`*]*([\[$A-Za-z_][\w .\[\]$-]{0,80}?)[\"'`*:]*?\s*(?:=>|->|→|[:=])(?:\s+|$|(?=[^\s:/=]))"
+    r"(?:(?<=[\s,;|/({])|^)[\"'`*]*([\[$A-Za-z_][\w .\[\]$-]{0,80}?)[\"'`*:]{0,4}?\s{0,9}(?:=>|->|→|[:=])(?:\s+|$|(?=[^\s:/=]))"
 )
 """Matches a key, perhaps behind other words, and the sign behind it."""
 
@@ -34,7 +34,7 @@ _DATA = re.compile(r"[{\[]\s*[\"'{\[]")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"(?=\s|[,;|/)}]|$)')
 _IN_BRACKETS = re.compile(r"\[[\"']([^\"'\[\]]+)[\"']\]")
 _TAGS = re.compile(r"([^<>]*)(<[A-Za-z_].*>)([^<>]*)", re.DOTALL)
-_DEEPEST, _BULLET_DEPTH, _MOST_DEPTH = 1000.0, 0.5, 60
+_DEEPEST, _BULLET_DEPTH, _MOST_DEPTH, _NEAR = 1000.0, 0.5, 60, 160
 _ENDS, _MARKS = " \t,;|/({", "\"'`*"
 _APART = frozenset(["", *",;|/({"])
 """The signs before a key that need not be known."""
@@ -102,14 +102,20 @@ class _Branch:
         if len({*keys}) == 1 and (len(keys) > 1 or keys == ["-"]) and is_sign(keys[0]):
             return [item for _, item in items]
         records: list[dict[str, Any]] = [{}]
+        repeated: set[str] = set()  # in the last record
         for key, item in items:
-            is_repeated, is_next = key in records[-1], key == next(reversed(records[-1]), None)
-            if is_repeated and not is_next and not isinstance(item, dict | list):
-                records.append({})
-            elif is_repeated:
-                known = records[-1][key]
-                item = [*(known if isinstance(known, list) else [known]), item]
-            records[-1][key] = item
+            record = records[-1]
+            is_known, is_next = key in record, key == next(reversed(record), None)
+            if is_known and not is_next and not isinstance(item, dict | list):
+                records.append({key: item})
+                repeated.clear()
+            elif key in repeated:
+                record[key].append(item)
+            elif is_known:
+                record[key] = [record[key], item]
+                repeated.add(key)
+            else:
+                record[key] = item
         return records[0] if len(records) == 1 else records
 
 
@@ -196,7 +202,7 @@ class _Reader:
     def _read(self, line: str, after: float) -> bool:
         """Read a line, with the depth of the next one; False for one without a known key."""
         body = line.lstrip()
-        if section := _SECTION.fullmatch(body):
+        if len(body) <= _NEAR and (section := _SECTION.fullmatch(body)):
             key, level = section[1] or section[3], len(section[2] or "") - _DEEPEST
             if self._is_loose or self._knows(key):
                 self._move_to(level)
@@ -204,9 +210,10 @@ class _Reader:
             return self._knows(key)
         bullets: list[int] = []
         at = len(line) - len(body)
-        while bullet := _BULLET.match(body):
+        while bullet := _BULLET.match(line, at):
             bullets.append(at)
-            at, body = at + bullet.end(), body[bullet.end() :]
+            at = bullet.end()
+        body = line[at:]
         label, pairs = self._pairs(_IN_BRACKETS.sub(r".\1", body))
         is_heading = self._is_loose and body.endswith(":") and not pairs
         if not (pairs or is_heading) and (body or not bullets):
@@ -245,7 +252,7 @@ class _Reader:
             key, start, at = match[1], match.start(1), match.end()
             if string := _STRING.match(line, at):
                 at = string.end()
-            is_apart = line[:start].rstrip(" " + _MARKS)[-1:] in _APART
+            is_apart = line[max(0, start - _NEAR) : start].rstrip(" " + _MARKS)[-1:] in _APART
             if not (start == 0 or self._knows(key) or (is_apart and self._is_loose)):
                 short = self._known_end(key)
                 start, key = start + len(key) - len(short), short
