@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property, lru_cache
+from html import unescape as unescape_html
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 from unicodedata import normalize
@@ -194,7 +195,10 @@ def _ways(shown: str, full: str) -> Iterator[tuple[str, str, bool]]:
     if max(len(shown), len(full)) > LONG_CHARS:
         yield " ".join(shown.split()), " ".join(full.split()), True
         return
-    yield folded(without_marks(shown)), folded_once(full), True
+    plain = without_marks(shown)
+    yield folded(plain), folded_once(full), True
+    if "&" in plain:
+        yield folded(unescape_html(plain)), folded_once(full), True
 
 
 def folded(text: str) -> str:

@@ -124,5 +124,5 @@ def _has_name(text: str, name: str) -> bool:
     """True if a text has a name: a long one in any case and with any signs."""
     word = re.sub(r"\W", "", name)
     if len(word) > _SIGN_CHARS:
-        return word.casefold() in _folded(text)
-    return re.search(_as_word(name), text) is not None
+        text, name = _folded(text), word.casefold()
+    return name in text and re.search(_as_word(name), text) is not None

@@ -172,6 +172,8 @@ def flat(value: Any, *, is_exact: bool = False) -> dict[Path, Any]:
                 [((*path, *[str(at)] * has_numbers), item) for at, item in enumerate(node)]
             )
         else:
+            while path in found:  # two parts that only differ by a name that says nothing
+                path = (*path, "#")
             found[path] = node
     return found
 
@@ -187,7 +189,8 @@ def _is_wrapper(node: dict[Any, Any]) -> bool:
 
 def _only_list(node: dict[Any, Any]) -> Any:
     """The key of the only list of parts in a mapping, if it says no more than that; else None."""
-    keys = [key for key, item in node.items() if isinstance(item, list) and _has_parts(item)]
+    lists = ((key, item) for key, item in node.items() if isinstance(item, list))
+    keys = [key for key, item in lists if len(item) > 1 and _has_parts(item)]
     return keys[0] if len(keys) == 1 and is_sign(keys[0]) else None
 
 
