@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-_NAME = r"(?P<month>jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)[a-z]*\.?"
+_NAME = (
+    r"(?P<month>jan(?:uary?)?|feb(?:ruary?)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
+    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)(?![a-z])\.?"
+)
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _COMPACT = re.compile(r"(?<!\w)(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(?:\d\d)?(?=Z|\b)")
 """Matches a date and time as calendars write them: 20260211T090000Z."""
