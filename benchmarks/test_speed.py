@@ -52,7 +52,7 @@ paths, (warm, *_) = sys.argv[2:], sys.argv[2:]
 bench.compare([warm], sys.argv[1].split())
 began = time.process_time()
 bench.compare(paths, sys.argv[1].split())
-print(time.process_time() - began)
+print(time.process_time() - began, bench.__file__)
 """
 
 
@@ -79,7 +79,7 @@ def test_read(times_floor: Timed, pytestconfig: pytest.Config) -> None:
 
 
 def test_index(times_floor: Timed, traces: Sequence[Trace]) -> None:
-    times_floor(lambda: [index_trace(trace) for trace in traces], 10)
+    times_floor(lambda: [index_trace(trace) for trace in traces], 9.1)
 
 
 def test_an_index_is_small(traces: Sequence[Trace]) -> None:
@@ -116,11 +116,11 @@ def test_one_more_strategy(
 
 
 def test_nine_strategies(times_floor: Timed, traces: Sequence[Trace]) -> None:
-    times_floor(lambda: measured(traces, STRATEGIES), 40)
+    times_floor(lambda: measured(traces, STRATEGIES), 32)
 
 
 def test_references_only(times_floor: Timed, traces: Sequence[Trace]) -> None:
-    times_floor(lambda: measured(traces, STRATEGIES[:2]), 12.2)
+    times_floor(lambda: measured(traces, STRATEGIES[:2]), 10.7)
 
 
 def test_a_function_of_a_file(times_floor: Timed, traces: Sequence[Trace], tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_a_function_of_a_file(times_floor: Timed, traces: Sequence[Trace], tmp_p
 
 
 def test_audit(times_floor: Timed, traces: Sequence[Trace]) -> None:
-    times_floor(lambda: [audited(trace) for trace in traces], 17.5)
+    times_floor(lambda: [audited(trace) for trace in traces], 11.5)
 
 
 @pytest.mark.parametrize(("form", "accepted"), [("text", 8.4), ("json", 9.3)])
@@ -179,7 +179,7 @@ def test_a_comparison_beside_that_of_0_2(tmp_path: Path) -> None:
     if unpacked.returncode:
         pytest.skip(f"{OLD} is not in this clone")
     with tarfile.open(fileobj=io.BytesIO(unpacked.stdout)) as files:
-        files.extractall(tmp_path, filter="data")
+        files.extractall(tmp_path / "old", filter="data")
     specs = " ".join(STRATEGIES[3:8])
 
     def seconds(code: Path) -> float:
@@ -188,9 +188,11 @@ def test_a_comparison_beside_that_of_0_2(tmp_path: Path) -> None:
         done = subprocess.run(
             given, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
         )
-        return float(done.stdout)
+        used, _, path = done.stdout.strip().partition(" ")
+        assert Path(path).is_relative_to(code), path  # and not of the working folder
+        return float(used)
 
-    tries = (seconds(ROOT) / seconds(tmp_path) for _ in range(4))
-    ratio = next((ratio for ratio in tries if ratio <= MARGIN * 0.9), math.inf)
-    print(f"test_a_comparison_beside_that_of_0_2: {ratio:.2f} of its time (accepted 0.9)")
-    assert ratio <= MARGIN * 0.9
+    tries = (seconds(ROOT) / seconds(tmp_path / "old") for _ in range(4))
+    ratio = next((ratio for ratio in tries if ratio <= MARGIN * 0.6), math.inf)
+    print(f"test_a_comparison_beside_that_of_0_2: {ratio:.2f} of its time (accepted 0.6)")
+    assert ratio <= MARGIN * 0.6
