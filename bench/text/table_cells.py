@@ -15,7 +15,29 @@ _QUOTED = {
 }
 """Matches a cell in quotation marks, of which the last one may be missing at the end."""
 
+_LINES = re.compile(r"""(?m)(?<=[,;\t])"(?:[^"]|"")*+"(?=[,;\t]|$)|^"(?:[^"]|"")*+"(?=[,;\t])""")
+"""Matches a cell in quotation marks with a sign beside it, which may have several lines."""
+
+_BREAK = "\u2028"
 _JSON = json.JSONDecoder()
+
+
+def without_breaks(text: str) -> str:
+    """A text with each row of a table in one line, also where a cell has several.
+
+    >>> with_breaks(without_breaks('id,n\\n1,"a\\nb"\\n2,c')) == 'id,n\\n1,"a\\nb"\\n2,c'
+    True
+    >>> [cells_of(line, ",") for line in without_breaks('id,n\\n1,"a\\nb"').split("\\n")]
+    [['id', 'n'], ['1', 'a\\nb']]
+    """
+    if '"' not in text:
+        return text
+    return _LINES.sub(lambda cell: cell[0].replace("\n", _BREAK), text)
+
+
+def with_breaks(text: str) -> str:
+    """A text with its cells as they were."""
+    return text.replace(_BREAK, "\n")
 
 
 def cells_of(line: str, sign: str) -> list[str]:
@@ -34,7 +56,7 @@ def cells_of(line: str, sign: str) -> list[str]:
     while at <= len(line):
         if quoted := _QUOTED[sign].match(line, at):
             end = quoted.end()
-            cells.append(quoted[1].replace('""', '"'))
+            cells.append(with_breaks(quoted[1].replace('""', '"')))
         else:
             end = line.find(sign, _end_of_container(line, at))
             end = len(line) if end < 0 else end

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from .decode import SCALARS
-from .table_cells import SIGNS, cells_of, framed_cells
+from .table_cells import SIGNS, cells_of, framed_cells, with_breaks, without_breaks
 from .vocabulary import vocabulary
 
 Row = dict[str, Any]
@@ -133,7 +133,7 @@ def parts_of(text: str, names: Collection[str] | None = None) -> Iterator[Grid |
     at = begin = 0  # of the lines without a blank one or a rule between
     while at < len(lines):
         found = reader.table_at(at, is_near=at - begin <= _MOST_TITLES)
-        yield found or lines[at]
+        yield from [found] if found else with_breaks(lines[at]).split("\n")
         is_end = found is not None or not lines[at] or reader.is_rule[at]
         at = found.end if found else at + 1
         begin = at if is_end else begin
@@ -149,6 +149,7 @@ def _with_signs(text: str) -> str:
     """
     for bar in _OTHER_BARS:
         text = text.replace(bar, "|")
+    text = without_breaks(text)
     if "</td>" in text:
         text = _OF_LINES.sub("\n", _BETWEEN_CELLS.sub("\t", text))
     return _TOON.sub(r"\1:\n\2", text) if "]{" in text else text
