@@ -18,8 +18,8 @@ _NAME = r"(?:[^\w\s]{0,4}\w{1,40}[^\w\s]{0,4}?|[^\w\s]{1,4}?)"
 """Matches a name: a word or number with signs around it, or signs alone."""
 _MEANS = r"(?:\s?(?:=|->|→|: )|(?<=\d\]) | means | (?:stands )?for | is | are )"
 _MEANING = re.compile(rf"\s*({_NAME}){_MEANS}\s*(\S.*?)\s*", re.DOTALL)
-_NEXT = re.compile(rf"[,;] (?={_NAME}{_MEANS})")
-_HEADING = re.compile(r"\W*\w+(?: \w+){0,7}:\s*")
+_NEXT = re.compile(rf"[,;] (?={_NAME}{_MEANS})|(?<=\S) (?=[§$#%@&~*]\w{{0,4}};?=)")
+_HEADING = re.compile(r"\W*\w+(?:[ (]{1,2}\w+){0,9}\)?:\s*")
 _MAPPING = re.compile(r"[^\w{\[]{0,4}[\w ]{0,60}:?\s*(\{.*\})")
 _QUOTED = re.compile(r"^(['\"])([^'\"]*)\1$")
 _MOST_CHARS, _MOST_NAMES, _SIGN_CHARS = 50_000, 500, 2
@@ -36,6 +36,8 @@ def written_out(text: str, known: str) -> str:
     '{"id": 5, "status": "id"}'
     >>> written_out("($P stands for '/usr/lib')\\n$P/numpy ✓\\n(✓ = yes, ✗ = no)", "/usr/lib/numpy yes no")
     '/usr/lib/numpy yes'
+    >>> written_out("Legend (each sign is a text): §1;=/usr/lib §2;=numpy\\n§1;/§2;", "/usr/lib/numpy")
+    '/usr/lib/numpy'
     >>> written_out('where {"*1": "in transit"}\\n{"status": "*1"}', '{"status": "in transit"}')
     '{"status": "in transit"}'
     >>> written_out("Status: delivered\\nno Status", '{"status": "delivered"}')
