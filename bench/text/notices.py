@@ -28,8 +28,9 @@ _CLAUSE = re.compile(r"[,.;()\[\]](?=\s|$)|[()\[\]]")
 _TOKEN = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?![\w.]*\d)|[^\W\d_]+|[#–:=-]")
 """Matches a number, a word, or a sign."""
 
-_MOST_BETWEEN = 3
-"""The most words between a number and the word that says what it counts."""
+_MOST_BETWEEN, _NEAR = 3, 20
+"""The most words between a number and the word that says what it counts, and those beside a word that
+may say more of it."""
 
 Counted = Literal["part", "missing", "shown", "total", "any"]
 """What a number in a notice counts: it numbers a part, counts what is missing, shown or in the whole
@@ -64,9 +65,10 @@ class Notice:
         for tokens in self._clauses:
             for at, token in enumerate(tokens):
                 if token[0].isdigit():
-                    after = [*takewhile(str.isalnum, tokens[at + 1 :])]
+                    after = [*takewhile(str.isalnum, tokens[at + 1 : at + 1 + _NEAR])]
                     nouns = (it for it in after if not is_of(it, "omitted"))
-                    counted = _counted(tokens[:at], after[: _MOST_BETWEEN + 1])
+                    before = tokens[max(0, at - _NEAR) : at]
+                    counted = _counted(before, after[: _MOST_BETWEEN + 1])
                     yield Number(token.replace(",", ""), counted, next(nouns, ""))
 
     def places(self) -> Iterator[tuple[Literal["first", "last"], bool]]:
@@ -77,7 +79,8 @@ class Notice:
             for at, word in enumerate(words):
                 place: Literal["first", "last"] = "first" if is_of(word, "first") else "last"
                 if is_of(word, place) and not is_of("".join(words[at + 1 : at + 2]), "turns"):
-                    says = (it for it in (*words[at:], *words[:at]) if _says_which(it))
+                    near = *words[at : at + _NEAR], *words[max(0, at - _NEAR) : at]
+                    says = filter(_says_which, near)
                     yield place, is_of(next(says, ""), "omitted")
 
 

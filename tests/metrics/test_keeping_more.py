@@ -19,6 +19,6 @@ def test_a_strategy_that_keeps_more_never_misses_more(rule: str) -> None:
     specs = ["drop_all", *(f"m={rule}={most}" for most in (1, 2, 4, 8, 20, 80, 400, 3000)), "keep_all"]
     for trace in load([ROOT / "traces"]).traces:
         session = RunSession(trace, Measuring(()))
-        walks = [session.evidence(parse_strategy(spec)).walked for spec in specs]
-        for counts in ([walk.turns_missing for walk in walks], [len(walk.lost) for walk in walks]):
+        found = [session.evidence(parse_strategy(spec)).needed for spec in specs]
+        for counts in ([it.turns_missing for it in found], [len(it.lost) for it in found]):
             assert counts == sorted(counts, reverse=True), trace.id

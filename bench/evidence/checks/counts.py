@@ -42,12 +42,16 @@ class Counts:
         total = self._rows | counts_of(self._full) | {len(self._own.columns.names)}
         return total.union(count - 1 for count in total)
 
+    @cached_property
+    def _of_text(self) -> frozenset[int]:
+        text = self._text
+        lines = (count - own for count in line_counts(text) for own in range(_FEW_LINES))
+        rows = row_counts(text) if text[:1] in ("{", "[") else frozenset[int]()
+        return counts_of(text) | rows | {*lines}
+
     def has_shown(self, value: int) -> bool:
         """True for one of the text."""
-        text, lines = self._text, line_counts(self._text)
-        is_size = value in counts_of(text) or any(0 <= it - value < _FEW_LINES for it in lines)
-        is_rows = text[:1] in ("{", "[") and value in row_counts(text)
-        return is_size or is_rows or value == self._records
+        return value in self._of_text or value == self._records
 
     @cached_property
     def missing(self) -> set[int]:

@@ -204,8 +204,7 @@ class Statement:
         elif own.table.fields:
             lines = []
         else:
-            texts = own.session.result_lines(self._result.index).texts
-            lines = [texts[number] for number in self._rows[1]]
+            lines = own.session.result_lines(self._result.index).missing(own.lines_shown)
         return [line.strip().casefold() for line in lines if line.strip()]
 
 
@@ -224,7 +223,7 @@ def _parts(full: str, missing: Sequence[str]) -> tuple[list[int], list[int]]:
     begin = int(bool(gaps) and not full.startswith(gaps[0]))
     numbers = [begin + 2 * number for number in range(len(gaps))]
     end = numbers[-1] + (not full.endswith(gaps[-1])) if gaps else 0
-    return [number for number in range(end + 1) if number not in numbers], numbers
+    return sorted({*range(end + 1)}.difference(numbers)), numbers
 
 
 def _are_at(ends: Collection[str], rows: Sequence[int], others: Sequence[int]) -> bool:
