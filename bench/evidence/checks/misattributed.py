@@ -26,15 +26,18 @@ def misattributed(evidence: ReplayEvidence) -> Check:
     """
     findings: list[Finding] = []
     naming = 0
-    records = evidence.session.records
-    own_texts = evidence.own_texts if records.by_identity else ()
-    for own in own_texts:
-        if isinstance(own, RewrittenResult):
-            continue
-        prose = [it for it in own.new_lines if not _DATA.match(it) and records.names_any(it)]
-        naming += bool(prose)
-        findings += _of_another_record(own, prose)
+    for own in evidence.own_texts:
+        if not isinstance(own, RewrittenResult):  # whose records are not needed
+            prose = _prose_of(own)
+            naming += bool(prose)
+            findings += _of_another_record(own, prose)
     return check_of(findings, naming, naming)
+
+
+def _prose_of(own: OwnText) -> list[str]:
+    """The new lines of a summary that name a record, without data."""
+    names_any = own.session.records.names_any
+    return [line for line in own.new_lines if not _DATA.match(line) and names_any(line)]
 
 
 def _of_another_record(own: OwnText, prose: list[str]) -> list[Finding]:
