@@ -25,7 +25,7 @@ from ..model import (
 )
 from .documents import Document
 from .reader import NoRun, source_of
-from .values import Unread, data_of, without_empty
+from .values import Unread, data_of, time_of, without_empty
 
 PICTURE = "picture"
 Role = Literal["system", "user", "assistant", "tool"]
@@ -83,7 +83,7 @@ class ReadMessage:
 
 class Steps:
     """The steps of one run so far, numbered in order. `ran` are recorded executions of tools, by
-    the ids of their calls; `model` is the model of turns that name none."""
+    the ids of their calls; `model`, `thread` and `time` are those of steps that state none."""
 
     def __init__(self) -> None:
         self.steps: list[AnyStep] = []
@@ -93,6 +93,8 @@ class Steps:
         self.meta: dict[str, Any] = {}
         self.cost_usd = 0.0  # as far as it is recorded
         self.model: str | None = None
+        self.thread = "main"
+        self.time: float | None = None
         self.ran: dict[str, ToolRun] = {}
         # Runs that name no call, by the tool's name: arguments and run.
         self._unnamed: dict[str, list[tuple[Any, ToolRun]]] = {}
@@ -105,45 +107,43 @@ class Steps:
         """The index of the next step."""
         return len(self.steps)
 
+    def at(self, time: Any, thread: str = "main") -> None:
+        """Set the recorded time, and the thread, of the steps that follow."""
+        self.time, self.thread = time_of(time, self.unread), thread
+
     def add(self, kind: type[AnyStep], **fields: Any) -> int:
         """Append a step of a kind; returns its index."""
-        self.steps.append(kind(index=self.index, **fields))
+        place = {"thread": self.thread, "t": self.time}
+        self.steps.append(kind(index=self.index, **(place | fields)))
         return self.index - 1
 
-    def set_tools(self, definitions: list[Any], thread: str = "main") -> None:
-        """Append the tools that a thread has from here on, unless they are the same as before."""
-        if definitions != self._tools.get(thread, []):
-            self._tools[thread] = definitions
-            self.add(ToolsChanged, thread=thread, tools=tuple(definitions))
+    def set_tools(self, definitions: list[Any]) -> None:
+        """Append the tools that the thread has from here on, unless they are the same as before."""
+        if definitions != self._tools.get(self.thread, []):
+            self._tools[self.thread] = definitions
+            self.add(ToolsChanged, t=None, tools=tuple(definitions))
 
-    def add_message(
-        self, message: ReadMessage, thread: str = "main", time: float | None = None
-    ) -> int:
-        """Append a message as a step; returns its index. `time` is that of a message without one.
-        A tool message is the result of the call whose id it names, else of the thread's earliest
-        unanswered call (with the same name, if it has one). A call without an id gets one from the
-        index."""
+    def add_message(self, message: ReadMessage) -> int:
+        """Append a message as a step; returns its index. A tool message is the result of the call
+        whose id it names, else of the thread's earliest unanswered call (with the same name, if it
+        has one). A call without an id gets one from the index."""
         pictures = message.other.count(PICTURE)
         self.unread.add("picture (only text is counted)", pictures)
         for kind in message.other:
             if kind != PICTURE:
                 self.unread.kind("block", kind)
-        t = time if message.time is None else message.time
-        place: dict[str, Any] = {"thread": thread, "t": t}
-        shown = {"content": message.content, "non_text": len(message.other), **place}
-        if message.role == "system":
-            return self.add(SystemTurn, **shown)
-        if message.role == "user":
-            return self.add(UserTurn, **shown)
         if message.role == "tool":
-            call = self.take_call(message, thread)
-            ran = self.ran.pop(call.id, message.ran or ToolRun())
-            return self._add_result(call, ran, message, **place)
+            call = self.take_call(message)
+            return self._add_result(call, self.ran.pop(call.id, message.ran or ToolRun()), message)
+        shown: dict[str, Any] = {"content": message.content, "non_text": len(message.other)}
+        shown |= {} if message.time is None else {"t": message.time}
+        if message.role != "assistant":
+            return self.add(SystemTurn if message.role == "system" else UserTurn, **shown)
         calls = tuple(
             call if call.id else msgspec.structs.replace(call, id=own_id("call", self.index, at))
             for at, call in enumerate(message.calls)
         )
-        self.note_calls(calls, thread)
+        self.note_calls(calls)
         return self.add(
             ModelTurn,
             tool_calls=calls,
@@ -166,12 +166,12 @@ class Steps:
         where = at or point_after(self.steps[-1] if self.steps else None)
         self.add(RouteDecision, at=where, taken=taken, router=router, **fields)
 
-    def add_approval(self, call_id: str, approved: bool, time: float | None = None) -> None:
+    def add_approval(self, call_id: str, approved: bool) -> None:
         """Append a person's yes or no to a call."""
         _, thread = self._known.get(call_id, (None, "main"))
-        self.add(Approval, thread=thread, t=time, call_id=call_id, approved=approved)
+        self.add(Approval, thread=thread, call_id=call_id, approved=approved)
 
-    def note_calls(self, calls: tuple[ToolCall, ...], thread: str = "main") -> None:
+    def note_calls(self, calls: tuple[ToolCall, ...]) -> None:
         """Note calls that results may answer from here on."""
         for call in calls:
             runs = self._unnamed.get(call.name)
@@ -179,8 +179,8 @@ class Steps:
                 spellings = (call.arguments, str(call.arguments), as_text(call.arguments))
                 same = (at for at, (given, _) in enumerate(runs) if given in spellings)
                 _, self.ran[call.id] = runs.pop(next(same, 0))
-            self._known[call.id] = call, thread
-            self._waiting[thread].append(call)
+            self._known[call.id] = call, self.thread
+            self._waiting[self.thread].append(call)
         self.unread.add("id of a call used twice", len(calls) - len({call.id for call in calls}))
 
     def note_unnamed_run(self, name: str, arguments: Any, ran: ToolRun) -> None:
@@ -188,15 +188,15 @@ class Steps:
         preferably with the same arguments."""
         self._unnamed.setdefault(name, []).append((arguments, ran))
 
-    def unanswered_calls(self, thread: str = "main") -> list[ToolCall]:
-        """The calls of a thread that have no result yet, oldest first."""
-        return list(self._waiting[thread])
+    def unanswered_calls(self) -> list[ToolCall]:
+        """The calls of the thread that have no result yet, oldest first."""
+        return list(self._waiting[self.thread])
 
-    def take_call(self, result: ReadMessage, thread: str) -> ToolCall:
+    def take_call(self, result: ReadMessage) -> ToolCall:
         """The call that a result answers, which is then no longer unanswered: the one with its id,
         else the first whose name fits. Without one a new call, which is counted."""
         own, name = result.call_id, result.name
-        last, thread = self._known.get(own, (None, thread))
+        last, thread = self._known.get(own, (None, self.thread))
         waiting = self._waiting[thread]
         fit = (call for call in waiting if (call.id == own if own else name in ("", call.name)))
         call = next(fit, last)
@@ -211,25 +211,26 @@ class Steps:
     def add_unseen_results(self) -> None:
         """Append the results of tools that ran at the end and that no message shows (`seen` is
         None); executions without a call are counted."""
+        self.time = None
         for call_id, ran in self.ran.items():
-            call, thread = self._known.get(call_id, (None, "main"))
-            if call is None or call not in self._waiting[thread]:
+            call, self.thread = self._known.get(call_id, (None, "main"))
+            if call is None or call not in self._waiting[self.thread]:
                 self.unread.add(_UNASKED)
                 continue
-            self._waiting[thread].remove(call)
-            self._add_result(call, ran, None, thread=thread, t=None)
+            self._waiting[self.thread].remove(call)
+            self._add_result(call, ran, None)
         self.unread.add(_UNASKED, sum(map(len, self._unnamed.values())))
         self.ran.clear()
 
-    def _add_result(
-        self, call: ToolCall, ran: ToolRun, message: ReadMessage | None, **place: Any
-    ) -> int:
+    def _add_result(self, call: ToolCall, ran: ToolRun, message: ReadMessage | None) -> int:
         shown = message or ReadMessage("tool")
         seen, output = shown.content, "" if ran.output is None else as_text(ran.output)
         longer = output if len(output.strip()) > len(seen.strip()) else None
         why = (seen or None) if shown.failed else None
+        times = (ran.time, shown.time, self.time)
         return self.add(
             ToolResult,
+            t=next((time for time in times if time is not None), None),
             call_id=call.id,
             function=call.name,
             arguments=call.arguments,
@@ -241,7 +242,6 @@ class Steps:
             error=ran.error or shown.error or why,
             truncated_at_source=ran.cut,
             non_text=len(shown.other),
-            **place if ran.time is None else place | {"t": ran.time},
         )
 
     def trace(self, document: Document, reader: str) -> Trace:

@@ -53,7 +53,7 @@ class BuildingAgent:
 
 
 def _result(steps: Steps, message: dict[str, Any]) -> dict[str, Any]:
-    call = steps.take_call(ReadMessage("tool", call_id=message["tool_call_id"]), "main")
+    call = steps.take_call(ReadMessage("tool", call_id=message["tool_call_id"]))
     data = {key: _unix(value) for key, value in message[_RAW].items()}
     return {
         "call_id": call.id,

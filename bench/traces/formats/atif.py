@@ -10,7 +10,7 @@ from ..commands import tool_run
 from ..intakes.content import blocks_of, result_of
 from ..intakes.messages import message
 from ..steps import ReadMessage, Steps
-from ..values import Kinds, Unread, as_dict, as_list, dicts, fields_of, number, time_of
+from ..values import Kinds, Unread, as_dict, as_list, dicts, fields_of, number
 from . import Format
 
 _VERSION = re.compile(r"(?:ATIF-)?v?1(?:\.\d+)*")
@@ -55,7 +55,7 @@ class Atif(Format):
         run.unread.extra_keys(value, _TRAJECTORY, "the trajectory")
         continued = value.get("continued_trajectory_ref") is not None
         run.unread.add("continuation of the trajectory in another file", continued)
-        run.trajectory(value, "main")
+        run.trajectory(value)
         total = number(as_dict(value, "final_metrics").get("total_cost_usd"))
         run.cost_usd = run.cost_usd if total is None else total
         return [run]
@@ -64,28 +64,31 @@ class Atif(Format):
 class _Trajectories(Steps):
     """The steps of a trajectory, and of its sub-agents, each in a thread."""
 
-    def trajectory(self, value: Fields, thread: str) -> None:
+    def trajectory(self, value: Fields, thread: str = "main") -> None:
         """Add a trajectory; a sub-agent's comes before the result that refers to it, else last."""
         listed, about = dicts(value.get("subagent_trajectories")), as_dict(value, "agent")
         sub_agents = {str(one.get("trajectory_id")): one for one in listed}
         if tools := as_list(about.get("tool_definitions")):
-            self.set_tools(tools, thread)
+            self.thread = thread
+            self.set_tools(tools)
         for given in dicts(value.get("steps")):
             step = fields_of(given, _STEP, self.unread, "a step")
             step.setdefault("model_name", about.get("model_name"))
             results = dicts(step.get("observation", {}).get("results"))
-            time = time_of(step.get("timestamp"), self.unread)
+            self.at(step.get("timestamp"), thread)
             for shown in self._messages(step):
                 if shown.role == "assistant" or shown.content or shown.other or not results:
-                    self.add_message(shown, thread, time)
+                    self.add_message(shown)
             for observed in results:
                 result = fields_of(observed, _RESULT, self.unread, "an observation")
                 for reference in dicts(result.get("subagent_trajectory_ref")):
                     name = str(reference.get("trajectory_id"))
                     elsewhere = name not in sub_agents
                     self.unread.add("sub-agent's trajectory in another file", elsewhere)
+                    place = self.time, self.thread
                     self.trajectory(sub_agents.pop(name, {}), name)
-                self.add_message(self._result(result, step), thread, time)
+                    self.time, self.thread = place
+                self.add_message(self._result(result, step))
         for name, inner in sub_agents.items():
             self.trajectory(inner, name)
 

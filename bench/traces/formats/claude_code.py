@@ -105,9 +105,9 @@ class _Session(Steps):
         self.noted: list[tuple[Fields, str]] = []
         for raw, thread in self._lines(document):
             self._note(raw, thread)
-        for line, thread in self.noted:
-            before = self.index
-            self._add(line, thread)
+        for line, self.thread in self.noted:
+            before, self.time = self.index, line["timestamp"]
+            self._add(line)
             if self.index > before and "uuid" in line:
                 self.step_of.setdefault(line["uuid"], self.index - 1)
 
@@ -145,49 +145,48 @@ class _Session(Steps):
         line["timestamp"] = time_of(line.get("timestamp"), self.unread)
         self.noted.append((line, thread))
 
-    def _add(self, line: Fields, thread: str) -> None:
+    def _add(self, line: Fields) -> None:
         kind, subtype = line.get("type", ""), line.get("subtype")
         if kind == "user" and "message" in line:
-            self._user(line, thread)
+            self._user(line)
         elif kind == "assistant" and "message" in line:
-            self._assistant(line, thread)
+            self._assistant(line)
         elif kind == "attachment":
-            self._attachment(line, thread)
+            self._attachment(line.get("attachment", {}))
         elif kind == "system" and subtype == "compact_boundary":
             self.boundary = line
         elif kind == "system" and subtype == "microcompact_boundary":
-            self._cleared(line, thread)
+            self._cleared(line)
         elif kind == "system" and subtype is not None and subtype not in _SILENT:
             self.unread.kind("system line", subtype)
         elif kind != "system" and kind not in _SILENT:
             self.unread.kind("line", kind or None)
 
-    def _attachment(self, line: Fields, thread: str) -> None:
-        attachment = line.get("attachment", {})
+    def _attachment(self, attachment: Fields) -> None:
         kind, prompt = attachment.get("type"), text(attachment.get("prompt"))
         if kind == "queued_command" and prompt:
-            self.add_message(ReadMessage("user", prompt), thread, line["timestamp"])
+            self.add_message(ReadMessage("user", prompt))
         else:
             self.unread.kind("attachment", kind)
 
-    def _user(self, line: Fields, thread: str) -> None:
+    def _user(self, line: Fields) -> None:
         messages = message({**line["message"], "role": "user"}, self.unread)
         if line.get("isCompactSummary") is True:
-            self._reset(line, messages[-1].content)
+            self._reset(messages[-1].content)
             return
         if line.get("isVisibleInTranscriptOnly") is True:
             return
-        self._compacted(line, thread)
+        self._compacted()
         result = line.get("toolUseResult", line.get("tool_use_result"))
         for entry in messages:
             if entry.role == "tool":
                 entry = replace(entry, ran=tool_run(result, entry.content))
             else:
-                self._went_back(line, thread)
-            self.add_message(entry, thread, line["timestamp"])
+                self._went_back(line)
+            self.add_message(entry)
 
-    def _assistant(self, line: Fields, thread: str) -> None:
-        lines = self.answers.pop((thread, _answer_id(line)), [])
+    def _assistant(self, line: Fields) -> None:
+        lines = self.answers.pop((self.thread, _answer_id(line)), [])
         if not lines:  # another line of an answer that was added
             return
         parts = [as_dict(part, "message") for part in lines]
@@ -203,37 +202,36 @@ class _Session(Steps):
             "content": [block for blocks in lists for block in blocks],
             "usage": usage,
         }
-        self._compacted(line, thread)
+        self._compacted()
         turn, *results = message(answer, self.unread)
         ids = parts[0].get("id"), lines[0].get("requestId")
         turn = replace(turn, answer_id=" ".join(filter(None, map(text, ids))) or None)
-        index = self.add_message(turn, thread, line["timestamp"])
+        index = self.add_message(turn)
         self.step_of |= {part["uuid"]: index for part in lines if "uuid" in part}
-        for result in results:
-            self.add_message(result, thread, line["timestamp"])
+        self.add_messages(results)
 
-    def _compacted(self, line: Fields, thread: str) -> None:
-        if thread == _MAIN and self.boundary is not None:
-            self._reset(line, None)
+    def _compacted(self) -> None:
+        if self.thread == _MAIN and self.boundary is not None:
+            self._reset(None)
 
-    def _reset(self, line: Fields, summary: str | None) -> None:
+    def _reset(self, summary: str | None) -> None:
         boundary, self.boundary = self.boundary, None
         segment = as_dict(boundary, "compactMetadata", "preservedSegment")
         first, last = (self.step_of.get(str(segment.get(key))) for key in ("headUuid", "tailUuid"))
         kept = tuple(range(first, last + 1)) if first is not None and last is not None else ()
-        self.add(ContextReset, t=line["timestamp"], summary=summary, kept=kept)
+        self.add(ContextReset, summary=summary, kept=kept)
 
-    def _cleared(self, line: Fields, thread: str) -> None:
+    def _cleared(self, line: Fields) -> None:
         named = as_list(line.get("microcompactMetadata", {}).get("compactedToolIds"))
         calls = set(map(str, named))
-        results = [step for step in self.steps if isinstance(step, ToolResult)]
-        own = [step for step in results if step.thread == thread and step.call_id in calls]
-        if notices := {step.index: _CLEARED for step in own}:
-            self.add(ContextEdit, t=line["timestamp"], thread=thread, shown=notices)
+        own = (step for step in self.steps if step.thread == self.thread)
+        cleared = (step for step in own if isinstance(step, ToolResult) and step.call_id in calls)
+        if notices := {step.index: _CLEARED for step in cleared}:
+            self.add(ContextEdit, shown=notices)
 
-    def _went_back(self, line: Fields, thread: str) -> None:
+    def _went_back(self, line: Fields) -> None:
         """Add a reset if the ancestors of a prompt lack the last turn: the user went back."""
-        steps = (step for step in reversed(self.steps) if step.thread == thread)
+        steps = (step for step in reversed(self.steps) if step.thread == self.thread)
         last = next((step for step in steps if isinstance(step, ModelTurn | ContextReset)), None)
         if not isinstance(last, ModelTurn):
             return
@@ -244,7 +242,7 @@ class _Session(Steps):
             way.append(uuid)
         if way and self.parents[way[-1]] is None:
             kept = {self.step_of[uuid] for uuid in way if uuid in self.step_of}
-            self.add(ContextReset, t=line["timestamp"], kept=paired(self.steps, kept))
+            self.add(ContextReset, kept=paired(self.steps, kept))
 
 
 def _answer_id(line: Fields) -> str:

@@ -13,7 +13,7 @@ from ..intakes.messages import is_answers, is_item, messages
 from ..intakes.usage import usage_in
 from ..markers import cut_in
 from ..steps import ReadMessage, Steps, ToolRun
-from ..values import Unread, as_dict, as_list, fields_of, strict_json, text, time_of
+from ..values import Unread, as_dict, as_list, fields_of, strict_json, text
 from . import Format
 
 _ENDS = ("exec_command_end", "mcp_tool_call_end", "patch_apply_end")
@@ -63,6 +63,7 @@ class _Rollout(Steps):
     def __init__(self, document: Document) -> None:
         super().__init__()
         self.answer: list[Fields] = []  # the items of the answer that is being read
+        self.begun: float | None = None
         self.total: Any = None  # the last count of the session's tokens
         self.counted: Usage | None = None  # the count of the answer that is to come
         self.prompts: list[int] = []  # the user turns that a person typed
@@ -70,21 +71,23 @@ class _Rollout(Steps):
         events = [as_dict(line, "payload") for line in lines if line.get("type") == "event_msg"]
         self.ends = {str(end.get("call_id")): end for end in events if end.get("type") in _ENDS}
         for line in lines:
-            self._add(line, as_dict(line, "payload"), time_of(line.get("timestamp"), self.unread))
+            self.at(line.get("timestamp"))
+            self._add(line, as_dict(line, "payload"))
         self._end_answer()
         self.unread.add(_ABSENT, self.counted is not None)
 
-    def _add(self, line: Fields, payload: Fields, time: float | None) -> None:
+    def _add(self, line: Fields, payload: Fields) -> None:
         kind = line.get("type")
         if kind == "response_item" and is_answers(payload):
-            self.answer.append(line)
+            self.begun = self.begun if self.answer else self.time
+            self.answer.append(payload)
         elif kind == "response_item":
             self._end_answer()
-            self._item(payload, time)
+            self._item(payload)
         elif kind == "event_msg":
-            self._event(payload, time)
+            self._event(payload)
         elif kind == "compacted":
-            self._compacted(payload, time)
+            self._compacted(payload)
         elif kind == "session_meta":
             self._session(payload)
         elif kind == "turn_context":
@@ -100,24 +103,23 @@ class _Rollout(Steps):
             self.add_message(ReadMessage("system", instructions))
         self.set_tools(as_list(meta.get("dynamic_tools")))
 
-    def _item(self, item: Fields, time: float | None) -> None:
+    def _item(self, item: Fields) -> None:
         if item.get("type") == "ghost_snapshot":  # a commit to go back to
             return
         for message in messages([item], self.unread):
             if message.role == "tool":
                 end = self.ends.get(message.call_id, {})
                 self.ran[message.call_id] = _tool_run(message.content, end)
-            self.add_message(message, time=time)
+            self.add_message(message)
 
     def _end_answer(self) -> None:
-        lines, self.answer = self.answer, []
-        items = [as_dict(line, "payload") for line in lines]
+        items, self.answer = self.answer, []
         for message in messages(items, self.unread):
             if message.role == "assistant":
                 message, self.counted = message.with_known(usage=self.counted), None
-            self.add_message(message, time=time_of(lines[0].get("timestamp"), self.unread))
+            self.add_message(message.with_known(time=self.begun))
 
-    def _event(self, event: Fields, time: float | None) -> None:
+    def _event(self, event: Fields) -> None:
         kind = event.get("type")
         if kind == "token_count":
             self._count(as_dict(event, "info"))
@@ -127,18 +129,18 @@ class _Rollout(Steps):
             if last is not None and last.content.strip() == typed:
                 self.prompts.append(last.index)
         elif kind == "thread_rolled_back":
-            self._take_back(event.get("num_turns"), time)
+            self._take_back(event.get("num_turns"))
         elif str(kind) not in _MIRRORS:
             self.unread.kind("event", kind)
 
-    def _take_back(self, turns: Any, time: float | None) -> None:
+    def _take_back(self, turns: Any) -> None:
         self._end_answer()
         if type(turns) is not int or not 0 < turns <= len(self.prompts):
             self.unread.add("mark of turns taken back that are not in the session")
             return
         first = self.prompts[-turns]
         del self.prompts[-turns:]
-        self.add(ContextReset, t=time, kept=tuple(range(first)))
+        self.add(ContextReset, kept=tuple(range(first)))
 
     def _count(self, info: Fields) -> None:
         """Add a count to the turn before it, or to the one after it if that one has a count."""
@@ -154,7 +156,7 @@ class _Rollout(Steps):
             self.unread.add(_ABSENT, self.counted is not None)
             self.counted = usage
 
-    def _compacted(self, mark: Fields, time: float | None) -> None:
+    def _compacted(self, mark: Fields) -> None:
         """Add a reset: what the new history repeats, or else what was typed, is kept."""
         self._end_answer()
         summary, kept = text(mark.get("message")), set(self.prompts)
@@ -166,7 +168,7 @@ class _Rollout(Steps):
             texts = [message.content for message in messages(history, self.unread)]
             kept = {places[one] for one in texts if one in places}
             summary = "\n".join(one for one in texts if one and one not in places) or summary
-        self.add(ContextReset, t=time, summary=summary, kept=tuple(sorted(kept)))
+        self.add(ContextReset, summary=summary, kept=tuple(sorted(kept)))
 
 
 def _tool_run(seen: str, end: Fields) -> ToolRun:

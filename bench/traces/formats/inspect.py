@@ -106,7 +106,8 @@ class _Sample(Prompts):
         elif kind == "approval":
             call_id = text(as_dict(event, "call").get("id")) or ""
             approved = event.get("decision") in ("approve", "modify")
-            self.add_approval(call_id, approved, time_of(event.get("timestamp"), self.unread))
+            self.at(event.get("timestamp"))
+            self.add_approval(call_id, approved)
         elif kind == "step" and event.get("type") == "scorer":
             self.grading = event.get("action") == "begin"
         elif kind not in _BESIDE:

@@ -75,41 +75,41 @@ class _Session(Steps):
         fields = fields_of(info, _MESSAGE, self.unread)
         pieces = [fields_of(part, _PART, self.unread) for part in parts]
         created = fields_of(fields.get("time"), _TIMES, self.unread).get("created")
-        time, role = time_of(created, self.unread), fields.get("role")
+        self.at(created)
+        role = fields.get("role")
         answered = any(piece.get("type") in ("text", "tool") for piece in pieces)
         if role == "user":
-            self._user(fields, pieces, time)
+            self._user(fields, pieces)
         elif role != "assistant":
             self.unread.kind("message of a role", role)
         elif "error" in fields and not answered:
             self.unread.add("answer that failed")
         else:
             self._clear(created or 0.0)
-            self._assistant(fields, pieces, time)
+            self._assistant(fields, pieces)
 
-    def _user(self, info: Fields, pieces: list[Fields], time: float | None) -> None:
+    def _user(self, info: Fields, pieces: list[Fields]) -> None:
         if info.get("system"):
-            self.add_message(ReadMessage("system", info["system"]), time=time)
+            self.add_message(ReadMessage("system", info["system"]))
         blocks = self._blocks(pieces)
         if blocks.has_content:
-            index = self.add_message(blocks.message("user"), time=time)
+            index = self.add_message(blocks.message("user"))
             asks = any(piece.get("type") == "compaction" for piece in pieces)
             self.asked = index if asks else self.asked
 
-    def _assistant(self, info: Fields, pieces: list[Fields], time: float | None) -> None:
+    def _assistant(self, info: Fields, pieces: list[Fields]) -> None:
         calls = _calls_of(pieces)
         for call in calls:
             alone = info if len(calls) == 1 else {}
             end = next((piece for piece in call if piece.get("type") == "step-finish"), {})
             self.cost_usd += end.get("cost", alone.get("cost")) or 0
             usage = _usage(end.get("tokens") or alone.get("tokens") or {}, self.unread)
-            turn = self._blocks(call).answer(model=info.get("modelID"), usage=usage)
-            self.add_message(turn, time=time)
+            self.add_message(self._blocks(call).answer(model=info.get("modelID"), usage=usage))
             for piece in call:
                 if piece.get("type") == "tool":
                     self._result(piece.get("callID", ""), piece.get("state"))
         if info.get("summary") is True and self.asked is not None:
-            self.add(ContextReset, t=time, kept=tuple(range(self.asked, self.index)))
+            self.add(ContextReset, kept=tuple(range(self.asked, self.index)))
             self.asked = None
 
     def _blocks(self, pieces: list[Fields]) -> Blocks:

@@ -15,7 +15,7 @@ from ..intakes.exchange import answers_of
 from ..intakes.messages import ROLES
 from ..intakes.usage import usage_in
 from ..steps import ReadMessage, Steps, ToolRun, paired
-from ..values import Unread, as_dict, as_id, as_list, data_of, dicts, number, text, time_of
+from ..values import Unread, as_dict, as_id, as_list, data_of, dicts, number, text
 from . import Format
 
 _LISTS = ("history", "trajectory", "items", "events")
@@ -94,7 +94,7 @@ def _events_in(value: Fields) -> list[Any] | None:
 
 def _is_event(event: Fields) -> bool:
     acted = {"action", "args"} <= event.keys() or {"observation", "content"} <= event.keys()
-    return acted or str(event.get("kind")) in _OF_SDK.keys() | _SILENT
+    return acted or str(event.get("kind")) in _ADDED_BY.keys() | _SILENT
 
 
 def _folder_of_events(document: Document, only: Fields) -> tuple[list[Any], Fields]:
@@ -139,41 +139,42 @@ class _Log(Steps):
         self.id, self.labels["task"] = text(frame.get("id")) or "", as_id(frame.get("instance_id"))
 
     def _event(self, event: Fields) -> None:
-        before, time = self.index, time_of(event.get("timestamp"), self.unread)
+        before = self.index
+        self.at(event.get("timestamp"))
         self.unread.extra_keys(event, _KNOWN, "an event")
         kinds = (text(event.get(key)) for key in ("kind", "action", "observation"))
         kind = next(filter(None, kinds), "")
-        if add := _OF_SDK.get(kind) or _of_first_agent(kind, event):
-            add(self, event, time)
+        if add := _ADDED_BY.get(kind) or _of_first_agent(kind, event):
+            add(self, event)
         elif kind not in _SILENT:
             self.unread.kind("event", kind)
         self._steps_of.setdefault(str(event.get("id")), range(before, self.index))
 
-    def _system(self, event: Fields, time: float | None) -> None:
+    def _system(self, event: Fields) -> None:
         fields = {**event, **as_dict(event, "args")}
         self.set_tools(list(map(self._definition, dicts(fields.get("tools")))))
         parts = [fields.get(key) for key in ("system_prompt", "dynamic_context", "content")]
-        self.add_message(self._blocks(*parts).message("system"), time=time)
+        self.add_message(self._blocks(*parts).message("system"))
 
-    def _message(self, event: Fields, time: float | None) -> None:
+    def _message(self, event: Fields) -> None:
         message, args = as_dict(event, "llm_message"), as_dict(event, "args")
         pictures = [{"type": "image", "url": url} for url in as_list(args.get("image_urls"))]
         listed = [message.get("content"), event.get("extended_content"), args.get("content")]
         blocks = self._blocks(*listed, pictures)
         if ROLES.get(str(message.get("role"))) == "assistant":
             turn = blocks.message("assistant", reasoning=self._reasoning(message))
-            self._answer(str(event.get("llm_response_id")), event, turn, time)
+            self._answer(str(event.get("llm_response_id")), event, turn)
         else:
-            self.add_message(blocks.message("user"), time=time)
+            self.add_message(blocks.message("user"))
 
-    def _action(self, event: Fields, time: float | None) -> None:
+    def _action(self, event: Fields) -> None:
         answer = str(event.get("llm_response_id"))
-        thought, reasoning = self._blocks(event.get("thought")), self._reasoning(event)
-        calls = tuple(self._calls[answer])
-        turn = thought.message("assistant", calls=calls, reasoning=reasoning)
-        self._answer(answer, event, turn, time)
+        calls, reasoning = tuple(self._calls[answer]), self._reasoning(event)
+        blocks = self._blocks(event.get("thought"))
+        turn = blocks.message("assistant", calls=calls, reasoning=reasoning)
+        self._answer(answer, event, turn)
 
-    def _first_action(self, event: Fields, time: float | None) -> None:
+    def _first_action(self, event: Fields) -> None:
         kind, args = str(event.get("action")), as_dict(event, "args")
         own, metadata = f"event{event.get('id')}", as_dict(event, "tool_call_metadata")
         response = as_dict(metadata, "model_response")
@@ -185,23 +186,21 @@ class _Log(Steps):
             said = kind in ("message", "finish")
             answers = [ReadMessage("assistant", thought, () if said else calls)]
         self._actions[str(event.get("id"))] = text(metadata.get("tool_call_id")) or own
-        self._answer(text(response.get("id")) or own, event, answers[0], time)
+        self._answer(text(response.get("id")) or own, event, answers[0])
 
-    def _answer(self, answer: str, event: Fields, turn: ReadMessage, time: float | None) -> None:
+    def _answer(self, answer: str, event: Fields, turn: ReadMessage) -> None:
         if answer not in self._answers:
             stated = self._usages.get(answer, {})
             usage, model = usage_in(stated, self.unread), text(stated.get("model"))
-            known = turn.with_known(usage=usage, model=model)
-            self._answers[answer] = self.add_message(known, time=time)
+            self._answers[answer] = self.add_message(turn.with_known(usage=usage, model=model))
         index = self._answers[answer]
         self._steps_of[str(event.get("id"))] = range(index, index + 1)
 
-    def _observation(self, event: Fields, time: float | None) -> None:
+    def _observation(self, event: Fields) -> None:
         observation = as_dict(event, "observation")
         kind, is_error = str(observation.get("kind")), observation.get("is_error") is True
         blocks = self._blocks(observation.get("content"))
-        texts = blocks.texts
-        output = "".join(texts)
+        texts, output = blocks.texts, "".join(blocks.texts)
         if kind in _TERMINALS:
             texts = [_terminal_text(as_dict(observation, "metadata"), output)]
         if is_error:
@@ -218,10 +217,10 @@ class _Log(Steps):
             error=output if is_error else None,
             failed=is_error or observation.get("exit_code") not in (None, 0, -1),
         )
-        seen = "\n".join([*clips, *more])
-        self._result(event, ReadMessage("tool", seen, ran=ran, other=tuple(blocks.other)), time)
+        seen, other = "\n".join([*clips, *more]), tuple(blocks.other)
+        self._result(event, ReadMessage("tool", seen, ran=ran, other=other))
 
-    def _first_observation(self, event: Fields, time: float | None) -> None:
+    def _first_observation(self, event: Fields) -> None:
         kind, extras = str(event.get("observation")), as_dict(event, "extras")
         output, ran_in = text(event.get("content")) or "", as_dict(extras, "metadata")
         seen = output + _ENDS.get(kind, "")
@@ -229,10 +228,10 @@ class _Log(Steps):
             seen = _terminal_text(ran_in, output)
         elif kind == "edit":
             seen = text(extras.get("formatted_output_and_error")) or output
-        call_id = _call_id(as_dict(event, "tool_call_metadata"))
+        call_id = text(as_dict(event, "tool_call_metadata").get("tool_call_id"))
         call_id = call_id or self._actions.get(str(event.get("cause")), "")
         if call_id not in {call.id for call in self.unanswered_calls()}:
-            self.add_message(ReadMessage("user", seen), time=time)
+            self.add_message(ReadMessage("user", seen))
             return
         if kind == "user_rejected":
             self.add_approval(call_id, approved=False)
@@ -242,27 +241,27 @@ class _Log(Steps):
             failed=failed or kind in _ENDS,
             error=seen if kind in _ENDS else None,
         )
-        self.add_message(ReadMessage("tool", seen, call_id=call_id, ran=ran), time=time)
+        self.add_message(ReadMessage("tool", seen, call_id=call_id, ran=ran))
 
-    def _error(self, event: Fields, time: float | None) -> None:
+    def _error(self, event: Fields) -> None:
         """Add the result of a call that did not run, or that a person or hook refused."""
         error = text(event.get("error")) or ""
         if event.get("kind") == "UserRejectObservation":
             error = f"Action rejected: {event.get('rejection_reason') or ''}"
             if event.get("rejection_source") != "hook":
-                self.add_approval(_call_id(event), approved=False, time=time)
-        self._result(event, ReadMessage("tool", error, failed=True), time)
+                self.add_approval(text(event.get("tool_call_id")) or "", approved=False)
+        self._result(event, ReadMessage("tool", error, failed=True))
 
-    def _result(self, event: Fields, shown: ReadMessage, time: float | None) -> None:
-        name = text(event.get("tool_name"))
-        self.add_message(shown.with_known(call_id=_call_id(event), name=name), time=time)
+    def _result(self, event: Fields, shown: ReadMessage) -> None:
+        call_id, name = text(event.get("tool_call_id")), text(event.get("tool_name"))
+        self.add_message(shown.with_known(call_id=call_id, name=name))
 
-    def _condensation(self, event: Fields, time: float | None) -> None:
+    def _condensation(self, event: Fields) -> None:
         fields = {**event, **as_dict(event, "args")}
         for forgotten in as_list(fields.get("forgotten_event_ids")):
             self._forgotten.update(self._steps_of.get(str(forgotten), ()))
         kept = paired(self.steps, set(range(self.index)), self._forgotten)
-        self.add(ContextReset, t=time, summary=text(fields.get("summary")), kept=kept)
+        self.add(ContextReset, summary=text(fields.get("summary")), kept=kept)
 
     def _note(self, event: Fields) -> None:
         """Note what turns need of later events: the other calls of an answer, and its usage."""
@@ -293,8 +292,7 @@ class _Log(Steps):
         if "function" in tool:
             return tool
         self.unread.add("parameters of a tool's definition, which were not recorded")
-        name = text(tool.get("title")) or text(tool.get("kind")) or "tool"
-        return {"name": name, "description": tool.get("description")}
+        return {"name": str(tool.get("title")), "description": tool.get("description")}
 
     def _reasoning(self, fields: Fields) -> str | None:
         item = as_dict(fields, "responses_reasoning_item")
@@ -304,8 +302,7 @@ class _Log(Steps):
         return own or signed or "\n".join(filter(None, map(text, listed))) or None
 
 
-_Add = Callable[[_Log, Fields, float | None], None]
-_OF_SDK: dict[str, _Add] = {
+_ADDED_BY: dict[str, Callable[[_Log, Fields], None]] = {
     "SystemPromptEvent": _Log._system,
     "MessageEvent": _Log._message,
     "ActionEvent": _Log._action,
@@ -313,22 +310,19 @@ _OF_SDK: dict[str, _Add] = {
     "UserRejectObservation": _Log._error,
     "AgentErrorEvent": _Log._error,
     "Condensation": _Log._condensation,
+    "system": _Log._system,
+    "condensation": _Log._condensation,
 }
-_OF_FIRST: dict[str, _Add] = {"system": _Log._system, "condensation": _Log._condensation}
 
 
-def _of_first_agent(kind: str, event: Fields) -> _Add | None:
+def _of_first_agent(kind: str, event: Fields) -> Callable[[_Log, Fields], None] | None:
     if not kind or kind in _SILENT or kind == "recall" or "kind" in event:
         return None
-    if kind in _OF_FIRST or text(event.get("action")) is None:
-        return _OF_FIRST.get(kind, _Log._first_observation)
+    if text(event.get("action")) is None:
+        return _Log._first_observation
     if event.get("source") == "agent":
         return _Log._first_action
     return _Log._message if kind == "message" else None
-
-
-def _call_id(fields: Fields) -> str:
-    return text(fields.get("tool_call_id")) or ""
 
 
 def clipped(output: str, limit: int, folder: str | None, tool: str) -> str:

@@ -6,7 +6,7 @@ from ...model import ContextReset
 from .. import Document, Fields, register
 from ..intakes.messages import message
 from ..steps import Steps, ToolRun, paired, way_to
-from ..values import Unread, as_dict, fields_of, number, time_of
+from ..values import Unread, as_dict, fields_of, number
 from . import Format
 
 _NOT_IN_PROMPTS = {"model_change", "thinking_level_change", "custom", "label", "session_info",
@@ -71,24 +71,24 @@ class _Session(Steps):
                 continue
             entry = fields_of(line, _ENTRY, self.unread)
             own = entry.get("id") or f"line {at}"
-            time = time_of(entry.get("timestamp"), self.unread)
+            self.at(entry.get("timestamp"))
             parent = entry.get("parentId") if "id" in entry and "parentId" in line else last
             if parent != last and (parent is None or parent in self.parents):
                 left = entry.get("type") == "branch_summary"
-                self._reset(parent, time, entry.get("summary") if left else None)
+                self._reset(parent, entry.get("summary") if left else None)
             self.parents[own], last, before = parent, own, self.index
-            self._entry(entry, own, time)
+            self._entry(entry, own)
             self.steps_of[own] = set(range(before, self.index))
 
-    def _entry(self, entry: Fields, own: str, time: float | None) -> None:
+    def _entry(self, entry: Fields, own: str) -> None:
         kind, summary = entry.get("type"), entry.get("summary")
         if kind == "message":
-            self._message(fields_of(entry.get("message"), _MESSAGE, self.unread), time)
+            self._message(fields_of(entry.get("message"), _MESSAGE, self.unread))
         elif kind == "compaction":
             self.first_kept[own] = entry.get("firstKeptEntryId") or own
-            self._reset(own, time, summary)
+            self._reset(own, summary)
         elif kind == "custom_message":
-            self._message({"role": "custom", "content": entry.get("content")}, time)
+            self._message({"role": "custom", "content": entry.get("content")})
         elif kind == "branch_summary":
             last = self.steps[-1] if self.steps else None
             left = isinstance(last, ContextReset) and last.summary == summary
@@ -96,7 +96,7 @@ class _Session(Steps):
         elif kind not in _NOT_IN_PROMPTS:
             self.unread.kind("entry", kind)
 
-    def _message(self, given: Fields, time: float | None) -> None:
+    def _message(self, given: Fields) -> None:
         if given.get("excludeFromContext") is True:
             return
         role, usage = given.get("role", ""), given.get("usage", {})
@@ -117,9 +117,9 @@ class _Session(Steps):
             if broken and not (shown.content or shown.other or shown.calls):
                 self.unread.add("answer that broke off")
             else:
-                self.add_message(shown.with_known(ran=ran), time=time)
+                self.add_message(shown.with_known(ran=ran))
 
-    def _reset(self, end: str | None, time: float | None, summary: str | None) -> None:
+    def _reset(self, end: str | None, summary: str | None) -> None:
         kept: set[int] = set()
         first: str | None = None
         for entry in way_to(end, self.parents):
@@ -128,4 +128,4 @@ class _Session(Steps):
             if entry == first:
                 break
         resets = {step.index for step in self.steps if isinstance(step, ContextReset)}
-        self.add(ContextReset, t=time, summary=summary, kept=paired(self.steps, kept - resets))
+        self.add(ContextReset, summary=summary, kept=paired(self.steps, kept - resets))

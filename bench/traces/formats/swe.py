@@ -119,7 +119,8 @@ class _MiniRun(Steps):
         if shown.role == "tool":
             ran = command_run(shown.content, extra)
             shown = replace(shown, failed=False, error=None, ran=ran)
-        self.add_message(shown, time=extra.get("timestamp"))
+        self.time = extra.get("timestamp")
+        self.add_message(shown)
 
 
 # ---------------------------------------------------------------- SWE-agent
@@ -162,8 +163,10 @@ class _History(Steps):
         self.entry_texts = list(map(_text_of, entries))  # as the last prompt had them
         self.entry_steps: list[int] = []  # the step of each entry
         for at, entry in enumerate(entries):
+            agent = entry.get("agent", "agent")
+            self.thread = "main" if agent == self.first else agent
             if self.prompts_known and at in queries:
-                self._edit(self._thread(entry), queries[at])
+                self._edit(queries[at])
             self.entry_steps.append(self.index)
             self._add(entry)
         self.unread.add("trajectory step that is not in the history", len(self.actions))
@@ -174,52 +177,47 @@ class _History(Steps):
             what = "prompt of which the file does not tell what stood for old messages"
             self.unread.add(what, turns)
 
-    def _edit(self, thread: str, query: list[Any]) -> None:
+    def _edit(self, query: list[Any]) -> None:
         texts, known = list(map(_text_of, query)), self.entry_texts
         changed = [at for at, text in enumerate(texts) if text != known[at]]
         known[: len(texts)] = texts
         if edits := {self.entry_steps[at]: texts[at] for at in changed}:
-            self.add(ContextEdit, thread=thread, shown=edits)
-
-    def _thread(self, entry: Fields) -> str:
-        agent: str = entry.get("agent", "agent")
-        return "main" if agent == self.first else agent
+            self.add(ContextEdit, shown=edits)
 
     def _add(self, entry: Fields) -> None:
-        thread = self._thread(entry)
         for shown in message({key: entry.get(key) for key in _SENT}, self.unread):
             if entry.get("is_demo") and shown.role != "system":
                 self.unread.add("call shown in a demonstration", len(shown.calls))
-                self.add_message(ReadMessage("user", shown.content, other=shown.other), thread)
+                self.add_message(ReadMessage("user", shown.content, other=shown.other))
             elif shown.role == "assistant":
-                self._answer(entry, shown, thread)
-            elif shown.role == "tool" or (shown.role == "user" and self.unanswered_calls(thread)):
-                self._result(shown, entry.get("tool_call_ids", []), thread)
+                self._answer(entry, shown)
+            elif shown.role == "tool" or (shown.role == "user" and self.unanswered_calls()):
+                self._result(shown, entry.get("tool_call_ids", []))
             else:
-                self.add_message(shown, thread)
+                self.add_message(shown)
 
-    def _answer(self, entry: Fields, shown: ReadMessage, thread: str) -> None:
+    def _answer(self, entry: Fields, shown: ReadMessage) -> None:
         command, calls = entry.get("action", ""), shown.calls
         if not calls and command.strip():
             given, in_text = {"command": command}, command.strip() in shown.content
             own = f"turn{self.index}"
             calls = (ToolCall(id=own, name="bash", arguments=given, in_text=in_text),)
         resent = "tool_calls" in entry
-        self.add_message(replace(shown, calls=calls, reasoning_resent=resent), thread)
+        self.add_message(replace(shown, calls=calls, reasoning_resent=resent))
         same = (at for at, action in enumerate(self.actions) if action.get("action", "") == command)
         if (at := next(same, None)) is not None:  # those before it are in no history
             action = self.actions.pop(at)
             ran = ToolRun(output=action.get("observation", ""))
             self.ran |= {call.id: ran for call in calls[:1]}
 
-    def _result(self, shown: ReadMessage, call_ids: list[Any], thread: str) -> None:
-        waiting, seen = self.unanswered_calls(thread), shown.content
+    def _result(self, shown: ReadMessage, call_ids: list[Any]) -> None:
+        waiting, seen = self.unanswered_calls(), shown.content
         call_id = next(filter(None, map(text, call_ids)), waiting[0].id if waiting else "")
         if ran := self.ran.get(call_id):
             clipped = len(ran.output) > len(seen) and ran.output.strip() not in seen
             full = ran.output if clipped else None
             self.ran[call_id] = ToolRun(full=full)
-        self.add_message(replace(shown, role="tool", call_id=call_id), thread)
+        self.add_message(replace(shown, role="tool", call_id=call_id))
 
 
 def _text_of(entry: Any) -> str:

@@ -149,15 +149,15 @@ class Prompts(Steps):
         answer, and the results of tools that the server ran. Returns the run that it belongs to."""
         sent = Conversation(self._rejoined(prompt))
         thread = self._threads.continued(group, sent) or self._threads.begin(group)
-        self._update(thread, sent, asked)
-        run, name = self.place_of(thread)
+        run = self._update(thread, sent, asked)
         if tools is not None:
-            run.set_tools(tools, name)
+            run.set_tools(tools)
         if len(answer.calls) > 1:
             self._answers |= {call.id: answer for call in answer.calls if call.id}
         thread.answer = key_of(answer)
+        run.time = answered
         for message in (answer, *results):
-            thread.conversation.add(message, run.add_message(message, name, answered))
+            thread.conversation.add(message, run.add_message(message))
         self._threads.changed(thread)
         return run
 
@@ -183,9 +183,10 @@ class Prompts(Steps):
                 joined.append(answer)
         return joined
 
-    def _update(self, thread: Thread, prompt: Conversation, time: float | None) -> None:
+    def _update(self, thread: Thread, prompt: Conversation, time: float | None) -> Steps:
         """Add what is new in a prompt, after a reset if it lacks parts of the conversation."""
         known, (run, name) = thread.conversation, self.place_of(thread)
+        run.thread, run.time = name, time
         places = _places(known.keys, prompt.keys)
         kept = [place for place in places if place is not None]
         summary: list[int] = []
@@ -193,8 +194,6 @@ class Prompts(Steps):
             summary = _summary(prompt.messages, places, len(known.keys))
             run.add(
                 ContextReset,
-                thread=name,
-                t=time,
                 summary="\n".join(prompt.messages[at].content for at in summary) or None,
                 kept=tuple(step for at in kept if (step := known.steps[at]) is not None),
             )
@@ -204,8 +203,9 @@ class Prompts(Steps):
                 reworded = message.content.strip() != before.content.strip()
                 run.unread.add(_REWORDED, reworded and message.role != "assistant")
             elif at not in summary:
-                prompt.steps[at] = run.add_message(message, name, time)
+                prompt.steps[at] = run.add_message(message)
         thread.conversation = prompt
+        return run
 
 
 def key_of(message: ReadMessage) -> Hashable:
