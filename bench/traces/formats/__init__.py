@@ -30,3 +30,16 @@ class Format:
         unread = Unread()
         name = type(self).__module__.rpartition(".")[2]
         return traces_of(document, name, self.runs(document, unread), unread)
+
+
+class SessionLog(Format, Steps):
+    """A reader of files with one run each. It is the run that it reads: a new one for each file."""
+
+    def add_file(self, document: Document) -> None:
+        """Add the steps of a file. Raises TraceError."""
+        raise NotImplementedError
+
+    def runs(self, document: Document, unread: Unread) -> Iterable[Steps]:
+        run = type(self)()
+        run.add_file(document)
+        return [run]

@@ -9,9 +9,9 @@ from .. import Document, Fields, register
 from ..commands import tool_run
 from ..intakes.content import blocks_of, result_of
 from ..intakes.messages import message
-from ..steps import ReadMessage, Steps
-from ..values import Kinds, Unread, as_dict, as_list, dicts, fields_of, number
-from . import Format
+from ..steps import ReadMessage
+from ..values import Kinds, as_dict, as_list, dicts, fields_of, number
+from . import SessionLog
 
 _VERSION = re.compile(r"(?:ATIF-)?v?1(?:\.\d+)*")
 _TRAJECTORY = {"schema_version", "session_id", "trajectory_id", "agent", "steps", "notes", "final_metrics",
@@ -26,7 +26,7 @@ _RESULT: Kinds = {"source_call_id": str, "content": object, "subagent_trajectory
 
 
 @register("reader", "atif")
-class Atif(Format):
+class Atif(SessionLog):
     """One trajectory per file: `{schema_version, agent, steps}`.
 
     An agent's step is a model turn, its observations the results of its calls; an observation
@@ -49,22 +49,16 @@ class Atif(Format):
         sourced = any("source" in step for step in dicts(head.get("steps")))
         return stated and sourced and isinstance(head.get("agent"), dict)
 
-    def runs(self, document: Document, unread: Unread) -> list[Steps]:
+    def add_file(self, document: Document) -> None:
         value = as_dict(document.json)
-        run = _Trajectories()
-        run.unread.extra_keys(value, _TRAJECTORY, "the trajectory")
+        self.unread.extra_keys(value, _TRAJECTORY, "the trajectory")
         continued = value.get("continued_trajectory_ref") is not None
-        run.unread.add("continuation of the trajectory in another file", continued)
-        run.trajectory(value)
+        self.unread.add("continuation of the trajectory in another file", continued)
+        self._trajectory(value)
         total = number(as_dict(value, "final_metrics").get("total_cost_usd"))
-        run.cost_usd = run.cost_usd if total is None else total
-        return [run]
+        self.cost_usd = self.cost_usd if total is None else total
 
-
-class _Trajectories(Steps):
-    """The steps of a trajectory, and of its sub-agents, each in a thread."""
-
-    def trajectory(self, value: Fields, thread: str = "main") -> None:
+    def _trajectory(self, value: Fields, thread: str = "main") -> None:
         """Add a trajectory; a sub-agent's comes before the result that refers to it, else last."""
         listed, about = dicts(value.get("subagent_trajectories")), as_dict(value, "agent")
         sub_agents = {str(one.get("trajectory_id")): one for one in listed}
@@ -86,11 +80,11 @@ class _Trajectories(Steps):
                     elsewhere = name not in sub_agents
                     self.unread.add("sub-agent's trajectory in another file", elsewhere)
                     place = self.time, self.thread
-                    self.trajectory(sub_agents.pop(name, {}), name)
+                    self._trajectory(sub_agents.pop(name, {}), name)
                     self.time, self.thread = place
                 self.add_message(self._result(result, step))
         for name, inner in sub_agents.items():
-            self.trajectory(inner, name)
+            self._trajectory(inner, name)
 
     def _messages(self, step: Fields) -> list[ReadMessage]:
         source, metrics = step.get("source", ""), step.get("metrics", {})

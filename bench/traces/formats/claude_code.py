@@ -11,9 +11,9 @@ from ...model import ContextEdit, ContextReset, ModelTurn, ToolResult
 from .. import Document, Fields, PartOf, register
 from ..commands import tool_run
 from ..intakes.messages import message
-from ..steps import ReadMessage, Steps, paired, way_to
-from ..values import Unread, as_dict, as_list, fields_of, number, text, time_of
-from . import Format
+from ..steps import ReadMessage, paired, way_to
+from ..values import as_dict, as_list, fields_of, number, text, time_of
+from . import SessionLog
 
 _SILENT = {
     "summary", "file-history-snapshot", "queue-operation", "ai-title", "custom-title", "last-prompt", "progress",
@@ -36,7 +36,7 @@ _LINE = {"type": str, "subtype": str, "uuid": str, "parentUuid": str, "logicalPa
 
 
 @register("reader", "claude_code")
-class ClaudeCode(Format):
+class ClaudeCode(SessionLog):
     """One session per file. An answer's lines repeat its message id: they are one turn, and its usage
     counts once.
 
@@ -60,53 +60,22 @@ class ClaudeCode(Format):
         session = any({"sessionId", "session_id"} & line.keys() for line in lines)
         return session and any(turn and "parts" not in turn for turn in turns)
 
-    def runs(self, document: Document, unread: Unread) -> list[Steps]:
-        return [_Session(document)]
-
-
-def _session_id(lines: list[Fields]) -> str | None:
-    """The id of the session of some lines; None without one, or if it cannot be a file name."""
-    ids = (text(line.get("sessionId") or line.get("session_id")) for line in lines)
-    first = next(filter(None, ids), "")
-    return first if re.fullmatch(r"\w[\w.-]{0,99}", first, re.ASCII) else None
-
-
-def _agents(document: Document, session: str) -> dict[str, Document]:
-    folder = document.path.parent
-    inner = (folder / session / "subagents").glob("agent-*.jsonl")
-    files: dict[str, Document] = {}
-    for path in sorted([*folder.glob("agent-*.jsonl"), *inner]):
-        name = PurePosixPath(document.name).parent / path.relative_to(folder).as_posix()
-        agent = Document(path, name.as_posix())
-        own = agent.first.get("isSidechain") is True and _session_id([agent.first]) == session
-        if own and path != document.path:
-            files[path.stem.removeprefix("agent-")] = agent
-    return files
-
-
-def _refuse_part(document: Document, session: str) -> None:
-    folder = document.path.parent
-    for main in (folder / f"{session}.jsonl", folder.parent.parent / f"{session}.jsonl"):
-        if main != document.path and main.is_file():
-            what = f"is a sub-agent of {main.name}, which is read with it"
-            raise PartOf(f"{document.name}: {what} — name that file")
-
-
-class _Session(Steps):
-    """One session; its lines' parents show where it was compacted, or the user went back."""
-
-    def __init__(self, document: Document) -> None:
+    def __init__(self) -> None:
         super().__init__()
         # Lines not yet read, by thread and answer.
         self.answers: dict[tuple[str, str], list[Fields]] = {}
         self.boundary: Fields | None = None  # the mark of compaction that waits for its summary
-        self.parents: dict[str, str | None] = {}
+        self.parents: dict[
+            str, str | None
+        ] = {}  # of each line: they show a compaction, or going back
         self.step_of: dict[str, int] = {}
         self.noted: list[tuple[Fields, str]] = []
+
+    def add_file(self, document: Document) -> None:
         for raw, thread in self._lines(document):
             self._note(raw, thread)
-        for line, self.thread in self.noted:
-            before, self.time = self.index, line["timestamp"]
+        for line, thread in self.noted:
+            before, self.time, self.thread = self.index, line["timestamp"], thread
             self._add(line)
             if self.index > before and "uuid" in line:
                 self.step_of.setdefault(line["uuid"], self.index - 1)
@@ -243,6 +212,34 @@ class _Session(Steps):
         if way and self.parents[way[-1]] is None:
             kept = {self.step_of[uuid] for uuid in way if uuid in self.step_of}
             self.add(ContextReset, kept=paired(self.steps, kept))
+
+
+def _session_id(lines: list[Fields]) -> str | None:
+    """The id of the session of some lines; None without one, or if it cannot be a file name."""
+    ids = (text(line.get("sessionId") or line.get("session_id")) for line in lines)
+    first = next(filter(None, ids), "")
+    return first if re.fullmatch(r"\w[\w.-]{0,99}", first, re.ASCII) else None
+
+
+def _agents(document: Document, session: str) -> dict[str, Document]:
+    folder = document.path.parent
+    inner = (folder / session / "subagents").glob("agent-*.jsonl")
+    files: dict[str, Document] = {}
+    for path in sorted([*folder.glob("agent-*.jsonl"), *inner]):
+        name = PurePosixPath(document.name).parent / path.relative_to(folder).as_posix()
+        agent = Document(path, name.as_posix())
+        own = agent.first.get("isSidechain") is True and _session_id([agent.first]) == session
+        if own and path != document.path:
+            files[path.stem.removeprefix("agent-")] = agent
+    return files
+
+
+def _refuse_part(document: Document, session: str) -> None:
+    folder = document.path.parent
+    for main in (folder / f"{session}.jsonl", folder.parent.parent / f"{session}.jsonl"):
+        if main != document.path and main.is_file():
+            what = f"is a sub-agent of {main.name}, which is read with it"
+            raise PartOf(f"{document.name}: {what} — name that file")
 
 
 def _answer_id(line: Fields) -> str:

@@ -12,9 +12,9 @@ from .. import Document, Fields, register
 from ..intakes.messages import is_answers, is_item, messages
 from ..intakes.usage import usage_in
 from ..markers import cut_in
-from ..steps import ReadMessage, Steps, ToolRun
-from ..values import Unread, as_dict, as_list, fields_of, strict_json, text
-from . import Format
+from ..steps import ReadMessage, ToolRun
+from ..values import as_dict, as_list, fields_of, strict_json, text
+from . import SessionLog
 
 _ENDS = ("exec_command_end", "mcp_tool_call_end", "patch_apply_end")
 """Events that say how a tool's run ended."""
@@ -32,7 +32,7 @@ _LINE = {"type": str, "timestamp": object, "payload": dict}
 
 
 @register("reader", "codex")
-class Codex(Format):
+class Codex(SessionLog):
     """One session per file. What Codex sends is recorded item by item: the items between two outputs
     are one turn; a token count is the usage of the turn before it, or of the one after it where
     that has one (0.40 counts first). Base instructions are a system turn. `compacted` is a
@@ -48,25 +48,20 @@ class Codex(Format):
     by hand after the source
     """
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.answer: list[Fields] = []  # the items of the answer that is being read
+        self.begun: float | None = None  # the time of that answer
+        self.total: Any = None  # the last count of the session's tokens
+        self.counted: Usage | None = None  # the count of the answer that is to come
+        self.prompts: list[int] = []  # the user turns that a person typed
+
     def marked(self, document: Document) -> object:
         lines = document.first_objects
         items = (line.get("payload") for line in lines if line.get("type") == "response_item")
         return any(map(is_item, items))
 
-    def runs(self, document: Document, unread: Unread) -> list[Steps]:
-        return [_Rollout(document)]
-
-
-class _Rollout(Steps):
-    """One session on its way to a trace."""
-
-    def __init__(self, document: Document) -> None:
-        super().__init__()
-        self.answer: list[Fields] = []  # the items of the answer that is being read
-        self.begun: float | None = None
-        self.total: Any = None  # the last count of the session's tokens
-        self.counted: Usage | None = None  # the count of the answer that is to come
-        self.prompts: list[int] = []  # the user turns that a person typed
+    def add_file(self, document: Document) -> None:
         lines = [fields_of(value, _LINE, self.unread) for value in document.objects(self.unread)]
         events = [as_dict(line, "payload") for line in lines if line.get("type") == "event_msg"]
         self.ends = {str(end.get("call_id")): end for end in events if end.get("type") in _ENDS}

@@ -7,9 +7,8 @@ from typing import Any
 
 from .. import Document, Fields, register
 from ..intakes.messages import messages
-from ..steps import Steps
 from ..values import Unread, as_dict, as_list, dicts, fields_of, text
-from . import Format
+from . import SessionLog
 
 _FRAME = {"requesterUsername", "responderUsername", "sessionId", "version", "creationDate"}
 _ROUND = {"response": str, "toolCalls": list, "thinking": dict, "timestamp": object, "modelId": str}
@@ -18,7 +17,7 @@ _REQUEST = {"message": dict, "response": list, "result": dict, "timestamp": obje
 
 
 @register("reader", "copilot")
-class Copilot(Format):
+class Copilot(SessionLog):
     """One chat per file: `{requests: [{message, response, result}]}`, or lines that change it
     (`{kind, k, v}`), which are applied in order.
 
@@ -39,45 +38,14 @@ class Copilot(Format):
         asked = [as_dict(item, "message") for item in dicts(chat.get("requests"))]
         return (chat.get("requests") == [] or any(asked)) and not _FRAME.isdisjoint(chat)
 
-    def runs(self, document: Document, unread: Unread) -> list[Steps]:
-        run = _Chat()
-        objects = document.objects(run.unread)
-        chat = _chat_after_changes(objects, run.unread) if objects else {}
+    def add_file(self, document: Document) -> None:
+        objects = document.objects(self.unread)
+        chat = _chat_after_changes(objects, self.unread) if objects else {}
+        self.meta["session_id"] = chat.get("sessionId")
         for value in dicts(chat.get("requests")):
-            run.request(value)
-        run.meta["session_id"] = chat.get("sessionId")
-        return [run]
+            self._request(value)
 
-
-def _chat_after_changes(objects: list[Fields], unread: Unread) -> Fields:
-    """The chat after applying lines of changes: kind 0 is the whole chat, 1 sets a place, 2 appends
-    to one. A change of a missing place is counted."""
-    first, *changes = objects
-    if first.get("kind") != 0 or not isinstance(first.get("v"), dict):
-        return first
-    chat: Fields = copy.deepcopy(first["v"])
-    for line in changes:
-        value, place = line.get("v"), chat
-        try:
-            *path, last = line.get("k") or []
-            for step in path:
-                place = place[step]
-            if line.get("kind") != 2:
-                place[last] = value
-            elif isinstance(place, dict):
-                place.setdefault(last, []).extend(value)
-            else:
-                place[last].extend(value)
-        except (LookupError, TypeError, AttributeError, ValueError):
-            unread.add("change of a place that the chat does not have")
-    return chat
-
-
-class _Chat(Steps):
-    """One chat on its way to a trace."""
-
-    def request(self, value: Fields) -> None:
-        """Add a request and what followed."""
+    def _request(self, value: Fields) -> None:
         request = fields_of(value, _REQUEST, self.unread)
         self.unread.add("request that was cancelled", request.get("isCanceled") is True)
         metadata, begun = as_dict(request, "result", "metadata"), request.get("timestamp")
@@ -104,6 +72,30 @@ class _Chat(Steps):
                 result = {"role": "tool", "tool_call_id": own, "content": shown, "timestamp": time}
                 sent += [result] if content else []
         self.add_messages(messages(sent, self.unread))
+
+
+def _chat_after_changes(objects: list[Fields], unread: Unread) -> Fields:
+    """The chat after applying lines of changes: kind 0 is the whole chat, 1 sets a place, 2 appends
+    to one. A change of a missing place is counted."""
+    first, *changes = objects
+    if first.get("kind") != 0 or not isinstance(first.get("v"), dict):
+        return first
+    chat: Fields = copy.deepcopy(first["v"])
+    for line in changes:
+        value, place = line.get("v"), chat
+        try:
+            *path, last = line.get("k") or []
+            for step in path:
+                place = place[step]
+            if line.get("kind") != 2:
+                place[last] = value
+            elif isinstance(place, dict):
+                place.setdefault(last, []).extend(value)
+            else:
+                place[last].extend(value)
+        except (LookupError, TypeError, AttributeError, ValueError):
+            unread.add("change of a place that the chat does not have")
+    return chat
 
 
 def _text(part: Any) -> str:

@@ -8,9 +8,9 @@ from ...model import ContextReset
 from .. import Document, Fields, register
 from ..intakes.content import blocks_of
 from ..intakes.messages import message
-from ..steps import ReadMessage, Steps
-from ..values import Kinds, Unread, as_dict, dicts, fields_of, time_of, without_empty
-from . import Format
+from ..steps import ReadMessage
+from ..values import Kinds, as_dict, dicts, fields_of, time_of, without_empty
+from . import SessionLog
 
 _TURNS = ("user", "gemini")
 _NOTES = ("info", "error", "warning")
@@ -24,7 +24,7 @@ _MESSAGE: Kinds = {"id": object, "type": str, "timestamp": object, "content": ob
 
 
 @register("reader", "gemini_cli")
-class GeminiCLI(Format):
+class GeminiCLI(SessionLog):
     """One session per file: `{sessionId, messages}`, or in later versions a line of JSON each.
 
     A message of type `gemini` is a turn with its thoughts, its tokens and its `toolCalls`; each
@@ -46,17 +46,8 @@ class GeminiCLI(Format):
         session = "sessionId" in first and dated
         return session and any(item.get("type") in _TURNS for item in messages)
 
-    def runs(self, document: Document, unread: Unread) -> list[Steps]:
-        run = _Session()
-        run.session(document.objects(run.unread))
-        return [run]
-
-
-class _Session(Steps):
-    """The steps of one session."""
-
-    def session(self, objects: list[Fields]) -> None:
-        """Add a recorded session: a header with messages, or with a line for each."""
+    def add_file(self, document: Document) -> None:
+        objects = document.objects(self.unread)
         header = objects[0] if objects else {}
         self.meta["session_id"] = header.get("sessionId")
         by_id: dict[Any, Fields] = {}

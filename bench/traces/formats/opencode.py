@@ -8,9 +8,9 @@ from ...model import ContextEdit, ContextReset, ToolCall, Usage
 from .. import Document, Fields, register
 from ..intakes.content import Blocks
 from ..intakes.usage import usage_in
-from ..steps import PICTURE, ReadMessage, Steps, ToolRun
+from ..steps import PICTURE, ReadMessage, ToolRun
 from ..values import Kinds, Unread, as_dict, dicts, fields_of, text, time_of
-from . import Format
+from . import SessionLog
 
 _CLEARED = "[Old tool result content cleared]"
 _INTERRUPTED = "[Tool execution was interrupted]"
@@ -30,7 +30,7 @@ _TIMES = {"created": float, "start": float, "end": float, "compacted": float}
 
 
 @register("reader", "opencode")
-class Opencode(Format):
+class Opencode(SessionLog):
     """One session per file. Each step of an assistant's message is a turn with its calls; the results
     follow it.
 
@@ -47,31 +47,24 @@ class Opencode(Format):
     the source
     """
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.cleared: list[tuple[float, int]] = []  # results that are cleared later: when, which
+        self.asked: int | None = None  # the message that asks for compaction
+
     def marked(self, document: Document) -> object:
         head = as_dict(document.head)
         said = [one for one in dicts(head.get("messages")) if "role" in as_dict(one, "info")]
         parts = any(isinstance(one.get("parts"), list) for one in said)
         return "id" in as_dict(head, "info") and parts
 
-    def runs(self, document: Document, unread: Unread) -> list[Steps]:
-        session, run = as_dict(document.json), _Session()
-        info = as_dict(session, "info")
+    def add_file(self, document: Document) -> None:
+        session = as_dict(document.json)
+        self.meta["session_id"] = str(as_dict(session, "info").get("id"))
         for item in dicts(session.get("messages")):
-            run.message(as_dict(item, "info"), dicts(item.get("parts")))
-        run.meta["session_id"] = str(info.get("id"))
-        return [run]
+            self._message(as_dict(item, "info"), dicts(item.get("parts")))
 
-
-class _Session(Steps):
-    """The steps of one session, and its results that are cleared later."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.cleared: list[tuple[float, int]] = []  # when, and which step
-        self.asked: int | None = None  # the message that asks for compaction
-
-    def message(self, info: Fields, parts: list[Fields]) -> None:
-        """Add a message as steps."""
+    def _message(self, info: Fields, parts: list[Fields]) -> None:
         fields = fields_of(info, _MESSAGE, self.unread)
         pieces = [fields_of(part, _PART, self.unread) for part in parts]
         created = fields_of(fields.get("time"), _TIMES, self.unread).get("created")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from ...model import ContextReset
 from .. import Document, Fields, register
 from ..intakes.messages import message
-from ..steps import Steps, ToolRun, paired, way_to
-from ..values import Unread, as_dict, fields_of, number
-from . import Format
+from ..steps import ToolRun, paired, way_to
+from ..values import as_dict, fields_of, number
+from . import SessionLog
 
 _NOT_IN_PROMPTS = {"model_change", "thinking_level_change", "custom", "label", "session_info",
                    "ephemeral"}  # fmt: skip
@@ -29,7 +29,7 @@ _MESSAGE = {"role": str, "content": object, "model": str, "usage": dict, "stopRe
 
 
 @register("reader", "pi")
-class Pi(Format):
+class Pi(SessionLog):
     """One session per file: a header, then entries that name the one before them.
 
     A compaction is a ContextReset that keeps the entries from `firstKeptEntryId` on. An entry that
@@ -52,18 +52,13 @@ class Pi(Format):
         sent = [as_dict(line, "message") for line in lines if line.get("type") == "message"]
         return sent and (begun or any(message.get("role") == "toolResult" for message in sent))
 
-    def runs(self, document: Document, unread: Unread) -> list[Steps]:
-        return [_Session(document)]
-
-
-class _Session(Steps):
-    """The steps of one session, with the steps of each entry and its parent."""
-
-    def __init__(self, document: Document) -> None:
+    def __init__(self) -> None:
         super().__init__()
         self.parents: dict[str, str | None] = {}
-        self.steps_of: dict[str, set[int]] = {}
+        self.steps_of: dict[str, set[int]] = {}  # of each entry
         self.first_kept: dict[str, str] = {}  # of a compaction: the first entry that it kept
+
+    def add_file(self, document: Document) -> None:
         last: str | None = None
         for at, line in enumerate(document.objects(self.unread)):
             if line.get("type") == "session":
