@@ -9,10 +9,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import msgspec
-
 from ..model import Trace
-from ..model.errors import BenchError, TraceError, debugged, one_line, raised_at
+from ..model.errors import TraceError, one_line
 from ..plugins.loader import compile_from_source
 from ..plugins.registry import build, entries
 from ..plugins.worker import Child, NoAnswer
@@ -24,15 +22,8 @@ if TYPE_CHECKING:
     from ..plugins.child import Link
 
 _Act = Literal["open", "sniff", "read"]
-
-
-class _Answer(msgspec.Struct, frozen=True):
-    """A reader's answer about a file: its confidence, its traces as a native file, or an error."""
-
-    confidence: int = 0
-    traces: bytes = b""
-    error: str = ""
-    is_part: bool = False
+_PART = b"PART"
+"""The beginning of an answer that is the reason of a PartOf; other answers are native files."""
 
 
 class UserReader:
@@ -50,36 +41,33 @@ class UserReader:
 
     def sniff(self, document: Document) -> Confidence:
         """The reader's confidence that a file is in its format."""
-        return Confidence(self._ask("sniff", document).confidence)
+        return Confidence(int.from_bytes(self._ask("sniff", document), "big"))
 
     def read(self, document: Document) -> Iterable[Trace]:
         """The traces of a file, each checked."""
+        answer = self._ask("read", document)
+        if answer.startswith(_PART):
+            raise PartOf(one_line(answer.removeprefix(_PART).decode("utf-8", "replace")))
         answered = Document(document.path, document.name)
-        answered.disk_bytes = self._ask("read", document).traces
+        answered.disk_bytes = answer
         native: Reader = entries("reader")["native"].target()
-        return native.read(answered) if answered.disk_bytes else ()
+        return native.read(answered) if answer else ()
 
     def close(self) -> None:
         """End its process."""
         self._child.stop()
 
-    def _ask(self, act: _Act, document: Document) -> _Answer:
+    def _ask(self, act: _Act, document: Document) -> bytes:
         about = (document.path, document.name, document.below, tuple(document.beside))
         try:
             with self._child.session(act, about) as session:
-                answer = msgspec.msgpack.decode(session.ask(), type=_Answer)
-        except (NoAnswer, msgspec.DecodeError, UnicodeDecodeError) as error:
-            why = str(error) if isinstance(error, NoAnswer) else "it spoilt its process"
-            raise _failure(act, document, self._spec, why) from None
-        if answer.error:
-            raise (PartOf if answer.is_part else TraceError)(answer.error)
-        return answer
-
-
-def _failure(act: _Act, document: Document, spec: str, what: str) -> TraceError:
-    if act == "open":
-        return TraceError(one_line(f"reader {spec} cannot be loaded: {what}"))
-    return document.fail(f"reader {spec} cannot read it: {what}")
+                return session.ask()
+        except NoAnswer as error:
+            why = str(error)
+        if why.startswith(document.name):  # of `document.fail`
+            raise TraceError(why)
+        reader = "" if act == "open" else f"reader {self._spec} "
+        raise document.fail(f"{reader}cannot {'be loaded' if act == 'open' else 'read it'}: {why}")
 
 
 # ---------------------------------------------------------------- in the child
@@ -93,37 +81,21 @@ def _prepare(spec: str, base: Path) -> Callable[..., bytes]:
     with contextlib.suppress(BaseException):
         build("reader", spec, base)
     os.chdir(here)
-    return functools.partial(_file_answer, spec, base)
+    return functools.partial(_answer, spec, base)
 
 
-def _file_answer(spec: str, base: Path, link: Link, act: _Act, about: Any) -> bytes:
-    document = Document(*about)
-    try:
-        given = _answer(act, document, spec, base)
-    except MemoryError:
-        raise
-    except BenchError as error:
-        why = one_line(error)
-        named = act == "open" or document.name in why
-        why = why if named else f"{document.name}: {why}"
-        given = _Answer(error=why, is_part=isinstance(error, PartOf))
-    except BaseException as error:
-        debugged(error)
-        what = f"{type(error).__name__}: {one_line(error)} ({raised_at(error)})"
-        given = _Answer(error=str(_failure(act, document, spec, what.removesuffix(" ()"))))
-    return msgspec.msgpack.encode(given)
-
-
-def _answer(act: _Act, document: Document, spec: str, base: Path) -> _Answer:
-    reader: Any = build("reader", spec, base).start()[0]
+def _answer(spec: str, base: Path, link: Link, act: _Act, about: Any) -> bytes:
+    document, reader = Document(*about), build("reader", spec, base).start()[0]
     if act == "sniff":
-        return _Answer(confidence=Confidence(reader.sniff(document)))
+        return bytes([Confidence(reader.sniff(document))])
     if act == "read":
-        traces = list(reader.read(document))
+        try:
+            traces = list(reader.read(document))
+        except PartOf as error:
+            return _PART + one_line(error).encode("utf-8", "replace")
         if other := [trace for trace in traces if not isinstance(trace, Trace)]:
             raise TypeError(f"`read` gave a {type(other[0]).__name__}, expected a Trace")
-        return _Answer(traces=b"".join(map(encode_trace, traces)))
+        return b"".join(map(encode_trace, traces))
     if not all(callable(getattr(reader, name, None)) for name in ("sniff", "read")):
-        methods = "`sniff(document)` and `read(document)`"
-        raise TraceError(f"{spec}: is no reader — name a class with {methods}")
-    return _Answer()
+        raise TraceError("is no reader — name a class with `sniff(document)` and `read(document)`")
+    return b""
