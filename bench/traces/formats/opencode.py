@@ -159,6 +159,5 @@ def _usage(tokens: Fields, unread: Unread) -> Usage | None:
     """The usage of a call; its `input` excludes cached tokens. None if all counts are 0."""
     cache = as_dict(tokens, "cache")
     read, written = cache.get("read"), cache.get("write")
-    beside = {"cache_read_input_tokens": read, "cache_creation_input_tokens": written}
-    usage = usage_in({**tokens, **beside}, unread)
+    usage = usage_in({**tokens, "cacheRead": read, "cacheWrite": written}, unread)
     return usage if usage and usage.prompt_tokens + usage.completion_tokens else None

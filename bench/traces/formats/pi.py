@@ -14,15 +14,11 @@ _NOT_IN_PROMPTS = {"model_change", "thinking_level_change", "custom", "label", "
 """Entries of which nothing is in a prompt."""
 _COMMAND = "ToolRun `{}`\n```\n{}\n```"
 """The form in which a command that a person ran is sent to the model."""
-_COUNTS = {"input": "input_tokens", "output": "output_tokens", "cacheRead": "cache_read_input_tokens",
-           "cacheWrite": "cache_creation_input_tokens", "reasoning": "reasoning_tokens"}  # fmt: skip
-"""Counts of pi, whose `input` is what no cache had, in words of Anthropic's. `cacheWrite1h` is part
-of `cacheWrite`."""
 _ENTRY = {"type": str, "id": str, "parentId": str, "timestamp": object, "message": dict, "summary": str,
           "firstKeptEntryId": str, "content": object}  # fmt: skip
 _ROLES = {"toolResult": "tool", "bashExecution": "user", "custom": "user", "hookMessage": "user",
           "branchSummary": "user", "compactionSummary": "user"}  # fmt: skip
-_SENT = ("content", "model", "timestamp", "toolCallId", "toolName", "isError")
+_SENT = ("content", "model", "usage", "timestamp", "toolCallId", "toolName", "isError")
 _MESSAGE = {"role": str, "content": object, "model": str, "usage": dict, "stopReason": str, "timestamp": object,
             "toolCallId": str, "toolName": str, "isError": bool, "details": object, "command": str, "output": str,
             "excludeFromContext": bool, "summary": str}  # fmt: skip
@@ -101,14 +97,11 @@ class Pi(SessionLog):
             sent["content"] = _COMMAND.format(given.get("command"), output)
         elif "summary" in given:
             sent["content"] = given["summary"]
-        counts: Fields = {name: usage.get(key) for key, name in _COUNTS.items()}
-        counts["cache_creation"] = {"ephemeral_1h_input_tokens": usage.get("cacheWrite1h")}
         self.cost_usd += number(as_dict(usage, "cost").get("total")) or 0.0
         broken = given.get("stopReason") in ("error", "aborted")
         truncated = as_dict(given.get("details"), "truncation").get("truncated") is True
         ran = ToolRun(cut=True) if truncated else None
-        sent |= {"role": _ROLES.get(role, role), "usage": counts}
-        for shown in message(sent, self.unread):
+        for shown in message({**sent, "role": _ROLES.get(role, role)}, self.unread):
             if broken and not (shown.content or shown.other or shown.calls):
                 self.unread.add("answer that broke off")
             else:

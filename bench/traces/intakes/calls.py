@@ -8,7 +8,7 @@ from dataclasses import replace
 from ..steps import ReadMessage, Steps
 from ..values import Fields, Unread, as_dict, as_list, first_of, number, start_and_end, text
 from . import exchange
-from .prompts import Prompts, Thread
+from .prompts import Prompts
 
 
 class _Call:
@@ -40,7 +40,7 @@ def runs_of(records: list[Fields], unread: Unread) -> list[Steps]:
     for call in calls:
         name = call.session if shared[call.session] > 1 else ""
         if name not in sessions:
-            sessions[name] = Prompts() if name else _Conversations()
+            sessions[name] = Prompts(apart=not name)
         _add_call(sessions[name], call, kept, unread)
         # prompts repeat what was there before: the most of one call
         unread_in[name] |= Counter(call.unread.counts)
@@ -48,20 +48,6 @@ def runs_of(records: list[Fields], unread: Unread) -> list[Steps]:
         unread.add_all(counts)
     unread.add("request that is no model call, or has no answer", len(records) - len(calls))
     return [run for session in sessions.values() for run in session.runs()]
-
-
-class _Conversations(Prompts):
-    """Calls without a session: each conversation is a run."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._runs: dict[int, Steps] = {}
-
-    def place_of(self, thread: Thread) -> tuple[Steps, str]:
-        return self._runs.setdefault(thread.number, Steps()), "main"
-
-    def runs(self) -> list[Steps]:
-        return list(self._runs.values())
 
 
 def _add_call(

@@ -117,22 +117,19 @@ class Prompts(Steps):
     group too. If the prompt is a conversation shortened or rewritten (it contains the last answer,
     or begins with the same task), a ContextReset states what was kept and what replaces the rest.
     Any other prompt begins a new thread: a sub-agent, a branch, a question asked again. The first
-    thread is `main`; the others are named after their group.
+    thread is `main`; the others are named after their group. If they are `apart`, each is a run.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, apart: bool = False) -> None:
         super().__init__()
         self._threads = Threads()
+        self._apart: dict[str, Steps] | None = {} if apart else None
         # Those with several calls, by the id of each call.
         self._answers: dict[str, ReadMessage] = {}
 
-    def place_of(self, thread: Thread) -> tuple[Steps, str]:
-        """The run that a conversation belongs to, and the name of its thread there."""
-        return self, thread.name
-
     def runs(self) -> list[Steps]:
         """The runs that the calls made."""
-        return [self]
+        return [self] if self._apart is None else list(self._apart.values())
 
     def add_model_call(
         self,
@@ -185,8 +182,12 @@ class Prompts(Steps):
 
     def _update(self, thread: Thread, prompt: Conversation, time: float | None) -> Steps:
         """Add what is new in a prompt, after a reset if it lacks parts of the conversation."""
-        known, (run, name) = thread.conversation, self.place_of(thread)
-        run.thread, run.time = name, time
+        known, run = thread.conversation, Steps()
+        if self._apart is None:
+            run, self.thread = self, thread.name
+        else:
+            run = self._apart.setdefault(thread.name, run)
+        run.time = time
         places = _places(known.keys, prompt.keys)
         kept = [place for place in places if place is not None]
         summary: list[int] = []

@@ -15,7 +15,7 @@ _NAMES = {
     "total": "totaltokens total",
     "read": "cachereadinputtokens cachedinputtokens cachereadtokens cachedtokens cachedcontenttokens totalcachedtokens"
     " inputcacheread inputcachedtokens inputtokenscacheread cached promptdetailscacheread cacheread",
-    "written": "cachecreationinputtokens cachewriteinputtokens inputcachecreation cachewritetokens inputtokenscachewrite"
+    "written": "cachecreationinputtokens cachewrite cachewriteinputtokens inputcachecreation cachewritetokens inputtokenscachewrite"
     " promptdetailscachewrite cachecreationtokens cachecreation",
     "reasoning": "reasoningtokens reasoning reasoningoutputtokens thoughtstokens totalthoughttokens outputreasoning"
     " outputreasoningtokens thoughts completiondetailsreasoning",
@@ -28,8 +28,8 @@ _RANKS = {name: rank for rank, name in enumerate(_COUNTS)}
 _INPUT = ("prompt_tokens_details", "input_tokens_details", "input_token_details")
 _OUTPUT = ("completion_tokens_details", "output_tokens_details", "output_token_details", "details")
 _MOST = 10_000_000  # the largest context window of any model
-_BESIDE = ("cache_read_input_tokens", "cache_creation_input_tokens")
-"""Counts that Anthropic gives beside the input."""
+_BESIDE = ("cache_read_input_tokens", "cache_creation_input_tokens", "cacheRead", "cacheWrite")
+"""Counts that Anthropic, and agents such as pi, give beside the input."""
 
 
 def usage_in(value: Any, unread: Unread) -> Usage | None:
@@ -64,7 +64,8 @@ def usage_in(value: Any, unread: Unread) -> Usage | None:
     if max(read or 0, written or 0) > prompt + cached:
         unread.add("usage with more cached tokens than the prompt has")
         return None
-    hour = as_dict(reported.get("cache_creation")).get("ephemeral_1h_input_tokens")
+    tiers = as_dict(reported.get("cache_creation"))
+    hour = tiers.get("ephemeral_1h_input_tokens", reported.get("cacheWrite1h"))
     return Usage(
         prompt_tokens=prompt + cached,
         completion_tokens=completion + thought,
