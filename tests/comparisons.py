@@ -174,7 +174,7 @@ def advice(chosen: Any, totals: Any, runs: int, tasks: int, unit: str, usd: floa
     )
     return reasoned(Advice(
         advised=ship.strategy if ship else None, subject=best.strategy if best else "", sentence=sentence, basis="cached" if unit == "usd" else "tokens",
-        tasks=tasks, runs=runs, cannot_rule_out=min(1.0, 3.0 / max(1, tasks)), cheapest_rejected=min(rejected, key=lambda item: item.cached.per_run).strategy if rejected else None,  # type: ignore[union-attr]
+        tasks=tasks, runs=runs, cheapest_rejected=min(rejected, key=lambda item: item.cached.per_run).strategy if rejected else None,  # type: ignore[union-attr]
         ranked=tuple(ranked),
     ))  # fmt: skip
 
@@ -337,7 +337,6 @@ SPECIAL = {
         st.sampled_from(["min", "max", "max_drop", "max_increase"]), st.floats(0, 1) | st.just("5%"), max_size=2
     ),
     (Move, "metric"): metric_names,
-    (Advice, "cannot_rule_out"): st.none() | st.floats(0.001, 1),
     (Price, "per_run"): st.floats(0, 1e9),
     (Number, "weight"): st.floats(0, 1e6),
 }

@@ -160,6 +160,7 @@ def _scenarios_of(
     """
     from msgspec.structs import replace
 
+    from ..reports.reading import short_names
     from ..run.scenario import Scenario, read_scenario
     from ..strategies.portfolio import PORTFOLIO
     from ..text.wording import listed
@@ -179,7 +180,7 @@ def _scenarios_of(
     if slots:
         return [Scenario(title="", traces=traces, strategies=slots, **changed)]
     portfolio: dict[str, Any] = {name: f"{name}={spec}" for name, spec in PORTFOLIO.items()}
-    names = listed([*dict.fromkeys(Path(text).name for text in traces)], 3)
+    names = listed([*short_names([Path(text).as_posix() for text in traces]).values()], 3)
     title = f"Which strategy is best for {names}?"
     return [Scenario(title=title, traces=traces, strategies=portfolio, portfolio=True, **changed)]
 

@@ -14,7 +14,7 @@ from ..model.compared import Answers, Compared
 from ..text.wording import listed
 from .against import Against, moves
 from .baseline import ScoreFile, score_file_of
-from .certainty import EQUAL, cannot_rule_out
+from .certainty import EQUAL
 from .gains import gains_of
 from .gates import judge
 from .prices import (
@@ -127,7 +127,7 @@ def advised(compared: Compared, *, rates: Rates | None = None, portfolio: bool =
     ordered = tuple(sorted(ordered, key=lambda item: item.strategy != best))
     if among_many and best is not None:
         ordered = with_leave_one_out_price(ordered, best, runs)
-    advice = _advice(question, ordered, best, compared)
+    advice = _advice(question, ordered, best, compared.asks)
     return replace(compared, answers=answers, advice=advice)
 
 
@@ -267,7 +267,7 @@ def _place(item: Ranked, question: _Question) -> tuple[float | str, ...]:
 
 
 def _advice(
-    question: _Question, ordered: tuple[Ranked, ...], advised: str | None, compared: Compared
+    question: _Question, ordered: tuple[Ranked, ...], advised: str | None, asks: str
 ) -> Advice:
     """The advice on the ordered strategies, with its sentence."""
     runs, answers, deciding = question.runs, question.answers, question.deciding
@@ -277,11 +277,10 @@ def _advice(
         basis="quality" if answers != "savings" else deciding,
         tasks=len(runs.tasks),
         runs=len(runs.all),
-        cannot_rule_out=cannot_rule_out(len(runs.tasks)),
         cheapest_rejected=_cheapest_rejected(ordered, deciding),
         ranked=ordered,
     )
-    return with_sentence(advice, answers, question.assumed, compared)
+    return with_sentence(advice, answers, question.assumed, asks)
 
 
 def _cheapest_rejected(ordered: tuple[Ranked, ...], deciding: Economy) -> str | None:

@@ -60,8 +60,8 @@ def _against_best(
     runs: Runs, about: Rule, figures: Mapping[str, RuleResult]
 ) -> dict[str, RuleResult]:
     """The result of the rule *better* for each strategy if today's figure is not known: none passes,
-    and the finding says if the best one is certainly better. All pairs are tries, since the best
-    was chosen among them."""
+    and the finding says which ones the best is certainly better than. All pairs are tries, since
+    the best was chosen among them."""
     ordered = sorted(figures, key=lambda name: (-merit([figures[name]], about), name))
     found: dict[tuple[str, str], tuple[tuple[float, ...], float]] = {}
     for one, other in combinations(ordered, 2):
@@ -69,24 +69,22 @@ def _against_best(
         if max(map(abs, gains), default=0) > ROUNDING:
             found[one, other] = gains, mean_gain(gains).p
     corrected = corrected_for_tries(found)
-    texts: dict[str, str] = {}
-    sides: dict[str, list[str]] = {"certainly": [], "perhaps no": []}
-    for (one, other), (gains, _) in found.items():
-        if one == ordered[0]:
-            side = "certainly" if certain(corrected[one, other], len(gains)) else "perhaps no"
-            sides[side].append(f"`{other}`")
-            texts[other] = f"`{other}` is {side} worse than `{one}`"
-            than = (f"{it} better than {listed(names, 3)}" for it, names in sides.items() if names)
-            texts[one] = f"`{one}` is {' and '.join(than)}"
+    worse = [
+        f"`{other}`"
+        for (one, other), (gains, _) in found.items()
+        if one == ordered[0] and certain(corrected[one, other], len(gains))
+    ]
+    than = f"; it is certainly better than {listed(worse, 3)}" if worse else ""
+    texts = {name: _UNKNOWN + (than if name == ordered[0] else "") for name in ordered}
     return {
         name: RuleResult(
             rule="better",
             metric=figures[name].metric,
             passed=False,
             limit=0.0,
-            findings=(Finding(None, texts.get(name, UNKNOWN)),),
+            findings=(Finding(None, text),),
         )
-        for name in ordered
+        for name, text in texts.items()
     }
 
 
@@ -97,8 +95,7 @@ def _gains(runs: Runs, figure: RuleResult, name: str, other: str) -> tuple[float
     return tuple(sign * (own[task] - base[task]) for task in own if task in base)
 
 
-UNKNOWN = "today's figure is not known"
-"""The reason where nothing else can be said."""
+_UNKNOWN = "today's is not recorded (add it as a strategy)"
 _UNMEASURED = RuleResult(
     rule="better",
     passed=False,

@@ -17,7 +17,7 @@ from ..model.compared import Compared, GateResult
 from ..model.metric import MetricInfo
 from ..model.scores import Number, Rule
 from ..model.signature import GateRule
-from ..text.wording import counted, listed
+from ..text.wording import counted
 from .against import Against, replaced
 from .baseline import COUNTED, stale
 from .gate_rules import LIMITS, in_words, is_as_strict, is_beyond_limit, judged_strategies, limit_of
@@ -132,11 +132,12 @@ def _obstacles(gate: _Gate) -> Iterator[GateResult]:
             yield gate.result("skipped", _NO_BASELINE)
         return
     missing: Outcome = "fail" if required else "undecided"
+    is_file = compared.against.endswith(".baseline.json")  # else that of a revision
+    accept = f" — accept the values of now {_UPDATE}" if is_file else ""
     if lost := against.lost:
         names = f"{', '.join(lost[:3])}{' and more' if len(lost) > 3 else ''}"
         what = f"the baseline's recordings {names} are missing or changed"
-        reason = f"{what} — restore them, or accept the others {_UPDATE}"
-        yield gate.result(missing, reason)
+        yield gate.result(missing, f"{what}{accept or ' — restore them'}")
     if not now.all:
         yield gate.result("undecided", "no run of the baseline is here")
     if (
@@ -144,16 +145,14 @@ def _obstacles(gate: _Gate) -> Iterator[GateResult]:
         and not gate.has_limit
         and all(before.score(run, name) is None for run in before.all)
     ):
-        what = f"the baseline has no values of {name!r}"
-        yield gate.result("undecided", f"{what} — accept a new one {_UPDATE}")
+        yield gate.result("undecided", f"the baseline has no values of {name!r}{accept}")
     for was, run_now in zip(before.all, now.all, strict=True):
         if before.number(was, name, info.name) and not now.number(run_now, name, info.name):
             reason = f"was measured on {run_now.id} and is not any more"
             yield gate.result("undecided", reason, run_now.id)
     why = stale(compared.signature, base.signature, info)
     if why and (info.unit in COUNTED or not gate.has_limit):
-        reason = f"the baseline was made otherwise ({why}) — accept a new one {_UPDATE}"
-        yield gate.result(missing, reason)
+        yield gate.result(missing, f"the baseline was made otherwise ({why}){accept}")
 
 
 def _by_value(gate: _Gate, info: MetricInfo) -> Iterator[GateResult]:
@@ -190,35 +189,6 @@ def _within(gate: _Gate, old: Number | None, new: Number, basis: str, run: str) 
 
 
 # ---------------------------------------------------------------- all gates
-
-
-def to_pass(compared: Compared) -> str:
-    """What makes every gate pass that failed or could not decide, as a clause: to go back to what
-    the baseline has, or where that fails too, to change the strategies; "" where nothing but the
-    reason of a gate says it."""
-    failed = [gate for gate in compared.gates if gate.outcome in ("fail", "undecided")]
-    names = dict.fromkeys(gate.strategy for gate in failed if gate.strategy)
-    change = f"change {listed([f'`{name}`' for name in names])} until every gate passes"
-    if not compared.against:
-        return change if names else ""
-    if gate := next(filter(_failed_before, failed), None):
-        side = "above" if (gate.before or 0.0) > (gate.limit or 0.0) else "below"
-        why = f"`{gate.rule.metric}` was {side} the limit before it, too"
-        return f"{change}; undoing this change is not enough: {why}"
-    before, now = compared.specs_before, compared.specs
-    specs = {name: before.get(name, "").removeprefix(f"{name}=") for name in names}
-    moved = [
-        f"`{it}` (`{spec}`)" for it, spec in specs.items() if spec and before[it] != now.get(it)
-    ]
-    back = f"the baseline's {listed(moved)}" if moved else "what the baseline has"
-    return f"go back to {back}, or change it until every gate passes"
-
-
-def _failed_before(gate: GateResult) -> bool:
-    """True if the value in the baseline is beyond the limit, too."""
-    if gate.before is None or gate.limit is None:
-        return False
-    return is_beyond_limit(gate.before, gate.limit, gate.rule.settings)
 
 
 def is_measured(compared: Compared) -> bool:

@@ -30,7 +30,7 @@ class DecisionRule:
     texts where the rule reads prose; `example` quotes the first text that was found, and the
     original in its place. Any other rule has a limit on a share (or a mean), of the first of its
     metrics that was measured. With a `slot` it is asked only of strategies that fill it, and its
-    limit is today's value. `looser` is a metric that also counts what is nearly right.
+    limit is today's value.
     """
 
     rule: Rule
@@ -40,7 +40,6 @@ class DecisionRule:
     noun: str = ""
     example: str = "such as {}"
     metrics: tuple[str, ...] = ()
-    looser: str = ""
     limit: float = 1.0
     slot: str = ""
     better: Literal["lower", "higher"] = "higher"
@@ -78,11 +77,11 @@ TABLE: tuple[DecisionRule, ...] = (
     ),
     DecisionRule("stored", _LOSS, "questions answered", metrics=("probes.recall",), slot="store"),
     DecisionRule(
-        "judged", _LOSS, "judgements that change", metrics=("findings.agreement",), slot="evaluator"
+        "judged", _LOSS, "judgements unchanged", metrics=("findings.agreement",), slot="evaluator"
     ),
     DecisionRule(
         "routed", _LOSS, "right scripts found first", slot="routers",
-        metrics=("routing.selection_top1",), looser="routing.selection_recall_at_3",
+        metrics=("routing.selection_top1",),
     ),
     DecisionRule("routed", _LOSS, "routes as expected", slot="routers", metrics=("routing.accuracy",)),
     DecisionRule(
@@ -285,9 +284,8 @@ def _share(runs: Runs, asked: DecisionRule, strategy: str) -> RuleResult | None:
     run = runs.worst(strategy, metric, lowest=not lower)
     passed = value <= limit + ROUNDING if lower else value >= limit - ROUNDING
     means = runs.means(strategy, metric).values()
-    nearly = runs.share(strategy, asked.looser).value if asked.looser else None
     known = replace(result, tasks=len(means), interval=interval_of_share([*means]), worst_run=run)
-    return replace(known, passed=passed, value=value, limit=limit, nearly=nearly)
+    return replace(known, passed=passed, value=value, limit=limit)
 
 
 def _limit(todays: Number, asked: DecisionRule) -> float:

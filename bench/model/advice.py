@@ -38,8 +38,7 @@ class RuleResult(Value, frozen=True, kw_only=True):
     A rule that reads prose refuses if `low`, the lower 95 % bound of the strategy's rate, is above
     `limit`, the rule's false-alarm rate. `metric` is set for a rule on a share; `worst_run` is the
     run with the worst value. `hits` of `of` things in all runs have what a share counts, and
-    `interval` is the 95 % interval of its mean over `tasks`, None for too few of them. `nearly` is
-    the share that a looser measure counts too, None without one.
+    `interval` is the 95 % interval of its mean over `tasks`, None for too few of them.
     """
 
     rule: Rule
@@ -50,7 +49,6 @@ class RuleResult(Value, frozen=True, kw_only=True):
     low: float | None = None
     hits: float | None = None
     of: float | None = None
-    nearly: float | None = None
     tasks: int = 0
     interval: tuple[float, float] | None = None
     findings: tuple[Finding, ...] = ()
@@ -131,18 +129,17 @@ class Advice(Value, frozen=True, kw_only=True):
 
     `advised` is the strategy to ship (None: keep what runs today), `basis` the price that decides.
 
-    `sentence` is the first line of every output unless a gate failed, `subject` the strategy that
-    it is about (the one to ship, or the one that comes closest; "" for none). `cannot_rule_out` is
-    the share of runs in which a large loss could have gone unseen with this number of tasks. `ranked`
-    is the table, best first.
+    `sentence` is the first line of every output unless a gate failed, `short` its beginning, without
+    what is certain. `subject` is the strategy that it is about (the one to ship, or the one that
+    comes closest; "" for none), `ranked` the table, best first.
     """
 
     advised: str | None
     sentence: str
+    short: str = ""
     basis: Literal["cached", "uncached", "tokens", "quality"]
     tasks: int
     runs: int
-    cannot_rule_out: float | None = None
     subject: str = ""
     cheapest_rejected: str | None = None
     ranked: tuple[Ranked, ...] = ()

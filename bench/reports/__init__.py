@@ -11,19 +11,15 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-from ..comparison.reasons import FIGURES, figure_in_words, losses_in_words
-from ..comparison.rules import GAINS
-from ..comparison.sentence import LOSES, is_unknown_today, todays_in_words
-from ..comparison.wording import costs
 from ..model.advice import TODAY
 from ..model.compared import Compared
 from ..model.errors import BenchError
 from .blocks import Report
 from .gates import failed_sentence
-from .numbers import change, count, counted, listed
+from .numbers import count, counted, listed
 from .overview import overview
 from .panels import answer, changes, losses, numbers, trust
-from .reading import VERDICT, Reading
+from .reading import Reading
 
 FORMATS = {".html": "html", ".htm": "html", ".md": "markdown", ".json": "json", ".csv": "csv"}
 """The format of a file, by its ending."""
@@ -44,7 +40,8 @@ def report(compared: Compared) -> Report:
     panels = sorted(PANELS, key=lambda panel: panel is not begins)
     sections = tuple(section for panel in panels for section in panel.sections(reading))
     line = first_line(compared)
-    return Report(title_of(compared), _about(reading), line, sections, _short(reading))
+    short = line if reading.failed_gates else compared.advice.short or line
+    return Report(title_of(compared), _about(reading), line, sections, short)
 
 
 def title_of(compared: Compared) -> str:
@@ -64,43 +61,6 @@ def first_line(compared: Compared) -> str:
     return failed or compared.advice.sentence
 
 
-def _short(reading: Reading) -> str:
-    """The first line in a few words, for one row among others: the verdict, and its main figures."""
-    if reading.failed_gates:
-        first, text = reading.failed_gates[0], failed_sentence(reading)[0]
-        about = f"`{first.strategy}`: {reading.label(first.rule.metric)}" if first.strategy else ""
-        return f"{text.rstrip('.')} ({about})" if about else text
-    sentence, item = reading.advice.sentence, reading.subject
-    verdict = VERDICT.search(sentence)
-    if verdict is None or item is None:
-        return sentence
-    head, price = sentence[: verdict.end() - 1], reading.price(item)
-    is_advised = item.strategy == reading.advice.advised
-    figures = []
-    if reading.compared.answers != "savings":
-        rules = [rule for rule in item.rules if rule.rule == reading.compared.answers]
-        asked = [rule for rule in rules if rule.metric in FIGURES and rule.value is not None][:1]
-        todays = [todays_in_words(item, rule) for rule in asked]
-        figures = [*map(figure_in_words, asked), *filter(None, todays)]
-    elif is_advised:
-        interval = f" [{reading.interval(price)}]" if price and price.interval else ""
-        figures = [f"{change(price.ratio)}{interval}"] if price else []
-        figures += filter(None, [losses_in_words(item, reading.advice)])
-    else:
-        economy = reading.pricing.economy and f" {reading.pricing.economy}"
-        figures = [f"would {costs(price, '')}{economy}"] if price else []
-        doubts = {**LOSES, "not certain": "that is not certain"}
-        figures += [f"but {doubts[item.verdict]}"] if item.verdict in doubts else []
-    if not is_advised:  # the answer before the verdict may be about it
-        is_named = f"`{item.strategy}`" in sentence[: verdict.start()]
-        return head if is_named else f"{head}: `{item.strategy}` {', '.join(figures)}".rstrip()
-    if item.rules and item.rules[-1].rule in GAINS:
-        is_fewer = reading.counts_tokens and item.rules[-1].rule == "cheaper"
-        gain = f"certainly {'fewer tokens' if is_fewer else item.rules[-1].rule}"
-        figures[:1] = [", ".join([gain, *figures[:1]])]
-    return f"{head}: {'; '.join(figures)}" if figures else head
-
-
 def _about(reading: Reading) -> str:
     """The subject of a comparison in one line: data, model, runs, strategies, baseline."""
     compared, facts = reading.compared, [run.facts for run in reading.runs]
@@ -111,9 +71,7 @@ def _about(reading: Reading) -> str:
     kinds[0] = f"recordings in {kinds[0]} format" if formats else ""
     data = ", ".join(filter(None, kinds))
     others = sum(name != TODAY for name in compared.strategies)
-    is_known = not any(map(is_unknown_today, reading.ranked))
-    against = " against what runs today" if is_known else "; what runs today is not recorded"
-    against = f"{counted(others, 'strategy', 'strategies')}{against}"
+    against = f"{counted(others, 'strategy', 'strategies')} against what runs today"
     baseline = f"baseline {reading.against}" if reading.against else ""
     return " · ".join(filter(None, [data, reading.size, against if others else "", baseline]))
 

@@ -5,22 +5,11 @@ Values and limits are stated as a gate judges them and its file has them: totals
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-from ..comparison.gate_rules import REGRESSION
-from ..model.advice import TODAY
-from ..model.compared import Compared, GateResult, Move
-from .numbers import count, counted, difference, quantity, sentence_case
+from ..model.compared import Compared, GateResult
+from .numbers import count, counted, quantity, sentence_case
 from .reading import Reading
-
-_SETTINGS = {
-    "min": ("at least", ""),
-    "max": ("at most", ""),
-    "max_drop": ("a drop of at most", "no less than before"),
-    "max_increase": ("an increase of at most", "no more than before"),
-}
-"""The words for the limit of a gate, and those for a limit of 0 that is relative."""
 
 
 def name_of(reading: Reading, metric: str) -> str:
@@ -32,24 +21,14 @@ def name_of(reading: Reading, metric: str) -> str:
 def failed_sentence(reading: Reading) -> tuple[str, str]:
     """How many gates did not pass; the first of them, and what its strategy saves in return."""
     first = reading.failed_gates[0]
-    words = gate_in_words(reading, first)
     head = not_passed(reading.failed_gates, len(reading.judged_gates))
-    move, saved = reading.move(first.strategy, reading.price_metric), ""
+    words, saved = f"{sentence_case(gate_in_words(reading, first))}.", ""
+    move = reading.move(first.strategy, reading.price_metric)
     if move is not None and move.better and first.rule.metric != move.metric:
-        saved = f" In return, {cost_in_words(reading, move)}."
-    return head, f"{words if first.strategy else sentence_case(words)}.{saved}"
-
-
-def cost_in_words(reading: Reading, move: Move) -> str:
-    """The cost of a run now, in the baseline and today."""
-    metric, unit = move.metric, reading.label(move.metric).removeprefix("price ")  # "with cache"
-    values = move.after, move.before
-    now, was = (reading.stated(value, metric, reading.shared_runs) for value in values)
-    is_same = not reading.compared.new_runs  # else the baseline has not all of today's runs
-    today = reading.stated(reading.value(TODAY, metric), metric) if is_same else ""
-    moved = f" ({difference(move.before, move.after, reading.unit(metric))})"
-    rest = f" and today{moved}" if today == was else f"{moved}{today and f', and {today} today'}"
-    return f"a run costs {now} {unit} instead of {was} in the baseline{rest}"
+        values = (move.before, move.after)
+        was, now = (reading.stated(value, move.metric, reading.shared_runs) for value in values)
+        saved = f" In return, the {reading.label(move.metric)} fell from {was} to {now} a run."
+    return head, words + saved
 
 
 def not_passed(gates: Sequence[GateResult], many: int) -> str:
@@ -88,7 +67,7 @@ def not_accepted(compared: Compared) -> str:
 
 
 def gate_in_words(reading: Reading, gate: GateResult) -> str:
-    """The outcome of a gate as a clause: its values, their basis, the condition, the worst run."""
+    """The outcome of a gate as a clause: its values, their basis, the limit, the worst run."""
     metric = gate.rule.metric
     if not metric:
         return gate.reason
@@ -100,10 +79,12 @@ def gate_in_words(reading: Reading, gate: GateResult) -> str:
     before, now = (quantity(value, reading.unit(metric)) for value in (gate.before, gate.value))
     moved = f": {now}"
     if gate.before is not None and gate.before != gate.value:
-        moved = f" {'rose' if gate.value > gate.before else 'fell'} from {before} in the baseline to {now}"
-    basis = f" ({re.sub(r'tasks$', reading.sample, gate.basis)})" if gate.basis else ""
-    rest = (f"{about}{moved}{basis}", f"the gate allows {condition(reading, gate)}")
-    return "; ".join(filter(None, (*rest, worst_run(reading, gate), gate.reason)))
+        verb = "rose" if gate.value > gate.before else "fell"
+        moved = f" {verb} from {before} in the baseline to {now}"
+    limit = limit_of_gate(reading, gate)
+    rest = [limit and f"the gate allows {limit}", worst_run(reading, gate), gate.reason]
+    basis = gate.basis and f" ({gate.basis})"
+    return "; ".join([f"{about}{moved}{basis}", *filter(None, rest)])
 
 
 def of_baseline(reading: Reading, gate: GateResult) -> bool:
@@ -113,37 +94,21 @@ def of_baseline(reading: Reading, gate: GateResult) -> bool:
 
 def worst_run(reading: Reading, gate: GateResult) -> str:
     """The run that did most to fail a gate, with its value, and how many are worse than in the
-    baseline; "" for none. For a gate on a change that is the run that changed most."""
-    if not gate.run:
+    baseline; "" for none."""
+    run = next((run for run in reading.runs if run.id == gate.run), None)
+    if run is None:
         return ""
-    unit, move = reading.unit(gate.rule.metric), reading.move(gate.strategy, gate.rule.metric)
+    move = reading.move(gate.strategy, gate.rule.metric)
     shared = counted(reading.shared_runs, "run")
     worse = f"worse in {count(move.regressed_runs)} of {shared}; " if move else ""
-    kind, is_change = "change", {*REGRESSION} & gate.rule.settings.keys()
-    values = {
-        it.run: f"{quantity(it.before, unit)} → {quantity(it.after, unit)}"
-        for it in (move.runs if move and is_change else ())
-    }
-    if gate.run not in values:
-        kind = "run"
-        found = ((it, reading.at(it, gate.strategy, gate.rule.metric)) for it in reading.runs)
-        values = {run.id: quantity(it, unit) for run, it in found if it is not None}
-    there = values.get(gate.run, "")
-    equal = sum(it == there for it in values.values()) - 1
-    name = reading.name(gate.run) + (f" and {counted(equal, 'other')}" if equal > 0 else "")
-    return f"{worse}worst {kind}: {name}{there and f' ({there})'}"
+    value = reading.at(run, gate.strategy, gate.rule.metric)
+    there = "" if value is None else f" ({quantity(value, reading.unit(gate.rule.metric))})"
+    return f"{worse}worst: {reading.name(run.id)}{there}"
 
 
-def condition(reading: Reading, gate: GateResult) -> str:
-    """The condition of a gate in words; "" for the baseline's, which has none."""
-    unit = reading.unit(gate.rule.metric)
-    for name, value in gate.rule.settings.items():
-        words, unchanged = _SETTINGS[name]
-        if unchanged and value == 0:
-            return unchanged
-        if isinstance(value, str):
-            return f"{words} {value}"
-        if unchanged and unit == "share":
-            return f"{words} {difference(0.0, float(value), unit).lstrip('+')}"
-        return f"{words} {quantity(float(value), unit)}"
-    return ""
+def limit_of_gate(reading: Reading, gate: GateResult) -> str:
+    """The last value that a gate allows in words: "at most 5%"; "" where it is not known."""
+    if gate.limit is None:
+        return ""
+    most = "least" if {"min", "max_drop"} & gate.rule.settings.keys() else "most"
+    return f"at {most} {quantity(gate.limit, reading.unit(gate.rule.metric))}"

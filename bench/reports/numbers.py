@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 
-from ..comparison.wording import change as change
+from ..comparison.certainty import cannot_rule_out
+from ..comparison.wording import change as change, sample
+from ..model.advice import Advice
 from ..text.wording import (
     MINUS as MINUS,
     count as count,
@@ -12,6 +14,7 @@ from ..text.wording import (
     dollars as dollars,
     listed as listed,
     percent as percent,
+    sentence_case as sentence_case,
     shortened as shortened,
 )
 
@@ -44,21 +47,18 @@ def difference(before: float | None, after: float | None, unit: str) -> str:
     return sign + quantity(abs(after - before), unit)
 
 
-def unseen(size: str, share: float | None) -> str:
-    """A clause that says which losses a number of tasks is too small to show; "" for no share.
+def unseen(advice: Advice) -> str:
+    """A clause that says which losses the tasks of an advice are too few to show; "" without tasks.
 
-    >>> unseen("12 tasks", 0.221), unseen("1 task", 0.95), unseen("3 tasks", 0.632)
-    ('a problem in fewer than 1 of 4 tasks may not show in 12 tasks', '1 task says nothing about others', '3 tasks say little about others')
+    >>> few = [Advice(advised=None, sentence="", basis="tokens", tasks=tasks, runs=12) for tasks in (12, 3)]
+    >>> [unseen(advice) for advice in few]
+    ['a problem in fewer than 1 of 4 runs may not show in 12 runs', '3 tasks say little about others']
     """
+    size, share = sample(advice), cannot_rule_out(advice.tasks)
     if not share:
         return ""
     number, _, unit = size.partition(" ")
     one_in = math.floor(1 / share)  # down: 12 tasks miss a problem in 1 of 5 too often
     if one_in > 1:
         return f"a problem in fewer than 1 of {count(one_in)} {unit} may not show in {size}"
-    return f"{size} {'says nothing' if number == '1' else 'say little'} about others"
-
-
-def sentence_case(text: str) -> str:
-    """A text that begins with a capital letter."""
-    return text[:1].upper() + text[1:]
+    return f"{size} {'says' if number == '1' else 'say'} little about others"

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..comparison.prices import METRICS
+from ..comparison.sentence import figures_of
 from ..comparison.totals import Runs, value_of
 from ..comparison.wording import Pricing, pricing_of, sample
-from ..model.advice import REFUSED, TODAY, Advice, Price, Ranked
+from ..model.advice import REFUSED, TODAY, Advice, Price, Ranked, RuleResult
 from ..model.compared import Compared, GateResult, Move
 from ..model.metric import MetricInfo
 from ..model.scores import MeasuredRun, Rule
@@ -21,8 +22,6 @@ _INACTIVE = 3  # of more strategies that changed nothing a line names them
 _NO_NAME = "asks "  # a task without a name is the digest of its question
 _LONGEST = 40  # letters of a task
 _BEFORE_PART = re.compile(r"/?(?=#|__)")
-VERDICT = re.compile(r"(Ship .+?|Keep what runs today[^.:]*|Do not merge)[.:](?=\s|$)", re.DOTALL)
-"""Matches the verdict in the sentence of an advice."""
 
 IN_TOKENS = "Tokens are compared, not prices, where runs name no model with a known price: `--model` sets one."
 """The reason to count tokens and not money."""
@@ -108,6 +107,18 @@ class Reading:
     def interval(self, price: Price) -> str:
         """The ends of the 95% interval of a price's change; "" without one."""
         return " to ".join(map(change, price.interval or ()))
+
+    @cached_property
+    def figures(self) -> list[tuple[Ranked, RuleResult]]:
+        """The strategies with the figure of a store, evaluator or router that answers the question;
+        none if that is about savings."""
+        answers = self.compared.answers
+        return [] if answers == "savings" else figures_of(self.advice, answers)
+
+    @cached_property
+    def is_shaped(self) -> bool:
+        """True if the question is about prompts, or some strategy changes what they cost or miss."""
+        return self.compared.answers == "savings" or any(map(self.shapes_prompts, self.ranked))
 
     def shapes_prompts(self, item: Ranked) -> bool:
         """True if a strategy's prompts cost or miss something else than today's."""

@@ -83,6 +83,11 @@ def shortened(text: str, most: int = 70) -> str:
     return f"{first.rpartition(' ')[0] or first} … {last.partition(' ')[2] or last}"
 
 
+def sentence_case(text: str) -> str:
+    """A text that begins with a capital letter."""
+    return text[:1].upper() + text[1:]
+
+
 def beginning(text: str, most: int = 200) -> str:
     """The first characters of a text; of a long one to the end of a word, with a sign that it goes
     on.

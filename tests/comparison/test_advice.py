@@ -82,16 +82,13 @@ def test_a_loss_that_more_runs_could_decide_otherwise_is_only_possible() -> None
     assert (ranked(open_, "mine").verdict, ranked(certain, "mine").verdict) == ("may lose too much", "loses too much")
     assert ranked(open_, "mine").reason == "87.2% of old facts are kept, below 90%; more runs could decide"
     assert open_.sentence.startswith("Keep what runs today for now: `mine` ")
-    assert (
-        "but may lose too much: 87.2% of old facts are kept, below 90% (mean over 8 runs, 80 facts); more"
-        in open_.sentence
-    )
+    assert "but may lose too much: 87.2% of old facts are kept, below 90%; more" in open_.sentence
     assert certain.sentence.startswith("Keep what runs today: `mine` ")
 
 
 def test_a_refusal_on_few_tasks_says_that_they_are_too_few() -> None:
     few = advice_for(runs_with_prices(TODAY[:4], mine=cheaper(missed=0.2)[:4]))
-    counted = "20% of turns miss something, above 5% (8 of 40 turns; on 4 runs); 4 runs are too few to be sure of that."
+    counted = "20% of turns miss something, above 5%; 4 runs are too few to be sure of that."
     assert counted in few.sentence
     assert "too few" not in advice_for(runs_with_prices(TODAY, mine=cheaper(missed=0.2))).sentence
 
@@ -100,7 +97,7 @@ def test_old_facts_on_few_tasks_are_said_to_be_uncertain() -> None:
     none = {"numbers": {"needed.recall.far": Number(None, 0.0, "nothing to measure")}}
     mine = [{**each, "missed": 0.01, **({"far": 0.95} if at < 3 else none)} for at, each in enumerate(cheaper())]
     advice = advice_for(runs_with_prices(TODAY, mine=mine))
-    few = "only 3 of the 8 runs have any, too few to tell if others stay above 90%"
+    few = "only 3 of the 8 runs have any"
     assert (advice.advised, ranked(advice, "mine").reason) == ("mine", f"old facts: {few}")
     assert f"95% of old facts are kept (mean over 3 runs, 30 facts; limit 90%; {few})" in advice.sentence
 
@@ -117,7 +114,7 @@ def test_a_saving_only_without_a_cache_says_so() -> None:
     conditions = [ranked(advice, name).condition for name in ("mine", "csv", "recorded")]
     assert conditions == ["where prompts are not cached", "", ""]
     assert advice.sentence.startswith("Ship `mine` where prompts are not cached: ")
-    assert "; still certain after allowing for 2 tries." in advice.sentence
+    assert "It certainly saves tokens on 8 runs, also after 2 tries: 95% interval " in advice.sentence
     assert advice.sentence.endswith(
         " With a cache: ship `csv`, since `mine` may cost more; to price that, add `--model`."
     )
@@ -224,7 +221,8 @@ def test_with_an_assumed_cache_a_saving_must_hold_with_and_without_it(
         mine = score("mine", cost * 0.8, uncached=cost * uncached)
         runs.append(run(f"r{at}", [score("recorded", cost), mine], shares=shares))
     advice = advice_for(runs)
-    assert (ranked(advice, "mine").verdict, "since `mine` costs 10% more there." in advice.sentence) == (
+    words = "since `mine` costs 10% more there." if verdict == "ship" else "without a cache, where it costs 10% more."
+    assert (ranked(advice, "mine").verdict, words in advice.sentence) == (
         verdict,
         disagree,
     )
@@ -239,7 +237,7 @@ def test_a_valid_strategy_is_advised_without_a_saving_if_the_one_in_use_is_inval
     assert (advice.advised, ranked(advice, "recorded").verdict) == ("mine", "invalid")
     assert advice.sentence.endswith(" What runs today is not valid.")  # and not "It certainly saves something"
     advice = advice_for(runs, specs={"mine": "mine=store=full"})
-    assert (advice.advised, advice.sentence) == ("mine", "Ship `mine`: what runs today is not valid.")
+    assert (advice.advised, advice.sentence[-29:]) == ("mine", "What runs today is not valid.")
 
 
 def test_without_prices_strategies_are_compared_by_tokens() -> None:
@@ -279,7 +277,7 @@ def test_a_portfolio_states_the_price_of_tasks_that_did_not_choose() -> None:
     assert chosen.ratio < stated.ratio
     steady, far = [cost * 0.9 for cost in TODAY], [cost * (0.8 if at else 3.5) for at, cost in enumerate(TODAY)]
     advice = advice_for(runs_with_prices(TODAY, steady=steady, far=far), portfolio=True)
-    assert "`steady`: a run costs 10% less" in advice.sentence  # and not what another one would cost
+    assert "`steady`: it costs 10% less" in advice.sentence  # and not what another one would cost
 
 
 def test_of_many_the_luckiest_gives_way_to_one_that_loses_less_at_its_honest_price() -> None:
@@ -321,10 +319,10 @@ def test_stores_evaluators_and_routers_are_answered_in_their_own_terms() -> None
         other = slot.replace("truncate:limit=10", "full").replace("step_v1", "step_v2").replace("executor", "planner")
         advice = answered({"cut": f"cut={slot}", "whole": f"whole={other}"}, bad)
         assert (advice.basis, advice.advised) == ("quality", "whole")
-        assert " instead of $1.00 a run); nothing that a turn used would be missing; it " in advice.sentence
+        assert " instead of $1.00 a run). Nothing that a turn used" in advice.sentence
         as_today = answered({"cut": f"cut={slot}", "whole": f"whole={other}"}, bad, usd=1.0)
         assert (as_today.advised, ranked(as_today, "whole").verdict) == (None, "no gain")
-        assert ", which is no better than today" in as_today.sentence
+        assert ", but is no better than today." in as_today.sentence
         assert (ranked(advice, "cut").verdict, first_refused(ranked(advice, "cut"))) == ("loses too much", rule)
     csv = "cut=summarizer=csv_table+store=truncate:limit=10"
     assert first_refused(ranked(answered({"cut": csv, "whole": STORES["whole"]}, loss_numbers(0.4)), "cut")) == "stored"
@@ -339,9 +337,9 @@ def test_stores_evaluators_and_routers_are_answered_in_their_own_terms() -> None
     [
         (0.5, [0.8, 0.9, 0.7, 0.8, 0.9, 0.7], "ship", "Ship `mine`: it takes the expected route in 80% of the "
          "decisions (96 of 120 decisions; 95% interval 70.6% to 89.4%; today 50%). It is certainly better than what runs today on 6 runs."),
-        (0.5, [0.8, 0.9, 0.7, 0.8, 0.9], "not certain", "5 runs are too few, at least 6 are needed."),
+        (0.5, [0.8, 0.9, 0.7, 0.8, 0.9], "not certain", "but at least 6 runs are needed."),
         (0.5, [0.1, 0.9, 0.2, 0.9, 0.6, 0.9], "not certain", "but may be no better than today"),
-        (None, [0.8] * 6, "not certain", "record that to compare. `mine` takes the expected route in 80% of the decisions (96 of 120 decisions)."),
+        (None, [0.8] * 6, "not certain", "takes the expected route in 80% of the decisions (96 of 120 decisions), but today's is not recorded (add it as a strategy)."),
     ],
 )  # fmt: skip
 def test_a_route_must_be_better_than_todays_by_more_than_chance(

@@ -20,10 +20,10 @@ from reports_gold import GOLD, current
 from bench.model.audit import SessionAudit
 from bench.model.compared import Compared, Skipped
 from bench.model.errors import BenchError
-from bench.reports import FORMATS, PANELS, first_line, format_of, rendered, report, reports
+from bench.reports import FORMATS, PANELS, first_line, format_of, rendered, report
 from bench.reports.audit import audit_rendered, audit_report
 from bench.reports.audit.losses import UNSEEN
-from bench.reports.blocks import Section, Span, Table, plain
+from bench.reports.blocks import Section, Table, plain
 from bench.reports.charts import Point
 from bench.reports.naming import FIELDS, names
 from bench.reports.numbers import dollars
@@ -187,45 +187,6 @@ def test_a_number_has_one_value_on_every_screen() -> None:
 def test_prices_below_ten_cents_are_given_for_a_thousand_runs() -> None:
     runs = [Reading(comparison(3, 6, usd=usd)).pricing.runs for usd in (0.0645, 0.0999, 0.1, 2.0)]
     assert runs == [1000, 1000, 1, 1]
-
-
-def test_the_headline_says_where_alone_a_strategy_saves() -> None:
-    plain_one = comparison(4, 8, seed=1)
-    items = [
-        msgspec.structs.replace(item, condition="where prompts are not cached" if item.verdict == "ship" else "")
-        for item in plain_one.advice.ranked
-    ]
-    only = msgspec.structs.replace(plain_one, advice=msgspec.structs.replace(plain_one.advice, ranked=tuple(items)))
-    both, alone = (reports(several)[0].verdict for several in ([plain_one, only], [only, only]))
-    words = "where prompts are not cached `csv` in {0}; with a cache what runs today in {0}."
-    assert both.startswith(f"Ship in 2 of 2 questions, each on its own: `csv` in 1; {words.format(1)}")
-    assert alone.startswith(f"Ship in 2 of 2 questions, each on its own: {words.format(2)}")
-
-
-def test_a_question_with_a_better_strategy_elsewhere_says_what_to_do_with_a_cache() -> None:
-    def changed(title: str, condition: str, missed: float, ratio: float) -> Compared:
-        one = comparison(4, 8, seed=1)
-        items = tuple(
-            msgspec.structs.replace(
-                item, condition=condition, missed_turns=missed, cached=msgspec.structs.replace(item.cached, ratio=ratio)
-            )
-            if item.cached and item.strategy == one.advice.advised
-            else item
-            for item in one.advice.ranked
-        )
-        return msgspec.structs.replace(one, title=title, advice=msgspec.structs.replace(one.advice, ranked=items))
-
-    first, *rows = reports(
-        [changed("Worse?", "", 0.02, 0.9), changed("Best?", "where prompts are not cached", 0.01, 0.5)]
-    )
-    assert rows[0].short.startswith("Ship `csv` with a cache: ")
-    assert rows[1].short.endswith("; with a cache: ship `csv` (see “Worse?”)")
-    assert first.about.startswith("8 different runs")  # and not 16
-    assert "where prompts are not cached `csv` in 2; with a cache `csv` in 2." in first.verdict
-    table = next(block for block in first.sections[0].blocks if isinstance(block, Table))
-    figure = next(row[1] for row in table.rows if isinstance(row, tuple) and "Worse?" in plain(row[0].text))
-    assert figure.note.startswith("with `csv`: ")
-    assert [span.tone for span in figure.text if isinstance(span, Span)] == ["good"]
 
 
 def test_marks_that_overlap_have_one_label_on_their_side_of_the_line_of_today() -> None:

@@ -6,8 +6,7 @@ import json
 import shlex
 from collections.abc import Iterator, Sequence
 
-from ...comparison.gate_rules import LIMITS
-from ...comparison.gates import to_pass
+from ...comparison.gate_rules import LIMITS, is_beyond_limit
 from ...comparison.wording import bases
 from ...model.compared import GateResult
 from ..blocks import (
@@ -26,8 +25,8 @@ from ..blocks import (
     table,
 )
 from ..gates import (
-    condition,
     failed_sentence,
+    limit_of_gate,
     name_of,
     not_accepted,
     of_baseline,
@@ -107,18 +106,15 @@ def _gate_table(reading: Reading, name: str, gates: Sequence[GateResult]) -> Tab
 
 
 def _measured_on(reading: Reading) -> str:
-    """A sentence on the runs behind the gates, whether the baseline has them too, and what they
+    """Sentences on the runs behind the gates, whether the baseline has them too, and what they
     cannot show."""
-    size, new = f"Measured on {reading.size}", reading.compared.new_runs
-    rest = f" {REPLAY_LIMIT}"
-    if any(gate.rule.metric.startswith("needed.") for gate in reading.failed_gates):
-        rest = f" {MISSED_TURN}.{rest}"
-    rare = unseen(reading.sample, reading.advice.cannot_rule_out) or "other tasks may differ"
-    if not reading.compared.against:
-        return f"{size}; {rare}.{rest}"
-    rest += " The baseline has the strategies before this change; today is what runs without any."
+    new = reading.compared.new_runs
     lacks = f", without the {counted(new, 'run')} that the baseline lacks" if new else ""
-    return f"{size}: differences are exact for these recordings{lacks}; {rare}.{rest}"
+    exact = f": differences are exact for these recordings{lacks}" if reading.against else ""
+    notes = [f"Measured on {reading.size}{exact}; {unseen(reading.advice) or 'others may differ'}."]
+    if any(gate.rule.metric.startswith("needed.") for gate in reading.failed_gates):
+        notes.append(f"{MISSED_TURN}.")
+    return " ".join([*notes, REPLAY_LIMIT])
 
 
 def _gate_row(reading: Reading, gate: GateResult) -> Cells:
@@ -126,9 +122,7 @@ def _gate_row(reading: Reading, gate: GateResult) -> Cells:
     metric, unit = gate.rule.metric, reading.unit(gate.rule.metric)
     bad = gate in reading.failed_gates
     moved = "" if gate.before == gate.value else difference(gate.before, gate.value, unit)
-    asked, limit = condition(reading, gate), quantity(gate.limit, unit)
     notes = [f"{key} = {json.dumps(value)}" for key, value in gate.rule.settings.items()]
-    notes += [f"limit {limit}"] if gate.limit is not None and limit not in asked else []
     notes += ["gate of the baseline"] if of_baseline(reading, gate) else []
     notes += [worst_run(reading, gate)] if bad else []
     notes += [gate.reason.partition(" — ")[0]]
@@ -138,7 +132,7 @@ def _gate_row(reading: Reading, gate: GateResult) -> Cells:
         gate.strategy or "–",
         before,
         Cell(now, moved, "bad" if bad else ""),
-        Cell(asked, "; ".join(filter(None, notes))),
+        Cell(limit_of_gate(reading, gate), "; ".join(filter(None, notes))),
     )
 
 
@@ -180,22 +174,34 @@ def _tone(better: bool | None) -> Tone:
 
 def _next(reading: Reading) -> Iterator[Block]:
     """The ways to go on, pass the gates or accept the loss: a line for each."""
-    back = to_pass(reading.compared)
-    if not back:
+    compared, failed = reading.compared, reading.failed_gates
+    names = dict.fromkeys(f"`{gate.strategy}`" for gate in failed if gate.strategy)
+    ways = [f"change {listed([*names])} until every gate passes"] if names else []
+    if compared.against and not any(map(_failed_before, failed)):
+        ways.append("go back to what the baseline has")
+    if not ways:
         return  # what is wrong says what to do: without a baseline nothing is lost
     advised = reading.advice.advised
-    is_fine = advised and advised not in {gate.strategy for gate in reading.failed_gates}
+    is_fine = advised and advised not in {gate.strategy for gate in failed}
     other = f" Or ship `{advised}`, which passes every gate." if is_fine else ""
-    yield Prose((Span("To pass, ", strong=True), f"{back}.{other}"), "next")
-    stem, own, _ = reading.compared.against.rpartition(".baseline.json")
+    yield Prose((Span("To pass, ", strong=True), f"{' or '.join(ways)}.{other}"), "next")
+    stem, own, _ = compared.against.rpartition(".baseline.json")
     file = shlex.quote(f"{stem}.toml")
-    beyond = (gate.rule for gate in reading.failed_gates if gate.value is not None)
-    failed = (rule for rule in beyond if {*LIMITS} & rule.settings.keys())
-    limits = listed([f"`{name}`" for name in dict.fromkeys(rule.metric for rule in failed)])
+    beyond = (gate.rule for gate in failed if gate.value is not None)
+    rules = (rule for rule in beyond if {*LIMITS} & rule.settings.keys())
+    limits = listed([f"`{name}`" for name in dict.fromkeys(rule.metric for rule in rules)])
     where = f"`{file}`" if own else "the scenario"
     steps = [f"change the limit of {limits} in {where}"] if limits else []
-    store = f"store the new values: `bench run {file} --update-baseline`"
-    if reading.compared.against:
-        steps.append(store if own else "merge: the next comparison is with the values of now.")
+    if own:
+        steps.append(f"store the new values: `bench run {file} --update-baseline`")
+    elif compared.against:
+        steps.append("merge: the next comparison is with the values of now.")
     if steps:
         yield Prose((Span("To accept the loss, ", strong=True), ", then ".join(steps)), "next")
+
+
+def _failed_before(gate: GateResult) -> bool:
+    """True if the value in the baseline is beyond the limit, too."""
+    if gate.before is None or gate.limit is None:
+        return False
+    return is_beyond_limit(gate.before, gate.limit, gate.rule.settings)
