@@ -110,10 +110,14 @@ def rule_failed(result: RuleResult) -> str:
     value = percent(result.value)
     if value == limit:  # as far as it was rounded
         value = f"{result.value:.3%}"
-    beyond = "above" if result.value > (result.limit or 0) else "below"
-    todays = "today's " if asked.slot else ""
-    against = f"{'certainly ' if is_sure(result) else ''}{beyond} {todays}{limit}"
-    return f"{_figure(result)[0].format(value)}, {against}"
+    return f"{_figure(result)[0].format(value)}, {_beyond(result)}"
+
+
+def _beyond(result: RuleResult) -> str:
+    """The limit that a share is beyond in words: "certainly below today's 100%"."""
+    beyond = "above" if (result.value or 0) > (result.limit or 0) else "below"
+    todays = "today's " if asked_by(result).slot else ""
+    return f"{'certainly ' if is_sure(result) else ''}{beyond} {todays}{percent(result.limit)}"
 
 
 def _example(result: RuleResult) -> str:
@@ -191,15 +195,15 @@ def handles_in_words(item: Ranked) -> str:
 # ---------------------------------------------------------------- one strategy
 
 
-def refused_by(item: Ranked, advice: Advice, *rules: RuleResult) -> str:
-    """Why some rules refuse a strategy, and if more runs could decide otherwise."""
-    words = [rule_failed(rule) for rule in rules]
+def refused_by(item: Ranked, advice: Advice, rule: RuleResult) -> str:
+    """Why a rule refuses a strategy, and if more runs could decide otherwise."""
+    words = rule_failed(rule)
     if item.verdict == MAY_LOSE:
-        words.append("more runs could decide")
-    elif advice.tasks < FEWEST and all(is_sure(rule) is None for rule in rules):
-        verb = "is" if advice.tasks == 1 else "are"
-        words.append(f"{sample(advice)} {verb} too few to be sure of that")
-    return "; ".join(words)
+        return f"{words}; more runs could decide"
+    if advice.tasks >= FEWEST or is_sure(rule) is not None:
+        return words
+    verb = "is" if advice.tasks == 1 else "are"
+    return f"{words}; {sample(advice)} {verb} too few to be sure of that"
 
 
 def others(advice: Advice) -> str:
@@ -216,7 +220,8 @@ def reason_of(item: Ranked, advice: Advice) -> str:
     if failed and failed[0].rule == "ran" and failed[0].findings:
         return rule_failed(failed[0])  # the others are of the runs that did not fail
     if refusals := [rule for rule in failed if rule.rule not in GAINS]:
-        return refused_by(item, advice, *refusals)
+        losses = {it.rule: f"{_LOSSES[it.rule]} {_beyond(it)}" for it in refusals if _is_loss(it)}
+        return "; ".join(losses.get(it.rule) or rule_failed(it) for it in refusals)
     if failed:
         return _no_gain(item, failed[0], advice)
     if item.marks:
@@ -224,9 +229,14 @@ def reason_of(item: Ranked, advice: Advice) -> str:
         return f"some texts could not be checked, so what they lose is unknown{words}"
     if item.verdict != "ship":
         return ""
-    doubtful = [it for it in item.rules if it.rule in _LOSSES and is_doubtful(it)]
+    doubtful = [it for it in item.rules if _is_loss(it) and is_doubtful(it)]
     doubts = [f"{_LOSSES[it.rule]}: {doubt_in_words(it, advice)}" for it in doubtful]
     return "; ".join(filter(None, [_beside(item, advice), *doubts]))
+
+
+def _is_loss(result: RuleResult) -> bool:
+    """True for a share whose value stands beside the reason, in a column of its own."""
+    return result.rule in _LOSSES and result.value is not None
 
 
 def _no_gain(item: Ranked, last: RuleResult, advice: Advice) -> str:

@@ -77,17 +77,13 @@ class Histogram:
 
 @dataclass(frozen=True)
 class Point:
-    """A mark of a plot: its place in percent, and a text to show on demand.
-
-    In a large plot it has a `name`, perhaps with its `verdict` in a word or two.
-    """
+    """A mark of a plot: its place in percent, a text to show on demand, and its `name`."""
 
     x: float
     y: float
     mark: Mark
     title: str
     name: str = ""
-    verdict: str = ""
 
 
 @dataclass(frozen=True)

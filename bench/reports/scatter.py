@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from ..model.advice import REFUSED, TODAY, Ranked
+from ..model.advice import TODAY
 from .blocks import Drawing
 from .charts import Axis, Plot, Point, spaced, stretched
 from .naming import FIELDS, ON_PHONES, names
@@ -16,7 +16,7 @@ _TICKS = [digit * 10.0**power for power in range(2, -4, -1) for digit in (5, 2, 
 
 MISSED_TURNS = "turns that would have missed something"
 """The name of the measure on the vertical axis."""
-_COLOURS = "Green is acceptable, grey not certain or no gain, the square today, a ring refused."
+_COLOURS = "Green may ship, grey is not certain or no gain, a ring is refused."
 
 
 def scatter(reading: Reading) -> Drawing | None:
@@ -42,8 +42,8 @@ def scatter(reading: Reading) -> Drawing | None:
     plot = _plot(reading, points, across, down, limit)
     inactive = sum("inactive" in item.marks for item in reading.ranked)
     rest = f" Not drawn: {count(inactive)} that changed nothing." if inactive else ""
-    measure, left = ("Tokens", "fewer") if reading.counts_tokens else ("Price", "cheaper")
-    note = f"Further left is {left}, lower is safer. {_COLOURS} Small differences are enlarged; where a name has no room, the table has it.{rest}"
+    measure = "Tokens" if reading.counts_tokens else "Price"
+    note = f"{_COLOURS} Small differences are enlarged; where a name has no room, the table has it.{rest}"
     return Drawing(plot, f"{measure} against missed turns", note)
 
 
@@ -51,19 +51,8 @@ def _point(reading: Reading, name: str, x: float, y: float) -> Point:
     """The mark of a strategy."""
     item, title = reading.by_name[name], reading.title(name)
     price, missed = reading.pricing.money(reading.price(item)), percent(item.missed_turns)
-    ship = "ship if not cached" if item.condition else "ship"
-    verdict = ship if name == reading.advice.advised else _other_refusal(item)
-    return Point(x, y, reading.mark(name), f"{title}: {price}, {missed} missed", title, verdict)
-
-
-def _other_refusal(item: Ranked) -> str:
-    """Why a strategy is refused though its mark lies below the limit; "" for one above it."""
-    failed = [rule.rule for rule in item.rules if not rule.passed]
-    if "needed" in failed or item.verdict not in REFUSED:
-        return ""
-    if item.failed and item.failed.rule == "ran" and item.failed.metric:
-        return "gate failed"
-    return "old facts" if failed[:1] == ["far"] else item.verdict
+    label = f"{title}: ship" if name == reading.advice.advised else title
+    return Point(x, y, reading.mark(name), f"{title}: {price}, {missed} missed", label)
 
 
 def _plot(
