@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 NOTHING = Number(None, 0.0)
 """The number if there was nothing to measure."""
 
+_OF_BOUNDS = {"cost", "needed"}
+"""The families that are measured of a replay that reads the future."""
 
 LABELS = {
     "cost.usd": "price with cache",
@@ -157,8 +159,14 @@ def metric_infos() -> dict[str, MetricInfo]:
 
 
 def numbers_of(evidence: CheckedReplay) -> dict[str, Number]:
-    """All numbers of one replay, by metric."""
-    return {name: item.number(evidence) for name, item in metrics().items()}
+    """All numbers of one replay, by metric; only costs and needs of one that reads the future,
+    which nobody can use: it is a bound.
+    """
+    measured = _OF_BOUNDS if evidence.replay.reads_future else {*map(_family, metrics())}
+    return {
+        name: item.number(evidence) if _family(name) in measured else NOTHING
+        for name, item in metrics().items()
+    }
 
 
 def share(part: float, total: float) -> Number:

@@ -1,5 +1,5 @@
 """Texts of a strategy that are not faithful to the recording, which decide if it may be used at
-all. Not measured for a strategy that reads the future.
+all.
 """
 
 from __future__ import annotations
@@ -56,5 +56,4 @@ def hidden_errors(evidence: CheckedReplay) -> Number:
 
 
 def _hits(evidence: CheckedReplay, rule: Rule) -> Number:
-    is_measured = evidence.walked.calls and not evidence.replay.reads_future
-    return Number(float(evidence.checks[rule].hits)) if is_measured else NOTHING
+    return Number(float(evidence.checks[rule].hits)) if evidence.walked.calls else NOTHING
