@@ -32,8 +32,6 @@ from .step_texts import call_text, step_texts
 from .turn_facts import TurnFacts
 
 _Value = TypeVar("_Value")
-_SHORT_CHARS = 400_000
-"""The results of most recordings together: searched once, whether a strategy alters one or not."""
 
 
 class Once(Protocol):
@@ -206,9 +204,7 @@ class TraceContents:
 
     @cached_property
     def turn_search(self) -> FactsHeld:
-        """The search of a text for the facts of its turns; where results are short, for theirs too."""
-        if sum(len(result.text) for result in self.results.values()) <= _SHORT_CHARS:
-            return self.search
+        """The search of a text for the facts of its turns."""
         return FactsHeld(self._facts_of_turns, self.texts)
 
     @cached_property
