@@ -121,7 +121,7 @@ def advice(chosen: Any, totals: Any, runs: int, tasks: int, unit: str, usd: floa
             strategy="recorded",
             verdict="keep",
             cached=Price(unit=unit, per_run=per_run),
-            uncached=Price(unit=unit, per_run=per_run * 1.68),
+            uncached=Price(unit=unit, per_run=per_run * 1.68) if unit == "usd" else None,
             missed_turns=0.0,
             far_recall=1.0,
         )
@@ -150,7 +150,7 @@ def advice(chosen: Any, totals: Any, runs: int, tasks: int, unit: str, usd: floa
                 strategy=name,
                 verdict=verdict,
                 cached=cached,
-                uncached=uncached,
+                uncached=uncached if unit == "usd" else None,
                 missed_turns=missed,
                 far_recall=far,
                 rules=rules,

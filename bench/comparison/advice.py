@@ -177,7 +177,7 @@ def _ranked_strategy(
         marks=tuple(marks),
         unchecked_text=words or "",
         cached=prices.get("cached") or prices.get("tokens"),
-        uncached=prices.get("uncached") or prices.get("tokens"),
+        uncached=prices.get("uncached"),
         missed_turns=missed,
         far_recall=old,
         handle_turns=runs.counts(name, "needed.handle_turns")[0],

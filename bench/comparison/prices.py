@@ -87,8 +87,7 @@ def with_leave_one_out_price(
         if ratio is not None and price is not None and price.ratio and base is not None:
             ratio = honest_ratio(price, ratio)
             stated = replace(price, ratio=ratio, per_run=base.per_run * ratio)
-            fields = ("cached", "uncached") if economy == "tokens" else (economy,)
-            prices |= dict.fromkeys(fields, stated)
+            prices["uncached" if economy == "uncached" else "cached"] = stated
     return tuple(replace(item, **prices) if item.strategy == advised else item for item in ranked)
 
 

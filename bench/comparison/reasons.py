@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from ..model.advice import MAY_LOSE, Advice, Ranked, RuleResult
+from ..model.advice import Advice, Ranked, RuleResult
 from ..model.scores import Rule
 from ..text.wording import count, counted, percent, quoted
 from .certainty import EQUAL, FEWEST
@@ -195,15 +195,12 @@ def handles_in_words(item: Ranked) -> str:
 # ---------------------------------------------------------------- one strategy
 
 
-def refused_by(item: Ranked, advice: Advice, rule: RuleResult) -> str:
-    """Why a rule refuses a strategy, and if more runs could decide otherwise."""
-    words = rule_failed(rule)
-    if item.verdict == MAY_LOSE:
-        return f"{words}; more runs could decide"
-    if advice.tasks >= FEWEST or is_sure(rule) is not None:
-        return words
-    verb = "is" if advice.tasks == 1 else "are"
-    return f"{words}; {sample(advice)} {verb} too few to be sure of that"
+def refusal_in_words(item: Ranked, rule: RuleResult) -> str:
+    """What a strategy does that a rule refuses, and why; and if more runs could decide otherwise."""
+    verdict = item.verdict
+    does = f"is {verdict}" if verdict in ("invalid", "unfaithful") else verdict
+    is_open = rule.value is not None and not is_sure(rule)
+    return f"{does}: {rule_failed(rule)}{'; more runs could decide' if is_open else ''}"
 
 
 def others(advice: Advice) -> str:

@@ -181,22 +181,17 @@ def unchecked_words(runs: Runs, strategy: str) -> str | None:
 
 
 def verdict_of(results: tuple[RuleResult, ...]) -> Verdict | None:
-    """The verdict of the first rule that refuses, if any refusal is certain; None if all pass."""
-    failed = [result for result in results if not result.passed]
-    sure = [is_sure(result) for result in failed if result.rule not in GAINS]
-    if False in sure and True not in sure:
-        return "may lose too much"
-    return asked_by(failed[0]).verdict if failed else None
+    """The verdict of the first rule that refuses; None if all pass."""
+    return next((asked_by(result).verdict for result in results if not result.passed), None)
 
 
-def is_sure(result: RuleResult) -> bool | None:
-    """True if a refusal by a rule is certain, False if more runs could decide; None where that is
-    not known: for few tasks, and where the limit is today's value, of as many runs."""
+def is_sure(result: RuleResult) -> bool:
+    """True if a refusal by a rule is certain; False if more runs could decide otherwise."""
     asked, limit = asked_by(result), result.limit or 0.0
     if not asked.metrics or (result.tasks and limit in (0, 1)):
         return True  # what was found is there, and any loss is beyond such a limit
     if result.tasks < FEWEST or asked.slot:
-        return None
+        return False
     low, high = result.interval or (limit, limit)  # without one all tasks have the same share
     return not low < limit < high
 

@@ -10,7 +10,7 @@ import math
 
 from msgspec.structs import replace
 
-from ..model.advice import MAY_LOSE, REFUSED, TODAY, Advice, Ranked, RuleResult
+from ..model.advice import REFUSED, TODAY, Advice, Ranked, RuleResult
 from ..model.compared import Answers
 from ..model.scores import Rule
 from ..text.wording import count, listed, percent, sentence_case
@@ -22,7 +22,7 @@ from .reasons import (
     is_best,
     losses_in_words,
     reason_of,
-    refused_by,
+    refusal_in_words,
 )
 from .rules import asked_by, merit, slots_in_spec
 from .wording import costs, pricing_of, sample
@@ -30,8 +30,6 @@ from .wording import costs, pricing_of, sample
 _NOT_CACHED = "where prompts are not cached"
 _ECONOMY = {"cached": " with the provider's cache", "uncached": " without a cache"}
 _ASSUMED = " with a cache as the provider documents it"
-_REFUSED = {it: f"is {it}" if it in ("invalid", "unfaithful") else it for it in REFUSED}
-"""What a strategy does, or may do, that a rule refuses."""
 _KEEP = "Keep what runs today"
 _INVALID_TODAY = "what runs today is not valid"
 
@@ -50,9 +48,11 @@ def with_sentence(advice: Advice, answers: Answers, assumed: bool, asks: str) ->
     advice = replace(advice, ranked=ranked)
     subject = _subject(advice, answers, asks)
     about = next((item for item in ranked if item.strategy == asks), None)
-    answer = _answer(about, advice, answers, is_subject=about is subject) if about else ""
-    first = _advised(subject, advice, answers, assumed) if advice.advised else ""
-    first = first or _kept(subject, advice, answers, assumed)
+    answer = _answer(about, answers, is_subject=about is subject) if about else ""
+    if subject is not None and subject.strategy == advice.advised:
+        first = _advised(subject, advice, answers, assumed)
+    else:
+        first = _kept(subject, advice, answers, assumed)
     losses = _losses(subject, advice) if subject else ""
     short = " ".join(filter(None, [answer, first, losses]))
     rest = [_certainty(subject, advice, assumed), _elsewhere(subject, advice)] if subject else []
@@ -80,8 +80,7 @@ def _subject(advice: Advice, answers: Answers, asks: str) -> Ranked | None:
         price, verdict = item.price(advice.basis), item.verdict
         saving = price.per_run if price and price.saves else math.inf
         is_other, is_unasked = (item.strategy != name for name in (advice.advised, asks))
-        refused = verdict in REFUSED, is_unasked, verdict != MAY_LOSE
-        return is_other, saving == math.inf, *refused, saving
+        return is_other, saving == math.inf, verdict in REFUSED, is_unasked, saving
 
     return min(acting, key=place, default=None)
 
@@ -103,13 +102,6 @@ def figures_of(advice: Advice, answers: Rule) -> list[tuple[Ranked, RuleResult]]
     return sorted(figures, key=place)
 
 
-def is_undecided(item: Ranked, advice: Advice) -> bool:
-    """True if more runs could make a strategy that is not advised the one to ship."""
-    price = item.price(advice.basis)
-    is_open = item.verdict == MAY_LOSE and price is not None and price.saves
-    return is_open or item.verdict == "not certain"
-
-
 def is_unknown_today(item: Ranked) -> bool:
     """True if a strategy can only be compared with others, since today's figure is not known."""
     return any(rule.rule == "better" and rule.findings for rule in item.rules)
@@ -125,46 +117,39 @@ def _condition(item: Ranked, advice: Advice) -> str:
 # ---------------------------------------------------------------- its clauses
 
 
-def _answer(item: Ranked, advice: Advice, answers: Answers, *, is_subject: bool) -> str:
+def _answer(item: Ranked, answers: Answers, *, is_subject: bool) -> str:
     """The answer to a question about one strategy; in a word if the sentence is about it too."""
     figure = next((it for it in item.rules if it.rule == answers and it.value is not None), None)
-    words = {MAY_LOSE: "Not certain", "not certain": "Not certain", "ship": "Yes"}
-    word = words.get(item.verdict, "No")
+    word = {"not certain": "Not certain", "ship": "Yes"}.get(item.verdict, "No")
     if figure and is_unknown_today(item):
         word = "Yes" if is_best(figure) else "Partly"
     if is_subject:
         return f"{word}."
-    about = f"{word}: `{item.strategy}`"
-    failed = item.failed
-    if item.verdict in _REFUSED and failed:
+    about, failed = f"{word}: `{item.strategy}`", item.failed
+    if item.verdict in REFUSED and failed:
         if figure and not figure.passed and asked_by(figure).verdict == asked_by(failed).verdict:
             failed = figure  # the measure that the question is about
-        return f"{about} {_REFUSED[item.verdict]} ({refused_by(item, advice, failed)})."
+        return f"{about} {refusal_in_words(item, failed)}."
     if item.verdict == "ship":
         return f"{about} is within all limits{item.reason and f', but {item.reason}'}."
     return f"{about} {item.verdict if item.verdict == 'not certain' else item.reason}."
 
 
-def _advised(item: Ranked | None, advice: Advice, answers: Answers, assumed: bool) -> str:
+def _advised(item: Ranked, advice: Advice, answers: Answers, assumed: bool) -> str:
     """The sentence on the strategy to ship: its figure, its price."""
-    name = advice.advised
-    price = item.price(advice.basis) if item else None
-    where = f" {item.condition}" if item and item.condition else ""
-    figure = _figure(item, advice, answers) if item else ""
-    cost = (
-        "" if item is None or price is None or price.ratio is None else _cost(item, advice, assumed)
-    )
-    if figure and price and price.ratio == 1:
-        cost = ""
+    price, figure = item.price(advice.basis), _figure(item, advice, answers)
+    is_same = price is None or price.ratio is None or (price.ratio == 1 and figure)
+    cost = "" if is_same else _cost(item, advice, assumed)
     words = "; it ".join(filter(None, [figure, cost]))
-    return f"Ship `{name}`{where}: {f'it {words}' if words else _INVALID_TODAY}."
+    where = item.condition and f" {item.condition}"
+    return f"Ship `{item.strategy}`{where}: {f'it {words}' if words else _INVALID_TODAY}."
 
 
 def _kept(item: Ranked | None, advice: Advice, answers: Answers, assumed: bool) -> str:
     """The sentence on why what runs today stays: what comes closest to shipping, and why not."""
     tried = [it for it in advice.ranked if it.strategy != TODAY]
     acting = [it for it in tried if "inactive" not in it.marks]
-    keep = f"{_KEEP}{' for now' if item and is_undecided(item, advice) else ''}:"
+    keep = f"{_KEEP}{' for now' if item and item.verdict == 'not certain' else ''}:"
     if any(it.verdict == "invalid" for it in advice.ranked if it.strategy == TODAY):
         return f"{keep} it is not valid, but no other strategy can be used."
     if item is None and answers != "savings":
@@ -177,7 +162,7 @@ def _kept(item: Ranked | None, advice: Advice, answers: Answers, assumed: bool) 
     cost = f"{_cost(item, advice, assumed)} on {sample(advice)}, but " if saves else ""
     if item.verdict in REFUSED and item.failed and (saves or len(acting) == 1):
         start = "no strategy that saves is acceptable; " if len(acting) > 1 else ""
-        why = f"{_REFUSED[item.verdict]}: {refused_by(item, advice, item.failed)}"
+        why = refusal_in_words(item, item.failed)
         return f"{keep} {start}`{item.strategy}` {cost}{why}."
     if figure := _figure(item, advice, answers):
         return f"{about} {figure}, but {item.reason}."

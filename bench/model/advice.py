@@ -15,16 +15,13 @@ Verdict = Literal[
     "keep",
     "not certain",
     "no gain",
-    "may lose too much",
     "loses too much",
     "unfaithful",
     "invalid",
 ]
 """The verdicts, best first. "keep" is the verdict of `TODAY`."""
 
-MAY_LOSE: Verdict = "may lose too much"
-"""The verdict where a loss is above its limit, but more runs could decide otherwise."""
-REFUSED: tuple[Verdict, ...] = (MAY_LOSE, "loses too much", "unfaithful", "invalid")
+REFUSED: tuple[Verdict, ...] = ("loses too much", "unfaithful", "invalid")
 """The verdicts of strategies that a rule other than the last refuses."""
 
 Mark = Literal["not checked", "inactive"]
@@ -95,9 +92,10 @@ NOISE = 0.001
 class Ranked(Value, frozen=True, kw_only=True):
     """One strategy in the decision: its verdict and the reason, prices, losses and rules.
 
-    `condition` says where alone it is known to save, `unchecked_text` what could not be checked
-    first, and why; `""` for everywhere, and if all was checked. In `handle_turns` turns something
-    that was used would have to be fetched by its handle.
+    `cached` is the price with the provider's cache, or in tokens if nothing is priced. `condition`
+    says where alone it is known to save, `unchecked_text` what could not be checked first, and why;
+    `""` for everywhere, and if all was checked. In `handle_turns` turns something that was used
+    would have to be fetched by its handle.
     """
 
     strategy: str

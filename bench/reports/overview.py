@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..comparison.sentence import is_undecided, is_unknown_today
+from ..comparison.sentence import is_unknown_today
 from ..model.base import grouped
 from ..model.compared import Compared
 from .blocks import Cell, Cells, Prose, Report, Section, Span, muted, table
@@ -24,7 +24,7 @@ def _group(reading: Reading) -> str:
         return _FAILED
     if reading.advice.advised:
         return _SHIP
-    if reading.subject is None or not is_undecided(reading.subject, reading.advice):
+    if reading.subject is None or reading.subject.verdict != "not certain":
         return _KEEP
     return _UNRECORDED if is_unknown_today(reading.subject) else _NOT_CERTAIN
 

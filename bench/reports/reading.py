@@ -18,7 +18,6 @@ from ..model.scores import MeasuredRun, Rule
 from .charts import Mark
 from .numbers import change, counted, quantity, shortened
 
-_INACTIVE = 3  # of more strategies that changed nothing a line names them
 _NO_NAME = "asks "  # a task without a name is the digest of its question
 _LONGEST = 40  # letters of a task
 _BEFORE_PART = re.compile(r"/?(?=#|__)")
@@ -64,13 +63,6 @@ class Reading:
     def subject(self) -> Ranked | None:
         """The strategy that the sentence is about; None for none."""
         return self.by_name.get(self.advice.subject)
-
-    @cached_property
-    def inactive(self) -> tuple[str, ...]:
-        """The strategies that changed nothing, if they are so many that tables leave them out; else
-        ()."""
-        names = tuple(item.strategy for item in self.ranked if "inactive" in item.marks)
-        return names if len(names) > _INACTIVE else ()
 
     def mark(self, strategy: str) -> Mark:
         """The sign of a strategy."""

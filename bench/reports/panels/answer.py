@@ -34,7 +34,7 @@ from ..blocks import (
 )
 from ..charts import Axis, Mark, Range
 from ..numbers import change, count, counted, listed, percent, sentence_case, unseen
-from ..reading import IN_TOKENS, MISSED_TURN, OLD_FACT, REPLAY_LIMIT, Reading
+from ..reading import IN_TOKENS, MISSED_TURN, OLD_FACT, Reading
 from ..scatter import scatter
 
 _USES = {
@@ -46,9 +46,6 @@ _USES = {
     "consumer": "reply to each result",
 }
 """What an agent does with the code in each slot."""
-_TO_SHIP = (
-    "To ship, a strategy must be certainly better than today, or as good and certainly cheaper."
-)
 _JUDGEMENT = (
     "A judgement is unchanged if a strategy's evaluator judges a result as it is stored as it judges"
     " the whole result."
@@ -183,7 +180,7 @@ def _strategies(reading: Reading) -> Table:
     """The table of strategies: mark, name, spec; the figure that answers the question, prices with
     the interval of the deciding one, missed turns; verdict.
 
-    Where many strategies changed nothing, its caption names them.
+    Its caption names the strategies that changed nothing.
     """
     figures = {item.strategy: result for item, result in reading.figures}
     metric = next((result.metric for result in figures.values()), "")
@@ -193,8 +190,10 @@ def _strategies(reading: Reading) -> Table:
     scale = Axis(min(-0.02, *ends) * 1.1, max(0.02, *ends) * 1.1) if ends else None
     uncached = reading.advice.basis == "uncached"
     rows = []
+    idle = (item.strategy for item in reading.ranked if "inactive" in item.marks)
+    inactive = [name for name in idle if name not in figures]
     for item in reading.ranked:
-        if item.strategy in reading.inactive:
+        if item.strategy in inactive:
             continue
         mark, price = reading.mark(item.strategy), reading.price(item)
         about = "what runs today" if mark == "today" else reading.spec(item.strategy)
@@ -203,9 +202,7 @@ def _strategies(reading: Reading) -> Table:
         basis = basis_in_words(result, reading.advice) if result else ""
         row += [Cell("–" if value is None else percent(value), basis)]
         if reading.is_shaped:
-            other = (
-                None if reading.counts_tokens else item.price("cached" if uncached else "uncached")
-            )
+            other = item.price("cached" if uncached else "uncached")
             tone: Tone = "" if item.condition or figures else TONE_OF[mark]
             row += [
                 _price_cell(reading, price, mark, tone),
@@ -224,9 +221,9 @@ def _strategies(reading: Reading) -> Table:
             ("old facts kept", "old facts"),
         ]
     note = ""
-    if names := reading.inactive:
-        many = counted(len(names), "more strategy", "more strategies")
-        note = f"{many} changed nothing on these runs: {listed([f'`{name}`' for name in names])}."
+    if inactive:
+        many = counted(len(inactive), "more strategy", "more strategies")
+        note = f"{many} changed nothing on these runs: {listed([f'`{it}`' for it in inactive])}."
     return table("All strategies", [*heads, ("verdict", "")], rows, note=note)
 
 
@@ -266,7 +263,6 @@ def _missed_cell(item: Ranked) -> Cell:
 
 def _notes(reading: Reading) -> Iterator[str]:
     """Yield sentences on prices and cache shares, the bases of numbers, and the limit of replay."""
-    is_savings = reading.compared.answers == "savings"
     if not reading.is_shaped:
         yield "The prompts and the price stay as they are."
     shares = {run.facts.cache_shares for run in reading.runs}
@@ -284,5 +280,3 @@ def _notes(reading: Reading) -> Iterator[str]:
         yield IN_TOKENS
     if reading.compared.answers == "judged":
         yield _JUDGEMENT
-    if not is_savings:
-        yield f"{_TO_SHIP} {REPLAY_LIMIT}"

@@ -33,7 +33,7 @@ from ..gates import (
     worst_run,
 )
 from ..numbers import count, counted, difference, listed, quantity, unseen
-from ..reading import MISSED_TURN, REPLAY_LIMIT, Reading
+from ..reading import Reading
 
 _MOVES, _GATES, _RUNS = 20, 30, 10
 _SIGNS: dict[str, Span] = {
@@ -106,15 +106,12 @@ def _gate_table(reading: Reading, name: str, gates: Sequence[GateResult]) -> Tab
 
 
 def _measured_on(reading: Reading) -> str:
-    """Sentences on the runs behind the gates, whether the baseline has them too, and what they
+    """A sentence on the runs behind the gates, whether the baseline has them too, and what they
     cannot show."""
     new = reading.compared.new_runs
     lacks = f", without the {counted(new, 'run')} that the baseline lacks" if new else ""
     exact = f": differences are exact for these recordings{lacks}" if reading.against else ""
-    notes = [f"Measured on {reading.size}{exact}; {unseen(reading.advice) or 'others may differ'}."]
-    if any(gate.rule.metric.startswith("needed.") for gate in reading.failed_gates):
-        notes.append(f"{MISSED_TURN}.")
-    return " ".join([*notes, REPLAY_LIMIT])
+    return f"Measured on {reading.size}{exact}; {unseen(reading.advice) or 'others may differ'}."
 
 
 def _gate_row(reading: Reading, gate: GateResult) -> Cells:
