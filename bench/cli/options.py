@@ -27,9 +27,6 @@ def _limits(context: click.Context, parameter: click.Parameter, values: tuple[st
     if values:
         limits_of(",".join(values))
         os.environ[VARIABLE] = ",".join(values)
-        from ..plugins.worker import Limits
-
-        Limits()  # raises for too little
 
 
 def every_command(command: click.Command) -> click.Command:

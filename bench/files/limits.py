@@ -24,6 +24,9 @@ whole JSON file), files of a folder or pattern, bytes of the cache between runs,
 user code at one step, bytes of memory of its process.
 """
 
+LEAST = {"call": 1, "memory": 256 << 20}
+"""The least amounts with which user code can run at all."""
+
 VARIABLE = "BENCH_LIMITS"
 """The environment variable that `--limit` sets, for workers too: `size=2GB,files=100000`."""
 
@@ -32,7 +35,8 @@ _TIMES = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
 
 
 def limits_of(text: str) -> dict[str, int]:
-    """The limits in a text. Raises BenchError for an unknown limit or a wrong amount.
+    """The limits in a text. Raises BenchError for an unknown limit or an amount that is wrong or too
+    small.
 
     >>> limits_of("size=2GB,files=100000"), limits_of("")
     ({'size': 2000000000, 'files': 100000}, {})
@@ -48,6 +52,8 @@ def limits_of(text: str) -> dict[str, int]:
                 f"limit {name!r}: expected an amount such as 2GB or 100000, got {amount!r}"
             )
         limits[name] = int(match[1]) * _TIMES[match[2].lower().removesuffix("b")]
+        if limits[name] < LEAST.get(name, 0):
+            raise BenchError(f"limit {name!r}: is at least {LEAST[name]:,}, got {amount}")
     return limits
 
 

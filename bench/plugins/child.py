@@ -6,13 +6,11 @@ user code, and forks a process for each session.
 
 from __future__ import annotations
 
-import builtins
 import contextlib
 import gc
 import os
 import pickle
 import signal
-import sys
 from collections.abc import Callable, Set
 
 # Bound here, before that code is imported, which may put others in their places.
@@ -26,9 +24,8 @@ from ..model.errors import own_error
 from .confined import adopt_orphans, begin_below, limit_memory, restrict_to, rules_without
 from .frames import CODE, SPOILT, Frames, Limits
 
-_FULL = "it needs more than {0.memory_mib} MiB of memory — keep less, or raise --limit memory=N"
+_FULL = "it needs more than {0.memory:,} bytes of memory — keep less, or raise --limit memory=N"
 _GLANCE_MS = 5  # where the system does not say that a process ended
-_builtins, _BUILTINS = vars(builtins), dict(vars(builtins))  # to put back what that code replaced
 
 
 class Link(Frames):
@@ -60,10 +57,6 @@ def main(number: int, size: int) -> NoReturn:
     """
     control = socket(fileno=number)
     os.set_inheritable(number, False)
-    for stream in (sys.stdout, sys.stderr):  # in whole lines, since sessions share them
-        stream.reconfigure(  # type: ignore[union-attr]
-            encoding="utf-8", errors="backslashreplace", line_buffering=True, write_through=False
-        )
     prepare, limits = pickle.loads(control.recv(size, MSG_WAITALL))
     adopt_orphans()
     folder = os.path.join(os.environ["TMPDIR"], f"bench-{os.urandom(8).hex()}")
@@ -149,7 +142,7 @@ def _import(
     restrict_to(rules_without(limits.hidden))
     of_a_session = rules_without()  # made once: it takes as long as a fork
     control.send(b"\0")
-    limit_memory(limits.memory_mib << 20)
+    limit_memory(limits.memory)
     answer = prepare()
     gc.collect()
     gc.freeze()  # so that a fork copies few pages
@@ -196,17 +189,10 @@ def _answer(link: Link, answer: Callable[..., bytes], limits: Limits) -> NoRetur
             except anything as error:
                 if getpid() != own:
                     leave(0)
-                link.send(b"X", _text_of(error))
+                try:
+                    text = own_error(error)
+                except anything:  # the code replaced what that needs
+                    text = SPOILT
+                link.send(b"X", text.encode("utf-8", "replace"))
     finally:
         leave(1)
-
-
-def _text_of(error: BaseException) -> bytes:
-    """The text of an error, with the names of the built-in functions that the code replaced."""
-    replaced = [name for name, value in _BUILTINS.items() if _builtins.get(name) is not value]
-    _builtins.update(_BUILTINS)
-    also = f" — it replaced {', '.join(replaced)} of Python" if replaced else ""
-    try:
-        return f"{own_error(error)}{also}".encode("utf-8", "replace")
-    except BaseException:  # the code replaced what that needs
-        return SPOILT.encode()

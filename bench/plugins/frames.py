@@ -13,9 +13,6 @@ from dataclasses import dataclass, field
 from socket import socket
 
 from ..files.limits import limit
-from ..model.errors import SpecError
-
-LEAST_MIB = 256
 
 CODE = struct.Struct("=i")
 """The exit code of a process, as the body of a message."""
@@ -28,24 +25,18 @@ _PIECE = 1 << 16  # of a size that malloc does not map anew each time
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds by the clock for one request, MiB of memory for a process, and the real paths of
+    """Seconds by the clock for one request, bytes of memory for a process, and the real paths of
     files that it may not read (Linux)."""
 
     call_s: float = field(default_factory=lambda: limit("call"))
-    memory_mib: int = field(default_factory=lambda: limit("memory") >> 20)
+    memory: int = field(default_factory=lambda: limit("memory"))
     hidden: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        if not self.call_s > 0:
-            raise SpecError(f"limit 'call': is more than 0 seconds, got {self.call_s:g}")
-        if self.memory_mib < LEAST_MIB:
-            raise SpecError(f"limit 'memory': is at least {LEAST_MIB} MiB, got {self.memory_mib}")
 
     @property
     def answer_bytes(self) -> int:
         """The most bytes that a session may answer; decoding them takes up to 32 times as much
         memory."""
-        return self.memory_mib << 15
+        return self.memory >> 5
 
 
 class Frames:

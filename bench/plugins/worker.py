@@ -19,7 +19,6 @@ import tempfile
 import threading
 import time
 import weakref
-from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 from typing import IO, Any
 
@@ -36,8 +35,7 @@ _LONG = (
     "its answers, and what it counts, have more than {0.answer_bytes:,} bytes"
     " — answer less, or raise --limit memory=N"
 )
-_MOST_LATE = 3
-_GIVEN_UP = f"was late in {_MOST_LATE} runs in a row, so it was not asked again"
+_GIVEN_UP = "was late in another run, so it was not asked again"
 
 
 class NoAnswer(BenchError):
@@ -60,10 +58,7 @@ class Child:
         other_hashes: bool = False,
     ) -> None:
         self._given = prepare, limits or Limits(), other_hashes
-        self._lock = threading.RLock()
-        self._late: Counter[tuple[Any, ...]] = (
-            Counter()
-        )  # sessions in a row, by what they are about
+        self._late: set[tuple[Hashable, ...]] = set()  # what late sessions were about
         self._owner = 0  # the process that started it; 0 before
         self._last: Session | None = None
         self._next: Session | None = None
@@ -74,26 +69,22 @@ class Child:
 
     @contextlib.contextmanager
     def session(self, *about: Hashable) -> Iterator[Session]:
-        """A context with a session; one that asks nothing where the last few sessions about the
-        same were late."""
-        with self._lock:
-            if self._owner != os.getpid() or not (self._last and self._last.has_ended()):
+        """A context with a session; one that asks nothing where a session about the same was
+        late."""
+        if self._owner != os.getpid() or not (self._last and self._last.has_ended()):
+            self.stop()
+            self._start()
+        session = self._last = self._next or self._session()
+        session.about, session.is_given_up = about, about in self._late
+        try:
+            yield session
+        finally:
+            if session.is_late:
+                self._late.add(about)
                 self.stop()
-                self._start()
-            session = self._last = self._next or self._session()
-            session.is_given_up = self._late[about] >= _MOST_LATE
-            session.about = about
-            try:
-                yield session
-            finally:
-                if session.is_late:
-                    self._late[about] += 1
-                    self.stop()
-                else:
-                    if not session.is_given_up:
-                        self._late.pop(about, None)
-                    session.end()
-                    self._next = self._session()  # begins while this process does something else
+            else:
+                session.end()
+                self._next = self._session()  # begins while this process does something else
 
     def _start(self) -> None:
         """Start the child, and wait until it is about to import the code."""
@@ -168,7 +159,8 @@ def _environment(other_hashes: bool) -> dict[str, str]:
     """
     left_out = (*_OF_CI, "PYTHONHASHSEED") if other_hashes else _OF_CI
     kept = {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
-    return {**kept, "TMPDIR": tempfile.gettempdir()}
+    prints = {"PYTHONIOENCODING": "utf-8:backslashreplace"}  # whatever text it is
+    return {**kept, **prints, "TMPDIR": tempfile.gettempdir()}
 
 
 class Session(Frames):
@@ -180,7 +172,7 @@ class Session(Frames):
         self._limits, self._child = limits, child
         self._room = limits.answer_bytes
         self._kind = b""  # of the last message
-        self.about: tuple[Any, ...] = ()
+        self.about: tuple[Hashable, ...] = ()
         self.is_late = self.is_given_up = False
         weakref.finalize(self, pipe.close)
 

@@ -105,7 +105,7 @@ MISTAKES = [
     ("run one.toml --against x.json --update-baseline", "--against"),
     (f"{RUN} --limit sizes=1GB", "size"),
     (f"{RUN} --limit call=0", "'call'"),
-    (f"{RUN} --limit memory=1MB", "256 MiB"),
+    (f"{RUN} --limit memory=1MB", "at least 268,435,456"),
     (f"{RUN} --jobs 0", "--jobs"),
     (f"{RUN} --engine ray", "dask"),
     ("run --nonsense", "run --help"),

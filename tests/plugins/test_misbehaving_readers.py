@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from bench import load
+from bench.files.limits import LEAST
 from bench.model.errors import TraceError
-from bench.plugins.frames import LEAST_MIB
 
 ROOT = Path(__file__).parents[2]
 
@@ -149,7 +149,7 @@ def test_a_reader_that_fails_while_sniffing_loses_only_its_file(folder, answer):
 @pytest.mark.slow
 @pytest.mark.parametrize("held", [0, 1 << 30])
 def test_memory_of_other_files_or_of_the_parent_does_not_count_for_a_reader(folder, held, monkeypatch):
-    monkeypatch.setenv("BENCH_LIMITS", f"memory={LEAST_MIB << 20}")
+    monkeypatch.setenv("BENCH_LIMITS", f"memory={LEAST['memory']}")
     for name in "defgh":
         (folder / "runs" / f"{name}.x").write_text(f"bad {name}")
     ballast = bytearray(held)

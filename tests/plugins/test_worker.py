@@ -106,7 +106,6 @@ def test_a_hostile_call_fails_only_its_own_run(replayed, capfd):
 
 @pytest.mark.slow
 def test_code_that_was_late_is_asked_no_more(tmp_path, monkeypatch):
-    monkeypatch.setattr(worker, "_MOST_LATE", 1)
     monkeypatch.setitem(files_limits.LIMITS, "call", 1)
     (tmp_path / "mine.py").write_text("import time\ndef f(given): time.sleep(600)\n")
     runs = [conversation_of(STEPS, id=name) for name in "ab"]
