@@ -13,7 +13,7 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import ModuleType
 from typing import Any
 
 from ..model.errors import BenchError, LoadError, SpecError, nearest, one_line, raised_at, refused
@@ -21,7 +21,6 @@ from .spec import Spec
 
 # ---------------------------------------------------------------- imports in a child
 
-_FROM_CACHE = machinery.SourceFileLoader.get_code
 _PLACES = (str(Path(__file__).parents[1]), os.path.dirname(os.__file__))
 _INSTALLED = tuple(os.path.join(os.path.realpath(place), "") for place in _PLACES)
 _PACKAGES = frozenset({"site-packages", "dist-packages"})
@@ -31,20 +30,6 @@ def is_installed(path: str) -> bool:
     """True if a file belongs to Python, to an installed package, or to the bench."""
     in_package = not _PACKAGES.isdisjoint(Path(path).parts)
     return in_package or os.path.realpath(path).startswith(_INSTALLED)
-
-
-def compile_from_source() -> None:
-    """From here on compile modules from their source, since a cached file may belong to another
-    version."""
-
-    def code_of(loader: machinery.SourceFileLoader, name: str) -> CodeType | None:
-        """The code of a module; that of a file that is not installed is compiled anew."""
-        if is_installed(loader.path):
-            return _FROM_CACHE(loader, name)
-        code: CodeType = loader.source_to_code(Path(loader.path).read_bytes(), loader.path)
-        return code
-
-    machinery.SourceFileLoader.get_code = code_of  # type: ignore[method-assign, assignment]
 
 
 def import_from(place: Callable[[str], str]) -> None:

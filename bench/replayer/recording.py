@@ -25,16 +25,22 @@ _PLANS = ("execution_plan", "manifest")
 class Recording:
     """One trace, and what every replay asks about it.
 
+    `count` counts tokens as the index does; its memo, and `contents`, are shared with the caller.
     `messages` are those of the trace. `plans` are the plan and the manifest that
     routers choose from, `points` the decision points (with the router, where known) at which
     decisions were recorded.
     """
 
     def __init__(
-        self, trace: Trace, index: TraceIndex, counter: TokenCounter, contents: TraceContents
+        self,
+        trace: Trace,
+        index: TraceIndex,
+        count: TokenCounter | None = None,
+        contents: TraceContents | None = None,
     ) -> None:
-        self.trace, self.index, self.counter = trace, index, counter
-        self._contents = contents
+        self.trace, self.index = trace, index
+        self.count = count or TokenCounter(index.encoding, index.counting)
+        self._contents = contents or TraceContents(trace)
         self.messages, self._full, self._seen = recorded_messages(trace, index.reasoning_tokens)
         self.max_tokens = index.window_tokens or DEFAULT_WINDOW_TOKENS
         self.plans = {name: trace.meta[name] for name in _PLANS if name in trace.meta}

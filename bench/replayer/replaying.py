@@ -8,14 +8,11 @@ from typing import Any
 
 import msgspec
 
-from ..evidence.contents import TraceContents
-from ..model import Failure, Trace, compact_json, plain
+from ..model import Failure, compact_json, plain
 from ..model.errors import one_line
-from ..model.index import TraceIndex
 from ..model.replay import Replay
 from ..strategies import Strategy
 from ..strategies.user_code.functions import SlotFunction
-from ..tokens.counting import TokenCounter
 from .border import Border
 from .loop import Loop
 from .recording import Recording
@@ -32,21 +29,8 @@ _STAMP = re.compile(
 """A time or a random identifier, with which a stored value may be stamped."""
 
 
-class Replayer:
-    """Replays one trace through any number of strategies, independently.
-
-    `count` counts tokens as the index does; its memo, and `contents`, are shared with the caller.
-    """
-
-    def __init__(
-        self,
-        trace: Trace,
-        index: TraceIndex,
-        count: TokenCounter | None = None,
-        contents: TraceContents | None = None,
-    ) -> None:
-        counter = count or TokenCounter(index.encoding, index.counting)
-        self._recording = Recording(trace, index, counter, contents or TraceContents(trace))
+class Replayer(Recording):
+    """A recording that is replayed through any number of strategies, independently."""
 
     def replay(self, strategy: Strategy, *, again: bool = True) -> Replay:
         """One replay; with `again` the first steps of user code are replayed a second time, by a
@@ -58,8 +42,8 @@ class Replayer:
         if not (again and strategy.has_user_code) or first.failure is not None:
             return first
         second = self._replay_once(strategy, STEPS, again=True)
-        recorded = len(self._recording.messages)
-        return msgspec.structs.replace(first, unstable_at=first_difference(first, second, recorded))
+        step = first_difference(first, second, len(self.messages))
+        return msgspec.structs.replace(first, unstable_at=step)
 
     def _replay_once(
         self, strategy: Strategy, before: int | None = None, *, again: bool = False
@@ -69,11 +53,10 @@ class Replayer:
         User code gets copies and gives data, in a child process or in this one; with `again` in
         another child.
         """
-        recording = self._recording
-        ledger = Ledger(Numbers(recording.counter.of, recording.messages, recording.index.tokens))
+        ledger = Ledger(Numbers(self.count.of, self.messages, self.index.tokens))
 
         def over(border: Border) -> Replay:
-            return Loop(strategy, recording, ledger, border.start).replay(before)
+            return Loop(strategy, self, ledger, border.start).replay(before)
 
         if strategy.sandbox is not None:
             box = strategy.sandbox
@@ -92,7 +75,7 @@ class Replayer:
         def start(slot: str, place: int) -> SlotFunction:
             return SlotFunction(strategy.plugins[slot][place])
 
-        return Loop(strategy, recording, ledger, start).replay(before)
+        return Loop(strategy, self, ledger, start).replay(before)
 
 
 # ---------------------------------------------------------------- two replays
@@ -105,11 +88,8 @@ def first_difference(replay: Replay, again: Replay, messages: int) -> int | None
     `messages` is the number of recorded messages.
     """
     differing = [] if again.failure is None else [again.failure.step]
-    for one, other in zip(_parts(replay, messages), _parts(again, messages), strict=True):
-        for item, same in zip(one, other, strict=False):
-            if item != same and _as_json(item) != _as_json(same):
-                step, *_ = item
-                differing.append(step)
+    for parts in zip(_parts(replay, messages), _parts(again, messages), strict=True):
+        differing += (one[0] for one, same in zip(*parts, strict=False) if one != same)
     return min(differing, default=None)
 
 
@@ -134,16 +114,12 @@ def _parts(replay: Replay, messages: int) -> tuple[list[Any], ...]:
         for item in replay.results
     ]
     routes = [
-        (one.step, one.route, one.untruncated, one.detail.get("ranked")) for one in replay.decisions
+        (one.step, one.route, one.untruncated, _masked(one.detail.get("ranked")))
+        for one in replay.decisions
     ]
     return calls, results, routes
 
 
-def _as_json(value: Any) -> str:
-    """A value as JSON, in which one NaN equals another."""
-    return compact_json(plain(value))
-
-
 def _masked(value: Any) -> str:
-    """A value as JSON without times and random identifiers."""
-    return _STAMP.sub("~", _as_json(value))
+    """A value as JSON, in which one NaN equals another, without times and random identifiers."""
+    return _STAMP.sub("~", compact_json(plain(value)))

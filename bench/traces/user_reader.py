@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..model import Trace
 from ..model.errors import TraceError, one_line
-from ..plugins.loader import compile_from_source
 from ..plugins.registry import build, entries
 from ..plugins.worker import Child, NoAnswer
 from .documents import Document
@@ -76,7 +75,6 @@ class UserReader:
 def _prepare(spec: str, base: Path) -> Callable[..., bytes]:
     """The function that answers about files. The reader is imported; an error is left for the
     session to raise, which can report it."""
-    compile_from_source()
     here = os.getcwd()
     with contextlib.suppress(BaseException):
         build("reader", spec, base)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ...model.errors import BenchError, LoadError, one_line
-from ...plugins.loader import compile_from_source, import_from, is_installed
+from ...plugins.loader import import_from, is_installed
 from .. import Strategy, build_strategy
 
 if TYPE_CHECKING:
@@ -47,7 +47,6 @@ class Place:
 
     def settle(self) -> None:
         """Redirect this process's imports to the revision; called only in a child."""
-        compile_from_source()
         if self.revision_files is None:
             return
         import_from(self.at_revision)
