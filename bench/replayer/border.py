@@ -18,14 +18,15 @@ from ..strategies.user_code.functions import Route
 from .serving import TEXT, Answered, HistoryAnswer, Shared, by_parts
 from .state import Ledger
 
-_TYPES: dict[str, Any] = {
-    "store": Record,
-    "consumer": Reply,
-    "evaluator": dict[str, Any] | None,
-    "routers": Route | None,
-    "compactor": HistoryAnswer | None,
+_TYPES: dict[str, tuple[Any, str]] = {
+    "summarizer": (Any, ""),
+    "store": (Record, "its answer cannot be read as a record"),
+    "consumer": (Reply, "a consumer gives a Reply, or its text, state and route"),
+    "evaluator": (dict[str, Any] | None, "an evaluator gives a mapping of findings, or None"),
+    "routers": (Route | None, "a router gives a route's name or (name, detail), a mapping"),
+    "compactor": (HistoryAnswer | None, "its answer cannot be read as messages"),
 }
-"""The type of an answer for each slot; a summarizer may give any value."""
+"""The type of an answer for each slot, and the clause on any other."""
 
 
 Ask = Callable[..., bytes]
@@ -52,8 +53,8 @@ class Border:
         sent = [by_parts(item, self._shared.sent, len) for item in given]
         body = self._ask(slot, place, instance, sent, count=self._count)
         if body.startswith(TEXT):
-            return _read(body, _TYPES.get(slot, Any))
-        answer = _read(body, Answered)
+            return _read(body, *_TYPES[slot])
+        answer = _read(body, Answered, "its answer cannot be read")
         if too_deep([answer.value, answer.offloaded]):
             what = f"its answer is nested more than {MAX_DEPTH} levels deep"
             raise StrategyError(f"{what} — flatten it")
@@ -61,12 +62,12 @@ class Border:
             offload(handle, value)
         for read, written, model in answer.charged:
             self._ledger.charge(read, written, model)
-        value = _read(answer.value, _TYPES.get(slot, Any))
+        value = _read(answer.value, *_TYPES[slot])
         return self._new_history(value) if isinstance(value, HistoryAnswer) else value
 
     def _count(self, body: bytes) -> int:
         """The tokens of a text, or of a message or its number."""
-        item: Any = _read(body, int | str | Message)
+        item: Any = _read(body, int | str | Message, "its count cannot be read")
         counted = item if isinstance(item, str) else self._shared.message(item)
         return self._ledger.numbers.count(counted)
 
@@ -79,7 +80,7 @@ class Border:
         return NewHistory(messages, written, answer.parts)
 
 
-def _read(data: Any, wanted: Any) -> Any:
+def _read(data: Any, wanted: Any, what: str) -> Any:
     """Data from user code, or its bytes, as a value of a type. Raises StrategyError."""
     try:
         if isinstance(data, bytes):
@@ -87,4 +88,4 @@ def _read(data: Any, wanted: Any) -> Any:
             data = data[1:].decode("utf-8", "surrogatepass") if is_text else json.loads(data)
         return msgspec.convert(data, wanted)
     except (ValueError, RecursionError) as error:
-        raise StrategyError(f"its answer cannot be read: {one_line(error)}") from None
+        raise StrategyError(f"{what}: {one_line(error)}") from None

@@ -253,4 +253,4 @@ def test_an_evaluator_must_answer_a_mapping_or_dataclass(tmp_path):
     text = f"from dataclasses import dataclass\n@dataclass\nclass V:\n    ok: bool\n{answers}"
     assert run_of(tmp_path, "evaluator=mine.py:f", text).results[0].evaluation == {"ok": True}
     failure = run_of(tmp_path, "evaluator=mine.py:g").failure
-    assert failure.error == "an evaluator gives a mapping of findings, or None, got float"
+    assert failure.error == "an evaluator gives a mapping of findings, or None: Expected `object | null`, got `float`"

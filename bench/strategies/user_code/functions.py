@@ -8,8 +8,7 @@ from typing import Any
 
 import msgspec
 
-from ...model import Message, Record, Reply, ToolResult
-from ...model.errors import StrategyError
+from ...model import Message, Record, ToolResult
 from ...plugins.registry import Plugin
 from ...plugins.spec import COMMAND
 from ..offloading import offload
@@ -147,32 +146,19 @@ def record_of(answer: Any, given: ToolResult) -> Record:
 
 def _reply_of(answer: Any, given: Given) -> Any:
     """A consumer's answer as a Reply; it may be a mapping of a Reply's fields."""
-    reply = {"path": "function", **answer} if isinstance(answer, Mapping) else answer
-    return _converted(reply, Reply, "a consumer gives a Reply, or its text, state and route")
+    return {"path": "function", **answer} if isinstance(answer, Mapping) else answer
 
 
 def _findings_of(answer: Any, given: Given) -> Any:
     """The findings in an evaluator's answer, a mapping or None; the last ones in a state of
     document 004."""
-    found = answer.get("last_step_evaluation", answer) if isinstance(answer, Mapping) else answer
-    what = "an evaluator gives a mapping of findings, or None"
-    return _converted(found, dict[str, Any] | None, what)
+    return answer.get("last_step_evaluation", answer) if isinstance(answer, Mapping) else answer
 
 
 def _decision_of(answer: Any, given: Given) -> Any:
     """A router's answer, a route or (route, detail), as (route, detail); None if it does not decide
     here."""
-    pair = (answer, {}) if isinstance(answer, str) else answer
-    what = "a router gives a route's name or (name, detail), the detail a mapping"
-    return _converted(pair, Route | None, what)
-
-
-def _converted(answer: Any, wanted: Any, what: str) -> Any:
-    """An answer as a value of a type. Raises StrategyError."""
-    try:
-        return msgspec.convert(answer, wanted)
-    except msgspec.ValidationError:
-        raise StrategyError(f"{what}, got {type(answer).__name__}") from None
+    return (answer, {}) if isinstance(answer, str) else answer
 
 
 def _history_of(answer: Any, given: Given) -> NewHistory | None:
