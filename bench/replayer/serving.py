@@ -13,7 +13,7 @@ from ..model import Message
 from ..model.errors import StrategyError
 from ..model.outcome import Amount
 from ..strategies import NewHistory, Strategy, Window
-from ..strategies.offloading import KEEP
+from ..strategies.offloading import offloaded_to
 from ..strategies.user_code.functions import SlotFunction
 from ..strategies.user_code.plain import encoded, plain_data
 from .cassettes import CHARGED, REFUSED, go_offline as go_offline
@@ -161,13 +161,12 @@ class Plugins:
         out = Answered(charged=CHARGED)
         tokens = functools.partial(self._tokens, count)
         arguments = [by_parts(item, self._shared.received, tokens) for item in given]
-        outer = KEEP.set(lambda name, value: out.offloaded.append((name, plain_data(value))))
-        try:
-            value = self._started[instance](*arguments)
-        finally:
-            KEEP.reset(outer)
-            if REFUSED:
-                raise StrategyError(REFUSED[0])
+        with offloaded_to(lambda name, value: out.offloaded.append((name, plain_data(value)))):
+            try:
+                value = self._started[instance](*arguments)
+            finally:
+                if REFUSED:
+                    raise StrategyError(REFUSED[0])
         out.value = self._history(value) if isinstance(value, NewHistory) else value
         if type(out.value) is str and not (out.offloaded or out.charged):
             return TEXT + out.value.encode("utf-8", "surrogatepass")
