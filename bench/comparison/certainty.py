@@ -63,10 +63,16 @@ def ratio_of_totals(today: Sequence[float], new: Sequence[float]) -> Ratio | Non
     logs = [math.log(own / old) for old, own in left]
     mean = math.fsum(logs) / n
     error = math.sqrt((n - 1) / n * math.fsum((log - mean) ** 2 for log in logs))
-    if error < 1e-12:  # the same change on every task
-        return Ratio(ratio, ratio, 0.0 if ratio < 1 - 1e-12 else 1.0)
-    high = math.log(ratio) + t_quantile(1 - ALPHA, n - 1) * error
-    return Ratio(ratio, math.exp(min(high, 700.0)), t_distribution(math.log(ratio) / error, n - 1))
+    high, p = _upper_end(math.log(ratio), error, n)
+    return Ratio(ratio, math.exp(min(high, 700.0)), p)
+
+
+def _upper_end(mean: float, error: float, n: int) -> tuple[float, float]:
+    """The upper end of the one-sided 97.5 % interval of a mean of `n` values with this standard
+    error, and the p-value of "it is 0 or more"."""
+    if error < 1e-12:  # the same on every task
+        return mean, 0.0 if mean < -1e-12 else 1.0
+    return mean + t_quantile(1 - ALPHA, n - 1) * error, t_distribution(mean / error, n - 1)
 
 
 class Gain(Value, frozen=True):
@@ -92,10 +98,8 @@ def mean_gain(gains: Sequence[float]) -> Gain:
     if n < 2:
         return Gain(mean)
     error = math.sqrt(math.fsum((gain - mean) ** 2 for gain in gains) / (n * (n - 1)))
-    if error < 1e-12:  # the same gain on every task
-        return Gain(mean, mean, 0.0 if mean > 1e-12 else 1.0)
-    low = mean - t_quantile(1 - ALPHA, n - 1) * error
-    return Gain(mean, low, t_distribution(-mean / error, n - 1))
+    high, p = _upper_end(-mean, error, n)
+    return Gain(mean, -high, p)
 
 
 def interval_of_share(shares: Sequence[float]) -> tuple[float, float] | None:

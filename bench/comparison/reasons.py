@@ -140,42 +140,32 @@ def is_best(result: RuleResult) -> bool:
 
 def is_doubtful(result: RuleResult) -> bool:
     """True if a share that is within its limit may be beyond it on other tasks."""
-    is_lower, limit = asked_by(result).better == "lower", result.limit or 0.0
-    if result.value is None or is_best(result):
-        return False
-    low, high = result.interval or (limit, limit)
-    return result.tasks < FEWEST or (high > limit if is_lower else low < limit)
+    low, high = result.interval or (0.0, 0.0)
+    limit, is_lower = result.limit or 0.0, asked_by(result).better == "lower"
+    return result.interval is not None and (high > limit if is_lower else low < limit)
 
 
-def doubt_in_words(result: RuleResult, advice: Advice) -> str:
-    """What a share may be at worst: "on other tasks the mean is perhaps up to 2%", or that only few
-    tasks have any; "" for one that loses nothing, and if all tasks together are too few."""
-    if result.value is None or is_best(result):
-        return ""
-    if 0 < result.tasks < min(FEWEST, advice.tasks):
-        have = "has" if result.tasks == 1 else "have"
-        return f"only {result.tasks} of the {sample(advice)} {have} any"
-    if result.interval is None or result.tasks < FEWEST:
-        return ""
-    is_lower, (low, high) = asked_by(result).better == "lower", result.interval
-    words = f"up to {percent(high)}" if is_lower else f"down to {percent(low)}"
-    beyond = f", {'above' if is_lower else 'below'} the limit" if is_doubtful(result) else ""
-    return f"on {others(advice)} the mean is perhaps {words}{beyond}"
+def behind_in_words(item: Ranked, result: RuleResult, advice: Advice) -> str:
+    """What stands behind a share: of how many it is, its limit (or today's value), its interval."""
+    limit = f"limit {percent(result.limit)}"
+    if asked_by(result).slot:
+        is_same = result.value == result.limit
+        limit = "as today" if is_same else f"today {percent(result.limit)}"
+    limit = "" if result.limit is None or is_unknown_today(item) else limit
+    interval = "" if is_best(result) else interval_in_words(result)
+    return "; ".join(filter(None, [basis_in_words(result, advice), limit, interval]))
 
 
-def loss_in_words(result: RuleResult, advice: Advice) -> str:
-    """What stands behind the share of a rule on the prompts: of how many it is, its limit, and what
-    it may be at worst."""
-    limit = "" if result.limit is None else f"limit {percent(result.limit)}"
-    doubt = doubt_in_words(result, advice)
-    return "; ".join(filter(None, [basis_in_words(result, advice), limit, doubt]))
+def is_unknown_today(item: Ranked) -> bool:
+    """True if a strategy can only be compared with others, since today's figure is not known."""
+    return any(rule.rule == "better" and rule.findings for rule in item.rules)
 
 
 def losses_in_words(item: Ranked, advice: Advice) -> str:
     """What the prompts of a strategy would miss, and what would have to be fetched; "" if that was
     not measured."""
     words = [
-        figure_in_words(it) + ("" if is_best(it) else f" ({loss_in_words(it, advice)})")
+        figure_in_words(it) + ("" if is_best(it) else f" ({behind_in_words(item, it, advice)})")
         for it in item.rules
         if it.rule == "needed" or (it.rule == "far" and not is_best(it))
         if it.value is not None
@@ -203,11 +193,6 @@ def refusal_in_words(item: Ranked, rule: RuleResult) -> str:
     return f"{does}: {rule_failed(rule)}{'; more runs could decide' if is_open else ''}"
 
 
-def others(advice: Advice) -> str:
-    """What was not measured: "other tasks"."""
-    return f"other {sample(advice, 2).partition(' ')[2]}"
-
-
 def reason_of(item: Ranked, advice: Advice) -> str:
     """The reason of a strategy's verdict; of one that may be shipped what of its losses is not
     certain, and why it is not advised."""
@@ -227,7 +212,7 @@ def reason_of(item: Ranked, advice: Advice) -> str:
     if item.verdict != "ship":
         return ""
     doubtful = [it for it in item.rules if _is_loss(it) and is_doubtful(it)]
-    doubts = [f"{_LOSSES[it.rule]}: {doubt_in_words(it, advice)}" for it in doubtful]
+    doubts = [f"{_LOSSES[it.rule]}: {interval_in_words(it)}" for it in doubtful]
     return "; ".join(filter(None, [_beside(item, advice), *doubts]))
 
 
@@ -255,7 +240,7 @@ def _no_gain(item: Ranked, last: RuleResult, advice: Advice) -> str:
         return f"that is not certain without a cache, where it {there}"
     if last.rule == "cheaper" and last.value > 1:
         most = costs(replace(price, ratio=last.value), "") if price else "cost more"
-        return f"may {most.replace(' ', ' up to ', '%' in most)} on {others(advice)}"
+        return f"may {most.replace(' ', ' up to ', '%' in most)} on other runs"
     return f"that may be chance, as {count(len(advice.ranked) - 1)} were tried"
 
 

@@ -213,8 +213,7 @@ def _ran(runs: Runs, strategy: str, failed_gates: Sequence[str]) -> RuleResult:
         passed=count == 0,
         value=float(count),
         limit=0.0,
-        findings=tuple(finding for _, finding, _ in failures[:FINDINGS]),
-        worst_run=failures[0][0] if failures else "",
+        findings=tuple(replace(finding, run=run) for run, finding, _ in failures[:FINDINGS]),
     )
 
 
@@ -244,7 +243,6 @@ def _in_texts(
         value=float(hits),
         limit=0.0,
         findings=tuple(findings[:FINDINGS]),
-        worst_run=max(by_run, key=lambda run: by_run[run]) if hits else "",
     )
     if asked.noun:
         return replace(result, of=float(of) if hits else None)
@@ -276,10 +274,9 @@ def _share(runs: Runs, asked: DecisionRule, strategy: str) -> RuleResult | None:
         missing = replace(result, passed=passed, limit=asked.limit, findings=findings)
         return None if nothing and asked.slot else missing
     value, limit = share.value or 0.0, _limit(runs.share(TODAY, metric), asked)
-    run = runs.worst(strategy, metric, lowest=not lower)
     passed = value <= limit + ROUNDING if lower else value >= limit - ROUNDING
     means = runs.means(strategy, metric).values()
-    known = replace(result, tasks=len(means), interval=interval_of_share([*means]), worst_run=run)
+    known = replace(result, tasks=len(means), interval=interval_of_share([*means]))
     return replace(known, passed=passed, value=value, limit=limit)
 
 

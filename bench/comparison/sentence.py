@@ -16,10 +16,10 @@ from ..model.scores import Rule
 from ..text.wording import count, listed, percent, sentence_case
 from .prices import Economy
 from .reasons import (
-    basis_in_words,
+    behind_in_words,
     figure_in_words,
-    interval_in_words,
     is_best,
+    is_unknown_today,
     losses_in_words,
     reason_of,
     refusal_in_words,
@@ -102,11 +102,6 @@ def figures_of(advice: Advice, answers: Rule) -> list[tuple[Ranked, RuleResult]]
     return sorted(figures, key=place)
 
 
-def is_unknown_today(item: Ranked) -> bool:
-    """True if a strategy can only be compared with others, since today's figure is not known."""
-    return any(rule.rule == "better" and rule.findings for rule in item.rules)
-
-
 def _condition(item: Ranked, advice: Advice) -> str:
     """Where alone a strategy is known to save that changes earlier messages, which caches make
     dearer, if nothing is priced; "" for others."""
@@ -176,19 +171,11 @@ def _kept(item: Ranked | None, advice: Advice, answers: Answers, assumed: bool) 
 
 
 def _figure(item: Ranked, advice: Advice, answers: Answers) -> str:
-    """The figure of a store, evaluator or router in words, with what it is of and today's; "" if
-    the question is about savings."""
+    """The figure of a store, evaluator or router in words, with what stands behind it; "" if the
+    question is about savings."""
     result = next((it for it in item.rules if it.rule == answers and it.value is not None), None)
-    if result is None:
-        return ""
-    about = [basis_in_words(result, advice), interval_in_words(result)]
-    about += [] if is_unknown_today(item) else [todays_in_words(result)]
-    return f"{figure_in_words(result)} ({'; '.join(filter(None, about))})".replace(" ()", "")
-
-
-def todays_in_words(result: RuleResult) -> str:
-    """Today's figure, beside that of a store, evaluator or router."""
-    return "as today" if result.value == result.limit else f"today {percent(result.limit)}"
+    about = result and behind_in_words(item, result, advice)
+    return figure_in_words(result) + (f" ({about})" if about else "") if result else ""
 
 
 def _cost(item: Ranked, advice: Advice, assumed: bool) -> str:

@@ -33,8 +33,7 @@ class RuleResult(Value, frozen=True, kw_only=True):
     examples.
 
     A rule that reads prose refuses if `low`, the lower 95 % bound of the strategy's rate, is above
-    `limit`, the rule's false-alarm rate. `metric` is set for a rule on a share; `worst_run` is the
-    run with the worst value. `hits` of `of` things in all runs have what a share counts, and
+    `limit`, the rule's false-alarm rate. `metric` is set for a rule on a share. `hits` of `of` things in all runs have what a share counts, and
     `interval` is the 95 % interval of its mean over `tasks`, None for too few of them.
     """
 
@@ -49,7 +48,6 @@ class RuleResult(Value, frozen=True, kw_only=True):
     tasks: int = 0
     interval: tuple[float, float] | None = None
     findings: tuple[Finding, ...] = ()
-    worst_run: str = ""
 
 
 class Price(Value, frozen=True, kw_only=True):

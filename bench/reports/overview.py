@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..comparison.sentence import is_unknown_today
+from ..comparison.reasons import is_unknown_today
 from ..model.base import grouped
 from ..model.compared import Compared
 from .blocks import Cell, Cells, Prose, Report, Section, Span, muted, table

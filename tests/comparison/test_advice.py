@@ -91,13 +91,12 @@ def test_a_refusal_on_few_tasks_is_not_certain() -> None:
     assert "more runs" not in advice_for(runs_with_prices(TODAY, mine=cheaper(missed=0.2))).sentence
 
 
-def test_old_facts_on_few_tasks_are_said_to_be_uncertain() -> None:
+def test_old_facts_on_few_tasks_name_their_number() -> None:
     none = {"numbers": {"needed.recall.far": Number(None, 0.0, "nothing to measure")}}
     mine = [{**each, "missed": 0.01, **({"far": 0.95} if at < 3 else none)} for at, each in enumerate(cheaper())]
     advice = advice_for(runs_with_prices(TODAY, mine=mine))
-    few = "only 3 of the 8 runs have any"
-    assert (advice.advised, ranked(advice, "mine").reason) == ("mine", f"old facts: {few}")
-    assert f"95% of old facts are kept (mean over 3 runs, 30 facts; limit 90%; {few})" in advice.sentence
+    assert advice.advised == "mine"
+    assert "95% of old facts are kept (mean over 3 runs, 30 facts; limit 90%)" in advice.sentence
 
 
 def test_a_saving_only_without_a_cache_says_so() -> None:
@@ -166,7 +165,6 @@ def test_shares_are_means_over_tasks() -> None:
     ]
     mine = ranked(advice_for(runs), "mine")
     assert mine.missed_turns == pytest.approx(0.15)
-    assert [result.worst_run for result in mine.rules if result.rule == "needed"] == ["a1"]
 
 
 def test_a_fault_of_the_strategy_in_use_refuses_no_candidate() -> None:
@@ -330,7 +328,7 @@ def test_stores_evaluators_and_routers_are_answered_in_their_own_terms() -> None
     ("today", "own", "verdict", "words"),
     [
         (0.5, [0.8, 0.9, 0.7, 0.8, 0.9, 0.7], "ship", "Ship `mine`: it takes the expected route in 80% of the "
-         "decisions (96 of 120 decisions; 95% interval 70.6% to 89.4%; today 50%). It is certainly better than what runs today on 6 runs."),
+         "decisions (96 of 120 decisions; today 50%; 95% interval 70.6% to 89.4%). It is certainly better than what runs today on 6 runs."),
         (0.5, [0.8, 0.9, 0.7, 0.8, 0.9], "not certain", "but at least 6 runs are needed."),
         (0.5, [0.1, 0.9, 0.2, 0.9, 0.6, 0.9], "not certain", "but may be no better than today"),
         (None, [0.8] * 6, "not certain", "takes the expected route in 80% of the decisions (96 of 120 decisions), but today's is not recorded (add it as a strategy)."),

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 from ...comparison.reasons import (
     basis_in_words,
+    behind_in_words,
     handles_in_words,
-    interval_in_words,
-    loss_in_words,
 )
 from ...comparison.rules import asked_by, measure_of, slots_in_spec
 from ...comparison.wording import means
@@ -133,17 +132,14 @@ def _figures(reading: Reading) -> Iterator[Figure]:
 
 
 def _rule_figure(reading: Reading, item: Ranked, rule: RuleResult) -> Figure:
-    """What a rule measures of a strategy, with its basis, and what it may be on other tasks."""
+    """What a rule measures of a strategy, with what stands behind it."""
     value = count(rule.value) if asked_by(rule).noun else percent(rule.value)
     name = f"{sentence_case(measure_of(rule))} with `{item.strategy}`"
-    if rule.rule in ("needed", "far"):
-        line, note = loss_in_words(rule, reading.advice), ""
-    else:
-        line, note = basis_in_words(rule, reading.advice), interval_in_words(rule)
+    line = behind_in_words(item, rule, reading.advice) if rule.metric else ""
     if not rule.passed:
         return Figure(name, value, "bad", line, f"not shipped: {item.reason}")
     is_safe = item.strategy == reading.advice.advised and not item.reason  # no loss is uncertain
-    return Figure(name, value, "good" if is_safe else "", line, note)
+    return Figure(name, value, "good" if is_safe else "", line)
 
 
 def _price_figure(reading: Reading, item: Ranked) -> Figure:

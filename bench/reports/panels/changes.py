@@ -46,9 +46,8 @@ _FAILED = Span("✕ ", "bad", strong=True)
 
 def sections(reading: Reading) -> Iterator[Section]:
     """The sections on the gates and the moves; none without gates and baseline."""
-    if not reading.compared.gates and not reading.compared.against:
-        return
-    yield Section("gates", "Gates", "Gates", tuple(_gates(reading)))
+    if blocks := tuple(_gates(reading)):
+        yield Section("gates", "Gates", "Gates", blocks)
     if reading.compared.moves:
         yield Section("moved", "Changes", "Everything that moved", tuple(_moved(reading)))
 
@@ -58,26 +57,21 @@ def sections(reading: Reading) -> Iterator[Section]:
 
 def _gates(reading: Reading) -> Iterator[Block]:
     """Yield the blocks on gates: the failed ones first."""
-    failed, passed = reading.failed_gates, len(reading.judged_gates)
-    others = [gate for gate in reading.compared.gates if gate not in failed]
-    unmoved = reading.against and not reading.compared.moves
-    nothing = f"Nothing moved against `{reading.against}`." if unmoved else ""
+    failed, compared = reading.failed_gates, reading.compared
+    others = [gate for gate in compared.gates if gate not in failed]
+    passed = sum(gate.outcome == "pass" for gate in others)
     if failed:
         head, rest = failed_sentence(reading)
         yield Prose((Span(head, "bad", strong=True), f" {rest}"), "lead")
         yield muted(_measured_on(reading))
         yield from _next(reading)
     elif passed:
-        text = "The gate passes" if passed == 1 else f"All {counted(passed, 'gate')} pass"
-        old = sum(of_baseline(reading, gate) for gate in reading.judged_gates)
-        more = f", and {counted(old, 'limit')} that only the baseline has" if old else ""
-        held = f"{text}: the limits in the scenario file hold{more}. {nothing}"
-        yield Prose((_SIGNS["pass"], held))
-    elif nothing:
-        yield Prose(nothing)
-    if skipped := not_accepted(reading.compared):
+        yield Prose((_SIGNS["pass"], f"All {counted(passed, 'gate')} passed."))
+    if reading.against and not compared.moves and not failed:
+        yield Prose(f"Nothing moved against `{reading.against}`.")
+    if skipped := not_accepted(compared):
         yield Prose((Span(skipped, strong=True),))
-    now, before = reading.compared.specs, reading.compared.specs_before
+    now, before = compared.specs, compared.specs_before
     changed = [
         (name, code(before.get(name, "")), code(now.get(name, "")))
         for name in (dict.fromkeys((*before, *now)) if before else ())
@@ -90,9 +84,7 @@ def _gates(reading: Reading) -> Iterator[Block]:
         title = "Failed" if any(gate.outcome == "fail" for gate in failed) else "Undecided"
         yield from headed(_gate_table(reading, f"{title} gates", failed))
     if others:
-        known = sum(gate.outcome == "pass" for gate in others)
-        rest = f", {count(len(others) - known)} not judged" if known < len(others) else ""
-        title = f"{counted(known, 'gate')} passed{rest}" if failed else "Values and limits"
+        title = f"{counted(passed, 'gate')} passed" if failed else "Values and limits"
         yield Fold(title, (_gate_table(reading, "Other gates", others),))
 
 

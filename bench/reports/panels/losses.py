@@ -82,7 +82,7 @@ def _findings(reading: Reading) -> Iterator[Block]:
     for asked in TABLE:
         examples = dict.fromkeys(
             (
-                Cell(item.strategy, reading.name(finding.run or result.worst_run)),
+                Cell(item.strategy, reading.name(finding.run)),
                 Cell(code(finding.was[:240]) if finding.was else ""),
                 Cell(code(finding.text[:240], "bad")),
             )
