@@ -18,6 +18,7 @@ from .reader import (
     Reader as Reader,
     Traces as Traces,
     certain_if as certain_if,
+    pieces_of as pieces_of,
     source_of as source_of,
 )
 from .values import Fields as Fields

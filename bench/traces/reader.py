@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Protocol
 
 from ..model import Source, Trace
@@ -47,6 +48,21 @@ class Reader(Protocol):
     def sniff(self, document: Document) -> Confidence: ...
 
     def read(self, document: Document) -> Traces: ...
+
+
+def pieces_of(document: Document, is_piece: Callable[[Document], bool]) -> list[Document]:
+    """A file and the others given from its folder that are pieces of the same recording, in order.
+    Raises PartOf unless it is the first."""
+    pieces: list[Document] = []
+    for path in document.beside:
+        name = Path(document.name).with_name(path.name).as_posix()
+        piece = document if path == document.path else Document(path, name)
+        if piece is document or is_piece(piece):
+            pieces.append(piece)
+        if pieces and pieces[0] is not document:
+            what = f"is read together with {path.name}, which comes first"
+            raise PartOf(f"{document.name}: {what} — name it to read it alone")
+    return pieces or [document]
 
 
 def source_of(document: Document, reader: str) -> Source:

@@ -62,23 +62,24 @@ class ClaudeCode(SessionLog):
 
     def __init__(self) -> None:
         super().__init__()
-        # Lines not yet read, by thread and answer.
-        self.answers: dict[tuple[str, str], list[Fields]] = {}
+        self.noted: list[
+            tuple[list[Fields], str]
+        ] = []  # each line, or all of an answer; its thread
+        self.answers: dict[
+            tuple[str, str], list[Fields]
+        ] = {}  # the lines of each, by thread and id
         self.boundary: Fields | None = None  # the mark of compaction that waits for its summary
-        self.parents: dict[
-            str, str | None
-        ] = {}  # of each line: they show a compaction, or going back
+        self.parents: dict[str, str | None] = {}  # of each line; they show where the user went back
         self.step_of: dict[str, int] = {}
-        self.noted: list[tuple[Fields, str]] = []
 
     def add_file(self, document: Document) -> None:
         for raw, thread in self._lines(document):
             self._note(raw, thread)
-        for line, thread in self.noted:
-            before, self.time, self.thread = self.index, line["timestamp"], thread
-            self._add(line)
-            if self.index > before and "uuid" in line:
-                self.step_of.setdefault(line["uuid"], self.index - 1)
+        for lines, thread in self.noted:
+            before, self.time, self.thread = self.index, lines[0]["timestamp"], thread
+            self._add(*lines)
+            if self.index > before and "uuid" in lines[0]:
+                self.step_of.setdefault(lines[0]["uuid"], self.index - 1)
 
     def _lines(self, document: Document) -> Iterator[tuple[Fields, str]]:
         """The lines with their threads, as things happened: a sub-agent's before its result."""
@@ -109,17 +110,20 @@ class ClaudeCode(SessionLog):
         if session := line.get("sessionId") or line.get("session_id"):
             self.meta.setdefault("session_id", session)
         self.cost_usd = self.cost_usd or line.get("total_cost_usd", 0.0)
-        if line.get("type") == "assistant":
-            self.answers.setdefault((thread, _answer_id(line)), []).append(line)
         line["timestamp"] = time_of(line.get("timestamp"), self.unread)
-        self.noted.append((line, thread))
+        lines, answer = [line], text(as_dict(line, "message").get("id")) or uuid
+        if line.get("type") == "assistant" and answer is not None:
+            lines = self.answers.setdefault((thread, answer), [])
+            lines.append(line)
+        if len(lines) == 1:
+            self.noted.append((lines, thread))
 
-    def _add(self, line: Fields) -> None:
+    def _add(self, line: Fields, *more: Fields) -> None:
         kind, subtype = line.get("type", ""), line.get("subtype")
         if kind == "user" and "message" in line:
             self._user(line)
         elif kind == "assistant" and "message" in line:
-            self._assistant(line)
+            self._assistant([line, *more])
         elif kind == "attachment":
             self._attachment(line.get("attachment", {}))
         elif kind == "system" and subtype == "compact_boundary":
@@ -154,10 +158,7 @@ class ClaudeCode(SessionLog):
                 self._went_back(line)
             self.add_message(entry)
 
-    def _assistant(self, line: Fields) -> None:
-        lines = self.answers.pop((self.thread, _answer_id(line)), [])
-        if not lines:  # another line of an answer that was added
-            return
+    def _assistant(self, lines: list[Fields]) -> None:
         parts = [as_dict(part, "message") for part in lines]
         if parts[0].get("model") == "<synthetic>":
             self.unread.add("message of Claude Code in the model's place")
@@ -240,10 +241,6 @@ def _refuse_part(document: Document, session: str) -> None:
         if main != document.path and main.is_file():
             what = f"is a sub-agent of {main.name}, which is read with it"
             raise PartOf(f"{document.name}: {what} — name that file")
-
-
-def _answer_id(line: Fields) -> str:
-    return text(as_dict(line, "message").get("id")) or line.get("uuid") or str(id(line))
 
 
 def _output_tokens(usage: Fields) -> float:

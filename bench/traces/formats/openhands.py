@@ -5,11 +5,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from ...model import ContextReset, ToolCall
-from .. import Document, Fields, PartOf, register
+from .. import Document, Fields, PartOf, pieces_of, register
 from ..intakes.content import Blocks, call_in
 from ..intakes.exchange import answers_of
 from ..intakes.messages import ROLES
@@ -22,7 +21,6 @@ _LISTS = ("history", "trajectory", "items", "events")
 _FRAME = {*_LISTS, "instance_id", "test_result", "error", "git_patch", "metrics", "instance", "metadata", "instruction", "llm_completions", "attempt",
           "next_page_id"}  # fmt: skip
 _STATE = {"execution_status", "stats", "agent", "workspace"}
-_EVENT_FILE = re.compile(r"event[-_](\d{5,})[-_].+\.json$")
 _SILENT = {"CondensationRequest", "ConversationStateUpdateEvent", "PauseEvent", "InterruptEvent", "HookExecutionEvent", "StreamingDeltaEvent",
            "LLMCompletionLogEvent", "TokenEvent", "ConversationErrorEvent", "change_agent_state", "agent_state_changed", "null"}  # fmt: skip
 """Events that no prompt shows: bookkeeping, and answers in pieces before the complete one."""
@@ -101,16 +99,16 @@ def _folder_of_events(document: Document, only: Fields) -> tuple[list[Any], Fiel
     if only.keys() >= _STATE:
         state = "the state of the conversation whose events are in the folder 'events' beside it"
         raise PartOf(f"{document.name}: {state}")
-    mates = sorted(path for path in document.beside if _EVENT_FILE.search(path.name))
-    if not mates or not _EVENT_FILE.search(document.path.name):
+    if not document.beside or not _is_event_file(document):
         what = "expected a list of events, got one event"
         raise document.fail(f"{what} — give the folder with all of them")
-    if document.path.name != mates[0].name:
-        raise PartOf(f"{document.name}: an event of the conversation that {mates[0].name} begins")
+    events = [file.json for file in pieces_of(document, _is_event_file)]
     path = document.path.parent.parent / "base_state.json"
-    frame = as_dict(Document(path).json) if path.is_file() else {}
-    files = [Document(mate, Path(document.name).with_name(mate.name).as_posix()) for mate in mates]
-    return [file.json for file in files], frame
+    return events, as_dict(Document(path).json) if path.is_file() else {}
+
+
+def _is_event_file(document: Document) -> bool:
+    return re.search(r"event[-_]\d{5,}[-_].+\.json$", document.path.name) is not None
 
 
 class _Log(Steps):

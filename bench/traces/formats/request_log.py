@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import Confidence, Document, Fields, PartOf, register
+from .. import Confidence, Document, Fields, pieces_of, register
 from ..intakes.calls import runs_of
 from ..intakes.exchange import answer_in, request_in
 from ..steps import Steps
@@ -40,8 +40,8 @@ class RequestLog(Format):
 
     def runs(self, document: Document, unread: Unread) -> list[Steps]:
         records = document.objects(unread)
-        if len(records) == 1 and len(document.beside) > 1:
-            records += _others(document)
+        if len(records) == 1:
+            records += [piece.first for piece in pieces_of(document, _is_one_call)[1:]]
         return runs_of(records, unread)
 
 
@@ -49,14 +49,5 @@ def _is_call(record: Fields) -> bool:
     return request_in(record) is not None and answer_in(record) is not None
 
 
-def _others(document: Document) -> list[Fields]:
-    """The calls in other files of one call each. PartOf if this file is not the first."""
-    records: list[Fields] = []
-    for path in document.beside:
-        known = Document(path).first_objects if path != document.path else []
-        alone = len(known) == 1 and _is_call(known[0])
-        if alone and not records and path < document.path:
-            what = f"is one call of a log, read together with {path.name}"
-            raise PartOf(f"{document.name}: {what} — name it to read it alone")
-        records += known if alone else []
-    return records
+def _is_one_call(document: Document) -> bool:
+    return len(document.first_objects) == 1 and _is_call(document.first)

@@ -14,7 +14,7 @@ from ..intakes.exchange import answers_of
 from ..intakes.messages import message, messages
 from ..paths import case_id
 from ..steps import ReadMessage, Steps, ToolRun
-from ..values import Kinds, Unread, as_dict, dicts, fields_of, number, strict_json, text
+from ..values import Kinds, Unread, as_dict, dicts, fields_of, from_json_text, number, text
 from . import Format
 
 
@@ -143,8 +143,7 @@ class _History(Steps):
     def __init__(self, run: Fields, case: str) -> None:
         super().__init__()
         self.unread.extra_keys(run, _FILE, "the file")
-        config = run.get("replay_config")
-        config = strict_json(config) if isinstance(config, str) else config
+        config = from_json_text(run.get("replay_config"))
         instance = _INSTANCE.match(case)
         stated = text(as_dict(config, "problem_statement").get("id"))
         self.labels["task"] = stated or (instance.group() if instance else None)
