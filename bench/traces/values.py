@@ -112,18 +112,12 @@ def data_of(text: str) -> Any:
     return value if isinstance(value, dict | list) else None
 
 
-def arguments(value: Any) -> Any:
-    """A call's arguments: the decoded JSON, or the recorded text where it is not JSON.
-
-    >>> arguments('{"a": 1}'), arguments("ls"), arguments("null"), arguments([1])
-    ({'a': 1}, 'ls', None, [1])
-    """
-    decoded = strict_json(value) if isinstance(value, str) else value
-    return value if decoded is None and value != "null" else decoded
-
-
 def from_json_text(value: Any) -> Any:
-    """A value decoded from JSON within a text, up to twice; any other value as it is."""
+    """A value decoded from JSON within a text, up to twice; any other value as it is.
+
+    >>> from_json_text('{"a": 1}'), from_json_text('"[1]"'), from_json_text("ls"), from_json_text(5)
+    ({'a': 1}, [1], 'ls', 5)
+    """
     for _ in range(2):
         if not isinstance(value, str) or value[:1] not in ("{", "[", '"'):
             return value

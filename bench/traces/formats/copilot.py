@@ -74,25 +74,23 @@ class Copilot(SessionLog):
         self.add_messages(messages(sent, self.unread))
 
 
-def _chat_after_changes(objects: list[Fields], unread: Unread) -> Fields:
+def _chat_after_changes(objects: list[Fields], unread: Unread) -> Any:
     """The chat after applying lines of changes: kind 0 is the whole chat, 1 sets a place, 2 appends
     to one. A change of a missing place is counted."""
     first, *changes = objects
     if first.get("kind") != 0 or not isinstance(first.get("v"), dict):
         return first
-    chat: Fields = copy.deepcopy(first["v"])
+    chat = copy.deepcopy(first["v"])
     for line in changes:
-        value, place = line.get("v"), chat
+        place, value = chat, line.get("v")
         try:
             *path, last = line.get("k") or []
             for step in path:
                 place = place[step]
-            if line.get("kind") != 2:
-                place[last] = value
-            elif isinstance(place, dict):
-                place.setdefault(last, []).extend(value)
-            else:
-                place[last].extend(value)
+            if line.get("kind") == 2:
+                before = place.get(last, []) if isinstance(place, dict) else place[last]
+                value = [*before, *(value or ())]
+            place[last] = value
         except (LookupError, TypeError, AttributeError, ValueError):
             unread.add("change of a place that the chat does not have")
     return chat

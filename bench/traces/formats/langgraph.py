@@ -128,9 +128,9 @@ class _Graph(Prompts):
         own = [one for one in state.messages if not (state.space and _identity(one) in outer)]
         messages = [read for one in own for read in message(one, self.unread)]
         group = state.space.split("|")[-1].split(":")[0] or "agent"
-        before, thread = self.index, "main"
+        before, self.thread, self.time = self.index, "main", state.time
         if messages or group == "agent":
-            thread = self.add_state(messages, group=group, time=state.time)
+            self.add_state(messages, group, state.time)
         nodes = state.next_nodes(following)
         if nodes is not None:
             last_step = self.steps[-1] if self.index > before else None
@@ -142,8 +142,6 @@ class _Graph(Prompts):
             self.add_decision(
                 "+".join(nodes) or "__end__",
                 "langgraph",
-                thread=thread,
-                t=state.time,
                 at=point_after(last_step) if nodes else "end",
                 state=values,
             )

@@ -30,7 +30,7 @@ _GAVE = ("gen_ai.tool.call.result", "ai.toolCall.result", "output.value", "trace
 _MODELS = ("gen_ai.response.model", "llm.model_name", "gen_ai.request.model", "ai.response.model",
            "ai.model.id")  # fmt: skip
 _TALKS = ("gen_ai.conversation.id", "session.id")
-_PROPERTIES = "traceloop.association.properties."
+_PROPERTIES = "traceloop.association.properties"
 _COUNTS = ("gen_ai.usage.", "llm.usage.", "llm.token_count.", "ai.usage.")
 _SPEAKS = ("gen_ai.", "llm.", "openinference.", "traceloop.", "ai.")
 """Beginnings of the names of attributes, by which the conventions are known."""
@@ -74,7 +74,7 @@ class Otel(Format):
 
 
 def _span(span: _Recorded, unread: Unread) -> Span:
-    kind, known = _kind(span), langchain_in(_metadata(span))
+    kind = _kind(span)
     counts = {key: value for key, value in span.attributes.items() if key.startswith(_COUNTS)}
     is_call, model = kind == "call", span.text(*_MODELS)
     return span_of(
@@ -87,12 +87,11 @@ def _span(span: _Recorded, unread: Unread) -> Span:
         parent=_id(first_of(span.record, ("parentSpanId", "parent_span_id", "parent_id"))),
         name=(span.text(*_NAMES) if kind == "tool" else "") or span.name,
         error=_error(span.record),
-        agent=known["agent"] or _agent_name(span),
-        node=known["node"],
         call_id=span.text(*_IDS),
         usage=usage_in(counts, unread) if is_call else None,
         model=None if model in ("", "unknown") else model,
         tools=_tools_in(span) if is_call else None,
+        **_places(span),
     )
 
 
@@ -116,18 +115,13 @@ def _kind(span: _Recorded) -> str:
     return kind or ("task" if is_traceloop else "other")
 
 
-def _agent_name(span: _Recorded) -> str:
-    named = span.text("gen_ai.agent.name", "agent.name")
+def _places(span: _Recorded) -> dict[str, str]:
+    """The agent and the graph's node of a span."""
+    noted = as_dict(from_json_text(span.attributes.get("metadata")))
+    known = langchain_in({**noted, **as_dict(span.below(_PROPERTIES))})
     is_agent = span.text("openinference.span.kind") == "AGENT"
-    return named or (span.name if is_agent else "")
-
-
-def _metadata(span: _Recorded) -> Fields:
-    kept = as_dict(from_json_text(span.attributes.get("metadata"))).copy()
-    for key, value in span.attributes.items():
-        if key.startswith(_PROPERTIES):
-            kept[key.removeprefix(_PROPERTIES)] = value
-    return kept
+    named = span.text("gen_ai.agent.name", "agent.name") or (span.name if is_agent else "")
+    return {**known, "agent": known["agent"] or named}
 
 
 def _request(span: _Recorded, unread: Unread) -> Fields | None:

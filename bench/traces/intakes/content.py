@@ -10,7 +10,7 @@ from typing import Any
 
 from ...model import ToolCall, as_text, compact_json
 from ..steps import PICTURE, ReadMessage, Role
-from ..values import Fields, Unread, arguments, as_dict, as_list, dicts, first_of, text
+from ..values import Fields, Unread, as_dict, as_list, dicts, first_of, from_json_text, text
 
 _TEXTS = {"text": "text", "input_text": "text", "output_text": "text", "summary_text": "text",
           "refusal": "refusal"}  # fmt: skip
@@ -225,7 +225,9 @@ def call_in(block: Fields, unread: Unread, kind: str = "tool_call") -> ToolCall:
     if name is None:
         unread.add("call without a name", kind in _CALLS)
         name = "unknown" if kind in _CALLS else kind.removesuffix("_call")
-    return ToolCall(id=_id(block), name=name, arguments=arguments(first_of(inner, _GIVEN)))
+    given = first_of(inner, _GIVEN)
+    given = None if given == "null" else from_json_text(given)
+    return ToolCall(id=_id(block), name=name, arguments=given)
 
 
 def result_of(block: Fields, unread: Unread, shown: Blocks | None = None) -> ReadMessage:

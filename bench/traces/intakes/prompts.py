@@ -158,14 +158,11 @@ class Prompts(Steps):
         self._threads.changed(thread)
         return run
 
-    def add_state(
-        self, messages: Sequence[ReadMessage], *, group: str = "agent", time: float | None = None
-    ) -> str:
-        """Add what is new in a group's conversation, given as a whole. Returns its thread."""
+    def add_state(self, messages: Sequence[ReadMessage], group: str, time: float | None) -> None:
+        """Add what is new in a group's conversation, given as a whole."""
         thread = self._threads.first(group)
         self._update(thread, Conversation(messages), time)
         self._threads.changed(thread)
-        return thread.name
 
     def _rejoined(self, prompt: Sequence[ReadMessage]) -> list[ReadMessage]:
         """The prompt with each answer as one message: some libraries send each call separately."""

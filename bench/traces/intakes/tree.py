@@ -11,10 +11,10 @@ from ..steps import ReadMessage, ToolRun
 from ..values import (
     Fields,
     Unread,
-    arguments,
     as_dict,
     as_id,
     first_of,
+    from_json_text,
     start_and_end,
     text,
 )
@@ -134,9 +134,8 @@ class Tree(Prompts):
         """Add a decision if the output names a node, or several, as a conditional edge's does."""
         chosen = [str(name) for name in (output if isinstance(output, list) else [output])]
         if chosen and isinstance(output, str | list) and self.nodes.issuperset(chosen):
-            thread = self.steps[-1].thread if self.steps else "main"
-            router = function_name(span.name) or None
-            self.add_decision("+".join(chosen), router, thread=thread, t=span.end)
+            self.time = span.end
+            self.add_decision("+".join(chosen), function_name(span.name) or None)
 
     def _call(self, span: Span, answers: list[ReadMessage]) -> None:
         if not answers and (span.error is not None or span.outputs is not None):
@@ -170,7 +169,7 @@ class Tree(Prompts):
         if call_id := span.call_id or call_id:
             self.ran[call_id] = ran
         else:
-            given = arguments(as_dict(span.inputs).get("input", span.inputs))
+            given = from_json_text(as_dict(span.inputs).get("input", span.inputs))
             self.note_unnamed_run(function_name(span.name), given, ran)
 
 
