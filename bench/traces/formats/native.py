@@ -38,17 +38,14 @@ class Native(Format):
 
     def read(self, document: Document) -> Traces:
         """The file's traces in their order, each with its recorded `source`."""
-        run: _Run | None = None
+        runs: list[_Run] = []
         for number, line in document.lines():
             value = document.decode(line, number)
-            if run is not None and KEY not in as_dict(value):
-                run.add(number, value)
-                continue
-            if run is not None:
-                yield run.trace()
-            run = _Run(document, number, value)
-        if run is not None:
-            yield run.trace()
+            if KEY in as_dict(value) or not runs:
+                runs.append(_Run(document, number, value))
+            else:
+                runs[-1].add(number, value)
+        return [run.trace() for run in runs]
 
 
 _HEADER = set(Header.__struct_fields__)
@@ -77,9 +74,8 @@ class _Run:
         step: AnyStep = self._typed(number, value, AnyStep, members)
         last = self.steps[-1].index if self.steps else -1
         if step.index <= last:
-            what = (
-                f"expected more than {last}, got {step.index} — steps are in order, each index once"
-            )
+            what = f"expected more than {last}, got {step.index}"
+            what = f"{what} — steps are in order, each index once"
             raise self.document.fail(what, line=number, path="$.index")
         self.steps.append(step)
 

@@ -100,7 +100,7 @@ def _output(span: _Recorded, kind: str) -> Any:
     value = from_json_text(output)
     if kind in _HOLDERS:
         value = first_of(value, ("outputs", "output")) if isinstance(value, dict) else value
-        return value if isinstance(value, str) and value else output
+        return text(value) or output
     return value
 
 
@@ -177,14 +177,9 @@ def _message(fields: Fields) -> Fields:
     content = fields.get("content")
     listed = dicts(from_json_text(content)) if str(content).startswith("[{") else []
     typed = bool(listed) and all("type" in part for part in listed)
-    blocks = [_block(part) for part in dicts(fields.get("contents"))]
+    blocks = dicts(fields.get("contents"))
     kept = {key: value for key, value in fields.items() if key != "contents" and value is not None}
     return {"role": "user", **kept, "content": blocks or (listed if typed else content)}
-
-
-def _block(part: Fields) -> Fields:
-    url = as_dict(part.get("image")).get("url")
-    return {"type": "image_url", "image_url": url} if url else part
 
 
 # ---------------------------------------------------------------- spans of any exporter

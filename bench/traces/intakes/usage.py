@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeGuard
 
 from ...model import Usage
-from ..values import Fields, Unread, as_dict
+from ..values import Fields, Unread, as_dict, first_of
 
 _PREFIXES = ("gen_ai.usage.", "llm.token_count.", "llm.usage.", "ai.usage.")
 _NAMES = {
@@ -50,8 +50,8 @@ def usage_in(value: Any, unread: Unread) -> Usage | None:
     counts = _counts(reported, unread)
     if (prompt := counts.get("prompt")) is None:
         return None
-    inputs = _details(reported, _INPUT)
-    within, thoughts = _counts(inputs, unread), _counts(_details(reported, _OUTPUT), unread)
+    inputs, outputs = first_of(reported, _INPUT), first_of(reported, _OUTPUT)
+    within, thoughts = _counts(as_dict(inputs), unread), _counts(as_dict(outputs), unread)
     given = reported.get("prompt_tokens")
     prompt, completion = prompt + counts.get("tools", 0), counts.get("completion", 0)
     if not inputs and (type(given) is not int or given < prompt):
@@ -105,7 +105,3 @@ def _counts(reported: Fields, unread: Unread) -> dict[str, int]:
 
 def _is_count(value: Any) -> TypeGuard[int]:
     return type(value) is int and 0 <= value <= _MOST
-
-
-def _details(reported: Fields, names: tuple[str, ...]) -> Fields:
-    return next((reported[name] for name in names if isinstance(reported.get(name), dict)), {})
