@@ -191,7 +191,8 @@ class _History(Steps):
             elif shown.role == "assistant":
                 self._answer(entry, shown)
             elif shown.role == "tool" or (shown.role == "user" and self.unanswered_calls()):
-                self._result(shown, entry.get("tool_call_ids", []))
+                named = filter(None, map(text, entry.get("tool_call_ids", [])))
+                self.add_message(replace(shown, role="tool", call_id=next(named, "")))
             else:
                 self.add_message(shown)
 
@@ -208,15 +209,6 @@ class _History(Steps):
             action = self.actions.pop(at)
             ran = ToolRun(output=action.get("observation", ""))
             self.ran |= {call.id: ran for call in calls[:1]}
-
-    def _result(self, shown: ReadMessage, call_ids: list[Any]) -> None:
-        waiting, seen = self.unanswered_calls(), shown.content
-        call_id = next(filter(None, map(text, call_ids)), waiting[0].id if waiting else "")
-        if ran := self.ran.get(call_id):
-            clipped = len(ran.output) > len(seen) and ran.output.strip() not in seen
-            full = ran.output if clipped else None
-            self.ran[call_id] = ToolRun(full=full)
-        self.add_message(replace(shown, role="tool", call_id=call_id))
 
 
 def _text_of(entry: Any) -> str:
