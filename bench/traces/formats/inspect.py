@@ -9,7 +9,7 @@ from typing import Any
 from ...model.errors import TraceError
 from .. import Document, Fields, register
 from ..intakes.exchange import answers_of
-from ..intakes.messages import message
+from ..intakes.messages import message, messages
 from ..intakes.prompts import Prompts
 from ..intakes.tree import inherited
 from ..steps import ReadMessage, Steps, ToolRun
@@ -84,8 +84,9 @@ class _Sample(Prompts):
         super().__init__()
         self.labels["task"] = f"{task} {sample.get('id')}".strip()
         self.attachments = as_dict(sample, "attachments")
+        sample = self._resolved(sample)
         pool = dicts(as_dict(sample, "events_data").get("messages"))
-        self.pool = [self._messages_of(value) for value in pool]
+        self.pool = [message(value, self.unread) for value in pool]
         self.grading = False  # in logs older than spans
         events = dicts(sample.get("events"))
         kinds = [text(event.get("event")) or "" for event in events]
@@ -96,7 +97,7 @@ class _Sample(Prompts):
         for event, kind in zip(events, kinds, strict=True):
             self._event(event, kind)
         for value in [] if "model" in kinds else dicts(sample.get("messages")):
-            self.add_messages(self._messages_of(value))
+            self.add_messages(message(value, self.unread))
         self.add_unseen_results()
         self.unread.extra_keys(sample, _SAMPLE, "a sample")
 
@@ -120,7 +121,7 @@ class _Sample(Prompts):
         if self.grading or grades or event.get("role") == "grader":
             self.unread.add("model call that grades")
             return
-        answers = answers_of(self._resolved(event.get("output")), self.unread)
+        answers = answers_of(event.get("output"), self.unread)
         if not answers:
             self.unread.add("model call without an answer")
             return
@@ -130,13 +131,13 @@ class _Sample(Prompts):
             replace(turn, model=turn.model or text(event.get("model"))),
             results=results,
             group=agent or "agent",
-            tools=as_list(self._resolved(event.get("tools"))),
+            tools=as_list(event.get("tools")),
             asked=asked,
             answered=time_of(event.get("completed"), self.unread) or asked,
         )
 
     def _prompt(self, event: Fields) -> list[ReadMessage]:
-        prompt = [one for value in dicts(event.get("input")) for one in self._messages_of(value)]
+        prompt = messages(as_list(event.get("input")), self.unread)
         for reference in as_list(event.get("input_refs")):
             places = [place for place in as_list(reference) if type(place) is int]
             odd = len(places) != 2
@@ -156,12 +157,9 @@ class _Sample(Prompts):
         self.unread.add("attachment that the log does not hold", name not in self.attachments)
         return self.attachments.get(name, value)
 
-    def _messages_of(self, value: Fields) -> list[ReadMessage]:
-        return message(self._resolved(value), self.unread)
-
     def _tool_ran(self, event: Fields) -> ToolRun:
         return ToolRun(
-            output=self._resolved(text(event.get("result"))),
+            output=text(event.get("result")),
             failed=event.get("error") is not None or event.get("failed") is True,
             error=text(as_dict(event, "error").get("message")),
             time=time_of(event.get("completed"), self.unread),
