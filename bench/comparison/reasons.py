@@ -239,8 +239,9 @@ def _no_gain(item: Ranked, last: RuleResult, advice: Advice) -> str:
         there = costs(item.uncached) if item.uncached else "not priced"
         return f"that is not certain without a cache, where it {there}"
     if last.rule == "cheaper" and last.value > 1:
-        most = costs(replace(price, ratio=last.value), "") if price else "cost more"
-        return f"may {most.replace(' ', ' up to ', '%' in most)} on other runs"
+        return (
+            f"perhaps {costs(replace(price, ratio=last.value)) if price else 'more'} on other runs"
+        )
     return f"that may be chance, as {count(len(advice.ranked) - 1)} were tried"
 
 

@@ -181,13 +181,12 @@ def _figure(item: Ranked, advice: Advice, answers: Answers) -> str:
 def _cost(item: Ranked, advice: Advice, assumed: bool) -> str:
     """The price of a strategy against today's: "costs 36% less ($0.64 instead of $1.00 a run)"."""
     price, pricing = item.price(advice.basis), pricing_of(advice)
-    if price is None or price.ratio is None:
-        return "is not priced"
     economy = _ASSUMED if assumed and advice.basis == "cached" else _ECONOMY.get(advice.basis, "")
     today = next((one for one in advice.ranked if one.strategy == TODAY), None)
     before = pricing.money(today.price(advice.basis) if today else None)
     unit = pricing.unit.removeprefix("tokens ")
-    return f"{costs(price)} ({pricing.money(price)} instead of {before} {unit}{economy})"
+    cost = costs(price) if price else "is not priced"
+    return f"{cost} ({pricing.money(price)} instead of {before} {unit}{economy})"
 
 
 def _losses(item: Ranked, advice: Advice) -> str:

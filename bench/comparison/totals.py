@@ -72,14 +72,18 @@ class Runs:
         A run without anything to measure is left out. Where a run could not be measured the value
         is None, with the reason.
         """
-        numbers = (self.number(run, strategy, metric) for run in self.all)
-        missing = next((one for one in numbers if one and value_of(one) is None), None)
-        if missing is not None:
-            return Number(None, 0.0, missing.reason or "not a finite number")
         means = self.means(strategy, metric).values()
-        if not means:
-            return Number(None, 0.0, "nothing to measure")
+        if (missing := self._unmeasured(strategy, metric)) or not means:
+            return missing or Number(None, 0.0, "nothing to measure")
         return Number(math.fsum(means) / len(means), float(len(means)))
+
+    def _unmeasured(self, strategy: str, metric: str) -> Number | None:
+        """The first number that has no finite value, with the reason; None if all have one."""
+        for run in self.all:
+            number = self.number(run, strategy, metric)
+            if number is not None and value_of(number) is None:
+                return Number(None, 0.0, f"{run.id}: {number.reason or 'not a finite number'}")
+        return None
 
     def means(self, strategy: str, metric: str) -> dict[int, float]:
         """The mean over the runs of each task, by the task's place; without tasks where nothing was
@@ -108,15 +112,10 @@ class Runs:
         """The value of a metric over all runs: a total, or a mean over tasks."""
         if info.aggregate == "mean over tasks":
             return self.share(strategy, info.name)
-        values = []
-        for run in self.all:
-            number = self.number(run, strategy, info.name)
-            if number is not None and value_of(number) is None:
-                return Number(None, 0.0, f"{run.id}: {number.reason or 'not a finite number'}")
-            if number is not None and number.value is not None:
-                values.append(number.value)
-        if not values:
-            return Number(None, 0.0, "nothing to measure")
+        numbers = (self.number(run, strategy, info.name) for run in self.all)
+        values = [value for one in numbers if (value := value_of(one)) is not None]
+        if (missing := self._unmeasured(strategy, info.name)) or not values:
+            return missing or Number(None, 0.0, "nothing to measure")
         return Number(math.fsum(values), float(len(values)))
 
 

@@ -25,23 +25,22 @@ def change(ratio: float | None) -> str:
     return f"{'+' if ratio > 1 else MINUS}{text}"
 
 
-def costs(price: Price, ending: str = "s") -> str:
-    """The change of a price against today in words, with the `ending` of the verb. Tokens are not
-    called a cost: the provider's cache may make fewer of them dearer.
+def costs(price: Price) -> str:
+    """The change of a price against today in words. Tokens are not called a cost: the provider's
+    cache may make fewer of them dearer.
 
-    >>> costs(Price(unit="usd", per_run=1, ratio=0.64)), costs(Price(unit="usd", per_run=1, ratio=1.03), "")
-    ('costs 36% less', 'cost 3% more')
+    >>> costs(Price(unit="usd", per_run=1, ratio=0.64)), costs(Price(unit="usd", per_run=1, ratio=1.03))
+    ('costs 36% less', 'costs 3% more')
     >>> costs(Price(unit="tokens", per_run=1, ratio=0.64)), costs(Price(unit="tokens", per_run=1, ratio=1))
     ('uses 36% fewer tokens', 'uses as many tokens')
     """
-    tokens = price.unit == "tokens"
-    verb = f"use{ending}" if tokens else f"cost{ending}"
+    less, more, same = "costs {} less", "costs {} more", "costs as much"
+    if price.unit == "tokens":
+        less, more, same = "uses {} fewer tokens", "uses {} more tokens", "uses as many tokens"
     if price.saves:
-        less = "fewer tokens" if tokens else "less"
-        return f"{verb} {percent(1 - (price.ratio or 0))} {less}"
-    if price.ratio and price.ratio > 1 + NOISE:
-        return f"{verb} {percent(price.ratio - 1)} more{' tokens' if tokens else ''}"
-    return f"{verb} {'as many tokens' if tokens else 'as much'}"
+        return less.format(percent(1 - (price.ratio or 0)))
+    is_more = price.ratio and price.ratio > 1 + NOISE
+    return more.format(percent((price.ratio or 0) - 1)) if is_more else same
 
 
 _CHEAP = 0.1

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import zip_longest
 
 from ..comparison.prices import METRICS
 from ..comparison.sentence import figures_of
@@ -274,17 +275,12 @@ def short_names(ids: Sequence[str]) -> dict[str, str]:
     >>> short_names(["tau/a/1.json"]), short_names(["tau/a.jsonl#0", "tau/a.jsonl#1"]).values()
     ({'tau/a/1.json': '1.json'}, dict_values(['a.jsonl#0', 'a.jsonl#1']))
     """
-    if len(ids) < 2:
-        return {name: name.rpartition("/")[2] or name for name in ids}
     parts = [_BEFORE_PART.sub("/", name).split("/") for name in ids]
-    kept, names = list(range(max(map(len, parts)))), list(ids)
-    differ = [len({tuple(part[at : at + 1]) for part in parts}) > 1 for at in kept]
-    for left_out in [None, *sorted(kept, key=lambda at: (differ[at], -at))]:
-        places = [at for at in kept if at != left_out]
-        shorter = ["/".join(part[at] for at in places if at < len(part)) for part in parts]
-        if left_out is None or (all(shorter) and len(set(shorter)) == len(set(ids))):
-            kept, names = places, [_BEFORE_PART.sub("", name).lstrip("/_") for name in shorter]
-    return {
-        name: name.rpartition("/")[2] if short.startswith("#") else short
-        for name, short in zip(ids, names, strict=True)
-    }
+    differ = [at for at, column in enumerate(zip_longest(*parts)) if len({*column}) > 1]
+    for many in range(1, len(differ) + 1):
+        shorter = ["/".join(part[at] for at in differ[:many] if at < len(part)) for part in parts]
+        if all(shorter) and len({*shorter}) == len({*ids}):
+            names = (_BEFORE_PART.sub("", name).lstrip("/_") for name in shorter)
+            pairs = zip(ids, names, strict=True)
+            return {it: it.rpartition("/")[2] if name[:1] == "#" else name for it, name in pairs}
+    return {name: name.rpartition("/")[2] or name for name in ids}
