@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal
+from itertools import zip_longest
 
 from ..model.compared import Compared
 from ..model.errors import visible
@@ -122,40 +121,38 @@ def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
 
 
 def _table(table: Table, width: int) -> Iterator[str]:
-    """Yield the lines of a table, laid out by rich, without the columns that do not fit."""
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table as RichTable
-    from rich.text import Text
+    """Yield the lines of a table, without the columns that do not fit."""
+    columns = _fitting(table, width)
+    widths = {at: wide for at, (_, wide) in columns.items()}
+    heads = [textwrap.wrap(table.columns[at].title, wide) for at, wide in widths.items()]
+    most = max(map(len, heads))
+    aligns = ["rjust" if table.columns[at].number else "ljust" for at in columns]
 
-    drawn = RichTable(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    columns = dict(sorted(_fitting(table, width).items()))
-    for at, (_, fixed) in columns.items():
-        title, is_number = Text(table.columns[at].title), table.columns[at].number
-        justify: Literal["left", "right"] = "right" if is_number else "left"
-        drawn.add_column(title, justify=justify, overflow="fold", width=fixed)
+    def side_by_side(cells: Iterable[Sequence[str]]) -> Iterator[str]:
+        """Yield the lines of some cells, one beside the other."""
+        for lines in zip_longest(*cells, fillvalue=""):
+            places = zip(lines, widths.values(), aligns, strict=True)
+            yield (" " * _GAP).join(getattr(*it[::2])(it[1]) for it in places).rstrip()
+
+    yield from side_by_side([""] * (most - len(head)) + head for head in heads)
+    yield "─" * min(width, sum(widths.values()) + _GAP * (len(widths) - 1))
     for row in zip(*(cells for cells, _ in columns.values()), strict=True):
-        drawn.add_row(*map(Text, row))
-    console = Console(
-        file=io.StringIO(), width=width, color_system=None, legacy_windows=False, _environ={}
-    )
-    with console.capture() as capture:
-        console.print(drawn)
-    yield from (line.rstrip() for line in capture.get().splitlines())
+        cells = zip(row, widths.values(), strict=True)
+        yield from side_by_side(_wrapped(text, wide) for text, wide in cells)
     more = sum(not column.drawn for column in table.columns) - len(columns)
     note = f"{counted(more, 'more column')} on the page (-o report.html). " if more else ""
     yield from _wrapped(note + table.caption, width)
 
 
-def _fitting(table: Table, width: int) -> dict[int, tuple[list[str], int | None]]:
-    """The columns that fit: the first two, the last one if it is of words, then from left to right.
-
-    Each has its cells and its width; None where its words may be broken.
+def _fitting(table: Table, width: int) -> dict[int, tuple[list[str], int]]:
+    """The columns that fit, each with its cells and its width: the first two, the last one if it is
+    of words, then from left to right. Columns of words share what the others leave.
     """
     shown = [at for at, column in enumerate(table.columns) if not column.drawn]
     words = [at for at in shown[-1:] if not table.columns[at].number]
-    columns: dict[int, tuple[list[str], int | None]] = {}
-    room = width
+    columns: dict[int, tuple[list[str], int]] = {}
+    flexible: dict[int, int] = {}
+    room = width + _GAP
     for at in dict.fromkeys([*shown[:2], *words, *shown]):
         is_first, column = at == 0, table.columns[at]
         cells = [
@@ -164,13 +161,22 @@ def _fitting(table: Table, width: int) -> dict[int, tuple[list[str], int | None]
             else (row if is_first else "")
             for row in table.rows
         ]
-        widest = max(map(len, [*cells, *textwrap.wrap(column.title, _HEAD)]), default=0)
-        fixed = widest if (is_first or column.number) and widest <= _NAME else None
-        room -= (fixed or (_NAME if is_first else _FEWEST)) + _GAP
-        if len(columns) >= 2 and room < -_GAP:
+        heads = textwrap.wrap(column.title, _NAME if words == [at] else _HEAD)
+        widest = max(map(len, [*cells, *heads]), default=0)
+        is_fixed = (is_first or column.number) and widest <= _NAME
+        least = widest if is_fixed else min(widest, _NAME if is_first else _FEWEST)
+        if len(columns) >= 2 and room < least + _GAP:
             break
-        columns[at] = cells, fixed
-    return columns
+        room -= least + _GAP
+        columns[at] = cells, widest
+        flexible |= {} if is_fixed else {at: least}
+    room += sum(flexible.values())
+    for at in sorted(flexible, key=lambda at: columns[at][1]):
+        cells, widest = columns[at]
+        columns[at] = cells, min(widest, room // len(flexible))
+        room -= columns[at][1]
+        del flexible[at]
+    return dict(sorted(columns.items()))
 
 
 def _cell(cell: Cell, number: bool, first: bool) -> str:
