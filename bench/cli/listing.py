@@ -71,6 +71,8 @@ def _lines(kind: str, words: Sequence[str]) -> Iterator[str]:
             continue
         yield f"  {name}{settings}"
         yield f"      {summary}"
+        if kind in ("summarizer", "compactor"):
+            yield f'      In an agent: bench.{kind}("{name}")'
         if source:
             yield f"      Source: {source}"
 

@@ -12,7 +12,7 @@ from .charts import Chart, Mark, Range
 from .numbers import counted
 
 Tone = Literal["", "good", "bad", "muted"]
-Role = Literal["", "lead", "heading", "next", "use", "unread"]
+Role = Literal["", "lead", "heading", "next", "use", "code", "unread"]
 Look = Literal["cards", "grid", "numbers", "plain", "texts"]
 
 DOTS: dict[Mark, str] = {
@@ -63,8 +63,8 @@ def code(text: str, tone: Tone = "") -> Text:
 
 @dataclass(frozen=True)
 class Prose:
-    """A paragraph. By `role` it is the answer, a heading inside a section, a next step, a line
-    to copy, or what was not read."""
+    """A paragraph. By `role` it is the answer, a heading inside a section, a next step, how to
+    use what is advised, lines of code, or what was not read."""
 
     text: Text
     role: Role = ""

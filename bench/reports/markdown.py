@@ -20,6 +20,7 @@ from .blocks import (
     Span,
     Table,
     Text,
+    plain,
 )
 from .charts import Histogram
 
@@ -94,6 +95,8 @@ def _block(block: Block) -> str:
     match block:
         case Prose(text, "heading"):
             return f"### {_rich(text)}"
+        case Prose(text, "code"):
+            return f"```python\n{visible(plain(text))}\n```"
         case Prose(text):
             return _rich(text)
         case Figures():

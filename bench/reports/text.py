@@ -73,7 +73,7 @@ def short_lines(report: Report, width: int) -> list[str]:
         one
         for name in ("answer", "cost", "gates")
         for one in sections.get(name, ())
-        if isinstance(one, Table) or (isinstance(one, Prose) and one.role == "use")
+        if isinstance(one, Table) or (isinstance(one, Prose) and one.role in ("use", "code"))
     ]
     blocks.sort(key=lambda block: isinstance(block, Prose))
     blocks += sections.get("trust", ()) if "cost" in sections else ()
@@ -101,6 +101,8 @@ def _lines(blocks: Iterable[Block], width: int) -> list[str]:
 def _block(block: Block, width: int) -> Iterator[str]:
     """A block as lines of text."""
     match block:
+        case Prose(text, "code"):
+            yield from (f"    {line}" for line in visible(plain(text)).splitlines())
         case Prose(text):
             yield from _wrapped(plain(text), width)
         case Figures():

@@ -6,15 +6,19 @@ import copy
 import re
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 from handmade import compose, conversation_of, result, shell
 from measured import replayed_or_failed, value
 from theirs import write
 
-from bench.model import Message, ModelTurn, ToolCall, UserTurn
+from bench.comparison.rules import slots_in_spec
+from bench.model import AnyStep, Message, ModelTurn, ToolCall, UserTurn
 from bench.model.errors import SpecError
 from bench.strategies import Window, parse_strategy
-from bench.strategies.user_code.messages import AnthropicMessages, LangChainMessages
+from bench.strategies.in_agents import code_lines
+from bench.strategies.portfolio import PORTFOLIO
+from bench.strategies.user_code.messages import AnthropicMessages, LangChainMessages, OpenAIMessages
 
 
 def prompts(run) -> list[list[str]]:
@@ -280,3 +284,21 @@ def test_a_system_message_in_the_middle_keeps_its_place():
     assert chat.back(None) == history
     chat.show(history)
     assert [message.text for message in chat.back([{"role": "user", "content": "new"}])] == ["s", "new", "t"]
+
+
+@pytest.mark.parametrize("slots", PORTFOLIO.values())
+def test_the_lines_for_an_agent_do_what_a_replay_measured(slots: str) -> None:
+    steps: list[AnyStep] = []
+    for at in range(2, 52, 2):
+        steps.append(ModelTurn(index=at, content="On.", tool_calls=(ToolCall(id=f"c{at}", name="ls"),)))
+        steps.append(result(f"{at % 7} a line of a log\n" * 900, index=at + 1, call_id=f"c{at}", function="ls"))
+    recorded = conversation_of(steps)
+    measured, plain = (replayed_or_failed(recorded, spec) for spec in (f"m={slots}", "keep_all"))
+    names = {"store": lambda name, value: None, "compact": list, "rewrite": lambda text, **about: text}
+    exec("\n".join(line for line in code_lines(slots_in_spec(slots)) if "bench" in line), names)
+    messages: list[dict] = []
+    for full, prompt in zip(plain.prompts, prompts(measured), strict=True):
+        for one in full.messages[len(messages) :]:
+            text = names["rewrite"](one.text, call_id=one.call_id, function="ls") if one.kind == "result" else one.text
+            messages += OpenAIMessages().show([msgspec.structs.replace(one, text=text)])
+        assert [one["content"] for one in names["compact"](messages)] == prompt

@@ -16,6 +16,7 @@ from ...model.advice import REFUSED, Price, Ranked, RuleResult
 from ...model.errors import SpecError
 from ...plugins.registry import entries
 from ...plugins.spec import parse_spec
+from ...strategies.in_agents import code_lines
 from ..blocks import (
     TONE_OF,
     Block,
@@ -66,6 +67,8 @@ def _blocks(reading: Reading) -> Iterator[Block]:
         return
     if use := _use(reading):
         yield Prose(use, "use")
+        if lines := code_lines(slots_in_spec(reading.spec(reading.advice.advised or ""))):
+            yield Prose("\n".join(lines), "code")
     yield muted(" ".join(_notes(reading)))
     chart = None if reading.figures else scatter(reading)
     yield Figures(tuple(_figures(reading)), chart)
@@ -100,7 +103,7 @@ def _use(reading: Reading) -> str:
 
 def _gives(slot: str, code: str) -> str:
     """What code that ships gives, in the first sentence of its docstring, with the values of its
-    settings; "" for any other code."""
+    settings, and the file of what has no `code_lines`; "" for any other code."""
     spec = parse_spec(code.strip("[]"))
     plugin = entries(slot.removesuffix("s")).get(spec.target)
     if plugin is None:
@@ -109,7 +112,9 @@ def _gives(slot: str, code: str) -> str:
     values = {f"`{it}`": str(value) for it, value in settings.items() if type(value) in _PLAIN}
     first = " ".join(plugin.doc.split()).partition(". ")[0].rstrip(".")
     text = re.sub(r"`\w+`", lambda name: values.get(name[0], name[0]), first)
-    return f", which gives {text[:1].lower()}{text[1:]}"
+    file = f"{plugin.target.__module__.replace('.', '/')}.py"
+    where = "" if slot in ("summarizer", "compactor") else f" (its code: `{file}`)"
+    return f", which gives {text[:1].lower()}{text[1:]}{where}"
 
 
 # ---------------------------------------------------------------- figures

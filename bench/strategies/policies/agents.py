@@ -170,7 +170,7 @@ class LangchainSummarize(Summary):
         return window.messages[:start], talk[first:cut], talk[cut:]
 
 
-@register("summarizer", "deepagents.output")
+@register("summarizer", "deepagents.output", offloads=True)
 def deepagents_output(
     result: ToolResult,
     *,
