@@ -102,7 +102,7 @@ def _block(block: Block, width: int) -> Iterator[str]:
     """A block as lines of text."""
     match block:
         case Prose(text, "code"):
-            yield from (f"    {line}" for line in visible(plain(text)).splitlines())
+            yield from (f"    {line}".rstrip() for line in visible(plain(text)).splitlines())
         case Prose(text):
             yield from _wrapped(plain(text), width)
         case Figures():

@@ -84,6 +84,7 @@ def code_lines(slots: Mapping[str, str]) -> list[str]:
     >>> for line in code_lines({"summarizer": "csv_table", "store": "full"}):
     ...     print(line)
     import bench
+    <BLANKLINE>
     rewrite = bench.summarizer("csv_table")
     text = rewrite(result, call_id=call_id, function=name)  # for each tool result
     """
@@ -93,7 +94,7 @@ def code_lines(slots: Mapping[str, str]) -> list[str]:
         if plugin is not None:
             keep = ", keep=store" if plugin.attribute("offloads") else ""
             lines += (line.format(json.dumps(spec) + keep) for line in _CALLS[slot])
-    return ["import bench", *lines] if lines else []
+    return ["import bench", "", *lines] if lines else []
 
 
 _CALLS = {
