@@ -16,7 +16,6 @@ from ..text.facts import flat
 from ..text.field_list import Numbers, add_number, listed
 from ..text.instructions import Repetition, TextLines, sentences_of, text_lines
 from ..text.line_notes import without_number
-from ..text.numbers import numbers_in
 from ..text.omissions import notice_at
 from .contents import kept_between_runs
 from .messages import TraceMessages
@@ -142,7 +141,7 @@ class Mentions:
     def numbers(self) -> frozenset[str]:
         """All numbers in the messages, and the digits in their words, without leading zeros."""
         runs = _DIGITS.findall(" ".join(self._by_word))
-        of_each = map(numbers_in, map(self._texts.plain, self._contents))
+        of_each = map(self._texts.numbers, self._contents)
         return frozenset(run.lstrip("0") for run in runs).union(*of_each)
 
     @cached_property

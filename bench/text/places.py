@@ -64,9 +64,11 @@ def is_free(plain: str, start: int, end: int) -> bool:
     >>> is_free("v0.5", 3, 4), is_free("5.25", 0, 1), is_free("of 5.", 3, 4), is_free("a_5", 2, 3)
     (False, False, True, False)
     """
-    # most facts stand between two of these, which never belong to a word or number
+    # most facts stand between two of these, which never belong to a word or number, or in them
     before, after = plain[start - 1 : start], plain[end : end + 1]
     if before in _BREAKS and after in _BREAKS:
+        return True
+    if plain[start] in _BREAKS and plain[end - 1] in _BREAKS:
         return True
     if (before.isalnum() and plain[start].isalnum()) or (
         after.isalnum() and plain[end - 1].isalnum()

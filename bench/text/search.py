@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from itertools import accumulate, islice
 
 from ahocorasick_rs import AhoCorasick, Implementation
 
 from ..model.base import encodable
 from .places import is_free
 
-_LINES_AT_A_TIME = 10_000
+_CHARS_AT_A_TIME = 1_000_000
 
 _MANY, _EACH, _NO_CHAR = 1000, 64, "\U0010ffff"
 """Many strings are built behind a filler, which no text has: the automaton renumbers its states in
@@ -35,42 +33,19 @@ class Strings:
             AhoCorasick(valid, implementation=Implementation.ContiguousNFA) if valid else None
         )
 
-    def in_each(self, texts: Iterable[str]) -> dict[int, set[str]]:
-        """The strings in each of some texts, by the text's place, for texts with any. The texts are
-        searched together.
+    def within(self, text: str) -> set[str]:
+        """The strings in a text; in one of very many lines they are searched in portions, to save
+        memory.
 
-        >>> Strings(["1", "el"]).in_each(["1 el", "", "el"]) == {0: {"1", "el"}, 2: {"el"}}
-        True
-        """
-        texts = list(texts)
-        text = "\n".join(texts)
-        ends = list(accumulate(len(text) + 1 for text in texts))
-        found: dict[int, set[str]] = {}
-        at, strings = -1, set[str]()
-        for number, start, end in self._matches(text):
-            if at < 0 or start >= ends[at]:
-                at = bisect_right(ends, start)
-                strings = found.setdefault(at, set())
-            string = self._strings[number]
-            if string not in strings and _is_match(text, string, start, end):
-                strings.add(string)
-        return found
-
-    def within(self, lines: Iterable[str]) -> set[str]:
-        """The strings in any of very many lines, searched in portions to save memory.
-
-        >>> sorted(Strings(["1", "el", "ab"]).within(["1 el", "", "el abc"]))
+        >>> sorted(Strings(["1", "el", "ab"]).within("1 el\\nel abc"))
         ['1', 'el']
         """
-        found: set[str] = set()
-        lines = iter(lines)
-        while batch := list(islice(lines, _LINES_AT_A_TIME)):
-            text = "\n".join(batch)
-            for number, start, end in self._matches(text):
-                string = self._strings[number]
-                if string not in found and _is_match(text, string, start, end):
-                    found.add(string)
-        return found
+        found: set[int] = set()
+        for part in _portions(text):
+            for number, start, end in self._matches(part):
+                if number not in found and _is_match(part, self._strings[number], start, end):
+                    found.add(number)
+        return {self._strings[number] for number in found}
 
     def places(self, text: str) -> Iterator[tuple[str, int]]:
         """Yield each place of one of the strings, as (string, start), in order of their ends."""
@@ -83,6 +58,16 @@ class Strings:
         if self._automaton is None:
             return []
         return self._automaton.find_matches_as_indexes(encodable(text), overlapping=True)
+
+
+def _portions(text: str) -> Iterator[str]:
+    """Yield a text in portions of whole lines."""
+    start = 0
+    while len(text) - start > _CHARS_AT_A_TIME:
+        end = text.find("\n", start + _CHARS_AT_A_TIME) + 1 or len(text)
+        yield text[start:end]
+        start = end
+    yield text[start:]
 
 
 def _is_match(text: str, string: str, start: int, end: int) -> bool:

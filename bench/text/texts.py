@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import chain
 
 from ..model import grouped, memo
 from .decode import LONG_CHARS, decoded
@@ -66,6 +65,11 @@ class Texts:
         row = flat(paragraph)
         return " " if row.isspace() else row
 
+    @memo
+    def numbers(self, text: str) -> set[str]:
+        """The numbers of a text, by value."""
+        return numbers_in(self.plain(text))
+
     def unescaped(self, text: str) -> str:
         """The lines of a decoded text that still have escapes, with these resolved, as for text
         within text; `""` without any. A fact is present if it is in either form, since the meaning
@@ -84,7 +88,7 @@ class Texts:
 
 
 class FactsHeld:
-    """The search of texts for given facts. Each line and each paragraph is searched once for words.
+    """The search of texts for given facts. Each text is searched once.
 
     >>> facts = FactsHeld(["471", "a/b.csv", "two words"], Texts())
     >>> sorted(facts.in_text("471.0 of 4710, Two words"))
@@ -100,53 +104,26 @@ class FactsHeld:
         self._words = Strings(
             fact for fact in facts if " " not in fact and fact not in self._numbers
         )
-        self._searched: set[str] = set()
-        self._of_line: dict[str, set[str]] = {}
-        self._of_paragraph: dict[str, set[str]] = {}
 
     @memo
     def in_text(self, text: str) -> frozenset[str]:
         """The given facts in a text."""
         plain, other = self.texts.plain(text), self.texts.unescaped(text)
-        lines = set(plain.split("\n"))
-        is_long = len(plain) > LONG_CHARS
-        words = self._words.within(lines) if is_long else self._in_lines(lines)
-        parts = (lines if is_long else (plain,)) if self._numbers else ()
-        numbers = self._numbers.intersection(chain.from_iterable(map(numbers_in, parts)))
-        rows = self._in_paragraphs(set(plain.split("\n\n"))) if self._rows else set()
+        words = self._words.within(plain)
+        numbers = self._numbers & self.texts.numbers(text) if self._numbers else ()
+        rows = {
+            fact
+            for row in (self._in_rows.within(self.texts.flat(text)) if self._rows else ())
+            for fact in self._rows[row]
+            if not is_numbered(fact) or any(places_of(plain, fact))
+        }
         return frozenset().union(words, numbers, rows, self.in_text(other) if other else ())
-
-    def read(self, lines: Iterable[str]) -> None:
-        """Search many short texts of one line at once, before each is asked for."""
-        self._in_lines({*lines})
-        self._in_paragraphs({*lines})
-
-    def _in_lines(self, lines: set[str]) -> set[str]:
-        """The words among the facts in some lines, which are cached."""
-        new = list(lines - self._searched)
-        self._searched.update(new)
-        self._of_line.update((new[at], words) for at, words in self._words.in_each(new).items())
-        return set().union(*map(self._of_line.__getitem__, self._of_line.keys() & lines))
-
-    def _in_paragraphs(self, paragraphs: set[str]) -> set[str]:
-        """The facts of several words in some paragraphs."""
-        new = list(paragraphs.difference(self._of_paragraph))
-        rows_of = self._in_rows.in_each(map(self.texts.flat_paragraph, new))
-        for at, paragraph in enumerate(new):
-            self._of_paragraph[paragraph] = {
-                fact
-                for row in rows_of.get(at, ())
-                for fact in self._rows[row]
-                if not is_numbered(fact) or any(places_of(paragraph, fact))
-            }
-        return set().union(*map(self._of_paragraph.__getitem__, paragraphs))
 
 
 def longer_holding(facts: Iterable[str], searched: FactsHeld) -> dict[str, frozenset[str]]:
     """For each of some facts the longer ones among them that contain it; `searched` finds them
     all."""
     words = {fact: flat(anchor(fact)) for fact in facts}
-    searched.read(words)
     longer_facts: dict[str, set[str]] = {fact: set() for fact in words}
     for other in words:
         in_other = flat(other)
