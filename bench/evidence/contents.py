@@ -232,6 +232,10 @@ class TraceContents:
         """The fields of the result of a step, where that is data."""
         return FieldTable(self.value(step))
 
+    def is_field(self, step: int, fact: str) -> bool:
+        """True if a step is a result that has a fact in a field."""
+        return step in self.results and self.table(step).key_of(fact) != ""
+
     @memo
     def fields(self, step: int) -> FieldTable:
         """The fields of the result of a step, or the cells of its tables where it is text."""

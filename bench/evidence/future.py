@@ -19,15 +19,12 @@ from .missing import instructions_of
 
 
 class FutureNeed(NamedTuple):
-    """A fact that a thread needs up to the step `last`. `source` is the first step with it, `field`
-    its key there.
-    """
+    """A fact that a thread needs up to the step `last`. `source` is the first step with it."""
 
     thread: str
     fact: str
     source: int
     last: int
-    field: str = ""
 
 
 class Future:
@@ -39,7 +36,7 @@ class Future:
     >>> steps = UserTurn(index=0, content="Count 471."), ModelTurn(index=1, content="It has 471.")
     >>> trace = Trace(id="a", source=Source(format="native"), steps=steps)
     >>> Future(trace, index_trace(trace), TraceContents(trace)).needs
-    [FutureNeed(thread='main', fact='471', source=0, last=1, field='')]
+    [FutureNeed(thread='main', fact='471', source=0, last=1)]
     """
 
     def __init__(self, trace: Trace, index: TraceIndex, contents: TraceContents) -> None:
@@ -53,9 +50,13 @@ class Future:
         for turn, of_turn in sorted(self._index.needs.items()):
             for need in of_turn:
                 key = threads[turn], self._index.facts[need.fact]
-                first = needs.get(key) or FutureNeed(*key, need.origin_step, turn, need.field)
+                first = needs.get(key) or FutureNeed(*key, need.origin_step, turn)
                 needs[key] = first._replace(last=turn)
         return [*needs.values()]
+
+    def is_field(self, need: FutureNeed) -> bool:
+        """True if the source of a fact has it in a field."""
+        return self._contents.is_field(need.source, need.fact)
 
     @cached_property
     def last_turns(self) -> dict[int, float]:

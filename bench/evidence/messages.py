@@ -106,7 +106,7 @@ class TraceMessages:
         that field (of the first result with it, or of the result that the message replaces), or in
         a quotation of a turn with it.
         """
-        if not need.field:
+        if not self.contents.is_field(need.origin_step, self.index.facts[need.fact]):
             return True
         steps = self.contents.results.keys() & {need.origin_step, self.messages[number].step}
         return self._quotes(number, need.fact) or any(

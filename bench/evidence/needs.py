@@ -74,9 +74,8 @@ def needs_of(trace: Trace, recorded: RecordedMessages, contents: TraceContents) 
                 if fact not in numbers:
                     numbers[fact] = len(numbers)
                 origin, at = thread.first[fact]
-                field = contents.table(at).key_of(fact) if origin == "result" else ""
                 distance = thread.turns - thread.last[fact]
-                needs.append(Need(numbers[fact], origin, at, distance, field))
+                needs.append(Need(numbers[fact], origin, at, distance))
             if needs:
                 by_turn[step.index] = tuple(needs)
         message = recorded.messages[recorded.full[step.index]]

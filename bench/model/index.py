@@ -17,14 +17,13 @@ class Need(Value, frozen=True, array_like=True):
     """A fact that a model turn took from an earlier message of its thread.
 
     `fact` is its place in `TraceIndex.facts`. `distance` is the number of model turns since a
-    message last had it. `field` is its key in a structured result; `""` for prose.
+    message last had it.
     """
 
     fact: int
     origin: Origin
     origin_step: int
     distance: int
-    field: str = ""
 
 
 class TraceIndex(msgspec.Struct, frozen=True, kw_only=True):

@@ -155,6 +155,7 @@ class FieldTable:
         """The texts with a number in an unusual spelling."""
         return {text for record in self._records for text in record.texts if has_odd_number(text)}
 
+    @memo
     def key_of(self, fact: str) -> str:
         """The key of the first field with a fact; `""` if the fact is in prose, in a key, or
         missing.

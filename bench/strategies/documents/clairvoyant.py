@@ -63,7 +63,7 @@ class Clairvoyant:
         self._alive = {fact: None for fact in self._alive if needs[fact].last >= window.step}
         facts = tuple(fact for fact in self._alive if fact not in in_turns)
         if (facts, rules) != self._about:
-            fields = {fact: needs[fact].source for fact in facts if needs[fact].field}
+            fields = {fact: needs[fact].source for fact in facts if future.is_field(needs[fact])}
             self._about = facts, rules
             lines = *rules, _facts_as_text(facts, fields, window.count, future)
             self._message = [summary_message("\n".join(lines).strip())] if facts or rules else []
