@@ -185,12 +185,22 @@ def handles_in_words(item: Ranked) -> str:
 # ---------------------------------------------------------------- one strategy
 
 
+def verdict_in_words(item: Ranked) -> str:
+    """The verdict of a strategy, with "perhaps" where more runs could decide otherwise."""
+    return f"perhaps {item.verdict}" if _is_open(item) else item.verdict
+
+
+def _is_open(item: Ranked) -> bool:
+    """True if rules refuse a strategy, and none of them certainly."""
+    refusals = [rule for rule in item.rules if not rule.passed and rule.rule not in GAINS]
+    return bool(refusals) and not any(map(is_sure, refusals)) and refusals[0].value is not None
+
+
 def refusal_in_words(item: Ranked, rule: RuleResult) -> str:
     """What a strategy does that a rule refuses, and why; and if more runs could decide otherwise."""
-    verdict = item.verdict
+    verdict = verdict_in_words(item)
     does = f"is {verdict}" if verdict in ("invalid", "unfaithful") else verdict
-    is_open = rule.value is not None and not is_sure(rule)
-    return f"{does}: {rule_failed(rule)}{'; more runs could decide' if is_open else ''}"
+    return f"{does}: {rule_failed(rule)}{'; more runs could decide' if _is_open(item) else ''}"
 
 
 def reason_of(item: Ranked, advice: Advice) -> str:

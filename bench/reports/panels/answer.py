@@ -9,6 +9,7 @@ from ...comparison.reasons import (
     basis_in_words,
     behind_in_words,
     handles_in_words,
+    verdict_in_words,
 )
 from ...comparison.rules import asked_by, measure_of, slots_in_spec
 from ...comparison.wording import means
@@ -230,7 +231,7 @@ def _strategies(reading: Reading) -> Table:
 
 def _verdict_cell(reading: Reading, item: Ranked, mark: Mark) -> Cell:
     """A cell with the verdict of a strategy and its reason."""
-    words: str = "also acceptable" if mark == "acceptable" else item.verdict
+    words = "also acceptable" if mark == "acceptable" else verdict_in_words(item)
     if words == "keep" and (reading.advice.advised or reading.failed_gates):
         words = "in use"
     is_quiet = words in ("also acceptable", "in use")
