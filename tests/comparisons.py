@@ -165,7 +165,6 @@ def advice(chosen: Any, totals: Any, runs: int, tasks: int, unit: str, usd: floa
         ranked = [msgspec.structs.replace(item, verdict="ship") if item is ship else item for item in ranked]
     order = {"ship": 0, "not certain": 1, "keep": 2, "no gain": 3}
     ranked.sort(key=lambda item: (order.get(item.verdict, 4), item.cached.per_run if item.cached else 0))
-    rejected = [item for item in ranked if item.verdict == "loses too much"]
     sentence = (
         f"Ship `{ship.strategy}`. With the provider's cache a run costs {abs(ship.cached.ratio - 1):.1%} less than today, certain over {tasks} tasks, and no turn would have missed anything it used."  # type: ignore[union-attr,operator]
         if ship is not None
@@ -174,7 +173,7 @@ def advice(chosen: Any, totals: Any, runs: int, tasks: int, unit: str, usd: floa
     )
     return reasoned(Advice(
         advised=ship.strategy if ship else None, subject=best.strategy if best else "", sentence=sentence, basis="cached" if unit == "usd" else "tokens",
-        tasks=tasks, runs=runs, cheapest_rejected=min(rejected, key=lambda item: item.cached.per_run).strategy if rejected else None,  # type: ignore[union-attr]
+        tasks=tasks, runs=runs,
         ranked=tuple(ranked),
     ))  # fmt: skip
 

@@ -177,11 +177,11 @@ def _scenarios_of(
         if name in slots:
             raise SpecError(f"two strategies are called {name!r} — give each its own name")
         slots[name] = text
-    if slots:
-        return [Scenario(title="", traces=traces, strategies=slots, **changed)]
-    portfolio: dict[str, Any] = {name: f"{name}={spec}" for name, spec in PORTFOLIO.items()}
     names = listed([*short_names([Path(text).as_posix() for text in traces]).values()], 3)
     title = f"Which strategy is best for {names}?"
+    if slots:
+        return [Scenario(title=title, traces=traces, strategies=slots, **changed)]
+    portfolio: dict[str, Any] = {name: f"{name}={spec}" for name, spec in PORTFOLIO.items()}
     return [Scenario(title=title, traces=traces, strategies=portfolio, portfolio=True, **changed)]
 
 

@@ -8,7 +8,7 @@ from typing import get_args
 
 from msgspec.structs import replace
 
-from ..model.advice import REFUSED, TODAY, Advice, Mark, Price, Ranked, RuleResult, Verdict
+from ..model.advice import TODAY, Advice, Mark, Price, Ranked, RuleResult, Verdict
 from ..model.base import grouped
 from ..model.compared import Answers, Compared
 from ..text.wording import listed
@@ -115,10 +115,12 @@ def advised(compared: Compared, *, rates: Rates | None = None, portfolio: bool =
         answers=answers,
         deciding=economies[0],
         assumed=assumed and economies[0] != "tokens",
-        gains=verdict_of(rules[TODAY]) != "invalid",
-        better={} if answers == "savings" else gains_of(runs, answers, rules, specs),
         prices={economy: prices_of(runs, names, economy) for economy in economies},
     )
+    if verdict_of(rules[TODAY]) != "invalid":
+        better = {} if answers == "savings" else gains_of(runs, answers, rules, specs)
+        gains = {name: _gain(question, name, better.get(name)) for name in names}
+        rules |= {name: (*rules[name], gain) for name, gain in gains.items()}
     ranked = [_ranked_strategy(question, name, specs.get(name, ""), rules[name]) for name in rules]
     ordered = tuple(sorted(ranked, key=lambda item: _place(item, question)))
     among_many = portfolio and answers == "savings"
@@ -127,7 +129,15 @@ def advised(compared: Compared, *, rates: Rates | None = None, portfolio: bool =
     ordered = tuple(sorted(ordered, key=lambda item: item.strategy != best))
     if among_many and best is not None:
         ordered = with_leave_one_out_price(ordered, best, runs)
-    advice = _advice(question, ordered, best, compared.asks)
+    advice = Advice(
+        advised=best,
+        sentence="",
+        basis="quality" if answers != "savings" else question.deciding,
+        tasks=len(runs.tasks),
+        runs=len(runs.all),
+        ranked=ordered,
+    )
+    advice = with_sentence(advice, answers, question.assumed, compared.asks)
     return replace(compared, answers=answers, advice=advice)
 
 
@@ -136,18 +146,18 @@ class _Question:
     """A decision to make: the runs, the prices and the price that decides.
 
     `assumed` is True if the shares of the provider's cache are not recorded, so that a saving must
-    be certain with and without the cache. `gains` is True if a strategy must certainly gain
-    something, which is not asked where today's is not valid; `better` has the results of those that
-    differ from today's in the figure that answers a question other than savings.
+    be certain with and without the cache.
     """
 
     runs: Runs
     answers: Answers
     deciding: Economy
     assumed: bool
-    gains: bool
-    better: Mapping[str, RuleResult]
     prices: Mapping[Economy, Mapping[str, Price]]
+
+    def prices_of(self, name: str) -> dict[Economy, Price | None]:
+        """The prices of a strategy by economy; None where it has none."""
+        return {economy: by_name.get(name) for economy, by_name in self.prices.items()}
 
 
 # ---------------------------------------------------------------- one strategy
@@ -159,21 +169,19 @@ def _ranked_strategy(
     """One strategy with its prices, marks and verdict; one that failed on some runs has no
     shares, which would be of the others."""
     runs, is_today = question.runs, name == TODAY
-    prices = {economy: by_name.get(name) for economy, by_name in question.prices.items()}
+    prices = question.prices_of(name)
     words = None if is_today else unchecked_words(runs, name)
     marks: list[Mark] = [] if words is None else ["not checked"]
     acted = any(score.acted for run in runs.all if (score := runs.score(run, name)))
     if not is_today and not acted:
         marks.append("inactive")
-    if not is_today and question.gains:
-        rules = (*rules, _gain(question, prices, question.better.get(name)))
     todays = verdict_of(rules) or "keep"
     failed = any(rule.rule == "ran" and rule.findings for rule in rules)
     shares = "needed.missed_turn_rate", "needed.recall.far"
     missed, old = (None if failed else runs.share(name, metric).value for metric in shares)
     return Ranked(
         strategy=name,
-        verdict=todays if is_today else _verdict(question, rules, prices, marks),
+        verdict=todays if is_today else _verdict(rules, prices[question.deciding], marks),
         marks=tuple(marks),
         unchecked_text=words or "",
         cached=prices.get("cached") or prices.get("tokens"),
@@ -186,38 +194,25 @@ def _ranked_strategy(
     )
 
 
-def _gain(
-    question: _Question, own: Mapping[Economy, Price | None], better: RuleResult | None
-) -> RuleResult:
+def _gain(question: _Question, name: str, better: RuleResult | None) -> RuleResult:
     """The result of the last rule: the figure that answers the question is certainly better than
-    today's; or it is today's and the strategy certainly cheaper."""
-    cheaper = _cheaper(question, own)
-    if better is None or (cheaper.passed and not better.passed and not better.findings):
-        return cheaper
-    return better
-
-
-def _cheaper(question: _Question, own: Mapping[Economy, Price | None]) -> RuleResult:
-    """The result of the rule *cheaper*: the saving is certain; if the cache is assumed, also
-    without it."""
-    asked = [price for it, price in own.items() if it == question.deciding or question.assumed]
+    today's; or it is today's and the saving is certain, if the cache is assumed also without it."""
+    own = question.prices_of(name).items()
+    asked = [price for it, price in own if it == question.deciding or question.assumed]
     worst = max(asked, key=lambda price: finite(price.high if price else None))
     passed = all(price is not None and price.certain for price in asked)
+    if better is not None and not (passed and not better.passed and not better.findings):
+        return better
     return RuleResult(rule="cheaper", passed=passed, value=worst.high if worst else None, limit=1.0)
 
 
-def _verdict(
-    question: _Question,
-    rules: tuple[RuleResult, ...],
-    own: Mapping[Economy, Price | None],
-    marks: Sequence[Mark],
-) -> Verdict:
+def _verdict(rules: tuple[RuleResult, ...], price: Price | None, marks: Sequence[Mark]) -> Verdict:
     """The verdict of the first rule that refuses; if only the gain is left, the verdict by the
     gain.
 
     A strategy that changed nothing loses nothing, even if it could not be measured.
     """
-    refused, price = verdict_of(rules), own.get(question.deciding)
+    refused = verdict_of(rules)
     if "inactive" in marks and refused != "invalid":
         return "no gain"
     if refused not in ("not certain", None):
@@ -264,28 +259,3 @@ def _place(item: Ranked, question: _Question) -> tuple[float | str, ...]:
         float(f"{finite(price.per_run if price else None):.9g}"),
         *preference(item),
     )
-
-
-def _advice(
-    question: _Question, ordered: tuple[Ranked, ...], advised: str | None, asks: str
-) -> Advice:
-    """The advice on the ordered strategies, with its sentence."""
-    runs, answers, deciding = question.runs, question.answers, question.deciding
-    advice = Advice(
-        advised=advised,
-        sentence="",
-        basis="quality" if answers != "savings" else deciding,
-        tasks=len(runs.tasks),
-        runs=len(runs.all),
-        cheapest_rejected=_cheapest_rejected(ordered, deciding),
-        ranked=ordered,
-    )
-    return with_sentence(advice, answers, question.assumed, asks)
-
-
-def _cheapest_rejected(ordered: tuple[Ranked, ...], deciding: Economy) -> str | None:
-    """The cheapest strategy that would save but is refused by a rule other than the last; None
-    without one."""
-    prices = ((it.strategy, it.price(deciding)) for it in ordered if it.verdict in REFUSED)
-    saving = ((price.per_run, name) for name, price in prices if price and price.saves)
-    return min(saving, default=(0.0, None))[1]

@@ -8,7 +8,7 @@ from ..model.advice import Advice, Ranked, RuleResult
 from ..model.scores import Rule
 from ..text.wording import count, counted, percent, quoted
 from .certainty import EQUAL, FEWEST
-from .rules import GAINS, asked_by, is_sure, measure_of
+from .rules import GAINS, asked_by, is_sure
 from .wording import costs, sample
 
 _FIGURES = {
@@ -106,7 +106,7 @@ def rule_failed(result: RuleResult) -> str:
         return f"{percent(result.value)} {asked.refusal}{_example(result)}"
     if result.value is None:
         why = "; ".join(item.text for item in result.findings) or "no reason is known"
-        return f"{measure_of(result)} not measured ({why})"
+        return f"{asked.measure} not measured ({why})"
     value = percent(result.value)
     if value == limit:  # as far as it was rounded
         value = f"{result.value:.3%}"

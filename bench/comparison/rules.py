@@ -70,7 +70,7 @@ TABLE: tuple[DecisionRule, ...] = (
         "needed", _LOSS, "missed turns", metrics=("needed.missed_turn_rate",),
         limit=MAX_FAULT_RATE, better="lower",
     ),
-    DecisionRule("far", _LOSS, "old facts kept, from six or more turns back", metrics=("needed.recall.far",), limit=MIN_FAR_RECALL),
+    DecisionRule("far", _LOSS, "old facts kept", metrics=("needed.recall.far",), limit=MIN_FAR_RECALL),
     DecisionRule(
         "stored", _LOSS, "fields kept in the store", slot="store",
         metrics=("loss.leaf_recall.stored", "loss.fact_recall.stored"),
@@ -102,11 +102,6 @@ def asked_by(result: RuleResult) -> DecisionRule:
     """The entry of the table that a result is of."""
     of_rule = [asked for asked in TABLE if asked.rule == result.rule]
     return next((asked for asked in of_rule if result.metric in asked.metrics), of_rule[0])
-
-
-def measure_of(result: RuleResult) -> str:
-    """The name of what a result measures, in a few words: "old facts kept"."""
-    return asked_by(result).measure.partition(",")[0]
 
 
 GAINS: tuple[Rule, ...] = ("better", "cheaper")

@@ -85,21 +85,22 @@ def _subject(advice: Advice, answers: Answers, asks: str) -> Ranked | None:
     return min(acting, key=place, default=None)
 
 
+def figure_of(item: Ranked, answers: Rule | Answers) -> RuleResult | None:
+    """The figure of a store, evaluator or router that answers the question; None without one."""
+    first = next((result for result in item.rules if result.rule == answers), None)
+    return first if first and first.value is not None else None
+
+
 def figures_of(advice: Advice, answers: Rule) -> list[tuple[Ranked, RuleResult]]:
     """The strategies whose store, evaluator or router was measured, each with its figure: the
     advised one, then the best first, those that a rule refuses last."""
-    figures = [
-        (item, result)
-        for item in advice.ranked
-        for result in [result for result in item.rules if result.rule == answers][:1]
-        if result.value is not None and item.strategy != TODAY
-    ]
 
     def place(pair: tuple[Ranked, RuleResult]) -> tuple[bool, bool, float, str]:
         name, merits = pair[0].strategy, merit(pair[0].rules, answers)
         return name != advice.advised, pair[0].verdict in REFUSED, -merits, name
 
-    return sorted(figures, key=place)
+    tried = (item for item in advice.ranked if item.strategy != TODAY)
+    return sorted(((it, one) for it in tried if (one := figure_of(it, answers))), key=place)
 
 
 def _condition(item: Ranked, advice: Advice) -> str:
@@ -114,7 +115,7 @@ def _condition(item: Ranked, advice: Advice) -> str:
 
 def _answer(item: Ranked, answers: Answers, *, is_subject: bool) -> str:
     """The answer to a question about one strategy; in a word if the sentence is about it too."""
-    figure = next((it for it in item.rules if it.rule == answers and it.value is not None), None)
+    figure = figure_of(item, answers)
     word = {"not certain": "Not certain", "ship": "Yes"}.get(item.verdict, "No")
     if figure and is_unknown_today(item):
         word = "Yes" if is_best(figure) else "Partly"
@@ -173,7 +174,7 @@ def _kept(item: Ranked | None, advice: Advice, answers: Answers, assumed: bool) 
 def _figure(item: Ranked, advice: Advice, answers: Answers) -> str:
     """The figure of a store, evaluator or router in words, with what stands behind it; "" if the
     question is about savings."""
-    result = next((it for it in item.rules if it.rule == answers and it.value is not None), None)
+    result = figure_of(item, answers)
     about = result and behind_in_words(item, result, advice)
     return figure_in_words(result) + (f" ({about})" if about else "") if result else ""
 

@@ -67,10 +67,6 @@ class Pricing(NamedTuple):
             return dollars(price.per_run * self.runs)
         return count(round(price.per_run) if math.isfinite(price.per_run) else None)
 
-    def in_words(self, price: Price | None) -> str:
-        """A price with its unit."""
-        return f"{self.money(price)} {self.unit}"
-
 
 def pricing_of(advice: Advice) -> Pricing:
     """The way to state the prices of an advice: by today's price, else by the first price."""

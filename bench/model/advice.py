@@ -137,7 +137,6 @@ class Advice(Value, frozen=True, kw_only=True):
     tasks: int
     runs: int
     subject: str = ""
-    cheapest_rejected: str | None = None
     ranked: tuple[Ranked, ...] = ()
 
 

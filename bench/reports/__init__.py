@@ -16,7 +16,7 @@ from ..model.compared import Compared
 from ..model.errors import BenchError
 from .blocks import Report
 from .gates import failed_sentence
-from .numbers import count, counted, listed
+from .numbers import counted, listed
 from .overview import overview
 from .panels import answer, changes, losses, numbers, trust
 from .reading import Reading
@@ -41,17 +41,8 @@ def report(compared: Compared) -> Report:
     sections = tuple(section for panel in panels for section in panel.sections(reading))
     line = first_line(compared)
     short = line if reading.failed_gates else compared.advice.short or line
-    return Report(title_of(compared), _about(reading), line, sections, short)
-
-
-def title_of(compared: Compared) -> str:
-    """The title of a comparison; without one the question that it answers."""
-    names = [name for name in compared.strategies if name != TODAY]
-    if compared.title or not names:
-        return compared.title or "Which strategy?"
-    if len(names) == 1:
-        return f"Which is better: {names[0]} or what runs today?"
-    return f"Which of {count(len(names))} strategies is best?"
+    title = compared.title or "Which strategy is best?"
+    return Report(title, _about(reading), line, sections, short)
 
 
 def first_line(compared: Compared) -> str:

@@ -98,11 +98,8 @@ def _notes(readings: Sequence[Reading], groups: dict[str, list[int]]) -> list[st
 
 def _cost(reading: Reading) -> Cell:
     """The change of price under the strategy to ship; if none is, the price stays as today's."""
-    advised, pricing = reading.by_name.get(reading.advice.advised or ""), reading.pricing
+    advised = reading.by_name.get(reading.advice.advised or "")
     price = reading.price(advised)
     if advised is None or price is None:
         return Cell("not priced" if advised else "unchanged")
-    unit = "" if reading.counts_tokens or pricing.runs == 1 else f" {pricing.unit}"
-    moved = f"{pricing.money(reading.today)} → {pricing.money(price)}{unit}"
-    where = advised.condition and f"; {advised.condition}"
-    return Cell((Span(change(price.ratio), "" if where else "good"),), moved + where)
+    return Cell((Span(change(price.ratio), "" if advised.condition else "good"),))

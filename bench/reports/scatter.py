@@ -9,7 +9,7 @@ from ..model.advice import TODAY
 from .blocks import Drawing
 from .charts import Axis, Plot, Point, spaced, stretched
 from .naming import FIELDS, ON_PHONES, names
-from .numbers import change, count, percent, sentence_case
+from .numbers import change, percent, sentence_case
 from .reading import Reading
 
 _TICKS = [digit * 10.0**power for power in range(2, -4, -1) for digit in (5, 2, 1)]
@@ -40,10 +40,8 @@ def scatter(reading: Reading) -> Drawing | None:
         for name, x in xs.items()
     )
     plot = _plot(reading, points, across, down, limit)
-    inactive = sum("inactive" in item.marks for item in reading.ranked)
-    rest = f" Not drawn: {count(inactive)} that changed nothing." if inactive else ""
     measure = "Tokens" if reading.counts_tokens else "Price"
-    note = f"{_COLOURS} Small differences are enlarged; where a name has no room, the table has it.{rest}"
+    note = f"{_COLOURS} Small differences are enlarged; where a name has no room, the table has it."
     return Drawing(plot, f"{measure} against missed turns", note)
 
 

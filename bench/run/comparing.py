@@ -21,7 +21,7 @@ from ..evidence.false_alarms import false_alarms
 from ..files.git import top_of
 from ..metrics import metric_infos
 from ..model import GateRule, Signature, Trace
-from ..model.advice import TODAY
+from ..model.advice import REFUSED, TODAY
 from ..model.base import grouped
 from ..model.compared import Compared, GateResult, Skipped
 from ..model.detail import ReplayDetail
@@ -327,7 +327,9 @@ def _strategies_in_detail(result: Compared) -> tuple[str, ...]:
     and today's."""
     advice = result.advice
     failed = (gate.strategy for gate in result.gates if gate.outcome == "fail")
-    wanted = *failed, advice.subject, result.asks, advice.cheapest_rejected, TODAY
+    saving = (it for it in advice.ranked if (price := it.price(advice.basis)) and price.saves)
+    refused = next((it.strategy for it in saving if it.verdict in REFUSED), None)
+    wanted = *failed, advice.subject, result.asks, refused, TODAY
     opened = [name for name in dict.fromkeys(wanted) if name and name in result.everyone]
     if len(opened) == 1:  # today's alone
         opened = [*dict.fromkeys((*opened, *result.strategies[:2]))]

@@ -11,7 +11,7 @@ from ...comparison.reasons import (
     handles_in_words,
     verdict_in_words,
 )
-from ...comparison.rules import asked_by, measure_of, slots_in_spec
+from ...comparison.rules import asked_by, slots_in_spec
 from ...comparison.wording import means
 from ...model.advice import REFUSED, Price, Ranked, RuleResult
 from ...model.errors import SpecError
@@ -47,10 +47,6 @@ _USES = {
     "consumer": "reply to each result",
 }
 """What an agent does with the code in each slot."""
-_JUDGEMENT = (
-    "A judgement is unchanged if a strategy's evaluator judges a result as it is stored as it judges"
-    " the whole result."
-)
 _VERDICT = re.compile(r"(Ship .+?|Keep what runs today[^.:]*)[.:](?=\s|$)", re.DOTALL)
 """Matches the verdict in the sentence of an advice."""
 _PLAIN = (int, float, str)  # the types of the settings whose values are in a text
@@ -130,8 +126,9 @@ def _figures(reading: Reading) -> Iterator[Figure]:
     broken = item.failed if item.verdict in REFUSED else None
     if asked:
         yield _rule_figure(reading, item, asked)
-    if not asked or reading.shapes_prompts(item):
-        yield _price_figure(reading, item)
+    price = reading.price(item)
+    if price is not None and price.ratio and (not asked or reading.shapes_prompts(item)):
+        yield _price_figure(reading, item, price)
     if (rule := broken or needed) and not asked:
         yield _rule_figure(reading, item, rule)
     yield _certainty_figure(reading, item)
@@ -140,7 +137,7 @@ def _figures(reading: Reading) -> Iterator[Figure]:
 def _rule_figure(reading: Reading, item: Ranked, rule: RuleResult) -> Figure:
     """What a rule measures of a strategy, with what stands behind it."""
     value = count(rule.value) if asked_by(rule).noun else percent(rule.value)
-    name = f"{sentence_case(measure_of(rule))} with `{item.strategy}`"
+    name = f"{sentence_case(asked_by(rule).measure)} with `{item.strategy}`"
     line = behind_in_words(item, rule, reading.advice) if rule.metric else ""
     if not rule.passed:
         return Figure(name, value, "bad", line, f"not shipped: {item.reason}")
@@ -148,20 +145,14 @@ def _rule_figure(reading: Reading, item: Ranked, rule: RuleResult) -> Figure:
     return Figure(name, value, "good" if is_safe else "", line)
 
 
-def _price_figure(reading: Reading, item: Ranked) -> Figure:
-    """The change of price under a strategy; today's price if it changes nothing."""
-    pricing, price, today = reading.pricing, reading.price(item), reading.today
-    if "inactive" in item.marks or price is None or not price.ratio:
-        name = "Tokens today" if reading.counts_tokens else "Price today"
-        line = ", ".join(filter(None, [pricing.unit, pricing.economy]))
-        return Figure(name, pricing.money(today or price), "", line)
-    start = f"{pricing.money(today)} → " if today else ""
+def _price_figure(reading: Reading, item: Ranked, price: Price) -> Figure:
+    """The change of price under a strategy."""
+    pricing, money = reading.pricing, reading.pricing.money
     interval = f"95% interval {reading.interval(price)}" if price.interval else ""
     note = "; ".join(filter(None, [interval, item.condition, handles_in_words(item)]))
-    tone: Tone = (
-        "" if item.condition or item.verdict in REFUSED else TONE_OF[reading.mark(item.strategy)]
-    )
-    line = f"{start}{pricing.in_words(price)}"
+    is_plain = item.condition or item.verdict in REFUSED
+    tone: Tone = "" if is_plain else TONE_OF[reading.mark(item.strategy)]
+    line = f"{money(reading.today)} → {money(price)} {pricing.unit}"
     return Figure(f"Change with `{item.strategy}`", change(price.ratio), tone, line, note)
 
 
@@ -186,7 +177,7 @@ def _strategies(reading: Reading) -> Table:
     """
     figures = {item.strategy: result for item, result in reading.figures}
     metric = next((result.metric for result in figures.values()), "")
-    measure = next((measure_of(result) for result in figures.values()), "")
+    measure = next((asked_by(result).measure for result in figures.values()), "")
     prices = [price for item in reading.ranked if (price := reading.price(item))]
     ends = [end - 1 for price in prices for end in price.interval or ()]
     scale = Axis(min(-0.02, *ends) * 1.1, max(0.02, *ends) * 1.1) if ends else None
@@ -280,5 +271,3 @@ def _notes(reading: Reading) -> Iterator[str]:
         yield f"{OLD_FACT}."
     if reading.counts_tokens and reading.is_shaped:
         yield IN_TOKENS
-    if reading.compared.answers == "judged":
-        yield _JUDGEMENT
