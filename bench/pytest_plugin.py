@@ -153,11 +153,13 @@ def failures(compared: Compared, config: pytest.Config) -> list[str]:
     """A line on each gate that does not hold, and one if nothing was measured; empty if all
     hold."""
     from .comparison.gates import is_measured
-    from .reports.gates import gates_in_words
+    from .reports.gates import damaged_in_words, gates_in_words
 
-    outcomes = ["fail"] if _is_asked(config, UNDECIDED) else ["fail", "undecided"]
     nothing = [] if is_measured(compared) else ["nothing was measured"]
-    return [*nothing, *gates_in_words(compared, *outcomes)]
+    if _is_asked(config, UNDECIDED):
+        return [*nothing, *gates_in_words(compared, "fail")]
+    lines = [*nothing, *gates_in_words(compared, "fail", "undecided"), damaged_in_words(compared)]
+    return [*filter(None, lines)]
 
 
 def _advice(compared: Compared) -> list[str]:

@@ -41,7 +41,7 @@ def print_outcome(
 
     `files` are the scenario files of the comparisons.
     """
-    from ..reports.gates import not_accepted
+    from ..reports.gates import damaged_in_words, not_accepted
 
     for note in dict.fromkeys(note for item in comparisons for note in item.notes):
         say(f"note: {note}", err=True)
@@ -53,12 +53,14 @@ def print_outcome(
         for line in workflow_commands(comparisons, files):
             obey(line)
         _append_summary(comparisons)
-    if len(comparisons) > 1 or comparisons[0].gates:
+    damaged = [*filter(None, map(damaged_in_words, comparisons))]
+    if len(comparisons) > 1 or comparisons[0].gates or damaged:
         counted: Counter[str] = Counter(gate.outcome for item in comparisons for gate in item.gates)
         each = [
             f"{counted[outcome]} {word}" for outcome, word in _WORDS.items() if counted[outcome]
         ]
-        say(f"Gates: {', '.join(each) or 'none declared'} (exit {code})")
+        gates = f"Gates: {', '.join(each) or 'none declared'}"
+        say(f"{'; '.join([gates, *dict.fromkeys(damaged)])} (exit {code})")
 
 
 # ---------------------------------------------------------------- GitHub Actions
@@ -78,12 +80,13 @@ def workflow_commands(
     It is an error, too, if nothing was measured.
     """
     from ..comparison.gates import is_measured
-    from ..reports.gates import gates_in_words
+    from ..reports.gates import damaged_in_words, gates_in_words
 
     for compared, file in zip(comparisons, files, strict=True):
         failed = [] if is_measured(compared) else ["nothing was measured"]
         failed += gates_in_words(compared, "fail")
         waiting = gates_in_words(compared, "undecided", "skipped")
+        waiting += filter(None, [damaged_in_words(compared)])
         for kind, lines in (("error", failed), ("warning", waiting)):
             if lines:
                 yield _command(kind, file, f"bench: {compared.title}", "\n".join(lines))

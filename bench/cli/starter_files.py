@@ -67,9 +67,12 @@ def _starter_comparison(traces: Sequence[str]) -> Compared:
             Path(stage, Path(name).name).write_bytes(data)
         scenario = Path(stage, Path(SCENARIO).name)
         try:
-            return run_scenario(scenario, accepting=True, cache=user_cache())
+            compared = run_scenario(scenario, accepting=True, cache=user_cache())
         except BenchError as error:  # nobody knows the stage
             raise BenchError(str(error).replace(str(scenario), SCENARIO)) from None
+        for file in compared.damaged:  # CI would not decide with it
+            raise BenchError(f"{os.path.normpath(Path(stage, file.path))}: {file.reason}")
+        return compared
 
 
 def starter(traces: Sequence[str], folder: Path) -> dict[str, bytes]:

@@ -49,9 +49,6 @@ def judge(against: Against, *, required: bool = False) -> tuple[GateResult, ...]
     changes += [f"gate {words} is gone or looser" for words in gone]
     outcome: Outcome = "fail" if required else "skipped"
     results += [_about(outcome, change) for change in changes]
-    if results:
-        damaged = [f"`{item.path}`: {item.reason}" for item in compared.skipped if item.damaged]
-        results += [_about("undecided", reason) for reason in damaged]
     return tuple(results)
 
 
@@ -207,10 +204,10 @@ def is_measured(compared: Compared) -> bool:
 
 
 def exit_code(compared: Sequence[Compared], *, allow_undecided: bool = False) -> int:
-    """The exit code: 0 if all gates hold, 1 if one failed, 3 if one is undecided or nothing was
-    measured."""
+    """The exit code: 0 if all gates hold, 1 if one failed, 3 if one is undecided, a recording is
+    damaged or nothing was measured."""
     outcomes = {result.outcome for item in compared for result in item.gates}
     if "fail" in outcomes:
         return 1
-    undecided = "undecided" in outcomes and not allow_undecided
-    return 3 if undecided or not all(map(is_measured, compared)) else 0
+    is_open = "undecided" in outcomes or any(item.damaged for item in compared)
+    return 3 if (is_open and not allow_undecided) or not all(map(is_measured, compared)) else 0

@@ -113,6 +113,11 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """The declared strategies, then the references."""
         return (*self.strategies, *self.references)
 
+    @property
+    def damaged(self) -> tuple[Skipped, ...]:
+        """The files that were not read because they are damaged."""
+        return tuple(item for item in self.skipped if item.damaged)
+
     def number(self, strategy: str, metric: str, run: str | None = None) -> Number:
         """One number of a strategy, on one run or over all runs; its value is None if it was not
         measured. Raises BenchError for an unknown strategy, metric or run.

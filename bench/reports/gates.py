@@ -59,6 +59,15 @@ def gates_in_words(compared: Compared, *outcomes: str) -> list[str]:
     ]
 
 
+def damaged_in_words(compared: Compared) -> str:
+    """How many recordings are damaged, and what to do; "" for none."""
+    if not compared.damaged:
+        return ""
+    verb, it = ("are", "them") if len(compared.damaged) > 1 else ("is", "it")
+    head = f"{counted(len(compared.damaged), 'recording')} {verb} damaged"
+    return f"{head}: delete or re-record {it}, or run with --allow-inconclusive"
+
+
 def not_accepted(compared: Compared) -> str:
     """What nobody has accepted, and that this can be an error, as a sentence; "" for nothing."""
     skipped = (gate.reason for gate in compared.gates if gate.outcome == "skipped")

@@ -106,6 +106,16 @@ def test_recordings_outside_the_repository_are_refused_before_any_work(tmp_path_
     assert not Path("scenarios").exists()
 
 
+def test_a_damaged_recording_is_named_and_decides_nothing(capsys):
+    shutil.copytree(ROOT / "traces/building_model", "runs")
+    Path("runs/half.json").write_text('[{"role": "user", "content": "go')
+    assert bench("init", "runs") == 2
+    assert "error: runs/half.json: " in capsys.readouterr().err
+    line = ["run", "runs", "--strategy", "mine=summarizer=csv_table"]
+    assert [bench(*line), bench(*line, "--allow-inconclusive")] == [3, 0]
+    assert "1 damaged file was not read: `runs/half.json`" in capsys.readouterr().out
+
+
 # ---------------------------------------------------------------- the action
 
 

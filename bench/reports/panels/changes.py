@@ -25,6 +25,7 @@ from ..blocks import (
     table,
 )
 from ..gates import (
+    damaged_in_words,
     failed_sentence,
     limit_of_gate,
     name_of,
@@ -67,6 +68,8 @@ def _gates(reading: Reading) -> Iterator[Block]:
         yield from _next(reading)
     elif passed:
         yield Prose((_SIGNS["pass"], f"All {counted(passed, 'gate')} passed."))
+    if compared.gates and compared.damaged:
+        yield Prose((Span(f"{damaged_in_words(compared)}.", "bad", strong=True),))
     if reading.against and not compared.moves and not failed:
         yield Prose(f"Nothing moved against `{reading.against}`.")
     if skipped := not_accepted(compared):

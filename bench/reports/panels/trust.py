@@ -21,7 +21,9 @@ def sections(reading: Reading) -> Iterator[Section]:
     blocks: list[Block] = [Prose("Limits", "heading"), *map(Prose, limits)]
     blocks += [Prose("Read", "heading"), Prose(_read(reading))]
     if files := reading.compared.skipped:
-        blocks.append(Prose(_not_read(files), "unread"))
+        others = [item for item in files if not item.damaged]
+        kinds = ("damaged file", reading.compared.damaged), ("file", others)
+        blocks += (Prose(_not_read(kind, some), "unread") for kind, some in kinds if some)
         blocks.append(Fold("Files not read", (files_not_read(files),)))
     blocks += [Prose("Measured with", "heading"), Prose(_measured_with(reading))]
     if rules := _rules(reading):
@@ -50,14 +52,11 @@ def _read(reading: Reading) -> str:
     return " ".join([size, *left_out, *complete])
 
 
-def _not_read(files: Sequence[Skipped]) -> str:
-    """How many files were not read, and why the first was not, of damaged ones if there are some."""
-    first, *others = sorted(files, key=lambda item: not item.damaged)
-    damaged = sum(item.damaged for item in files)
-    some = f", {count(damaged)} of them damaged" if damaged and others else ""
+def _not_read(kind: str, files: Sequence[Skipped]) -> str:
+    """How many files of a kind were not read, and why the first was not."""
+    first, *others = files
     verb, more = ("were", f" and {count(len(others))} more") if others else ("was", "")
-    head = f"{counted(len(files), 'file')} {verb} not read{some}"
-    return f"{head}: `{first.path}` ({first.reason}){more}."
+    return f"{counted(len(files), kind)} {verb} not read: `{first.path}` ({first.reason}){more}."
 
 
 def not_understood(skipped: Iterable[Mapping[str, int]]) -> Iterator[str]:
