@@ -242,11 +242,10 @@ def headed(content: Table) -> tuple[Prose, Table]:
 
 @dataclass(frozen=True)
 class Section:
-    """One part of a report; the heading of the first is not shown."""
+    """One part of a report; the name of the first is not shown as a heading."""
 
     anchor: str
     name: str
-    heading: str
     blocks: tuple[Block, ...]
 
 

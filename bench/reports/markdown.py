@@ -33,7 +33,7 @@ def render(reports: Sequence[Report]) -> Iterator[str]:
         head = [f"# {escape(report.title)}", *filter(None, [escape(report.about)])]
         yield "\n\n".join(head) + "\n\n"
         for section in report.sections:
-            heading = "" if section is report.sections[0] else f"## {escape(section.heading)}\n\n"
+            heading = "" if section is report.sections[0] else f"## {escape(section.name)}\n\n"
             yield heading + markdown(section.blocks) + "\n\n"
 
 

@@ -57,7 +57,7 @@ def overview(comparisons: Sequence[Compared], reports: Sequence[Report]) -> tupl
     runs = counted(len(hashes), "different run")
     title = f"{count(len(readings))} questions about what an agent remembers"
     about = " · ".join([runs, counted(len(readings), "scenario"), counted(gates, "gate")])
-    sections = (Section("answer", "Answer", "Answer", blocks),)
+    sections = (Section("answer", "Answer", blocks),)
     return Report(title, about, head.text + rest, sections), *reports
 
 

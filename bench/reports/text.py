@@ -27,7 +27,7 @@ def in_full(reports: Sequence[Report]) -> Iterator[str]:
         yield "\n".join([*_wrapped(report.title, WIDTH), rule, *about, "", ""])
         for section in report.sections:
             is_first = section is report.sections[0]
-            head = [] if is_first else [section.heading, "-" * len(section.heading), ""]
+            head = [] if is_first else [section.name, "-" * len(section.name), ""]
             yield "\n".join([*head, *_lines(section.blocks, WIDTH), ""])
 
 

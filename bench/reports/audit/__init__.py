@@ -41,17 +41,16 @@ def audit_report(audits: Sequence[SessionAudit], skipped: Sequence[Skipped] = ()
     formats = sorted({one.format for one in audits if one.format})
     models = sorted({one.model or "no model named" for one in audits})
     about = [listed(formats, 3), listed(models, 3), counted(sessions.calls, "model call")]
-    named = (
-        ("cost", "Cost", "Cost", cost(sessions)),
-        ("turns", "By turn", "Cost by turn", turns(sessions)),
-        ("contents", "Prompts", "Parts of the prompts", parts(sessions)),
-        ("dearest", "Dearest results", "The ten dearest results", dearest(sessions)),
-        ("cache", "Cache breaks", "Cache breaks", breaks(sessions)),
-        ("shortened", "Shortened", "What was shortened or cut", losses(sessions)),
-        ("rereads", "Read twice", "Results that were read twice", rereads(sessions)),
-        ("trust", "Trust", "Trust", _trust(sessions)),
+    sections = (
+        Section("cost", "Cost", tuple(cost(sessions))),
+        Section("turns", "Cost by turn", tuple(turns(sessions))),
+        Section("contents", "Parts of prompts", tuple(parts(sessions))),
+        Section("dearest", "Dearest results", tuple(dearest(sessions))),
+        Section("cache", "Cache breaks", tuple(breaks(sessions))),
+        Section("shortened", "Shortened, cut", tuple(losses(sessions))),
+        Section("rereads", "Read twice", tuple(rereads(sessions))),
+        Section("trust", "Trust", tuple(_trust(sessions))),
     )
-    sections = (Section(anchor, name, head, tuple(blocks)) for anchor, name, head, blocks in named)
     title = f"Where did the tokens of {subject} go?"
     shown = tuple(section for section in sections if section.blocks)
     return Report(title, " · ".join(filter(None, about)), sessions.verdict, shown)

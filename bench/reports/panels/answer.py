@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from ...comparison.reasons import (
     basis_in_words,
     behind_in_words,
-    handles_in_words,
     verdict_in_words,
 )
 from ...comparison.rules import asked_by, slots_in_spec
@@ -54,7 +53,7 @@ _PLAIN = (int, float, str)  # the types of the settings whose values are in a te
 
 def sections(reading: Reading) -> Iterator[Section]:
     """The first screen."""
-    yield Section("answer", "Answer", "Answer", tuple(_blocks(reading)))
+    yield Section("answer", "Answer", tuple(_blocks(reading)))
 
 
 def _blocks(reading: Reading) -> Iterator[Block]:
@@ -149,7 +148,7 @@ def _price_figure(reading: Reading, item: Ranked, price: Price) -> Figure:
     """The change of price under a strategy."""
     pricing, money = reading.pricing, reading.pricing.money
     interval = f"95% interval {reading.interval(price)}" if price.interval else ""
-    note = "; ".join(filter(None, [interval, item.condition, handles_in_words(item)]))
+    note = "; ".join(filter(None, [interval, item.condition]))
     is_plain = item.condition or item.verdict in REFUSED
     tone: Tone = "" if is_plain else TONE_OF[reading.mark(item.strategy)]
     line = f"{money(reading.today)} → {money(price)} {pricing.unit}"
@@ -161,8 +160,7 @@ def _certainty_figure(reading: Reading, item: Ranked) -> Figure:
     note = "; ".join(filter(None, [unseen(reading.advice), "if tasks succeed is not measured"]))
     tone = TONE_OF["advised" if item.strategy == reading.advice.advised else "other"]
     turns = sum(run.facts.turns for run in reading.runs)
-    size = "" if reading.size == reading.sample else reading.size
-    line = ", ".join(filter(None, [size, counted(turns, "turn") if turns else ""]))
+    line = counted(turns, "turn") if turns else ""
     return Figure("Measured on", reading.sample, tone, line, note)
 
 

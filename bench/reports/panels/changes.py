@@ -48,9 +48,9 @@ _FAILED = Span("✕ ", "bad", strong=True)
 def sections(reading: Reading) -> Iterator[Section]:
     """The sections on the gates and the moves; none without gates and baseline."""
     if blocks := tuple(_gates(reading)):
-        yield Section("gates", "Gates", "Gates", blocks)
+        yield Section("gates", "Gates", blocks)
     if reading.compared.moves:
-        yield Section("moved", "Changes", "Everything that moved", tuple(_moved(reading)))
+        yield Section("moved", "Changes", tuple(_moved(reading)))
 
 
 # ---------------------------------------------------------------- gates

@@ -34,9 +34,9 @@ def sections(reading: Reading) -> Iterator[Section]:
     """The sections on losses and on single runs; none if no turn needed anything and no rule found
     anything."""
     if blocks := (*_heat(reading), *_findings(reading)):
-        yield Section("losses", "Losses", "Losses", blocks)
+        yield Section("losses", "Losses", blocks)
     if details := tuple(_details(reading)):
-        yield Section("run", "One run", "One run in detail", details)
+        yield Section("run", "One run", details)
 
 
 # ---------------------------------------------------------------- by run
@@ -47,12 +47,11 @@ def _heat(reading: Reading) -> Iterator[Block]:
     names = [item.strategy for item in reading.tried if "inactive" not in item.marks]
     missed = {run.id: {it: reading.at(run, it, MISSED) for it in names} for run in reading.runs}
     total = {name: sum(values[name] or 0 for values in missed.values()) for name in names}
-    losing = sorted(filter(total.get, names), key=lambda name: -total[name])
-    if not losing:
+    if not any(total.values()):
         return
-    first = [name for name in (reading.advice.subject,) if name in names]
-    most = [*first, *(name for name in losing if name not in first)][:_STRATEGIES]
-    shown = [name for name in names if name in most]
+    subject = reading.advice.subject
+    losing = (name for name in names if total[name] or name == subject)
+    shown = sorted(losing, key=lambda name: (name != subject, -total[name]))[:_STRATEGIES]
     sums = [count(sum(bool(values[name]) for values in missed.values())) for name in shown]
     rows: list[Cells] = [("runs that miss any", *sums, counted(len(missed), "run"))]
     of = counted(sum(run.facts.turns for run in reading.runs), "turn")

@@ -30,7 +30,7 @@ def sections(reading: Reading) -> Iterator[Section]:
     more = counted(len(names) - _ACROSS, "more strategy", "more strategies")
     note = f" {more}: `-o report.csv`." if len(names) > _ACROSS else ""
     blocks = (shown, muted(bases(reading.advice) + note))
-    yield Section("numbers", "Every number", "Every number", blocks)
+    yield Section("numbers", "Every number", blocks)
 
 
 def _table(reading: Reading, metrics: Sequence[str], names: Sequence[str]) -> Table:

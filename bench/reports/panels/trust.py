@@ -29,7 +29,7 @@ def sections(reading: Reading) -> Iterator[Section]:
     if rules := _rules(reading):
         blocks += headed(rules)
     blocks += _constant_texts(reading)
-    yield Section("trust", "Trust", "Trust", tuple(blocks))
+    yield Section("trust", "Trust", tuple(blocks))
 
 
 def _read(reading: Reading) -> str:
