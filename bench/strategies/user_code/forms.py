@@ -11,7 +11,6 @@ import re
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from operator import attrgetter, methodcaller
 from types import NoneType, UnionType
 from typing import Any, NamedTuple
 
@@ -127,11 +126,6 @@ def _step(given: Given) -> dict[str, Any]:
     return {"function_name": given.first.function, "parameters": given.first.arguments}
 
 
-def _execution(given: Given) -> dict[str, Any]:
-    """The execution of document 004 that is evaluated."""
-    return {**execution_mapping(given.first), "step": _step(given)}
-
-
 def _evaluations(given: Given) -> list[Any]:
     """The evaluations before this one."""
     return list(given.values[1])
@@ -168,28 +162,16 @@ Argument = Callable[[Given], Any]
 """A function that builds an argument from the values of a slot."""
 
 
-_first = attrgetter("first")
-
-
-def _mapping(given: Given) -> dict[str, Any]:
-    return raw_mapping(given.first)
-
-
-def _messages(given: Given) -> list[Message]:
-    return list(given.first.messages)
-
-
-# Each argument can be pickled, as `--jobs` needs: none is a lambda.
 _RESULT: dict[str, Argument] = {
-    "ToolResult": _first,
-    "str": attrgetter("first.text"),
-    "dict": _mapping,
-    "value": attrgetter("first.value"),
+    "ToolResult": lambda given: given.first,
+    "str": lambda given: given.first.text,
+    "dict": lambda given: raw_mapping(given.first),
+    "value": lambda given: given.first.value,
 }
 _CHAT: dict[str, Argument] = {
-    "openai": methodcaller("messages", OpenAIMessages),
-    "langchain": methodcaller("messages", LangChainMessages),
-    "anthropic": methodcaller("messages", AnthropicMessages),
+    "openai": lambda given: given.messages(OpenAIMessages),
+    "langchain": lambda given: given.messages(LangChainMessages),
+    "anthropic": lambda given: given.messages(AnthropicMessages),
 }
 FORMS: dict[str, dict[str, Argument]] = {
     "summarizer": _RESULT,
@@ -197,20 +179,24 @@ FORMS: dict[str, dict[str, Argument]] = {
     "compactor": {
         **_CHAT,
         "state": graph_state,
-        "Window": _first,
-        "Message": _messages,
+        "Window": lambda given: given.first,
+        "Message": lambda given: list(given.first.messages),
     },
-    "evaluator": {"Record": _first, "dict": _execution, "state": _execution_state},
+    "evaluator": {
+        "Record": lambda given: given.first,
+        "dict": lambda given: {**execution_mapping(given.first), "step": _step(given)},
+        "state": _execution_state,
+    },
     "router": {"state": graph_state, **_CHAT},
-    "consumer": {"Execution": _first},
+    "consumer": {"Execution": lambda given: given.first},
 }
 """The forms of each slot by name, its default first, each with the argument that it is."""
 
 _STORE_004: tuple[Argument, ...] = (
     _step,
     _RESULT["value"],
-    attrgetter("first.success"),
-    attrgetter("first.function"),
+    lambda given: given.first.success,
+    lambda given: given.first.function,
 )
 """The parameters of document 004's store: step, result, success, name of the function."""
 
