@@ -316,7 +316,8 @@ def test_a_function_runs_in_a_child_process_if_it_can_be_sent_there(tmp_path, mo
     assert [set(texts(replayer.replay(one))) == {own} for one in (there, here, debugged)] == [False, True, True]
     assert (there.in_process_reason, bool(here.in_process_reason), bool(debugged.in_process_reason)) == ("", True, True)
     there.sandbox.child.stop()
-    (run,) = compare(trace, {"here": locked}, jobs=2).runs
+    (tmp_path / "mine.py").write_text("def f(given): return given.text\n")
+    (run,) = compare(trace, {"here": {"summarizer": locked, "store": "mine.py:f"}}, jobs=2).runs
     assert [score.failure for score in run.scores if score.strategy == "here"] == [None]
 
 

@@ -20,7 +20,7 @@ from ...plugins.frames import SPOILT
 from ...plugins.registry import Plugin, user_code
 from ...plugins.worker import Child, Limits, NoAnswer
 from .. import Sandbox, Strategy, build_strategy
-from ..declaring import Declaration, kind_of
+from ..declaring import Declaration, kind_of, spec_of
 from .loaded import DESCRIBE, Descriptions, Place as Place, load
 
 _NO_FILE = "<dynamic-code>"  # as cloudpickle names every file
@@ -64,18 +64,19 @@ def _code_in(declared: Declaration, base: Path, debug: bool) -> tuple[str, str]:
     """The user code of a strategy that runs in a child process, `""` for none; and the reason why
     its functions run in this one."""
     items = [(kind_of(slot), item) for slot, each in declared.slots.items() for item in each]
-    named = (user_code(kind, item, base) for kind, item in items if isinstance(item, str))
-    code = next(filter(None, named), "")
-    functions = [item for _, item in items if not isinstance(item, str)]
-    if code or not functions:
-        return code, ""
-    if debug:
+    if debug and not all(isinstance(item, str) for _, item in items):
         return "", "debug=True"
     try:
         _sent(declared)
     except Exception as error:
         return "", f"{type(error).__name__}: {one_line(error)}"
-    return f"functions of {getattr(functions[0], '__module__', '')}", ""
+    codes = (
+        user_code(kind, item, base)
+        if isinstance(item, str)
+        else f"functions of {spec_of(item).target}"
+        for kind, item in items
+    )
+    return next(filter(None, codes), ""), ""
 
 
 def _in_child(given: Sequence[Declaration], place: Place, tolerant: bool) -> list[Strategy]:
