@@ -173,25 +173,19 @@ def _import(
 
 def _answer(link: Link, answer: Callable[..., bytes], limits: Limits) -> NoReturn:
     """Answer the requests of one session, and end."""
-    own, leave = getpid(), _exit
-    anything, no_memory = BaseException, MemoryError  # that code may replace all that is built in
+    leave = _exit
     full = _FULL.format(limits).encode()  # while there is room for it
     try:
         while True:
             request = link.request()
             try:
-                body = answer(link, *pickle.loads(request))
-                if getpid() != own:  # a fork that the code made, and that goes on as this process
-                    leave(0)
-                link.send(b"A", body)
-            except no_memory:
+                link.send(b"A", answer(link, *pickle.loads(request)))
+            except MemoryError:
                 link.send(b"X", full)
-            except anything as error:
-                if getpid() != own:
-                    leave(0)
+            except BaseException as error:
                 try:
                     text = own_error(error)
-                except anything:  # the code replaced what that needs
+                except BaseException:  # the code replaced what that needs
                     text = SPOILT
                 link.send(b"X", text.encode("utf-8", "replace"))
     finally:

@@ -156,8 +156,7 @@ def load_target(spec: Spec, base: Path, *, callables: bool = True) -> tuple[Any,
     For a method it is the class and the method's name. With `callables=False` it may be any object.
     Raises SpecError for an unknown name, with the nearest.
     """
-    with contextlib.redirect_stdout(sys.stderr):  # what it prints is no part of a report
-        module = _module_of(spec, base)
+    module = _module_of(spec, base)
     if spec.attribute is None:
         offered = nearest("", _public_names(module))
         raise SpecError(f"{spec.target}: name the function after a colon{offered}")
