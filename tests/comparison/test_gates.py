@@ -21,6 +21,7 @@ from bench.model.errors import ResultsError, ScenarioError
 from bench.model.outcome import Failure
 from bench.model.scores import Check, Number
 from bench.reports import first_line
+from bench.reports.text import terminal_text
 
 RECALL = {"metric": "needed.recall", "strategy": "mine", "max_drop": 0.01}
 GROWTH = {"metric": "cost.prompt_tokens", "strategy": "mine", "max_increase": "10%"}
@@ -73,10 +74,12 @@ def test_unchanged_values_pass() -> None:
 def test_a_limit_on_changed_values_decides_nothing_where_texts_could_not_be_checked() -> None:
     unread = mine_and_recorded("d", checks={"changed": Check(of=3, unchecked=1, unchecked_text="x")})
     now = with_rules(*GOOD.runs, unread, rules=rules({"metric": "faithful.changed", "max": 0}))
-    assert next((item.outcome, item.reason) for item in judged_gates(now)[1]) == (
-        "undecided",
-        "1 text could not be checked: x",
-    )
+    results = judged_gates(now)[1]
+    assert (results[0].outcome, results[0].reason) == ("undecided", "1 text could not be checked: x")
+    text = terminal_text([msgspec.structs.replace(now, gates=tuple(results))])
+    assert "list it in `says`" in text
+    assert "drop the gate on `faithful.changed` in the scenario" in text
+    assert "change the limit" not in text
 
 
 def test_a_regression_fails_with_both_values_over_the_same_runs() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ...comparison.gate_rules import LIMITS, is_beyond_limit
 from ...comparison.wording import bases
@@ -177,19 +177,30 @@ def _next(reading: Reading) -> Iterator[Block]:
     is_fine = advised and advised not in {gate.strategy for gate in failed}
     other = f" Or ship `{advised}`, which passes every gate." if is_fine else ""
     yield Prose((Span("To pass, ", strong=True), f"{' or '.join(ways)}.{other}"), "next")
+    # The value of a gate that could not decide is within its limit: some texts were not checked.
+    unchecked = [gate for gate in failed if gate.outcome == "undecided" and gate.limit is not None]
+    if unchecked:
+        how = "list it in `says` if it is fixed, or write it in a layout that is read"
+        start = Span("To have a text checked, ", strong=True)
+        yield Prose((start, f"{how}: docs/validity.md, docs/strategies.md"), "next")
     stem, own, _ = compared.against.rpartition(".baseline.json")
     file = shlex.quote(f"{stem}.toml")
-    beyond = (gate.rule for gate in failed if gate.value is not None)
-    rules = (rule for rule in beyond if {*LIMITS} & rule.settings.keys())
-    limits = listed([f"`{name}`" for name in dict.fromkeys(rule.metric for rule in rules)])
+    beyond = (gate for gate in failed if gate.value is not None and gate not in unchecked)
+    limits = _metrics(gate for gate in beyond if {*LIMITS} & gate.rule.settings.keys())
     where = f"`{file}`" if own else "the scenario"
     steps = [f"change the limit of {limits} in {where}"] if limits else []
+    steps += [f"drop the gate on {_metrics(unchecked)} in {where}"] if unchecked else []
     if own:
         steps.append(f"store the new values: `bench run {file} --update-baseline`")
     elif compared.against:
         steps.append("merge: the next comparison is with the values of now.")
     if steps:
         yield Prose((Span("To accept the loss, ", strong=True), ", then ".join(steps)), "next")
+
+
+def _metrics(gates: Iterable[GateResult]) -> str:
+    """The metrics of some gates."""
+    return listed([f"`{name}`" for name in dict.fromkeys(gate.rule.metric for gate in gates)])
 
 
 def _failed_before(gate: GateResult) -> bool:
