@@ -150,7 +150,8 @@ class TraceMessages:
         """
         if text == self.contents.results[step].text:
             return frozenset(range(len(self.contents.fields(step).fields)))
-        return self._kept_fields(step).kept_in(self.reading(text))
+        kept, rows = self._kept_fields(step), self.contents.fields(step).row_lines.read(text)
+        return kept.kept_in(self.reading(text)) | (rows.fields if rows else frozenset())
 
     @memo
     def fields_of(self, number: int, step: int) -> frozenset[int]:

@@ -67,6 +67,10 @@ def _compare(own: RewrittenResult) -> Shown:
         return Shown(scalar, own.added.split("\n"), words)
     comparison = _Comparison(own)
     comparison.read()
+    if rows := None if comparison.changed else own.columns.row_lines.read(own.text):
+        by_rows = _Comparison(own)
+        by_rows.read_lines([it for it in own.lines_shown.own if it.strip() in rows.beside])
+        comparison = min(comparison, by_rows, key=_Comparison.left)
     changed = [*scalar, *comparison.changed, *_changed_exit_codes(own)]
     return Shown(changed, comparison.own, comparison.doubtful)
 
@@ -109,8 +113,7 @@ class _Comparison:
 
     def read(self) -> None:
         """Compare all of the text."""
-        own, step = self._own, self._own.result.index
-        lines = own.session.result_lines(step)
+        own = self._own
         is_data = own.text.lstrip()[:1] in ("{", "[")
         if is_data and own.table.fields:
             rest = [own.text]
@@ -121,13 +124,22 @@ class _Comparison:
             if shown.misplaced and not own.table.fields:
                 self._doubt(f"{quoted(shown.misplaced)} stands below another heading")
             rest = shown.own
+        self.read_lines(rest)
+
+    def read_lines(self, rest: Sequence[str]) -> None:
+        """Compare some lines of the text, the others being those of the result."""
+        lines = self._own.session.result_lines(self._own.result.index)
         if self._table.fields and rest:
             rest = [*self._outside_records(rest)]
         for at, line in enumerate(rest):
             if was := lines.altered(line) if at < _MOST_ALTERED else "":
-                self.changed.append(Finding(own.step, line.strip(), was))
+                self.changed.append(Finding(self._own.step, line.strip(), was))
             else:
                 self.own.append(line)
+
+    def left(self) -> tuple[bool, int]:
+        """True if some part was not compared, and the number of its own lines."""
+        return bool(self.doubtful), sum(map(bool, map(str.strip, self.own)))
 
     def _doubt(self, words: str) -> None:
         self.doubtful = self.doubtful or words

@@ -15,6 +15,7 @@ from .keys import plain_key
 from .numbers import is_number, numbers_in
 from .quantities import plain_value
 from .records import Pair, container_keys, records_of
+from .row_lines import RowLines
 from .text_records import has_odd_number, says, sure_part, word_of, words_in
 from .value_forms import by_rows
 
@@ -46,6 +47,11 @@ class FieldTable:
         """The values that are texts and no fields."""
 
         self._asked = 0
+
+    @cached_property
+    def row_lines(self) -> RowLines:
+        """Its records, to find the lines of a text that write them."""
+        return RowLines(self._records, self.fields)
 
     @cached_property
     def _shared_pairs(self) -> set[Pair]:

@@ -12,11 +12,9 @@ from xml.etree import ElementTree
 from .decode import SCALARS, NothingParsed
 from .escapes import unescape
 from .keys import words_of_key
-from .separators import LINKS, is_part
+from .separators import is_link, is_part
 from .tables import DITTO, Grid, parts_of
-
-EVERY = frozenset({"all", "always", "common", "constant", "each", "every", "one", "same", "shared"})
-"""The words by which a text says that a value is that of every record."""
+from .vocabulary import is_of
 
 _END = re.compile(r"(?: in (?:all|each|every) \w+)?\.?$")
 """Matches the end of a line that is true of every record."""
@@ -273,7 +271,7 @@ class _Reader:
                 pairs.append((key, _bare(value)))
         if not label and pairs[0][1] is None and not self._knows(pairs[0][0]):
             label = pairs.pop(0)[0]
-        if _is_of_all(label):
+        if is_of_all(label):
             return "", pairs
         return (label, pairs) if self._is_loose or not label else ("", [])
 
@@ -313,11 +311,11 @@ def _bare(value: str) -> str:
     return unescape(value[1:-1]) if is_quoted else value
 
 
-def _is_of_all(key: str) -> bool:
+def is_of_all(key: str) -> bool:
     """True for words by which a text says that what follows is true of every record."""
     words = words_of_key(key)
-    are_free = all(it in EVERY or it in LINKS or is_part(it) for it in words)
-    return are_free and not EVERY.isdisjoint(words)
+    of_all = [is_of(word, "every") for word in words]
+    return any(of_all) and all(it or is_link(word) for it, word in zip(of_all, words, strict=True))
 
 
 def _depth(line: str) -> float:

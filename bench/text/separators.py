@@ -6,11 +6,6 @@ import re
 
 from .vocabulary import is_of
 
-LINKS = frozenset(
-    {"above", "as", "and", "by", "for", "has", "have", "here", "in", "is", "of", "the", "with"}
-)
-"""The words that join keys and values in a sentence."""
-
 _SEPARATORS = frozenset("{}[]()\"'`@,:;=|/\\–—*#•_ \t&→-+.<>")
 FORMATTING_TAG = re.compile(
     r"</?(?:b|br|body|code|div|em|h[1-6]|html|i|p|pre|section|strong|u)\s*/?>", re.IGNORECASE
@@ -56,3 +51,8 @@ def behind_separator(text: str, at: int) -> int | None:
 def is_part(word: str) -> bool:
     """True for a word in small letters that layouts use for their parts."""
     return is_of(word, "types", "formats", "units", "turns")
+
+
+def is_link(word: str) -> bool:
+    """True for a word in small letters that joins keys and values, or that layouts use."""
+    return is_of(word, "links") or is_part(word)

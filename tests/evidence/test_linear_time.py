@@ -31,7 +31,7 @@ REPEATED = [
     "rows: 1 ",
 ]
 LARGE = {
-    "rows": "\n".join(f"a | b | {n}" for n in range(25_000)),
+    "rows": "\n".join(f"a | b | {n}" for n in range(15_000)),
     "numbers in a line": " ".join(str(n * 37) for n in range(45_000)),
     "names in a line": " ".join(f"w{n}" for n in range(40_000)),
     "commas": "1," * 300_000,

@@ -11,6 +11,7 @@ from ...text.notices import Number
 from ...text.vocabulary import is_of
 from ..own_text import RewrittenResult
 from ..row_counts import NEAR, counts_of, line_counts, row_counts
+from ..shown import shown_of
 
 _FEW_LINES = 4
 _ABOUT = 50
@@ -58,9 +59,10 @@ class Counts:
         """The numbers of lines and rows that the text leaves out."""
         own = self._own
         missing = {count for gap in own.gaps or () for count in line_counts(gap.missing)}
+        lines = sum(bool(line.strip()) for line in shown_of(own).own)
         for full in {self._full, own.session.messages.texts.plain(self._full)}:
             counts = zip(line_counts(full), line_counts(self._text), strict=True)
-            missing.update(of - shown for of, shown in counts)
+            missing.update(of - shown + it for of, shown in counts for it in (0, lines))
         if own.columns.fields:
             kept = own.session.messages.fields_of(own.number, own.result.index)
             rows_missing = len(own.columns.rows(kept)[1])
@@ -69,10 +71,11 @@ class Counts:
 
     @cached_property
     def chars_missing(self) -> set[int]:
-        """The characters that it leaves out."""
+        """The characters that it leaves out, with all blanks or with one for several."""
         gaps = [gap.missing for gap in self._own.gaps or ()]
         lengths = (len(text) for gap in gaps for text in (gap, unescape(gap)))
-        return {*lengths, len(self._full) - len(self._text)}
+        full, text = (len(" ".join(it.split())) for it in (self._full, self._text))
+        return {*lengths, len(self._full) - len(self._text), full - text}
 
     def has(self, number: Number) -> bool:
         """True if a number counts what it says, or is that of a part."""
@@ -82,6 +85,7 @@ class Counts:
         value = int(number.text[:18])
         missing = self.chars_missing if is_size else self.missing
         is_missing = any(abs(value - it) <= max(min(NEAR, it // 4), it // _ABOUT) for it in missing)
+        is_missing |= is_size and min(missing) <= value <= max(missing)  # some blanks are counted
         if number.counted == "missing":
             return is_missing or value > max(missing, default=value)
         if number.counted == "shown":

@@ -140,6 +140,8 @@ def _missing_lines(own: RewrittenResult) -> list[str]:
 
 
 def _lost_fact(own: RewrittenResult) -> str:
+    if own.columns.row_lines.read(own.text):
+        return ""  # what is lost is a field, or a line beside the rows
     kept = own.session.messages.facts_in(own.number)
     facts = (fact for fact in own.session.facts.of(own.result) if fact not in kept)
     return next((it for it in facts if any(map(str.isalnum, it)) and not _is_header(own, it)), "")
