@@ -14,7 +14,6 @@ from ..model import Trace, encodable, grouped
 from ..model.errors import BenchError, SpecError, TraceError, debugged, defect
 from ..plugins.registry import build, entries
 from .documents import Document
-from .markers import with_marked_cuts
 from .paths import GivenPath, InputFile, case_id, given_files
 from .reader import Confidence, NoReader, PartOf, Reader
 
@@ -249,8 +248,6 @@ def _traces_of(name: str, reader: Reader, document: Document) -> Iterator[Trace]
     stem = case_id(document.below)
     for position, trace in enumerate(traces):
         own = trace.id or (stem if len(traces) == 1 else f"{stem}#{position}")
-        if trace.source.format != "native":  # what is written there states itself what was cut
-            trace = with_marked_cuts(trace)
         yield msgspec.structs.replace(trace, id=encodable(own))
 
 

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import msgspec
 
-from ..model import Trace
-
 
 class Marker(msgspec.Struct, frozen=True):
     """One marker: the program that leaves it, the expression that finds it, the texts one of which
@@ -41,17 +39,3 @@ def cut_in(text: str) -> str:
         if hinted and re.search(marker.regex, text, re.MULTILINE):
             return marker.by
     return ""
-
-
-def with_marked_cuts(trace: Trace) -> Trace:
-    """The trace with `truncated_at_source` set on each result that has a marker and no recorded
-    full text; the trace itself where there is none."""
-    whole = [one for one in trace.results if one.full is None and not one.truncated_at_source]
-    cut = {result.index for result in whole if cut_in(result.seen or "")}
-    if not cut:
-        return trace
-    steps = (
-        msgspec.structs.replace(step, **{"truncated_at_source": True} if step.index in cut else {})
-        for step in trace.steps
-    )
-    return msgspec.structs.replace(trace, steps=tuple(steps))

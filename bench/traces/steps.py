@@ -24,6 +24,7 @@ from ..model import (
     as_text,
 )
 from .documents import Document
+from .markers import cut_in
 from .reader import NoRun, source_of
 from .values import Unread, data_of, time_of, without_empty
 
@@ -41,7 +42,8 @@ class ToolRun:
 
     `output` is a text or a structured value, `data` the structured value of a text where the reader
     knows it, `full` the untruncated text in the envelope of what the model saw, where that was cut.
-    `cut` is True if the recording has no complete output, `prose` if the text is never structured.
+    `cut` is True if the recording has no complete output, which a marker in the text tells too;
+    `prose` if the text is never structured.
     """
 
     output: Any = None
@@ -226,6 +228,7 @@ class Steps:
         shown = message or ReadMessage("tool")
         seen, output = shown.content, "" if ran.output is None else as_text(ran.output)
         longer = output if len(output.strip()) > len(seen.strip()) else None
+        full = output if message is None else ran.full or longer
         why = (seen or None) if shown.failed else None
         times = (ran.time, shown.time, self.time)
         return self.add(
@@ -237,10 +240,10 @@ class Steps:
             success=not (ran.failed or shown.failed),
             role="user" if call.in_text else "tool",
             seen=None if message is None else seen,
-            full=output if message is None else ran.full or longer,
+            full=full,
             data=None if ran.prose else _structured(ran, seen),
             error=ran.error or shown.error or why,
-            truncated_at_source=ran.cut,
+            truncated_at_source=ran.cut or (full is None and cut_in(seen) != ""),
             non_text=len(shown.other),
         )
 
