@@ -172,7 +172,7 @@ def _with_type(part: Fields, unread: Unread) -> Fields:
 
 def _function_call(value: Fields) -> Fields:
     given = value.get("args", value.get("input", {}))
-    return {**value, "type": "tool_call", "arguments": given}
+    return {**value, "type": "tool_call", "arguments": given, "id": None}
 
 
 def _function_response(value: Fields) -> Fields:
@@ -183,7 +183,7 @@ def _function_response(value: Fields) -> Fields:
     if only in _WRAPPED and isinstance(fields[only], str):
         response = fields[only]
     output = "" if response is None else as_text(response)
-    return {**value, "type": "tool_call_response", "output": output, "is_error": failed}
+    return {**value, "type": "tool_call_response", "output": output, "is_error": failed, "id": None}
 
 
 def _tool_result(value: Fields) -> Fields:
@@ -210,7 +210,8 @@ _TYPED: dict[str, Callable[[Fields], Fields]] = {
     "image": _media,
     "guardContent": lambda value: {"type": "text", **as_dict(value.get("text"))},
 }
-"""Keys that name the kind of a part, each with a function that gives its value as a block."""
+"""Keys that name the kind of a part, each with a function that gives its value as a block. Ids of
+Gemini's calls are left out: its answers have none, and some clients invent ids for its prompts."""
 
 
 def _id(block: Fields) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from ..steps import ReadMessage
 from ..values import Fields, Unread, as_dict, as_list, dicts, first_of, from_json_text, text
 from .content import blocks_of
-from .messages import is_langchain, is_message, message, messages, without_ids
+from .messages import is_langchain, is_message, message, messages
 from .streams import assembled, events_of, unpacked
 from .usage import usage_in
 
@@ -48,8 +48,7 @@ def conversation_in(request: Any, unread: Unread) -> list[ReadMessage]:
     if prompt and all(isinstance(item, dict) and not is_message(item) for item in prompt):
         blocks = blocks_of(prompt, unread)
         return [*blocks.results, *([blocks.message("user")] if blocks.has_content else [])]
-    read = messages(prompt, unread)
-    return list(map(without_ids, read)) if body.get("contents") else read
+    return messages(prompt, unread)
 
 
 def prompt_of(request: Any, unread: Unread) -> list[ReadMessage]:
@@ -143,8 +142,6 @@ def _first_answer(listed: Any, unread: Unread) -> list[ReadMessage]:
     read = [ReadMessage("assistant", text(answer.get("text")) or "")]
     if isinstance(value, dict):
         read = message(value, unread, "assistant")
-    if isinstance(answer.get("content"), dict):  # Gemini's
-        read = list(map(without_ids, read))
     return read
 
 

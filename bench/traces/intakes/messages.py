@@ -188,10 +188,3 @@ def calls_beside(fields: Fields, unread: Unread) -> list[ToolCall]:
     for call in calls:
         unread.extra_keys(call, _CALL, "a tool call")
     return [call_in(call, unread) for call in calls]
-
-
-def without_ids(read: ReadMessage) -> ReadMessage:
-    """A message without the ids of calls, so that calls are matched by name and order: Gemini's
-    answers have no ids, and some clients invent ids for its prompts."""
-    calls = tuple(ToolCall(id="", name=call.name, arguments=call.arguments) for call in read.calls)
-    return replace(read, call_id="", calls=calls)
