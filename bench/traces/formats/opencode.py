@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...model import ContextEdit, ContextReset, ToolCall, Usage
+from ...model import ContextEdit, ContextReset, ToolCall
 from .. import Document, Fields, register
 from ..intakes.content import Blocks
 from ..intakes.usage import usage_in
 from ..steps import PICTURE, ReadMessage, ToolRun
-from ..values import Kinds, Unread, as_dict, dicts, fields_of, text, time_of
+from ..values import Kinds, as_dict, dicts, fields_of, text, time_of
 from . import SessionLog
 
 _CLEARED = "[Old tool result content cleared]"
@@ -96,7 +96,10 @@ class Opencode(SessionLog):
             alone = info if len(calls) == 1 else {}
             end = next((piece for piece in call if piece.get("type") == "step-finish"), {})
             self.cost_usd += end.get("cost", alone.get("cost")) or 0
-            usage = _usage(end.get("tokens") or alone.get("tokens") or {}, self.unread)
+            tokens = end.get("tokens") or alone.get("tokens") or {}
+            cache = as_dict(tokens, "cache")
+            beside = {"cacheRead": cache.get("read"), "cacheWrite": cache.get("write")}
+            usage = usage_in({**tokens, **beside}, self.unread)
             self.add_message(self._blocks(call).answer(model=info.get("modelID"), usage=usage))
             for piece in call:
                 if piece.get("type") == "tool":
@@ -153,11 +156,3 @@ def _calls_of(pieces: list[Fields]) -> list[list[Fields]]:
             calls.append([])
         calls[-1].append(piece)
     return calls
-
-
-def _usage(tokens: Fields, unread: Unread) -> Usage | None:
-    """The usage of a call; its `input` excludes cached tokens. None if all counts are 0."""
-    cache = as_dict(tokens, "cache")
-    read, written = cache.get("read"), cache.get("write")
-    usage = usage_in({**tokens, "cacheRead": read, "cacheWrite": written}, unread)
-    return usage if usage and usage.prompt_tokens + usage.completion_tokens else None

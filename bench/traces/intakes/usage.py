@@ -34,10 +34,10 @@ _BESIDE = ("cache_read_input_tokens", "cache_creation_input_tokens", "cacheRead"
 
 def usage_in(value: Any, unread: Unread) -> Usage | None:
     """The usage in an object: `prompt_tokens` with cached ones, `completion_tokens` with reasoning;
-    None without a prompt size, or if more is cached than it. The total decides if the reported
-    prompt includes the cached tokens, and the completion the reasoning; Anthropic reports no total,
-    and counts cached tokens separately. An odd count, such as one above any model's window, is left
-    out and counted.
+    None without a prompt size, if all counts are 0, or if more is cached than the prompt has. The
+    total decides if the reported prompt includes the cached tokens, and the completion the
+    reasoning; Anthropic reports no total, and counts cached tokens separately. An odd count, such
+    as one above any model's window, is left out and counted.
 
     >>> usage_in({"input": 100, "output": 10, "total": 150, "cached": 40}, Unread()).prompt_tokens
     140
@@ -48,7 +48,7 @@ def usage_in(value: Any, unread: Unread) -> Usage | None:
     """
     reported = as_dict(value)
     counts = _counts(reported, unread)
-    if (prompt := counts.get("prompt")) is None:
+    if (prompt := counts.get("prompt")) is None or not any(counts.values()):
         return None
     inputs, outputs = first_of(reported, _INPUT), first_of(reported, _OUTPUT)
     within, thoughts = _counts(as_dict(inputs), unread), _counts(as_dict(outputs), unread)
