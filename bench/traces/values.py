@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from ..model import too_deep
+from ..model import MAX_DEPTH, too_deep
 from ..model.errors import one_line
 
 Fields = dict[str, Any]
@@ -98,7 +98,8 @@ def strict_json(text: str) -> Any:
             value = json.loads(text, parse_constant=refuse)
         except (ValueError, RecursionError):
             return None
-    return None if too_deep(value) else value
+    deep = text.count("[") + text.count("{") > MAX_DEPTH and too_deep(value)
+    return None if deep else value
 
 
 def data_of(text: str) -> Any:
