@@ -122,7 +122,7 @@ def _beyond(result: RuleResult) -> str:
 
 def _example(result: RuleResult) -> str:
     """A clause with the first text that a rule found; "" without one."""
-    most = _ERROR_CHARS if result.rule == "ran" else _TEXT_CHARS
+    most = _ERROR_CHARS if result.rule in ("ran", "valid") else _TEXT_CHARS
     for item in result.findings:
         if text := item.text.partition(" — ")[0]:
             words = asked_by(result).example

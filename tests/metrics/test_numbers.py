@@ -109,8 +109,14 @@ def test_a_metric_without_model_data_gives_a_reason() -> None:
     reasons = {name: number.reason for name, number in found.items() if number.reason}
     assert reasons.pop("cost.window_overflows") == "the window of mine is not known"
     assert reasons.keys() == {"cost.usd", "cost.usd_uncached", "cost.cached_prompt_tokens"}
-    small = TraceSession(TRACE, replace(index_trace(TRACE), window_tokens=10))
-    found = numbers_of(CheckedReplay(small, replay_of(small, "keep_all")))
+    cut = replace(
+        TRACE,
+        steps=tuple(replace(it, full=TEXT + "!", seen="a") if isinstance(it, ToolResult) else it for it in TRACE.steps),
+    )
+    small = TraceSession(cut, replace(index_trace(cut), window_tokens=10))
+    evidence = CheckedReplay(small, replay_of(small, "keep_all"))
+    found, (_, second, *_) = numbers_of(evidence), evidence.checks["valid"].findings
+    assert f"characters of step 2 the harness showed 1, the strategy {len(TEXT) + 1}" in second.text
     assert found["cost.window_overflows"].value == 3.0
     assert found["cost.usd"].reason == "a prompt does not fit the model's window"
 

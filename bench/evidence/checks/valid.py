@@ -22,5 +22,22 @@ def valid(evidence: ReplayEvidence) -> Check:
     for number, priced in enumerate(evidence.walked.priced):
         if window is not None and priced.prompt_tokens > window:
             text = f"{priced.prompt_tokens:,} tokens do not fit a window of {window:,}"
+            text += _longest_result(evidence, number)
             problems.setdefault(number, Finding(calls[number].step, text))
     return check_of([problems[number] for number in sorted(problems)], len(calls))
+
+
+def _longest_result(evidence: ReplayEvidence, call: int) -> str:
+    """A clause on the result of which a prompt has most beyond what the harness showed; "" if it
+    has no more of any."""
+    longer = []
+    for outcome, result in zip(evidence.replay.results, evidence.trace.results, strict=True):
+        is_cut = result.recorded_text != result.text
+        if is_cut and evidence.is_in_prompt(outcome.message, call):
+            sizes = len(result.recorded_text), len(evidence.messages.messages[outcome.message].text)
+            longer.append((sizes[1] - sizes[0], result, sizes))
+    more, result, (shown, now) = max(longer, key=lambda item: item[0], default=(0, None, (0, 0)))
+    if result is None or more <= 0:
+        return ""
+    of = f"of {len(result.text):,} characters of step {result.index}"
+    return f": {of} the harness showed {shown:,}, the strategy {now:,}"
