@@ -11,6 +11,7 @@ from functools import cached_property, reduce
 from operator import or_
 
 from ..model import Step, ToolResult, grouped, memo
+from ..model.index import Need
 from ..model.replay import Replay, StepOutcome
 from .handles import Handles
 from .kept import PLACES, KeptShare, Place, facts_kept, fields_kept
@@ -42,7 +43,7 @@ class ReplayEvidence:
     @cached_property
     def needed(self) -> Needed:
         """The needs of its turns, and those that its prompts do not meet."""
-        return needed_in(self.walked, self.messages, self.handles, self._is_read)
+        return needed_in(self.walked, self.messages, self.handles, self._keeps)
 
     @cached_property
     def handles(self) -> Handles:
@@ -182,10 +183,14 @@ class ReplayEvidence:
         text = self.messages.messages[number].text
         return self.session.own_text(number, tuple(n for n in self.handle_names if n in text))
 
-    def _is_read(self, number: int) -> bool:
-        """False for a message of the strategy that cannot be read as the result that it shows."""
+    def _keeps(self, number: int, need: Need) -> bool:
+        """True if a message of the strategy with a needed fact really keeps it, or cannot be read as
+        the result that it shows. The messages of a strategy that reads the future are not read.
+        """
+        if self.replay.reads_future or self.messages.keeps(number, need):
+            return True
         own = self._own_text(number)
-        return not isinstance(own, RewrittenResult) or own.is_blank or shown_of(own).is_read
+        return isinstance(own, RewrittenResult) and not (own.is_blank or shown_of(own).is_read)
 
     @cached_property
     def rewritten(self) -> list[RewrittenResult]:

@@ -40,11 +40,13 @@ class Needed(NamedTuple):
 
 
 def needed_in(
-    walked: Walked, messages: TraceMessages, handles: Handles, is_read: Callable[[int], bool]
+    walked: Walked,
+    messages: TraceMessages,
+    handles: Handles,
+    keeps: Callable[[int, Need], bool],
 ) -> Needed:
-    """The needs of the walked calls. A need is met by a recorded message with its fact, or by a text
-    of the strategy that really keeps it, or that has it and cannot be read as its result (`is_read`
-    by its number).
+    """The needs of the walked calls. A need is met by a recorded message with its fact, or by one of
+    the strategy that has it and `keeps` it, by its number.
     """
     index, during = messages.index, walked.during
     own = sorted(number for number in during if number >= messages.recorded)
@@ -62,7 +64,7 @@ def needed_in(
                 continue
             fact = index.facts[need.fact]
             saying = (n for n in messages.own_holders[fact] if during.get(n, 0) >> at & 1)
-            if any(messages.keeps(number, need) or not is_read(number) for number in saying):
+            if any(keeps(number, need) for number in saying):
                 continue
             shown = [number for number in own if during[number] >> at & 1] if handles else []
             found.missed.append(Missed(call.step, need, handles.giving(fact, call.step, shown)))

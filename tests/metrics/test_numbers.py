@@ -406,6 +406,8 @@ def test_the_clairvoyant_strategy_misses_nothing_and_costs_less(folder: str) -> 
     for trace in load([ROOT / "traces" / folder]).traces[:4]:
         session = RunSession(trace, Measuring(()))
         found = {name: session.evidence(parse_strategy(name)) for name in ("keep_all", "clairvoyant")}
+        read = replace(found["clairvoyant"].replay, reads_future=False)
+        assert not CheckedReplay(session.session, read).needed.missed, trace.id
         tokens = [numbers_of(item)["cost.prompt_tokens"].value or 0.0 for item in found.values()]
         assert [len(item.needed.missed) for item in found.values()] == [0, 0], trace.id
         assert tokens == sorted(tokens, reverse=True), trace.id
