@@ -57,15 +57,16 @@ def fields_kept(evidence: ReplayEvidence, place: Place) -> Iterator[KeptShare]:
     """
     messages = evidence.messages
     for result, call, text in _altered(evidence, place):
-        total = messages.contents.field_counts.get(result.index)
-        if total is not None and text == result.text:
+        if not isinstance(result.data, dict | list):
+            continue
+        if text == result.text:
             yield KeptShare(result, 0, 0)
-        elif total and call is None:
-            kept = messages.fields_in(result.index, text or "")
-            yield KeptShare(result, len(kept), total)
-        elif total and call is not None:
-            numbers = evidence.shown_at(result.index, call)
-            kept = frozenset().union(*(messages.fields_of(n, result.index) for n in numbers))
+        elif total := messages.contents.field_counts[result.index]:
+            if call is None:
+                kept = messages.fields_in(result.index, text or "")
+            else:
+                numbers = evidence.shown_at(result.index, call)
+                kept = frozenset().union(*(messages.fields_of(n, result.index) for n in numbers))
             yield KeptShare(result, len(kept), total, call)
 
 

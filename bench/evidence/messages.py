@@ -168,9 +168,10 @@ class TraceMessages:
 
     @kept_between_runs
     def _fields_seen(self) -> dict[int, frozenset[int]]:
-        """By step the fields of each structured result that the recorded model saw."""
-        steps = self.contents.field_counts
-        return {step: self._fields_said(self.index.seen[step], step) for step in steps}
+        """By step the fields of each structured result that the recorded model saw truncated."""
+        seen, full = self.index.seen, self.index.full
+        steps = (step for step in self.contents.field_counts if seen[step] != full[step])
+        return {step: self._fields_said(seen[step], step) for step in steps}
 
     @memo
     def _kept_fields(self, step: int) -> KeptFields:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from ...evidence.future import Future, FutureNeed
 from ...model import Message
@@ -17,8 +17,8 @@ class Clairvoyant:
     result to its last use.
 
     Reads the future of the trace. The message also has the rules of finished requests. A fact that
-    is part of another one, or of a turn that stays, is left out; the cheapest separator is used;
-    facts from fields are written after their key and their record's identity.
+    is part of another one, or of a turn that stays, is left out; facts from fields are written after
+    their key and their record's identity.
 
     Source: the clairvoyant optimum of cache research (Belady 1966), by facts
 
@@ -65,7 +65,7 @@ class Clairvoyant:
         if (facts, rules) != self._about:
             fields = {fact: needs[fact].source for fact in facts if future.is_field(needs[fact])}
             self._about = facts, rules
-            lines = *rules, _facts_as_text(facts, fields, window.count, future)
+            lines = *rules, _facts_as_text(facts, fields, future)
             self._message = [summary_message("\n".join(lines).strip())] if facts or rules else []
         return [*standing, *self._message]
 
@@ -79,20 +79,18 @@ def _stands(message: Message, turn: int, future: Future) -> bool:
     return message.kind == "system" or future.last_turns.get(_step(message), -1) >= turn
 
 
-def _facts_as_text(
-    facts: tuple[str, ...], fields: Mapping[str, int], count: Callable[[str], int], future: Future
-) -> str:
+def _facts_as_text(facts: tuple[str, ...], fields: Mapping[str, int], future: Future) -> str:
     """Facts as one text; those from fields are in a line per record. `fields` maps these to their
     results."""
     plain = tuple(fact for fact in facts if fact not in fields)
-    lines = [densest(plain, count, future)] if plain else []
+    lines = [densest(plain, future)] if plain else []
     for step in dict.fromkeys(fields.values()):
         lines += future.record_lines(step, tuple(f for f in fields if fields[f] == step))
     return "\n".join(lines)
 
 
-def densest(facts: tuple[str, ...], count: Callable[[str], int], future: Future) -> str:
-    """One short text with every fact; facts that are part of others are not repeated.
+def densest(facts: tuple[str, ...], future: Future) -> str:
+    """One short line with every fact; facts that are part of others are not repeated.
 
     >>> from bench.evidence.contents import TraceContents
     >>> from bench.evidence.index import index_trace
@@ -101,13 +99,13 @@ def densest(facts: tuple[str, ...], count: Callable[[str], int], future: Future)
     >>> text = " ".join(facts)
     >>> steps = UserTurn(index=0, content=text), ModelTurn(index=1, content=text)
     >>> trace = Trace(id="t", source=Source(format="native"), steps=steps)
-    >>> densest(facts, len, Future(trace, index_trace(trace), TraceContents(trace)))
+    >>> densest(facts, Future(trace, index_trace(trace), TraceContents(trace)))
     '/x/src/a.py 471'
     """
     among = set(facts)
     kept = [fact for fact in facts if among.isdisjoint(future.longer.get(fact, ()))]
-    rows, line = ("\n".join(kept), " ".join(kept))
-    as_read = map(future.search.texts.plain, (rows, line))
-    mark = "" if [*as_read] == [rows, line] else ">"  # else it would be decoded as JSON
-    missing = [fact for fact in kept if fact in future.illegible]
-    return min((f"{mark}{s.join([*kept, *missing])}" for s in (" ", "\n")), key=count)
+    line = " ".join(kept)
+    mark = (
+        "" if future.search.texts.plain(line) == line else ">"
+    )  # else it would be decoded as JSON
+    return mark + " ".join([line, *(fact for fact in kept if fact in future.illegible)])
