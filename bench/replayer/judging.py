@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Set
 from typing import Any
 
 from ..model import AnyStep, Decision, Record, RouteDecision
@@ -60,9 +60,9 @@ class Judges:
         recording: Recording,
         ledger: Ledger,
         start: Start,
-        threads: Mapping[str, Thread],
+        thread_of: Callable[[str], Thread],
     ) -> None:
-        self._recording, self._threads = recording, threads
+        self._recording, self._thread_of = recording, thread_of
         self._routers = strategy.plugins.get("routers", ())
         self._sides = [Side(strategy, start, ledger, is_full=is_full) for is_full in (False, True)]
         self.decisions: list[Decision] = []
@@ -132,7 +132,7 @@ class Judges:
         if "manifest" in plans:
             state["manifest"] = plans["manifest"]
         if step is not None:
-            thread = self._threads[step.thread]
+            thread = self._thread_of(step.thread)
             state["prompt"] = list(thread.recording if side.is_full else thread.messages)
         if isinstance(step, RouteDecision) and step.router in self._taken:
             state["recorded_route"] = self._taken[step.router]

@@ -161,7 +161,9 @@ class Thread:
 
     def call(self, step: int) -> tuple[Call, NewHistory | None]:
         """The prompt of a model turn, and the compactor's answer (None: it changed nothing)."""
-        compact = self._compact or (_recorded_history() if self.resets else None)
+        compact = self._compact
+        if compact is None and self.resets:  # the history as the recorded harness left it
+            compact = SlotFunction(build("compactor", "recorded"))
         answer = None if compact is None else compact(self._window(step))
         if answer is not None:
             self._shown.replace_with(list(answer.messages))
@@ -190,11 +192,6 @@ class Thread:
             resets=tuple(self.resets),
             future=self._future,
         )
-
-
-def _recorded_history() -> Compact:
-    """The compactor that leaves the history as the recorded harness did."""
-    return SlotFunction(build("compactor", "recorded"))
 
 
 # ---------------------------------------------------------------- beside the answers

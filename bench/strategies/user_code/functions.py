@@ -22,8 +22,7 @@ Route = tuple[str, dict[str, Any]]
 
 
 class SlotFunction:
-    """A function from the values of a slot to the plug-in's answer; the plug-in starts at the first
-    call.
+    """A function from the values of a slot to the answer of a new instance of a plug-in.
 
     A user's function gets the values in its form, a program as JSON. Their answers are read by
     `_READ`.
@@ -32,20 +31,17 @@ class SlotFunction:
     def __init__(self, plugin: Plugin) -> None:
         self._plugin, self._given = plugin, Given()
         self._is_program = plugin.spec.target == COMMAND
-        self._started: tuple[Any, Callable[..., Any]] | None = None  # its instance and function
+        self._instance, self._call = plugin.start()
 
     def __call__(self, *values: Any) -> Any:
         plugin = self._plugin
-        if self._started is None:
-            self._started = plugin.start()
-        program, call = self._started
         self._given.next(plugin.kind, values)
         if self._is_program:
-            answer = _of_program(program, plugin.kind, self._given)
+            answer = _of_program(self._instance, plugin.kind, self._given)
         elif plugin.is_user:
-            answer = _of_function(call, plugin.kind, plugin.meta["form"], self._given)
+            answer = _of_function(self._call, plugin.kind, plugin.meta["form"], self._given)
         else:
-            answer = call(*values)
+            answer = self._call(*values)
         if plugin.has_user_code and plugin.kind != "compactor" and not isinstance(answer, Record):
             answer = plain_data(answer)
         return _READ[plugin.kind](answer, self._given)
