@@ -104,7 +104,7 @@ def session(number: int, *, turns: int = 60, priced: bool = True, eventful: bool
     )
     return SessionAudit(
         id=f"sessions/session-{number:04}.jsonl", path=f"session-{number:04}.jsonl", format="claude_code", model="claude-sonnet-4-5", sha256="ab" * 32, results=turns // 2,
-        reported_turns=turns, charges=every, turns=tuple(calls), parts=parts, dearest=dearest, shortenings=events, cuts=cuts, rereads=again,
+        charges=every, turns=tuple(calls), parts=parts, dearest=dearest, shortenings=events, cuts=cuts, rereads=again,
         cache=CacheReport(judged=turns - 1, explained=turns - 1 - len(broken), breaks=breaks), replayed=every, minimum=least, skipped={"block of type 'audio'": 2} if eventful else {},
     )  # fmt: skip
 

@@ -68,7 +68,6 @@ def audit_of(
         model=recorded.index.model,
         sha256=trace.sha256,
         results=len(trace.results),
-        reported_turns=sum(turn.reported and not turn.counted_in for turn in turns),
         charges=total_of([turn.charges for turn in turns]),
         stated_usd=float(stated) if isinstance(stated, int | float) else None,
         turns=turns,

@@ -168,7 +168,6 @@ class SessionAudit(Value, frozen=True, kw_only=True):
     model: str | None
     sha256: str
     results: int
-    reported_turns: int
     charges: Charges
     stated_usd: float | None = None
     turns: tuple[TurnCharges, ...] = ()

@@ -71,7 +71,8 @@ def _trust(sessions: Sessions) -> Iterator[Block]:
 
 def _counted(sessions: Sessions) -> Iterator[str]:
     """Yield sentences on the sources of the tokens and of the price."""
-    calls, reported = sessions.calls, sum(one.reported_turns for one in sessions.sized)
+    turns = [turn for one in sessions.sized for turn in one.turns if not turn.counted_in]
+    calls, reported = len(turns), sum(turn.reported for turn in turns)
     by_us = "counted by bench, cached ones by the provider's rules."
     if calls and not reported:
         yield f"Tokens are {by_us}"
@@ -80,8 +81,7 @@ def _counted(sessions: Sessions) -> Iterator[str]:
     elif calls:
         some = f"{count(reported)} of {counted(calls, 'model call')}"
         yield f"The provider reported the tokens of {some}; the others are {by_us}"
-    charged = (turn for one in sessions.sized for turn in one.turns if not turn.counted_in)
-    if estimated := sum(turn.output_estimated for turn in charged):
+    if estimated := sum(turn.output_estimated for turn in turns):
         counts = counted(estimated, "output count")
         yield f"{counts} from before the answer ended: the text of the answer was counted."
     if reported:

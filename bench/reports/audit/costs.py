@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...model.audit import PromptPart
 from ...model.base import grouped
 from ..blocks import Block, Cell, Cells, Drawing, Prose, Span, Table, code, table
 from ..charts import Histogram, Mark
@@ -101,27 +100,15 @@ def parts(sessions: Sessions) -> Iterator[Block]:
     """Yield a table of the parts of prompts: the results of each tool, and messages by kind."""
     parts = [part for one in sessions.sized for part in one.parts]
     groups = grouped(((part.name, part.tool), part) for part in parts)
-    totals = [
-        PromptPart(
-            name=name,
-            tool=tool,
-            messages=sum(part.messages for part in group),
-            tokens=sum(part.tokens for part in group),
-            carried_tokens=sum(part.carried_tokens for part in group),
-            usd=sum(part.usd or 0.0 for part in group),
-        )
-        for (name, tool), group in groups.items()
-    ]
-    totals.sort(key=lambda part: (-sessions.size_in_prompts(part), part.name))
-    size = sum(map(sessions.size_in_prompts, totals))
-    rows = [
-        (
-            f"results of {part.name}" if part.tool else part.name,
-            *map(count, (part.messages, part.tokens, part.carried_tokens)),
-            *_priced(sessions, part.carried_tokens, part.usd or 0.0, size),
-        )
-        for part in totals
-    ]
+    sizes = {key: sum(map(sessions.size_in_prompts, group)) for key, group in groups.items()}
+    size = sum(sizes.values())
+    rows = []
+    for name, tool in sorted(groups, key=lambda key: (-sizes[key], key)):
+        group = groups[name, tool]
+        carried = sum(part.carried_tokens for part in group)
+        amounts = sum(part.messages for part in group), sum(part.tokens for part in group), carried
+        priced = _priced(sessions, carried, sum(part.usd or 0.0 for part in group), size)
+        rows.append((f"results of {name}" if tool else name, *map(count, amounts), *priced))
     heads = ["part", "messages", "tokens once", "in all prompts", "price", "share"]
     if rows:
         yield table("Parts of the prompts", heads, rows, most=_MOST, noun="part")

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ...comparison.reasons import limit_in_words
 from ...comparison.rules import TABLE, asked_by
+from ...model.base import grouped
 from ...model.compared import Skipped
 from ..blocks import Block, Cell, Cells, Fold, Prose, Section, Table, code, headed, table
 from ..numbers import count, counted, listed, percent, sentence_case
@@ -117,15 +118,12 @@ def _rules(reading: Reading) -> Table | None:
 
 def _constant_texts(reading: Reading) -> Iterator[Block]:
     """Yield a table of the texts that a strategy writes every time; no rule reads them."""
-    writers: dict[str, Counter[str]] = {}
-    for run in reading.runs:
-        for score in run.scores:
-            if score.strategy in reading.by_name:
-                for text in score.constant_texts:
-                    writers.setdefault(text, Counter())[score.strategy] += 1
-    if writers:
+    scores = (score for run in reading.runs for score in run.scores)
+    ranked = (score for score in scores if score.strategy in reading.by_name)
+    texts = grouped((text, score.strategy) for score in ranked for text in score.constant_texts)
+    if texts:
         title = "Texts that a strategy always writes, word for word"
-        ordered = sorted(writers.items(), key=lambda item: (-item[1].total(), item[0]))
-        rows = [(listed([*names]), code(text[:500])) for text, names in ordered]
+        ordered = sorted(texts.items(), key=lambda item: (-len(item[1]), item[0]))
+        rows = [(listed([*dict.fromkeys(names)]), code(text[:500])) for text, names in ordered]
         heads = ["strategies", "text"]
         yield Fold(title, (table(title, heads, rows, look="plain", most=_TEXTS, noun="text"),))
