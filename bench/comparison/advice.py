@@ -136,8 +136,9 @@ def advised(compared: Compared, *, rates: Rates | None = None, portfolio: bool =
         tasks=len(runs.tasks),
         runs=len(runs.all),
         ranked=ordered,
+        assumed=question.assumed,
     )
-    advice = with_sentence(advice, answers, question.assumed, compared.asks)
+    advice = with_sentence(advice, answers, compared.asks)
     return replace(compared, answers=answers, advice=advice)
 
 

@@ -28,18 +28,15 @@ from .rules import asked_by, merit, slots_in_spec
 from .wording import costs, pricing_of, sample
 
 _NOT_CACHED = "where prompts are not cached"
-_ECONOMY = {"cached": " with the provider's cache", "uncached": " without a cache"}
-_ASSUMED = " with a cache as the provider documents it"
 _KEEP = "Keep what runs today"
 _INVALID_TODAY = "what runs today is not valid"
 
 
-def with_sentence(advice: Advice, answers: Answers, assumed: bool, asks: str) -> Advice:
+def with_sentence(advice: Advice, answers: Answers, asks: str) -> Advice:
     """The advice with its sentence and the strategy that it is about, and the reason of each
     verdict.
 
-    `assumed` is True if the shares of the provider's cache are not recorded. If the question is
-    about a strategy (`asks`), its answer comes first.
+    If the question is about a strategy (`asks`), its answer comes first.
     """
     ranked = tuple(
         replace(it, reason=reason_of(it, advice), condition=_condition(it, advice))
@@ -49,13 +46,12 @@ def with_sentence(advice: Advice, answers: Answers, assumed: bool, asks: str) ->
     subject = _subject(advice, answers, asks)
     about = next((item for item in ranked if item.strategy == asks), None)
     answer = _answer(about, answers, is_subject=about is subject) if about else ""
-    if subject is not None and subject.strategy == advice.advised:
-        first = _advised(subject, advice, answers, assumed)
-    else:
-        first = _kept(subject, advice, answers, assumed)
+    shipped = subject if subject and subject.strategy == advice.advised else None
+    kept = "" if shipped else _kept(subject, advice, answers)
+    first = _advised(shipped, advice, answers) if shipped else kept
     losses = _losses(subject, advice) if subject else ""
     short = " ".join(filter(None, [answer, first, losses]))
-    rest = [_certainty(subject, advice, assumed), _elsewhere(subject, advice)] if subject else []
+    rest = [_certainty(subject, advice), _elsewhere(subject, advice)] if subject else []
     return replace(
         advice,
         sentence=" ".join(filter(None, [short, *rest])),
@@ -131,17 +127,17 @@ def _answer(item: Ranked, answers: Answers, *, is_subject: bool) -> str:
     return f"{about} {item.verdict if item.verdict == 'not certain' else item.reason}."
 
 
-def _advised(item: Ranked, advice: Advice, answers: Answers, assumed: bool) -> str:
+def _advised(item: Ranked, advice: Advice, answers: Answers) -> str:
     """The sentence on the strategy to ship: its figure, its price."""
     price, figure = item.price(advice.basis), _figure(item, advice, answers)
     is_same = price is None or price.ratio is None or (price.ratio == 1 and figure)
-    cost = "" if is_same else _cost(item, advice, assumed)
+    cost = "" if is_same else _cost(item, advice)
     words = "; it ".join(filter(None, [figure, cost]))
     where = item.condition and f" {item.condition}"
     return f"Ship `{item.strategy}`{where}: {f'it {words}' if words else _INVALID_TODAY}."
 
 
-def _kept(item: Ranked | None, advice: Advice, answers: Answers, assumed: bool) -> str:
+def _kept(item: Ranked | None, advice: Advice, answers: Answers) -> str:
     """The sentence on why what runs today stays: what comes closest to shipping, and why not."""
     tried = [it for it in advice.ranked if it.strategy != TODAY]
     acting = [it for it in tried if "inactive" not in it.marks]
@@ -155,7 +151,7 @@ def _kept(item: Ranked | None, advice: Advice, answers: Answers, assumed: bool) 
         return f"{keep} {f'{names} changed nothing' if names else 'nothing was tried'}."
     about, price = f"{keep} `{item.strategy}`", item.price(advice.basis)
     saves = answers == "savings" and price is not None and price.saves
-    cost = f"{_cost(item, advice, assumed)} on {sample(advice)}, but " if saves else ""
+    cost = f"{_cost(item, advice)} on {sample(advice)}, but " if saves else ""
     if item.verdict in REFUSED and item.failed and (saves or len(acting) == 1):
         start = "no strategy that saves is acceptable; " if len(acting) > 1 else ""
         why = refusal_in_words(item, item.failed)
@@ -168,7 +164,8 @@ def _kept(item: Ranked | None, advice: Advice, answers: Answers, assumed: bool) 
     none = f"no strategy {less}"
     if len(acting) == 1 and price is not None and price.ratio is not None:
         none = f"`{item.strategy}` {costs(price)}"
-    return f"{keep} {none}{_ECONOMY.get(advice.basis, '')} on {sample(advice)}."
+    where = f"{_economy(advice)} on {sample(advice)}".strip()
+    return f"{keep} {none} {where}."
 
 
 def _figure(item: Ranked, advice: Advice, answers: Answers) -> str:
@@ -179,15 +176,21 @@ def _figure(item: Ranked, advice: Advice, answers: Answers) -> str:
     return figure_in_words(result) + (f" ({about})" if about else "") if result else ""
 
 
-def _cost(item: Ranked, advice: Advice, assumed: bool) -> str:
+def _cost(item: Ranked, advice: Advice) -> str:
     """The price of a strategy against today's: "costs 36% less ($0.64 instead of $1.00 a run)"."""
     price, pricing = item.price(advice.basis), pricing_of(advice)
-    economy = _ASSUMED if assumed and advice.basis == "cached" else _ECONOMY.get(advice.basis, "")
     today = next((one for one in advice.ranked if one.strategy == TODAY), None)
     before = pricing.money(today.price(advice.basis) if today else None)
-    unit = pricing.unit.removeprefix("tokens ")
+    unit = f"{pricing.unit.removeprefix('tokens ')} {_economy(advice)}".rstrip()
     cost = costs(price) if price else "is not priced"
-    return f"{cost} ({pricing.money(price)} instead of {before} {unit}{economy})"
+    return f"{cost} ({pricing.money(price)} instead of {before} {unit})"
+
+
+def _economy(advice: Advice) -> str:
+    """The price that decides in words; "" if nothing is priced."""
+    if advice.basis != "cached":
+        return pricing_of(advice).economy
+    return "with an assumed cache" if advice.assumed else "with the provider's cache"
 
 
 def _losses(item: Ranked, advice: Advice) -> str:
@@ -199,7 +202,7 @@ def _losses(item: Ranked, advice: Advice) -> str:
     return losses and f"{sentence_case(losses)}."
 
 
-def _certainty(item: Ranked, advice: Advice, assumed: bool) -> str:
+def _certainty(item: Ranked, advice: Advice) -> str:
     """A sentence on what is certain of the gain of the advised strategy; "" for another one."""
     if item.strategy != advice.advised:
         return ""
@@ -211,7 +214,7 @@ def _certainty(item: Ranked, advice: Advice, assumed: bool) -> str:
     if gain == "cheaper":
         saved = "tokens" if price and price.unit == "tokens" else "something"
         words = f"certainly saves {saved}"
-    is_both = gain == "cheaper" and assumed and advice.basis == "cached"
+    is_both = gain == "cheaper" and advice.assumed and advice.basis == "cached"
     both = ", with the cache and without it" if is_both else ""
     tries = f", also after {count(many)} tries" if many > 1 else ""
     ends = price.interval if price and gain == "cheaper" else None

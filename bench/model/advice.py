@@ -124,6 +124,7 @@ class Advice(Value, frozen=True, kw_only=True):
     """The decision.
 
     `advised` is the strategy to ship (None: keep what runs today), `basis` the price that decides.
+    `assumed` is True if the shares of the provider's cache are not recorded.
 
     `sentence` is the first line of every output unless a gate failed, `short` its beginning, without
     what is certain. `subject` is the strategy that it is about (the one to ship, or the one that
@@ -134,6 +135,7 @@ class Advice(Value, frozen=True, kw_only=True):
     sentence: str
     short: str = ""
     basis: Literal["cached", "uncached", "tokens", "quality"]
+    assumed: bool = False
     tasks: int
     runs: int
     subject: str = ""
