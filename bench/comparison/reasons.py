@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from ..model.advice import Advice, Ranked, RuleResult
 from ..model.scores import Rule
-from ..text.wording import count, counted, percent, quoted
+from ..text.wording import count, counted, percent, quoted, shortened
 from .certainty import EQUAL, FEWEST
 from .rules import GAINS, asked_by, is_sure
 from .wording import costs, sample
@@ -126,7 +126,10 @@ def _example(result: RuleResult) -> str:
     for item in result.findings:
         if text := item.text.partition(" — ")[0]:
             words = asked_by(result).example
-            return f", {words.format(quoted(text, most), quoted(item.was, most))}"
+            place = f"step {item.step}" if item.step is not None and item.step >= 0 else ""
+            where = ", ".join(filter(None, [shortened(item.run, _TEXT_CHARS), place]))
+            example = words.format(quoted(text, most), quoted(item.was, most))
+            return f", {example}{where and f' ({where})'}"
     return ""
 
 

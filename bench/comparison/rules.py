@@ -49,7 +49,10 @@ _LOSS: Verdict = "loses too much"
 TABLE: tuple[DecisionRule, ...] = (
     DecisionRule("ran", "invalid", "runs and gates that failed, replays that differ", "failed", "run"),
     DecisionRule("valid", "invalid", "prompts a provider would refuse", "a provider would refuse", "prompt"),
-    DecisionRule("instructed", "unfaithful", "prompts without an instruction", "of prompts lack an instruction"),
+    DecisionRule(
+        "instructed", "unfaithful", "prompts without a request or instruction",
+        "of prompts lack a request or instruction", example="such as {1}",
+    ),
     DecisionRule(
         "changed", "unfaithful", "values that differ from the output of the tool",
         "changed in {} rewritten texts", "value", example="such as {1} → {0}",

@@ -21,5 +21,10 @@ def instructed(evidence: ReplayEvidence) -> Check:
     findings: list[Finding] = []
     for item in evidence.missing_instructions:
         if item.missing:
-            findings.append(Finding(item.step, given[item.missing[0]].text))
+            lacking = given[item.missing[0]]
+            text = f"the prompt lacks {_NAMES[lacking.kind]} of step {lacking.step}"
+            findings.append(Finding(item.step, text, was=lacking.text))
     return check_of(findings, len(evidence.missing_instructions))
+
+
+_NAMES = {"system": "the system prompt", "task": "the request", "rule": "an instruction"}
