@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 
 from msgspec.structs import replace
 
-from ..model.compared import Compared, Move, RunMove
+from ..model.compared import Compared, Move
 from ..model.metric import MetricInfo
 from .baseline import ScoreFile, stale
 from .gate_rules import judged_strategies
@@ -36,16 +36,16 @@ class Against:
         self.before = Runs(replace(there[sha256], id=here[sha256].id) for sha256 in shared)
         self.lost = [run.id for sha256, run in there.items() if sha256 not in shared]
 
-    def moved_runs(self, name: str, info: MetricInfo) -> tuple[RunMove, ...]:
-        """The runs in which a number of a strategy moved, the worst first."""
-        moved = []
+    def gains(self, name: str, info: MetricInfo) -> list[tuple[float, str]]:
+        """How much better a number of a strategy is than before, and the run, for each run in which
+        it moved; the worst first."""
+        gains, sign = [], 1 if info.better == "higher" else -1
         for was, run in zip(self.before.all, self.now.all, strict=True):
             before = value_of(self.before.number(was, name, info.name))
             after = value_of(self.now.number(run, name, info.name))
             if before is not None and after is not None and before != after:
-                moved.append(RunMove(run.id, before, after))
-        sign = 1 if info.better == "higher" else -1
-        return tuple(sorted(moved, key=lambda move: (sign * (move.after - move.before), move.run)))
+                gains.append((sign * (after - before), run.id))
+        return sorted(gains)
 
 
 def moves(against: Against) -> tuple[Move, ...]:
@@ -60,15 +60,15 @@ def moves(against: Against) -> tuple[Move, ...]:
     for name, info in ((name, info) for name in compared.strategies for info in infos):
         before = against.before.total(name, info).value
         after = against.now.total(name, info).value
-        runs = against.moved_runs(name, info)
-        if before is None or after is None or (before == after and not runs):
+        gains = against.gains(name, info)
+        if before is None or after is None or (before == after and not gains):
             continue
-        worse = sum((run.after > run.before) == (info.better == "lower") for run in runs)
+        worse = sum(gain < 0 for gain, _ in gains)
         better = None if before == after else (after < before) == (info.better == "lower")
         moved.append(
             Move(
                 strategy=name, metric=info.name, before=before, after=after, better=better,
-                improved_runs=len(runs) - worse, regressed_runs=worse, runs=runs,
+                improved_runs=len(gains) - worse, regressed_runs=worse,
             )
         )  # fmt: skip
     return tuple(moved)

@@ -163,8 +163,8 @@ def _by_value(gate: _Gate, info: MetricInfo) -> Iterator[GateResult]:
     worst = against.all.worst(name, info.name, lowest=info.better == "higher")
     before, now = against.before.total(name, info), against.now.total(name, info)
     if not gate.has_limit:
-        moved = against.moved_runs(name, info)
-        yield _within(gate, before, now, basis, moved[0].run if moved else worst)
+        gains = against.gains(name, info)
+        yield _within(gate, before, now, basis, gains[0][1] if gains else worst)
         return
     # The value in the baseline stands beside a limit only if it is of the same runs.
     same = len(against.all.all) == len(against.now.all) and value_of(before) is not None

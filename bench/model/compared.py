@@ -45,20 +45,9 @@ class GateResult(Value, frozen=True, kw_only=True):
     run: str | None = None
 
 
-class RunMove(Value, frozen=True, array_like=True):
-    """One run in which a number moved: before → after."""
-
-    run: str
-    before: float
-    after: float
-
-
 class Move(Value, frozen=True, kw_only=True):
-    """A number that differs from the baseline, over all runs and by run.
-
-    `runs` are the runs in which it moved, the worst first; empty where the baseline has no values
-    by run.
-    """
+    """A number that differs from the baseline over all runs, and in how many it got better and
+    worse."""
 
     strategy: str
     metric: str
@@ -67,7 +56,6 @@ class Move(Value, frozen=True, kw_only=True):
     better: bool | None
     improved_runs: int = 0
     regressed_runs: int = 0
-    runs: tuple[RunMove, ...] = ()
 
 
 class Skipped(Value, frozen=True, kw_only=True):

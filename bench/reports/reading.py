@@ -13,6 +13,7 @@ from ..comparison.sentence import figures_of
 from ..comparison.totals import Runs, value_of
 from ..comparison.wording import Pricing, pricing_of, sample
 from ..model.advice import REFUSED, TODAY, Advice, Price, Ranked, RuleResult
+from ..model.base import grouped
 from ..model.compared import Compared, GateResult, Move
 from ..model.metric import MetricInfo
 from ..model.scores import MeasuredRun, Rule
@@ -250,15 +251,11 @@ def names_of(ids: Sequence[str], task_of: Mapping[str, str]) -> dict[str, str]:
     dict_values(['x#0', 'x#1', 'y#0'])
     """
     names = short_names(ids)
-    tasks: dict[str, list[str]] = {}
-    for run in sorted(task_of, key=lambda run: (len(run), run)):  # #2 comes before #10
-        if "#" not in names[run]:
-            continue
-        if task_of[run] and not task_of[run].startswith(_NO_NAME):
-            tasks.setdefault(task_of[run], []).append(run)
-    for task, same in tasks.items():
-        name = f"task {task}" if task[0].isdigit() else task
-        name = shortened(name, _LONGEST)
+    lines = (run for run in task_of if "#" in names[run])  # of a file
+    named = (run for run in lines if task_of[run] and not task_of[run].startswith(_NO_NAME))
+    ordered = sorted(named, key=lambda run: (len(run), run))  # #2 comes before #10
+    for task, same in grouped((task_of[run], run) for run in ordered).items():
+        name = shortened(f"task {task}" if task[0].isdigit() else task, _LONGEST)
         for place, run in enumerate(same, 1):
             names[run] = f"{name}, run {place}" if len(same) > 1 else name
     return names
