@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Audits:
-    """The audits of some recordings, sorted by id, and the skipped files, each with the reason."""
+    """The audits of some recordings, sorted by id, and what was skipped (files, recordings without
+    model calls, copies), each with the reason."""
 
     sessions: tuple[SessionAudit, ...]
     skipped: tuple[tuple[str, str], ...] = ()
@@ -38,7 +39,7 @@ def audit(
     """The audit of every recording, which may be given as to `compare`; of paths only one recording
     at a time is in memory.
 
-    A recording without model calls is left out. `model` applies to recordings that name none.
+    A recording without model calls is left out, and so is a copy of another one. `model` applies to recordings that name none.
     Raises TraceError for a path that cannot be read, BenchError where nothing is left.
 
     >>> from bench.metrics import example
@@ -47,12 +48,15 @@ def audit(
     """
     source = traces_given(traces, base)
     silent: list[tuple[str, str]] = []
+    first: dict[str, str] = {}  # of the copies of a recording, by their hash
     counted: dict[str, str] = {}  # answers by their ids, with the session that has their charges
 
     def each() -> Iterator[SessionAudit]:
         """Yield the audit of each recording with a model call."""
         for done, trace in enumerate(source, 1):
-            if trace.model_turns:
+            if first.setdefault(trace.sha256, trace.id) != trace.id:
+                silent.append((trace.id, f"a copy of {first[trace.sha256]}, counted there"))
+            elif trace.model_turns:
                 yield audited(trace, model, counted)
                 for answer in filter(None, (turn.answer_id for turn in trace.model_turns)):
                     counted.setdefault(answer, trace.id)

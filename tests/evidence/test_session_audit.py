@@ -8,7 +8,7 @@ from handmade import shell, trace
 from bench.evidence.session_audit import audit_of
 from bench.model import AnyStep, ContextReset, ModelTurn, Source, ToolCall, ToolResult, Trace, UserTurn
 from bench.model.audit import CutResult, SessionAudit
-from bench.run.audits import audited as audit_of_trace
+from bench.run.audits import audit as audit_of_all, audited as audit_of_trace
 from bench.run.measuring import Measuring, RunSession
 
 
@@ -88,3 +88,10 @@ def test_a_reported_cost_is_listed_and_does_not_change_the_computed_one(cost: ob
     assert (silent.stated_usd, stating.stated_usd) == (None, stated)
     assert stating.charges == silent.charges
     assert stating.charges.usd is not None
+
+
+def test_a_copy_of_a_recording_is_counted_once() -> None:
+    steps = UserTurn(index=0, content="Go."), ModelTurn(index=1, content="Done.")
+    found = audit_of_all([trace(*steps, id=name) for name in "ab"])
+    assert [one.id for one in found.sessions] == ["a"]
+    assert found.skipped == (("b", "a copy of a, counted there"),)

@@ -77,13 +77,13 @@ def _counted(sessions: Sessions) -> Iterator[str]:
     if calls and not reported:
         yield f"Tokens are {by_us}"
     elif calls and reported == calls:
-        yield "The tokens of each model call are those that the provider reported."
+        yield "The tokens of each prompt are those that the provider reported."
     elif calls:
         some = f"{count(reported)} of {counted(calls, 'model call')}"
         yield f"The provider reported the tokens of {some}; the others are {by_us}"
     if estimated := sum(turn.output_estimated for turn in turns):
-        counts = counted(estimated, "output count")
-        yield f"{counts} from before the answer ended: the text of the answer was counted."
+        some = f"{count(estimated)} of {counted(reported, 'answer')}"
+        yield f"The tokens of {some} were reported before the answer ended, so bench counted the text."
     if reported:
         yield "The split of a prompt by message is fitted to the reported counts."
     forked = ((turn.counted_in, one.id) for one in sessions.all for turn in one.turns)

@@ -86,7 +86,7 @@ class Sessions:
             sizes = f"{self.words(now, unit=False)} → {self.words(least)}"
             less = change(least / now).lstrip("−")
             only = "requests that stand and what later turns used"
-            text += f" Theoretical minimum ({only}): {sizes} by replay, {less} less."
+            text += f" Theoretical minimum ({only}): {less} less ({sizes}, counted by replay)."
         return text
 
     def size_of(self, charges: Charges) -> float:
