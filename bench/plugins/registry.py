@@ -144,7 +144,7 @@ class Plugin:
         return self.meta.get(name, getattr(self.target, name, default))
 
     @property
-    def declared(self) -> dict[str, str]:
+    def declared(self) -> dict[str, Any]:
         """The attributes that a replay asks for, as far as they are declared."""
         values = {name: self.attribute(name) for name in ATTRIBUTES.get(self.kind, ())}
         return {name: value for name, value in values.items() if value is not None}

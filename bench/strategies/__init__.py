@@ -43,25 +43,26 @@ from .user_code.forms import with_form
 if TYPE_CHECKING:
     from ..plugins.worker import Child
 
-MODES = ("history", "per_call")
-"""The meanings of a compactor's answer: the history from then on, or only this prompt."""
-
 AT_DEFAULT = "after_result"
 """The decision point of a user's router that names none: after each tool result."""
 
 RECORDED = "recorded"
 """The decision point of a router that decides wherever the trace recorded a decision."""
 
-DECISION_POINTS = (
-    "user_turn",
-    "before_model",
-    "after_model",
-    "approval",
-    "after_result",
-    "after_evaluation",
-    "end",
-    RECORDED,
-)
+_VALUES = {
+    "mode": ("history", "per_call"),  # the history from then on, or only this prompt
+    "at": (
+        "user_turn",
+        "before_model",
+        "after_model",
+        "approval",
+        "after_result",
+        "after_evaluation",
+        "end",
+        RECORDED,
+    ),
+}
+"""The values of what a compactor or a router declares."""
 
 
 @dataclass(frozen=True)
@@ -135,18 +136,12 @@ def build_strategy(declared: Declaration, base: Path | None = None) -> Strategy:
 
 def _require_declared(plugin: Plugin) -> None:
     """Raise SpecError for a wrong `at`, `loop` or `mode` of a router or compactor."""
-    kind, loop = plugin.kind, plugin.attribute("loop")
-    if kind == "compactor" and plugin.attribute("mode", "history") not in MODES:
-        what = f"compactor {plugin.spec}: its `mode` must be one of {', '.join(MODES)}"
-        raise SpecError(what)
-    if kind != "router":
-        return
-    if plugin.attribute("at", AT_DEFAULT if plugin.is_user else None) not in DECISION_POINTS:
-        what = f"router {plugin.spec}: its `at` must be one of {', '.join(DECISION_POINTS)}"
-        raise SpecError(f"{what} — write {plugin.spec}:at=after_result")
-    if loop is not None and not (isinstance(loop, str) and loop):
-        what = f"router {plugin.spec}: its `loop` must be the name of a route"
-        raise SpecError(f"{what}, got {loop!r}")
+    for name, value in plugin.declared.items():
+        known = _VALUES.get(name)
+        if not isinstance(value, str) or not value or (known and value not in known):
+            wanted = f"one of {', '.join(known)}" if known else "the name of a route"
+            what = f"{plugin.kind} {plugin.spec}: its `{name}` must be {wanted}"
+            raise SpecError(f"{what}, got {value!r}")
 
 
 def parse_strategy(text: str, base: Path | None = None) -> Strategy:
