@@ -68,8 +68,8 @@ def audit(
     audits = sorted(each(), key=lambda item: item.id)
     skipped = (*source.skipped, *silent)
     if not audits:
-        first = "".join(f": {name}: {reason}" for name, reason in skipped[:1])
-        raise BenchError(f"nothing to audit — no recording with a model call{first}")
+        why = "".join(f": {name}: {reason}" for name, reason in skipped[:1])
+        raise BenchError(f"nothing to audit — no recording with a model call{why}")
     return Audits(tuple(audits), skipped)
 
 

@@ -36,8 +36,10 @@ def _longest_result(evidence: ReplayEvidence, call: int) -> str:
         if is_cut and evidence.is_in_prompt(outcome.message, call):
             sizes = len(result.recorded_text), len(evidence.messages.messages[outcome.message].text)
             longer.append((sizes[1] - sizes[0], result, sizes))
-    more, result, (shown, now) = max(longer, key=lambda item: item[0], default=(0, None, (0, 0)))
-    if result is None or more <= 0:
+    if not longer:
+        return ""
+    more, result, (shown, now) = max(longer, key=lambda item: item[0])
+    if more <= 0:
         return ""
     of = f"of {len(result.text):,} characters of step {result.index}"
     return f": {of} the harness showed {shown:,}, the strategy {now:,}"
