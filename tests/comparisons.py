@@ -287,10 +287,10 @@ def example_about(
         for name, share in shares.items()
     )  # type: ignore[arg-type]
     sentence = "Ship `external`. All 28 evaluations stay the same; with `truncate` 18 change."
-    of = {"basis": "quality", "tasks": runs, "runs": runs, "ranked": ranked}
+    of = {"answers": answers, "basis": "tokens", "tasks": runs, "runs": runs, "ranked": ranked}
     decided = reasoned(Advice(advised="external", subject="external", sentence=sentence, **of))  # type: ignore[arg-type]
     return Compared(
-        title=title, signature=SIGNATURE, strategies=tuple(shares), answers=answers, runs=measured,
+        title=title, signature=SIGNATURE, strategies=tuple(shares), runs=measured,
         metrics=metric_infos(), totals=totals, advice=decided,
     )  # type: ignore[arg-type]  # fmt: skip
 

@@ -8,9 +8,9 @@ from typing import get_args
 
 from msgspec.structs import replace
 
-from ..model.advice import TODAY, Advice, Mark, Price, Ranked, RuleResult, Verdict
+from ..model.advice import TODAY, Advice, Answers, Mark, Price, Ranked, RuleResult, Verdict
 from ..model.base import grouped
-from ..model.compared import Answers, Compared
+from ..model.compared import Compared
 from ..text.wording import listed
 from .against import Against, moves
 from .baseline import ScoreFile, score_file_of
@@ -132,14 +132,15 @@ def advised(compared: Compared, *, rates: Rates | None = None, portfolio: bool =
     advice = Advice(
         advised=best,
         sentence="",
-        basis="quality" if answers != "savings" else question.deciding,
+        answers=answers,
+        basis=question.deciding,
         tasks=len(runs.tasks),
         runs=len(runs.all),
         ranked=ordered,
         assumed=question.assumed,
     )
-    advice = with_sentence(advice, answers, compared.asks)
-    return replace(compared, answers=answers, advice=advice)
+    advice = with_sentence(advice, compared.asks)
+    return replace(compared, advice=advice)
 
 
 @dataclass(frozen=True)

@@ -193,9 +193,11 @@ def is_measured(compared: Compared) -> bool:
     number; for stores, evaluators and routers the figure that answers the question."""
     if any(gate.value is not None for gate in compared.gates):
         return True
-    if compared.answers != "savings":
+    if compared.advice.answers != "savings":
         others = (item for item in compared.advice.ranked if item.strategy != TODAY)
-        figures = (rule for item in others for rule in item.rules if rule.rule == compared.answers)
+        figures = (
+            rule for item in others for rule in item.rules if rule.rule == compared.advice.answers
+        )
         return any(rule.value is not None for rule in figures)
     scores = [score for run in compared.runs for score in run.scores]
     names = {*compared.strategies} - {score.strategy for score in scores if score.failure}

@@ -238,7 +238,7 @@ def _no_gain(item: Ranked, last: RuleResult, advice: Advice) -> str:
     """Why it is not certain that a strategy gains anything, by the result of the last rule."""
     price = item.price(advice.basis)
     if last.rule == "cheaper" and price is not None and price.ratio is not None and not price.saves:
-        return "is no better than today" if advice.basis == "quality" else costs(price)
+        return "is no better than today" if advice.answers != "savings" else costs(price)
     if last.findings:
         return last.findings[0].text
     if advice.tasks < FEWEST:
@@ -262,7 +262,7 @@ def _beside(item: Ranked, advice: Advice) -> str:
     """The reason to prefer the advised strategy to another one that may be shipped."""
     best = next((other for other in advice.ranked if other.strategy == advice.advised), item)
     own, least = item.price(advice.basis), best.price(advice.basis)
-    if item is best or advice.basis == "quality":
+    if item is best or advice.answers != "savings":
         return ""
     if not (own and least and own.ratio and least.ratio):
         return ""

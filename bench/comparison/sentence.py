@@ -11,8 +11,6 @@ import math
 from msgspec.structs import replace
 
 from ..model.advice import REFUSED, TODAY, Advice, Ranked, RuleResult
-from ..model.compared import Answers
-from ..model.scores import Rule
 from ..text.wording import count, listed, percent, sentence_case
 from .prices import Economy
 from .reasons import (
@@ -32,7 +30,7 @@ _KEEP = "Keep what runs today"
 _INVALID_TODAY = "what runs today is not valid"
 
 
-def with_sentence(advice: Advice, answers: Answers, asks: str) -> Advice:
+def with_sentence(advice: Advice, asks: str) -> Advice:
     """The advice with its sentence and the strategy that it is about, and the reason of each
     verdict.
 
@@ -43,12 +41,12 @@ def with_sentence(advice: Advice, answers: Answers, asks: str) -> Advice:
         for it in advice.ranked
     )
     advice = replace(advice, ranked=ranked)
-    subject = _subject(advice, answers, asks)
+    subject = _subject(advice, asks)
     about = next((item for item in ranked if item.strategy == asks), None)
-    answer = _answer(about, answers, is_subject=about is subject) if about else ""
+    answer = _answer(about, advice, is_subject=about is subject) if about else ""
     shipped = subject if subject and subject.strategy == advice.advised else None
-    kept = "" if shipped else _kept(subject, advice, answers)
-    first = _advised(shipped, advice, answers) if shipped else kept
+    kept = "" if shipped else _kept(subject, advice)
+    first = _advised(shipped, advice) if shipped else kept
     losses = _losses(subject, advice) if subject else ""
     short = " ".join(filter(None, [answer, first, losses]))
     rest = [_certainty(subject, advice), _elsewhere(subject, advice)] if subject else []
@@ -63,12 +61,12 @@ def with_sentence(advice: Advice, answers: Answers, asks: str) -> Advice:
 # ---------------------------------------------------------------- the strategy that it is about
 
 
-def _subject(advice: Advice, answers: Answers, asks: str) -> Ranked | None:
+def _subject(advice: Advice, asks: str) -> Ranked | None:
     """The strategy to ship, else the one that comes closest: of a store, evaluator or router the
     best, else the cheapest that no rule refuses, or the one asked about."""
     tried = [item for item in advice.ranked if item.strategy != TODAY]
-    if answers != "savings":
-        figures = [item for item, _ in figures_of(advice, answers)]
+    if advice.answers != "savings":
+        figures = [item for item, _ in figures_of(advice)]
         return next(iter([*figures, *(it for it in tried if it.strategy == advice.advised)]), None)
     acting = [item for item in tried if "inactive" not in item.marks]
 
@@ -81,22 +79,22 @@ def _subject(advice: Advice, answers: Answers, asks: str) -> Ranked | None:
     return min(acting, key=place, default=None)
 
 
-def figure_of(item: Ranked, answers: Rule | Answers) -> RuleResult | None:
+def figure_of(item: Ranked, advice: Advice) -> RuleResult | None:
     """The figure of a store, evaluator or router that answers the question; None without one."""
-    first = next((result for result in item.rules if result.rule == answers), None)
+    first = next((result for result in item.rules if result.rule == advice.answers), None)
     return first if first and first.value is not None else None
 
 
-def figures_of(advice: Advice, answers: Rule) -> list[tuple[Ranked, RuleResult]]:
+def figures_of(advice: Advice) -> list[tuple[Ranked, RuleResult]]:
     """The strategies whose store, evaluator or router was measured, each with its figure: the
     advised one, then the best first, those that a rule refuses last."""
 
     def place(pair: tuple[Ranked, RuleResult]) -> tuple[bool, bool, float, str]:
-        name, merits = pair[0].strategy, merit(pair[0].rules, answers)
+        name, merits = pair[0].strategy, merit([pair[1]], pair[1].rule)
         return name != advice.advised, pair[0].verdict in REFUSED, -merits, name
 
     tried = (item for item in advice.ranked if item.strategy != TODAY)
-    return sorted(((it, one) for it in tried if (one := figure_of(it, answers))), key=place)
+    return sorted(((it, one) for it in tried if (one := figure_of(it, advice))), key=place)
 
 
 def _condition(item: Ranked, advice: Advice) -> str:
@@ -109,9 +107,9 @@ def _condition(item: Ranked, advice: Advice) -> str:
 # ---------------------------------------------------------------- its clauses
 
 
-def _answer(item: Ranked, answers: Answers, *, is_subject: bool) -> str:
+def _answer(item: Ranked, advice: Advice, *, is_subject: bool) -> str:
     """The answer to a question about one strategy; in a word if the sentence is about it too."""
-    figure = figure_of(item, answers)
+    figure = figure_of(item, advice)
     word = {"not certain": "Not certain", "ship": "Yes"}.get(item.verdict, "No")
     if figure and is_unknown_today(item):
         word = "Yes" if is_best(figure) else "Partly"
@@ -127,9 +125,9 @@ def _answer(item: Ranked, answers: Answers, *, is_subject: bool) -> str:
     return f"{about} {item.verdict if item.verdict == 'not certain' else item.reason}."
 
 
-def _advised(item: Ranked, advice: Advice, answers: Answers) -> str:
+def _advised(item: Ranked, advice: Advice) -> str:
     """The sentence on the strategy to ship: its figure, its price."""
-    price, figure = item.price(advice.basis), _figure(item, advice, answers)
+    price, figure = item.price(advice.basis), _figure(item, advice)
     is_same = price is None or price.ratio is None or (price.ratio == 1 and figure)
     cost = "" if is_same else _cost(item, advice)
     words = "; it ".join(filter(None, [figure, cost]))
@@ -137,26 +135,26 @@ def _advised(item: Ranked, advice: Advice, answers: Answers) -> str:
     return f"Ship `{item.strategy}`{where}: {f'it {words}' if words else _INVALID_TODAY}."
 
 
-def _kept(item: Ranked | None, advice: Advice, answers: Answers) -> str:
+def _kept(item: Ranked | None, advice: Advice) -> str:
     """The sentence on why what runs today stays: what comes closest to shipping, and why not."""
     tried = [it for it in advice.ranked if it.strategy != TODAY]
     acting = [it for it in tried if "inactive" not in it.marks]
     keep = f"{_KEEP}{' for now' if item and item.verdict == 'not certain' else ''}:"
     if any(it.verdict == "invalid" for it in advice.ranked if it.strategy == TODAY):
         return f"{keep} it is not valid, but no other strategy can be used."
-    if item is None and answers != "savings":
+    if item is None and advice.answers != "savings":
         return "Nothing that these strategies fill could be measured."
     if item is None:
         names = listed([f"`{it.strategy}`" for it in tried])
         return f"{keep} {f'{names} changed nothing' if names else 'nothing was tried'}."
     about, price = f"{keep} `{item.strategy}`", item.price(advice.basis)
-    saves = answers == "savings" and price is not None and price.saves
+    saves = advice.answers == "savings" and price is not None and price.saves
     cost = f"{_cost(item, advice)} on {sample(advice)}, but " if saves else ""
     if item.verdict in REFUSED and item.failed and (saves or len(acting) == 1):
         start = "no strategy that saves is acceptable; " if len(acting) > 1 else ""
         why = refusal_in_words(item, item.failed)
         return f"{keep} {start}`{item.strategy}` {cost}{why}."
-    if figure := _figure(item, advice, answers):
+    if figure := _figure(item, advice):
         return f"{about} {figure}, but {item.reason}."
     if saves:
         return f"{about} {cost}{item.reason}."
@@ -168,10 +166,10 @@ def _kept(item: Ranked | None, advice: Advice, answers: Answers) -> str:
     return f"{keep} {none} {where}."
 
 
-def _figure(item: Ranked, advice: Advice, answers: Answers) -> str:
+def _figure(item: Ranked, advice: Advice) -> str:
     """The figure of a store, evaluator or router in words, with what stands behind it; "" if the
     question is about savings."""
-    result = figure_of(item, answers)
+    result = figure_of(item, advice)
     about = result and behind_in_words(item, result, advice)
     return figure_in_words(result) + (f" ({about})" if about else "") if result else ""
 

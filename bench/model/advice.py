@@ -28,6 +28,10 @@ Mark = Literal["not checked", "inactive"]
 """Marks beside a verdict: some texts could not be checked; the strategy changed nothing."""
 
 
+Answers = Literal["savings", "stored", "judged", "routed"]
+"""The question that a comparison answers."""
+
+
 class RuleResult(Value, frozen=True, kw_only=True):
     """The result of one rule for one strategy, over all tasks: the measured value, its limit, and
     examples.
@@ -123,7 +127,9 @@ class Ranked(Value, frozen=True, kw_only=True):
 class Advice(Value, frozen=True, kw_only=True):
     """The decision.
 
-    `advised` is the strategy to ship (None: keep what runs today), `basis` the price that decides.
+    `advised` is the strategy to ship (None: keep what runs today). `answers` is the question:
+    "savings", or "judged", "stored" or "routed" if the strategies fill only evaluators, stores or
+    routers; `basis` is the price that decides.
     `assumed` is True if the shares of the provider's cache are not recorded.
 
     `sentence` is the first line of every output unless a gate failed, `short` its beginning, without
@@ -134,7 +140,8 @@ class Advice(Value, frozen=True, kw_only=True):
     advised: str | None
     sentence: str
     short: str = ""
-    basis: Literal["cached", "uncached", "tokens", "quality"]
+    answers: Answers = "savings"
+    basis: Literal["cached", "uncached", "tokens"]
     assumed: bool = False
     tasks: int
     runs: int

@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-Answers = Literal["savings", "stored", "judged", "routed"]
-"""The question that a scenario answers."""
-
-
 class GateResult(Value, frozen=True, kw_only=True):
     """The outcome of one gate for one strategy, with the values before and now.
 
@@ -69,10 +65,9 @@ class Skipped(Value, frozen=True, kw_only=True):
 class Compared(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """The result of a comparison, the input of reports and gates.
 
-    `answers` is the question: "savings", or "judged", "stored" or "routed" if the strategies fill
-    only evaluators, stores or routers. `details` are of the few runs and strategies that a report
-    shows. `totals` are over all runs: by strategy, then metric. `specs_before` are the specs of the
-    strategies in `against`, where they are known; `new_runs` are the runs that it does not have.
+    `details` are of the few runs and strategies that a report shows. `totals` are over all runs: by
+    strategy, then metric. `specs_before` are the specs of the strategies in `against`, where they
+    are known; `new_runs` are the runs that it does not have.
     """
 
     title: str
@@ -81,7 +76,6 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     strategies: tuple[str, ...]
     references: tuple[str, ...] = ()
     specs: dict[str, str] = {}
-    answers: Answers = "savings"
     runs: tuple[MeasuredRun, ...] = ()
     metrics: dict[str, MetricInfo] = {}
     totals: dict[str, dict[str, Number]] = {}

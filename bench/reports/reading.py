@@ -106,13 +106,12 @@ class Reading:
     def figures(self) -> list[tuple[Ranked, RuleResult]]:
         """The strategies with the figure of a store, evaluator or router that answers the question;
         none if that is about savings."""
-        answers = self.compared.answers
-        return [] if answers == "savings" else figures_of(self.advice, answers)
+        return figures_of(self.advice)
 
     @cached_property
     def is_shaped(self) -> bool:
         """True if the question is about prompts, or some strategy changes what they cost or miss."""
-        return self.compared.answers == "savings" or any(map(self.shapes_prompts, self.ranked))
+        return self.advice.answers == "savings" or any(map(self.shapes_prompts, self.ranked))
 
     def shapes_prompts(self, item: Ranked) -> bool:
         """True if a strategy's prompts cost or miss something else than today's."""
@@ -127,7 +126,7 @@ class Reading:
     @property
     def price_metric(self) -> str:
         """The metric of the price that decides."""
-        return METRICS["tokens" if self.advice.basis == "quality" else self.advice.basis]
+        return METRICS[self.advice.basis]
 
     @cached_property
     def counts_tokens(self) -> bool:

@@ -311,8 +311,8 @@ def test_stores_evaluators_and_routers_are_answered_in_their_own_terms() -> None
     ):
         other = slot.replace("truncate:limit=10", "full").replace("step_v1", "step_v2").replace("executor", "planner")
         advice = answered({"cut": f"cut={slot}", "whole": f"whole={other}"}, bad)
-        assert (advice.basis, advice.advised) == ("quality", "whole")
-        assert " instead of $1.00 a run). Nothing that a turn used" in advice.sentence
+        assert (advice.answers, advice.advised) == (rule, "whole")
+        assert " instead of $1.00 a run with the provider's cache). Nothing that a turn used" in advice.sentence
         as_today = answered({"cut": f"cut={slot}", "whole": f"whole={other}"}, bad, usd=1.0)
         assert (as_today.advised, ranked(as_today, "whole").verdict) == (None, "no gain")
         assert ", but is no better than today." in as_today.sentence
