@@ -17,7 +17,7 @@ from ..model.compared import Compared, GateResult
 from ..model.metric import MetricInfo
 from ..model.scores import Number, Rule
 from ..model.signature import GateRule
-from ..text.wording import counted
+from ..text.wording import counted, listed
 from .against import Against, replaced
 from .baseline import COUNTED, stale
 from .gate_rules import LIMITS, in_words, is_as_strict, is_beyond_limit, judged_strategies, limit_of
@@ -132,9 +132,8 @@ def _obstacles(gate: _Gate) -> Iterator[GateResult]:
     is_file = compared.against.endswith(".baseline.json")  # else that of a revision
     accept = f" — accept the values of now {_UPDATE}" if is_file else ""
     if lost := against.lost:
-        names = f"{', '.join(lost[:3])}{' and more' if len(lost) > 3 else ''}"
-        what = f"the baseline's recordings {names} are missing or changed"
-        yield gate.result(missing, f"{what}{accept or ' — restore them'}")
+        what = f"missing or changed since the baseline: {listed(lost, 3)}"
+        yield gate.result(missing, f"{what}{accept or ' — restore what is missing'}")
     if not now.all:
         yield gate.result("undecided", "no run of the baseline is here")
     if (

@@ -24,7 +24,8 @@ def failed_sentence(reading: Reading) -> tuple[str, str]:
     head = not_passed(reading.failed_gates, len(reading.judged_gates))
     words, saved = f"{sentence_case(gate_in_words(reading, first))}.", ""
     move = reading.move(first.strategy, reading.price_metric)
-    if move is not None and move.better and first.rule.metric != move.metric:
+    is_lost = first.outcome == "fail" and first.rule.metric != reading.price_metric
+    if is_lost and move is not None and move.better:
         values = (move.before, move.after)
         was, now = (reading.stated(value, move.metric, reading.shared_runs) for value in values)
         saved = f" In return, the {reading.label(move.metric)} fell from {was} to {now} a run."

@@ -171,8 +171,8 @@ def _next(reading: Reading) -> Iterator[Block]:
     ways = [f"change {listed([*names])} until every gate passes"] if names else []
     if compared.against and not any(map(_failed_before, failed)):
         ways.append("go back to what the baseline has")
-    if not ways:
-        return  # what is wrong says what to do: without a baseline nothing is lost
+    if not ways or all(gate.value is None for gate in failed):
+        return  # what is wrong says what to do
     advised = reading.advice.advised
     is_fine = advised and advised not in {gate.strategy for gate in failed}
     other = f" Or ship `{advised}`, which passes every gate." if is_fine else ""
