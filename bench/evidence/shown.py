@@ -172,6 +172,9 @@ class _Comparison:
         fitting = [n for n in best[:_MOST_RECORDS] if not self._differing(n, known)]
         number = next(iter(fitting or best), -1)
         differing = self._differing(number, known) if number >= 0 else known
+        if len(differing) > 1 and (exchanged := [*self._under_other_keys(known)]):
+            self.changed += exchanged
+            return
         if 2 * len(differing) > len(known):
             self._doubt(f"{quoted(': '.join(differing[0]))} is in no record of the result")
             return
@@ -187,6 +190,14 @@ class _Comparison:
         for key, text in pairs:
             if not table.has_key(key):
                 self._read_unknown(key, text, number, shown)
+
+    def _under_other_keys(self, pairs: Sequence[Pair]) -> Iterator[Finding]:
+        """Yield the pairs that a record with all of their values does not have: it has these under
+        other keys."""
+        number = self._table.row_lines.record_with([text for _, text in pairs])
+        for key, text in self._differing(number, pairs) if number >= 0 else ():
+            if values := self._table.values([number], key):
+                yield Finding(self._own.step, f"{key}: {text}", f"{key}: {next(iter(values))}")
 
     def _differing(self, number: int, pairs: Sequence[Pair]) -> list[Pair]:
         """The pairs that a record, or one around it, does not have."""

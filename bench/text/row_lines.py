@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
 from ..model import grouped, memo
@@ -146,6 +146,22 @@ class RowLines:
         fields.update(part.field() for parts in of_all.values() for part in parts)
         return RowsRead(frozenset(fields - {-1}), [it for it in beside if it not in of_all])
 
+    def record_with(self, texts: Collection[str]) -> int:
+        """The number of the first record that has all of some values, perhaps around it or inside
+        it; -1 without one."""
+        wanted = {text.casefold() for text in texts}
+        for number in self._with_one_of(wanted):
+            if wanted <= {cell.text for cell in self._cells(number)}:
+                return number
+        return -1
+
+    def _with_one_of(self, words: Collection[str]) -> Iterator[int]:
+        """Yield the records with the rarest of some words, and those around them."""
+        rarest = min(filter(None, map(self._by_text.get, words)), key=len, default=[])
+        yield from rarest[:_MOST_TRIES]
+        for number in rarest[:_MOST_TRIES]:
+            yield from reversed(self._records[number].around)
+
     @cached_property
     def _by_text(self) -> dict[str, list[int]]:
         return grouped(
@@ -186,10 +202,7 @@ class RowLines:
     def _row(self, heading: str, line: str, used: Collection[int]) -> _Row | None:
         """The record that a line below a heading writes, of those that no other one writes."""
         words = {*_WORD.findall(line.casefold())} if len(line) <= _ROW_CHARS else ()
-        of_words = (self._by_text.get(word, []) for word in words)
-        rarest = min(filter(None, of_words), key=len, default=[])[:_MOST_TRIES]
-        around = (reversed(self._records[number].around) for number in rarest)
-        for number in (*rarest, *chain.from_iterable(around)):
+        for number in self._with_one_of(words):
             parts = self._parts(line, number) if number not in used else []
             above = self._parts(heading, number)
             if len(parts) > 1 and (above or not heading):
