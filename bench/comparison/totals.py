@@ -112,11 +112,13 @@ class Runs:
         """The value of a metric over all runs: a total, or a mean over tasks."""
         if info.aggregate == "mean over tasks":
             return self.share(strategy, info.name)
-        numbers = (self.number(run, strategy, info.name) for run in self.all)
+        numbers = [self.number(run, strategy, info.name) for run in self.all]
         values = [value for one in numbers if (value := value_of(one)) is not None]
         if (missing := self._unmeasured(strategy, info.name)) or not values:
             return missing or Number(None, 0.0, "nothing to measure")
-        return Number(math.fsum(values), float(len(values)))
+        limits = ((run.id, one.reason) for run, one in zip(self.all, numbers, strict=True) if one)
+        reason = next((f"{run}: {reason}" for run, reason in limits if reason), "")
+        return Number(math.fsum(values), float(len(values)), reason)
 
 
 def value_of(number: Number | None) -> float | None:

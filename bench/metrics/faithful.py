@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from ..evidence.checks import CheckedReplay
 from ..model.scores import Number, Rule
+from ..text.wording import counted
 from . import NOTHING, example as example, metric
 
 
@@ -29,8 +30,8 @@ def changed(evidence: CheckedReplay) -> Number:
 def invented(evidence: CheckedReplay) -> Number:
     """Texts of the strategy with a number, identifier, name or order that no earlier message has.
 
-    A number or label beside a result may count anything: the strategy is *not checked* instead. No
-    prompts: nothing to measure.
+    A number or label beside a result may count anything: the strategy is *not checked* instead, and
+    the number is the least that it can be. No prompts: nothing to measure.
 
     Source: https://arxiv.org/abs/2005.00661 (extrinsic hallucinations)
 
@@ -56,4 +57,9 @@ def hidden_errors(evidence: CheckedReplay) -> Number:
 
 
 def _hits(evidence: CheckedReplay, rule: Rule) -> Number:
-    return Number(float(evidence.checks[rule].hits)) if evidence.walked.calls else NOTHING
+    if not evidence.walked.calls:
+        return NOTHING
+    check = evidence.checks[rule]
+    unchecked = check.unchecked if rule != "hidden" else 0  # there it is what texts leave out
+    reason = f"at least: {counted(unchecked, 'text')} could not be checked" if unchecked else ""
+    return Number(float(check.hits), reason=reason)

@@ -18,7 +18,7 @@ Rule = Literal[
 
 class Number(Value, frozen=True, array_like=True):
     """The value of one metric (None: not measured, for `reason`), and its weight when runs are
-    pooled.
+    pooled. A value with a reason is the least that it can be.
 
     The weight of a share is its denominator; 0 means that there was nothing to measure.
     """

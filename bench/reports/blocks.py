@@ -154,7 +154,7 @@ class Cell:
         return not self.chart and bool(_NUMBER.match(plain(self.text)))
 
 
-_NUMBER = re.compile(r"[−+≈<>$✓✕ ]*\d|–|none$|not |unchanged|$")
+_NUMBER = re.compile(r"[−+≈≥<>$✓✕ ]*\d|–|none$|not |unchanged|$")
 
 Row = tuple[Cell, ...] | str
 """The cells of a row; a text alone is the heading of the rows below it."""

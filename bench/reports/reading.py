@@ -175,6 +175,11 @@ class Reading:
         """The value of one number over all runs; None if it was not measured."""
         return value_of(self.compared.totals.get(strategy, {}).get(metric))
 
+    def least(self, strategy: str, metric: str) -> str:
+        """Why a number over all runs is only the least that it can be; "" if it is exact."""
+        number = self.compared.totals.get(strategy, {}).get(metric)
+        return number.reason if number and number.value is not None else ""
+
     def at(self, run: MeasuredRun, strategy: str, metric: str) -> float | None:
         """The value of one metric of a strategy on a run; None if it was not measured."""
         return value_of(self.known.number(run, strategy, metric))

@@ -39,11 +39,16 @@ def _table(reading: Reading, metrics: Sequence[str], names: Sequence[str]) -> Ta
     for family, of_family in groupby(metrics, lambda metric: metric.split(".")[0]):
         rows.append(sentence_case(family))
         for metric in of_family:
-            values = (reading.value(name, metric) for name in names)
-            cells = (
-                Cell("–", tone="muted") if value is None else reading.stated(value, metric)
-                for value in values
+            rows.append(
+                (Cell(reading.label(metric), metric), *(_cell(reading, it, metric) for it in names))
             )
-            rows.append((Cell(reading.label(metric), metric), *cells))
     heads = ["metric", *map(reading.title, names)]
     return table("Every number", heads, rows, look="numbers")
+
+
+def _cell(reading: Reading, name: str, metric: str) -> Cell:
+    """One number; with ≥ if it is the least that it can be."""
+    value, least = reading.value(name, metric), reading.least(name, metric)
+    if value is None:
+        return Cell("–", tone="muted")
+    return Cell(f"{'≥ ' if least else ''}{reading.stated(value, metric)}")
