@@ -1,4 +1,4 @@
-"""Every number: all metrics, with a column for each of the first strategies, today first."""
+"""Every number: all metrics, with a column for each of some strategies, today first."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from ...comparison.wording import bases
-from ...model.advice import TODAY
+from ...model.advice import REFUSED, TODAY
 from ..blocks import Cell, Cells, Section, Table, muted, table
 from ..numbers import counted, sentence_case
 from ..reading import Reading
@@ -24,13 +24,24 @@ def sections(reading: Reading) -> Iterator[Section]:
     ]
     if not metrics:
         return
-    ranked = (item.strategy for item in reading.ranked)
-    names = dict.fromkeys([TODAY, *ranked, *reading.compared.references])
-    shown = _table(reading, metrics, [*names][:_ACROSS])
+    names = _by_interest(reading)
+    shown = _table(reading, metrics, names[:_ACROSS])
     more = counted(len(names) - _ACROSS, "more strategy", "more strategies")
     note = f" {more}: `-o report.csv`." if len(names) > _ACROSS else ""
     blocks = (shown, muted(bases(reading.advice) + note))
     yield Section("numbers", "Every number", blocks)
+
+
+def _by_interest(reading: Reading) -> list[str]:
+    """All strategies: today's, those that the answer is about, the first refused one, others that
+    changed something, the references, the rest."""
+    advice, compared = reading.advice, reading.compared
+    refused = [item.strategy for item in reading.ranked if item.verdict in REFUSED]
+    answer = advice.subject, compared.asks, *refused[:1]
+    acting = (item.strategy for item in reading.ranked if "inactive" not in item.marks)
+    ordered = dict.fromkeys((TODAY, *answer, *acting, *compared.references, *reading.by_name))
+    known = {*reading.by_name, *compared.everyone}
+    return [name for name in ordered if name in known]
 
 
 def _table(reading: Reading, metrics: Sequence[str], names: Sequence[str]) -> Table:
