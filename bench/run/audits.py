@@ -48,14 +48,14 @@ def audit(
     """
     source = traces_given(traces, base)
     silent: list[tuple[str, str]] = []
-    first: dict[str, str] = {}  # of the copies of a recording, by their hash
+    originals: dict[str, str] = {}  # ids by the hash of the recording
     counted: dict[str, str] = {}  # answers by their ids, with the session that has their charges
 
     def each() -> Iterator[SessionAudit]:
         """Yield the audit of each recording with a model call."""
         for done, trace in enumerate(source, 1):
-            if first.setdefault(trace.sha256, trace.id) != trace.id:
-                silent.append((trace.id, f"a copy of {first[trace.sha256]}, counted there"))
+            if originals.setdefault(trace.sha256, trace.id) != trace.id:
+                silent.append((trace.id, f"a copy of {originals[trace.sha256]}, counted there"))
             elif trace.model_turns:
                 yield audited(trace, model, counted)
                 for answer in filter(None, (turn.answer_id for turn in trace.model_turns)):
