@@ -220,12 +220,11 @@ class Document:
     def is_broken_json(self) -> bool:
         """True if the file looks like damaged JSON: it cannot be read, and is called `.json` or
         `.jsonl`, or starts like JSON objects or compressed data."""
-        if self.problem is None:
-            return False
-        raw, named = self.disk_bytes, not {".json", ".jsonl"}.isdisjoint(self.path.suffixes)
-        if isinstance(self._expanded, TraceError):
-            return named or raw.startswith(GZIP) or bool(_OBJECTS.match(raw.removeprefix(_BOM)))
-        return named or bool(_OBJECTS.match(self.data))
+        packed = isinstance(self._expanded, TraceError)
+        data = self.disk_bytes if packed else self.data
+        named = not {".json", ".jsonl"}.isdisjoint(self.path.suffixes)
+        looks_like = named or data.startswith(GZIP) or _OBJECTS.match(data) is not None
+        return self.problem is not None and looks_like
 
     @property
     def yaml(self) -> Any:

@@ -13,7 +13,7 @@ from ..intakes.messages import is_answers, is_item, messages
 from ..intakes.usage import usage_in
 from ..markers import cut_in
 from ..steps import ReadMessage, ToolRun
-from ..values import as_dict, as_list, fields_of, strict_json, text
+from ..values import as_dict, as_list, data_of, fields_of, text
 from . import SessionLog
 
 _ENDS = ("exec_command_end", "mcp_tool_call_end", "patch_apply_end")
@@ -168,7 +168,7 @@ class Codex(SessionLog):
 
 def _tool_run(seen: str, end: Fields) -> ToolRun:
     """A tool's execution, from its output and the event at its end (`{}` without one)."""
-    envelope = as_dict(strict_json(seen)) if seen.startswith("{") else {}
+    envelope = as_dict(data_of(seen))
     metadata, body = as_dict(envelope, "metadata"), _BODY.search(seen)
     head = seen[: body.end()] if body else ""
     stated = _CODE.search(head)

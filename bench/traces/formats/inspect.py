@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Any
 
 from ...model.errors import TraceError
@@ -128,7 +127,7 @@ class _Sample(Prompts):
         asked, (turn, *results) = time_of(event.get("timestamp"), self.unread), answers
         self.add_model_call(
             self._prompt(event),
-            replace(turn, model=turn.model or text(event.get("model"))),
+            turn,
             results=results,
             group=agent or "agent",
             tools=as_list(event.get("tools")),

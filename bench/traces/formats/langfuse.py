@@ -38,29 +38,21 @@ class Langfuse(Format):
     """
 
     def marked(self, document: Document) -> object:
-        frames, items = _frames_and_observations([document.first])
-        own = _KINDS.keys() & {str(item.get("type")) for item in items if first_of(item, _STARTS)}
-        traced = any(first_of(item, _TRACES) for item in items)
-        return own and (traced or set(frames) - {"None"})
+        items = [one for one in _observations([document.first]) if first_of(one, _STARTS)]
+        own = any(str(item.get("type")) in _KINDS for item in items)
+        return own and any(first_of(item, _TRACES) for item in items)
 
     def runs(self, document: Document, unread: Unread) -> list[Tree]:
-        frames, items = _frames_and_observations(document.objects(unread))
-        only = frames[0] if len(set(frames)) == 1 else None
-        named = ((str(first_of(item, _TRACES) or only), _span(item, unread)) for item in items)
-        return trees_of(named)
+        items = _observations(document.objects(unread))
+        return trees_of((str(first_of(item, _TRACES)), _span(item, unread)) for item in items)
 
 
-def _frames_and_observations(values: list[Fields]) -> tuple[list[str], list[Fields]]:
-    frames: list[str] = []
+def _observations(values: list[Fields]) -> list[Fields]:
     items: list[Fields] = []
     for value in values:
-        frame = as_dict(value.get("trace")) or (value if "observations" in value else None)
-        if frame is None:
-            items.append(value)
-        else:
-            frames.append(str(frame.get("id")))
-            items += dicts(value.get("observations") or frame.get("observations"))
-    return frames, items
+        within = as_dict(value, "trace").get("observations")
+        items += dicts(value.get("observations", within)) or [value]
+    return items
 
 
 def _span(item: Fields, unread: Unread) -> Span:

@@ -33,10 +33,7 @@ class LangSmith(Format):
         run = document.first
         run = next(iter(dicts(run.get("post") or run.get("patch"))), run)
         typed = isinstance(run.get("run_type"), str) and isinstance(run.get("inputs"), dict)
-        own = {"dotted_order", "child_runs"}
-        # Others have trace ids, too.
-        placed = not run.keys().isdisjoint(own | {"trace_id"} if typed else own)
-        return typed and placed
+        return typed and run.keys() & {"dotted_order", "child_runs", "trace_id"}
 
     def runs(self, document: Document, unread: Unread) -> list[Tree]:
         runs = list(_flat(_merged_runs(document.objects(unread)), ""))

@@ -191,8 +191,6 @@ class _Log(Steps):
             stated = self._usages.get(answer, {})
             usage, model = usage_in(stated, self.unread), text(stated.get("model"))
             self._answers[answer] = self.add_message(turn.with_known(usage=usage, model=model))
-        index = self._answers[answer]
-        self._steps_of[str(event.get("id"))] = range(index, index + 1)
 
     def _observation(self, event: Fields) -> None:
         observation = as_dict(event, "observation")

@@ -90,12 +90,11 @@ class _MiniRun(Steps):
         self.model = text(as_dict(info, "config", "model").get("model_name"))
         self.commands: list[ToolCall] = []
         entries = [value for value in values if value.get("role") != "exit"]
-        roles = [entry.get("role") for entry in entries]
         calls = any("output" in entry or entry.get("tool_calls") for entry in entries)
         for entry in entries:
             extra = fields_of(entry.get("extra"), _EXTRA, self.unread)
             for shown in self._messages_in(entry, extra):
-                if "tool" not in roles and not calls and shown.role == "assistant":
+                if not calls and shown.role == "assistant":
                     shown = replace(shown, calls=calls_in(shown.content, self.index))
                     self.commands = list(shown.calls)
                 self._add(shown, extra, last=entry is entries[-1])
