@@ -13,6 +13,7 @@ import msgspec
 from ..model import MAX_DEPTH, Message, Record, Reply, too_deep
 from ..model.errors import StrategyError, one_line
 from ..strategies import NewHistory, Written
+from ..strategies.offloading import offload
 from ..strategies.user_code.functions import Route
 from .serving import TEXT, Answered, HistoryAnswer, Shared, by_parts
 from .state import Ledger
@@ -58,7 +59,7 @@ class Border:
             what = f"its answer is nested more than {MAX_DEPTH} levels deep"
             raise StrategyError(f"{what} — flatten it")
         for handle, value in answer.offloaded:
-            self._ledger.offload(handle, value)
+            offload(handle, value)
         for read, written, model in answer.charged:
             self._ledger.charge(read, written, model)
         value = _read(answer.value, *_TYPES[slot])

@@ -206,6 +206,7 @@ FORGED = {
     "another kind of answer": "out['value'] = 7",
     "no value that can be looked at": "for _ in range(300): out['value'] = [out['value']]",
     "no list of handles": "out['offloaded'] = 7",
+    "a handle without a name": "out['offloaded'] = [['', 1]]",
     "fewer tokens than none": "out['charged'] = [[-9, 0, None]]",
 }
 
@@ -219,7 +220,7 @@ def test_a_forged_answer_is_refused(what, replayed):
     code += "serving.encoded = forged\ndef f(window): return list(window.messages)\nf.form = 'Window'\n"
     found = replayed(code, "compactor={}:f")
     assert found.failure is not None
-    assert found.failure.error.startswith("its ")
+    assert found.failure.error.startswith(("its ", "offload: "))
     assert found.failure.slot == "compactor"
 
 
