@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...evidence.session_audit import total_of
 from ...model.base import grouped
 from ..blocks import Block, Cell, Cells, Drawing, Prose, Span, Table, code, table
 from ..charts import Histogram, Mark
@@ -39,27 +40,20 @@ def cost(sessions: Sessions) -> Iterator[Block]:
 
 def _uses(sessions: Sessions) -> Table:
     """A table with a row for each way in which tokens were billed."""
-    charges = [one.charges for one in sessions.sized]
-    tokens = {
-        use: sum(getattr(one, f"{use}_tokens") for one in charges)
-        for use in ("prompt", "output", "written", "written_1h", "cached")
-    }
-    hour = tokens["written_1h"] / (tokens["written"] or 1)
+    every = total_of([one.charges for one in sessions.sized])
+    hour = every.written_1h_tokens / (every.written_tokens or 1)
+    written = f"written to the cache{f', {percent(hour)} for an hour' if hour else ''}"
+    new = max(0, every.prompt_tokens - every.cached_tokens - every.written_tokens)
     uses = (
-        ("output", "output", tokens["output"]),
-        ("new prompt", "new", max(0, tokens["prompt"] - tokens["cached"] - tokens["written"])),
-        (
-            f"written to the cache{f', {percent(hour)} for an hour' if hour else ''}",
-            "written",
-            tokens["written"],
-        ),
-        ("read from the cache", "cached", tokens["cached"]),
+        ("output", every.output_tokens, every.output_usd),
+        ("new prompt", new, every.new_usd),
+        (written, every.written_tokens, every.written_usd),
+        ("read from the cache", every.cached_tokens, every.cached_usd),
     )
     rows = [
-        (name, count(of_use), *_priced(sessions, of_use, usd, sessions.size))
-        for name, use, of_use in uses
-        if of_use
-        for usd in [sum(getattr(one, f"{use}_usd") for one in charges)]
+        (name, count(tokens), *_priced(sessions, tokens, usd, sessions.size))
+        for name, tokens, usd in uses
+        if tokens
     ]
     return table("Cost by use", ["billed as", "tokens", "price", "share"], rows)
 
