@@ -1,5 +1,4 @@
-"""`bench import`: converts traces of other tools into one native file, and prints a line about
-each."""
+"""`bench import`: converts traces of other tools into one native file, and prints what was read."""
 
 from __future__ import annotations
 
@@ -30,31 +29,26 @@ ENDINGS = (".jsonl", ".jsonl.gz")
 )
 def import_(sources: tuple[str, ...], output: Path, redact_personal: bool) -> None:
     """Convert recordings into native traces, without their secrets."""
-    from ..model.errors import visible
     from ..traces import TraceSource
     from ..traces.formats.native import write_traces
     from ..traces.redaction import Redactor
-    from ..traces.summary import ReadSummary
+    from ..traces.summary import ReadSummary, left_out_lines
 
     _require_free(output, sources)
     source, total = TraceSource(sources), ReadSummary()
     redactor = Redactor(emails=redact_personal, homes=redact_personal)
 
     def converted() -> Iterator[Trace]:
-        """Yield each trace without secrets, after a line about it."""
+        """Yield each trace without secrets."""
         for trace in source:
             clean = redactor.trace(trace)
             total.add(clean)
-            summary = ReadSummary([clean])
-            say(f"{visible(trace.id)} ({trace.source.format}): {summary.line()}")
             yield clean
 
     write_traces(converted(), output)
-    for file, reason in source.skipped:
-        say(f"left out {visible(file)}: {visible(reason)}")
-    if total.traces > 1:
-        total.skip(source.skipped)
-        say(total.line())
+    total.skip(source.skipped)
+    for line in (*left_out_lines(source.skipped), total.line()):
+        say(line)
     say(f"wrote {output}")
 
 

@@ -32,9 +32,8 @@ WIDTH = 70
 )
 def show(trace: str, index: int | None, run: str | None) -> None:
     """Print the steps of recorded runs with their tokens."""
-    from ..model.errors import visible
     from ..traces import load
-    from ..traces.summary import ReadSummary
+    from ..traces.summary import ReadSummary, left_out_lines
 
     loaded = load([trace])
     traces = loaded.traces
@@ -47,8 +46,8 @@ def show(trace: str, index: int | None, run: str | None) -> None:
     for item in traces:
         for line in step_lines(item) if index is None else step_in_full(item, index):
             say(line)
-    for file, reason in loaded.skipped:
-        say(f"left out {visible(file)}: {visible(reason)}", err=True)
+    for line in left_out_lines(loaded.skipped):
+        say(line, err=True)
     if index is None:
         say(ReadSummary(traces, loaded.skipped).line())
 

@@ -78,7 +78,7 @@ def read_scores(path: Path, title: str = "") -> ScoreFile | None:
     """
     if not os.path.lexists(path):  # a link that leads nowhere is no missing baseline
         return None
-    again = "make it anew with `bench run --update-baseline` or `-o FILE.json`"
+    again = "restore it with git checkout, or make it anew: `bench run --update-baseline`, `-o FILE.json`"
     try:
         data = read_result(path)
         read = msgspec.json.decode(data, type=ScoreFile | tuple[ScoreFile, ...])

@@ -84,4 +84,5 @@ def _named_copy(path: Path, content: IO[bytes], temporary: contextlib.ExitStack)
 
 def refused(path: Path, error: OSError) -> BenchError:
     """The error for a path that cannot be written."""
-    return BenchError(f"{path}: cannot be written: {error.strerror or error} — check the folder")
+    hint = "give another folder" if path.parent.is_dir() else "check the folder"
+    return BenchError(f"{path}: cannot be written: {error.strerror or error} — {hint}")

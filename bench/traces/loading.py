@@ -13,6 +13,7 @@ import msgspec
 from ..model import Trace, encodable, grouped
 from ..model.errors import BenchError, SpecError, TraceError, debugged, defect
 from ..plugins.registry import build, entries
+from ..text.wording import counted
 from .documents import Document
 from .paths import GivenPath, InputFile, case_id, given_files
 from .reader import Confidence, NoReader, PartOf, Reader
@@ -32,6 +33,16 @@ class Loaded:
 
     def __iter__(self) -> Iterator[Trace]:
         return iter(self.traces)
+
+    def __len__(self) -> int:
+        return len(self.traces)
+
+    def __getitem__(self, place: int) -> Trace:
+        return self.traces[place]
+
+    def __repr__(self) -> str:
+        left_out = f", {counted(len(self.skipped), 'file')} left out" if self.skipped else ""
+        return f"<{counted(len(self), 'trace')}{left_out}>"
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -97,8 +108,10 @@ class TraceSource:
                     trace, reason = known.named(read, file, document.sha256)
                     if not reason:
                         yield trace
-                    elif (file.name, reason) not in self.skipped[-1:]:
-                        self.skipped.append((file.name, reason))
+                    elif (
+                        left_out := (encodable(file.name), encodable(reason))
+                    ) not in self.skipped[-1:]:
+                        self.skipped.append(left_out)
             if len(known.outlines) == traces and new and not given.named:
                 raise TraceError(_no_recordings(given, self.skipped[skipped:]))
         if self.paths and not known.outlines:
@@ -121,8 +134,9 @@ class TraceSource:
             if given.named and (alone or not isinstance(error, PartOf)):
                 raise
             if not isinstance(error, PartOf | _NotRecognised):
-                self.damaged.append(document.name)
-            self.skipped.append((document.name, _without_name(str(error), document.name)))
+                self.damaged.append(encodable(document.name))
+            reason = _without_name(str(error), document.name)
+            self.skipped.append((encodable(document.name), encodable(reason)))
             return []
 
 
@@ -255,9 +269,10 @@ def _no_recordings(given: GivenPath, skipped: Sequence[tuple[str, str]]) -> str:
     """The error for a path without recordings: the reason of the file that looks most like one."""
     unlike = ("not recognised:", "not recognised: neither")
     first, reason = min(skipped, key=lambda file: sum(map(file[1].startswith, unlike)))
+    hint = "check the folder, or write a reader: docs/traces.md"
     several = len(given.files) > 1
     what = f"none of {len(given.files)} files is a trace" if several else "is no trace"
-    return f"{given.text}: {what} ({first}: {reason}) — check the folder or name the format"
+    return f"{given.text}: {what} ({first}: {reason}) — {hint}"
 
 
 def _without_name(reason: str, name: str) -> str:

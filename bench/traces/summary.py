@@ -5,10 +5,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from ..model import Trace
+from ..model import Trace, grouped
 from ..model.errors import visible
-from ..text.wording import counted, listed
+from ..text.wording import count, counted, listed
 from .values import as_dict
+
+
+def left_out_lines(files: Iterable[tuple[str, str]]) -> list[str]:
+    """A line for each reason for which files (name and reason) were left out, with the first of
+    them; rare reasons, such as damage, first.
+
+    >>> left_out_lines([("a/LICENSE", "not recognised"), ("x.json", "cut"), ("LICENSE", "not recognised")])
+    ['left out x.json: cut', 'left out a/LICENSE and 1 more: not recognised']
+    """
+    by_reason = grouped((reason, file) for file, reason in files)
+    lines = []
+    for reason, names in sorted(by_reason.items(), key=lambda item: len(item[1])):
+        more = f" and {count(len(names) - 1)} more" if len(names) > 1 else ""
+        lines.append(f"left out {visible(names[0])}{more}: {visible(reason)}")
+    return lines
 
 
 class ReadSummary:

@@ -23,6 +23,7 @@ def sections(reading: Reading) -> Iterator[Section]:
     blocks += [Prose("Read", "heading"), Prose(_read(reading))]
     if files := reading.compared.skipped:
         others = [item for item in files if not item.damaged]
+        others.sort(key=lambda item: "." not in item.path.rpartition("/")[2])  # such as LICENSE
         kinds = ("damaged file", reading.compared.damaged), ("file", others)
         blocks += (Prose(_not_read(kind, some), "unread") for kind, some in kinds if some)
         blocks.append(Fold("Files not read", (files_not_read(files),)))
