@@ -12,7 +12,7 @@ import msgspec
 
 from bench.model import Message
 
-from .harmless import csv_text, key_lines, markdown, yaml_lines
+from .harmless import csv_text, grouped, key_lines, markdown, yaml_lines
 from .rewriting import (
     Rewrite,
     as_table,
@@ -174,6 +174,9 @@ SUMMARIZERS: dict[str, Rewrite] = {
     "markdown_dates_moved": then(replaced(r"2024-\d\d-\d\d", later), markdown),
     "yaml_statuses_moved": then(column_moved("status"), yaml_lines),
     "lines_statuses_delivered": then(leaves(lambda key, item: "delivered" if key == "status" else item), key_lines),
+    "groups_moved": then(column_moved("status"), as_table(grouped)),
+    "group_heading_too_high": as_table(lambda rows: re.sub(r"\(1\):", "(2):", grouped(rows))),
+    "group_columns_exchanged": as_table(lambda rows: re.sub(r"(columns: )(\w+), (\w+)", r"\1\3, \2", grouped(rows))),
     "csv_columns_renamed": then(renamed(status="old_status", available_seats="sold_seats"), csv_text),
     "sentences_moved": as_table(sentences_moved),
     "dittos_of_the_first_row": as_table(dittos_of_the_first_row),

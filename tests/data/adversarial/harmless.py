@@ -158,6 +158,17 @@ def sums_by_group(rows: list[dict[str, Any]]) -> str:
     return f"{delimited(rows, ',')}\nsum of {of} by {by}: {listed}" if of else ""
 
 
+def grouped(rows: list[dict[str, Any]]) -> str:
+    """The rows without their keys below the values of the second one, each with its number."""
+    names = [*rows[0]]
+    lines = [f"columns: {', '.join(name for name in names if name != names[1])}"]
+    for group in dict.fromkeys(str(row[names[1]]) for row in rows):
+        members = [row for row in rows if str(row[names[1]]) == group]
+        lines.append(f"{names[1]} {group} ({len(members)}):")
+        lines += [", ".join(str(item) for key, item in row.items() if key != names[1]) for row in members]
+    return "\n".join(lines)
+
+
 LAYOUTS: dict[str, Rewrite] = {
     "unchanged": lambda text: text,
     "pretty": as_value(lambda value: json.dumps(value, indent=2)),
@@ -222,6 +233,7 @@ LAYOUTS: dict[str, Rewrite] = {
     ),
     "form_noted": as_table(lambda rows: f"table of {len(rows)} rows, reformatted for brevity\n{markdown_table(rows)}"),
     "sums_by_group": as_table(sums_by_group),
+    "grouped": as_table(grouped),
     "counted": as_table(lambda rows: f"{len(rows)} rows\n{markdown_table(rows)}"),
 }
 
