@@ -70,7 +70,11 @@ if TYPE_CHECKING:
     help="Compare with the scenario as it was at a git revision, or with a file that `-o x.json` wrote.",
 )
 @all_tables
-@click.option("--allow-inconclusive", is_flag=True, help="Exit 0 if a gate could not decide.")
+@click.option(
+    "--allow-inconclusive",
+    is_flag=True,
+    help="Exit 0 if a gate could not decide, or a recording is damaged.",
+)
 def run(
     paths: tuple[str, ...],
     outputs: tuple[Path, ...],
