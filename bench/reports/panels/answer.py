@@ -61,13 +61,13 @@ def _blocks(reading: Reading) -> Iterator[Block]:
     yield Prose(_answer(reading.advice.sentence), "lead")
     if not reading.ranked:
         return
+    yield muted(" ".join(_notes(reading)))
+    chart = None if reading.figures else scatter(reading)
+    yield Figures(tuple(_figures(reading)), chart)
     if use := _use(reading):
         yield Prose(use, "use")
         if lines := code_lines(slots_in_spec(reading.spec(reading.advice.advised or ""))):
             yield Prose("\n".join(lines), "code")
-    yield muted(" ".join(_notes(reading)))
-    chart = None if reading.figures else scatter(reading)
-    yield Figures(tuple(_figures(reading)), chart)
     yield _strategies(reading)
 
 
