@@ -88,7 +88,8 @@ def load(declared: Sequence[bytes], place: Place) -> Callable[..., bytes]:
     def answer(link: Link, number: int, *request: Any) -> bytes:
         """The answer of the strategy with a number, or the descriptions of all."""
         if number == DESCRIBE:
-            return _described(strategies)
+            each, files = [*map(_description, strategies)], sorted({*_imported_files()})
+            return msgspec.json.encode(Descriptions(each, files))
         body: bytes = plugins[number].answer(link.count, *request)
         return body
 
@@ -113,12 +114,6 @@ class Descriptions(msgspec.Struct, frozen=True):
 
     strategies: list[Description]
     files: list[str]
-
-
-def _described(strategies: Sequence[Strategy | BaseException]) -> bytes:
-    """The descriptions of the strategies of a child, as JSON."""
-    descriptions = [*map(_description, strategies)]
-    return msgspec.json.encode(Descriptions(descriptions, sorted({*_imported_files()})))
 
 
 def _imported_files() -> Iterator[str]:
