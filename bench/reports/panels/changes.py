@@ -193,9 +193,10 @@ def _next(reading: Reading) -> Iterator[Block]:
     if own:
         steps.append(f"store the new values: `bench run {file} --update-baseline`")
     elif compared.against:
-        steps.append("merge: the next comparison is with the values of now.")
+        steps.append("merge: the next comparison is with the values of now")
     if steps:
-        yield Prose((Span("To accept the loss, ", strong=True), ", then ".join(steps)), "next")
+        words = f"{', then '.join(steps)}."
+        yield Prose((Span("To accept the loss, ", strong=True), words), "next")
 
 
 def _metrics(gates: Iterable[GateResult]) -> str:
