@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import product
 from typing import Any
 
@@ -24,7 +23,7 @@ def by_rows(value: Any, depth: int = 0) -> Any:
     """
     if depth > _MOST_DEPTH:
         return value
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return _with_rows({key: by_rows(item, depth + 1) for key, item in value.items()})
     return (
         [by_rows(item, depth + 1) for item in value] if isinstance(value, list | tuple) else value
