@@ -53,7 +53,7 @@ def needs_of(trace: Trace, recorded: RecordedMessages, contents: TraceContents) 
 
     def facts_in(texts: Iterable[str]) -> frozenset[str]:
         """The facts of turns in some texts."""
-        return asked.distinct & frozenset().union(*map(search.in_text, texts))
+        return frozenset[str]().union(*map(search.in_text, texts))
 
     holds = {message: facts_in(contents.of(message)) for message in recorded.messages}
     threads: dict[str, _Thread] = defaultdict(_Thread)
