@@ -57,13 +57,8 @@ class Texts:
     def flat(self, text: str) -> str:
         """The words of each paragraph of a text, one line per paragraph, for searching runs of
         words."""
-        return "\n".join(map(self.flat_paragraph, self.plain(text).split("\n\n")))
-
-    @memo
-    def flat_paragraph(self, paragraph: str) -> str:
-        """The flat words of a paragraph."""
-        row = flat(paragraph)
-        return " " if row.isspace() else row
+        rows = map(flat, self.plain(text).split("\n\n"))
+        return "\n".join(" " if row.isspace() else row for row in rows)
 
     @memo
     def numbers(self, text: str) -> set[str]:
