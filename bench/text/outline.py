@@ -16,9 +16,6 @@ from .separators import is_link, is_part
 from .tables import DITTO, Grid, parts_of
 from .vocabulary import is_of
 
-_END = re.compile(r"(?: in (?:all|each|every) \w+)?\.?$")
-"""Matches the end of a line that is true of every record."""
-
 _BULLET = re.compile(r"[-*•+](?: +|$)")
 _SECTION = re.compile(r"\[([^\[\]=]+(?:\[\d+\][^\[\]=]*)*)\]|(#+) +([^#]+?)[ #:]*")
 _KEY = re.compile(
@@ -259,7 +256,7 @@ class _Reader:
         if data and found and found[-1][2] == data.start() and self._is_loose:
             return "", []
         if not any(self._knows(key) for key, _, _ in found):
-            return self._without_signs(line)
+            return "", []
         label = line[: found[0][1]].strip(_ENDS + _MARKS)
         ends = [*(start for _, start, _ in found[1:]), len(line)]
         pairs: list[tuple[str, str | None]] = []
@@ -274,16 +271,6 @@ class _Reader:
         if is_of_all(label):
             return "", pairs
         return (label, pairs) if self._is_loose or not label else ("", [])
-
-    def _without_signs(self, line: str) -> tuple[str, list[tuple[str, str | None]]]:
-        """The words before a colon, and the pairs, in a line of keys, each with a blank and its
-        value; in a loose one there are several."""
-        before, colon, after = line.partition(": ")
-        label, body = (before, after) if colon and self._is_loose else ("", line)
-        parts = _END.sub("", body).split(", ")
-        pairs = [(key, value) for key, _, value in (part.partition(" ") for part in parts)]
-        are_pairs = all(value and words_of_key(key) in self._keys for key, value in pairs)
-        return (label, [*pairs]) if are_pairs and len(pairs) > self._is_loose else ("", [])
 
     def _known_end(self, key: str) -> str:
         """The longest end of some words that is a known key; "" without one."""

@@ -17,11 +17,10 @@ from .outline import is_of_all
 from .records import Record
 from .separators import is_link, is_part
 
-_BETWEEN = re.compile(r"[\s,;|()\[\]:=/*•·]+|[-–—](?=\s|$)")
+_BETWEEN = re.compile(r"[\s,;|()\[\]:=/*•·]+|[-–—.](?=\s|$)|$")
 """Matches what stands between the values of a line."""
 
 _WORD = re.compile(r"[^\s,;|()\[\]:=]+")
-_ENDS = frozenset(" \t,;|()[]:=/")
 _HEADING = re.compile(r"([#=\[]*) *(\S.*?)[ :]*(?:\((\d{1,6})(?: (\w+))?\))?([\]:= ]*)")
 _NAMES = re.compile(r"\s*[,;|\t]\s*")
 _FEWEST_ROWS, _MOST_TRIES, _MOST_FIELDS, _MOST_CELLS = 2, 40, 50_000, 200
@@ -220,7 +219,7 @@ class RowLines:
                 at = between.end()
                 continue
             found = [it for it in cells if line.startswith(it.text, at)]
-            found = [it for it in found if line[at + len(it.text) :][:1] in {"", *_ENDS}]
+            found = [it for it in found if _BETWEEN.match(line, at + len(it.text))]
             size = max((len(it.text) for it in found), default=0)
             longest = [it for it in found if len(it.text) == size]
             fits = [it for it in longest if _may_name(label, it.key)]
@@ -256,7 +255,7 @@ class RowLines:
 
 def _may_be_names(line: str, columns: Sequence[int]) -> bool:
     """True for a line that may name the columns in other words."""
-    return len(columns) in (len(_NAMES.split(line)), len(line.split()))
+    return len(columns) > 1 and len(columns) in (len(_NAMES.split(line)), len(line.split()))
 
 
 def _may_name(label: Sequence[str], key: str) -> bool:
