@@ -67,22 +67,19 @@ class _State:
     """One saved state: its place and time, its channels, the nodes that run next or ran."""
 
     def __init__(self, saved: Fields) -> None:
-        inner = as_dict(saved, "checkpoint")
-        places = (as_dict(saved, "config", "configurable"), inner, saved)
+        place = as_dict(saved, "config", "configurable")
+        known = {**saved, **as_dict(saved, "checkpoint"), **place}
         self.saved = saved
-        self.thread, self.space = (
-            str(next((place[key] for place in places if place.get(key) is not None), ""))
-            for key in ("thread_id", "checkpoint_ns")
-        )
-        self.time = time_of(first_of({**inner, **saved}, _TIMES), Unread())
+        self.thread = str(known.get("thread_id") or "")
+        self.space = str(known.get("checkpoint_ns") or "")
+        self.time = time_of(first_of(known, _TIMES), Unread())
         step = number(as_dict(saved, "metadata").get("step"))
         self.order = (self.time or 0.0, step or 0.0)
-        values = inner.get("channel_values") or first_of(saved, ("channel_values", "values"))
-        self.values = as_dict(values)
+        self.values = as_dict(first_of(known, ("channel_values", "values")))
         self.next: Any = saved.get("next")
         tasks = [*dicts(saved.get("tasks")), saved]
         self.interrupts = sum(len(as_list(one.get("interrupts"))) for one in tasks)
-        self.seen = as_dict(inner.get("versions_seen") or saved.get("versions_seen"))
+        self.seen = as_dict(known.get("versions_seen"))
 
     @property
     def messages(self) -> list[Fields]:

@@ -203,9 +203,8 @@ def answer_in(record: Any) -> Any:
     """The body of the answer in a record, an object or a bare text; None without one."""
     for keys in _ANSWERS:
         value = _inside(record, keys)
-        if keys[-1:] in (("text",), ("data",)):  # of a HAR
-            packed = _inside(record, (*keys[:-1], "encoding")) == "base64"
-            value = unpacked(value) if packed else value
+        if _inside(record, (*keys[:-1], "encoding")) == "base64":  # of a HAR
+            value = unpacked(value)
         if isinstance(value, str) and ("data:" in value[:2000] or "}\n{" in value):
             value = assembled(events_of(value)) or value
         value = from_json_text(value)
