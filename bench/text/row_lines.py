@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 from typing import NamedTuple
 
 from ..model import grouped, memo
@@ -148,18 +148,17 @@ class RowLines:
     def record_with(self, texts: Collection[str]) -> int:
         """The number of the first record that has all of some values, perhaps around it or inside
         it; -1 without one."""
-        wanted = {text.casefold() for text in texts}
+        wanted = [*map(str.casefold, texts)]
         for number in self._with_one_of(wanted):
-            if wanted <= {cell.text for cell in self._cells(number)}:
+            if {*wanted} <= {cell.text for cell in self._cells(number)}:
                 return number
         return -1
 
-    def _with_one_of(self, words: Collection[str]) -> Iterator[int]:
-        """Yield the records with the rarest of some words, and those around them."""
-        rarest = min(filter(None, map(self._by_text.get, words)), key=len, default=[])
-        yield from rarest[:_MOST_TRIES]
-        for number in rarest[:_MOST_TRIES]:
-            yield from reversed(self._records[number].around)
+    def _with_one_of(self, words: Iterable[str]) -> Iterator[int]:
+        """Yield the records with one of some words, and those around them, the rarest word first."""
+        of_words = sorted(filter(None, map(self._by_text.get, dict.fromkeys(words))), key=len)
+        for number in dict.fromkeys(islice(chain.from_iterable(of_words), _MOST_TRIES)):
+            yield from (number, *reversed(self._records[number].around))
 
     @cached_property
     def _by_text(self) -> dict[str, list[int]]:
@@ -200,7 +199,7 @@ class RowLines:
 
     def _row(self, heading: str, line: str, used: Collection[int]) -> _Row | None:
         """The record that a line below a heading writes, of those that no other one writes."""
-        words = {*_WORD.findall(line.casefold())} if len(line) <= _ROW_CHARS else ()
+        words = _WORD.findall(line.casefold()) if len(line) <= _ROW_CHARS else ()
         for number in self._with_one_of(words):
             parts = self._parts(line, number) if number not in used else []
             above = self._parts(heading, number)
