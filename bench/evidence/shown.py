@@ -172,9 +172,11 @@ class _Comparison:
         fitting = [n for n in best[:_MOST_RECORDS] if not self._differing(n, known)]
         number = next(iter(fitting or best), -1)
         differing = self._differing(number, known) if number >= 0 else known
-        if len(differing) > 1 and (exchanged := [*self._under_other_keys(known)]):
+        if len(differing) > 1 and len(known) == len(pairs):
+            exchanged = [*self._under_other_keys(known)]
             self.changed += exchanged
-            return
+            if exchanged:
+                return
         if 2 * len(differing) > len(known):
             self._doubt(f"{quoted(': '.join(differing[0]))} is in no record of the result")
             return

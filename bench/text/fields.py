@@ -51,7 +51,7 @@ class FieldTable:
     @cached_property
     def row_lines(self) -> RowLines:
         """Its records, to find the lines of a text that write them."""
-        return RowLines(self._records, self.fields)
+        return RowLines(self._records, self.fields, self.containers)
 
     @cached_property
     def _shared_pairs(self) -> set[Pair]:

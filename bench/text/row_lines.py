@@ -12,17 +12,22 @@ from typing import NamedTuple
 from ..model import grouped, memo
 from .decode import LONG_CHARS
 from .field_list import Fields
-from .keys import words_of_key
+from .keys import plain_key, words_of_key
 from .outline import is_of_all
+from .quantities import kind_of
 from .records import Record
 from .separators import is_link, is_part
 
-_BETWEEN = re.compile(r"[\s,;|()\[\]:=/*•·]+|[-–—.](?=\s|$)|$")
-"""Matches what stands between the values of a line."""
+_BETWEEN = re.compile(r"\s*([,;|]|(?<=\S):(?=\s))\s*|\s+|$")
+"""Matches what stands between the parts of a line, with its sign."""
 
-_WORD = re.compile(r"[^\s,;|()\[\]:=]+")
-_HEADING = re.compile(r"([#=\[]*) *(\S.*?)[ :]*(?:\((\d{1,6})(?: (\w+))?\))?([\]:= ]*)")
+_BULLET, _END = re.compile(r"[-*•] +"), re.compile(r"[.,;|]? *$")
+_WORD = re.compile(r"[^\s,;|:=]+")
+_HEADING = re.compile(r"([#=\[]*) *(\S.*?) *(?:\((\d{1,6})(?: (\w+))?\))?([\]:= ]*)")
+_IN_ALL = re.compile(r" in (?:all|each|every) \w+\.?$")
 _NAMES = re.compile(r"\s*[,;|\t]\s*")
+_TOKEN = re.compile(r"\w+")
+_SIGNS = " \t-#*•:>|[](),;.="
 _FEWEST_ROWS, _MOST_TRIES, _MOST_FIELDS, _MOST_CELLS = 2, 40, 50_000, 200
 """The fewest rows of a text, the most records that a line may write, and the most fields and cells among
 which their values are sought."""
@@ -33,7 +38,7 @@ _ROW_CHARS, _HEADING_CHARS = 2000, 200
 
 class _Cell(NamedTuple):
     """A value of a record in small letters, its key, the number of its column, and that of its
-    field; -1 for prose."""
+    field; -1 for prose and for a dash in place of an empty value."""
 
     text: str
     key: str
@@ -42,14 +47,17 @@ class _Cell(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """A value in a line: the cells that it may be, and True if the line names its key."""
+    """A value in a line: the cells that it may be, the key that stands before it, and True if a sign
+    separates these from what is before."""
 
     cells: list[_Cell]
-    is_named: bool
+    key: str
+    is_apart: bool
 
-    def field(self, column: int | None = None) -> int:
-        """The number of its field, in a column if it may stand in several."""
-        return next((it.field for it in self.cells if it.column == column), self.cells[0].field)
+    @property
+    def columns(self) -> set[tuple[int, str]]:
+        """The columns in which it may stand, with their keys."""
+        return {(cell.column, cell.key) for cell in self.cells}
 
 
 class _Row(NamedTuple):
@@ -62,14 +70,12 @@ class _Row(NamedTuple):
     @property
     def unnamed(self) -> list[_Part]:
         """Its values without keys."""
-        return [part for part in self.parts if not part.is_named]
+        return [part for part in self.parts if not part.key]
 
-    def fields(self, columns: Sequence[int]) -> Iterator[int]:
-        """Yield the numbers of its fields; `columns` are those of the values without keys."""
-        of_unnamed = iter(columns)  # of which a row may lack the last ones
-        for part in self.parts:
-            yield part.field(None if part.is_named else next(of_unnamed))
-        yield from (part.field() for part in self.above)
+    @property
+    def form(self) -> tuple[str, ...]:
+        """The keys in it, "" for a value without one."""
+        return tuple(part.key for part in self.parts)
 
 
 class RowsRead(NamedTuple):
@@ -83,41 +89,39 @@ class _Section:
     """The rows below a heading, or below none."""
 
     def __init__(self, line: str = "", heading: str = "", count: str | None = None) -> None:
-        self.line, self.heading, self._count = line, heading, count
+        self.line, self.heading, self.count = line, heading, count
         self.rows: list[_Row] = []
-
-    @property
-    def is_counted(self) -> bool:
-        """True if it has as many rows as its heading says."""
-        return self._count is None or int(self._count) == len(self.rows)
 
 
 class RowLines:
     """The records of a value, to find the lines of a text that write them.
 
     Such a line has values of one record, of those around it and inside it, and no words but their
-    keys. Values without keys have one order in all lines: that of the record, or of a line of keys.
+    keys. All rows have the same form. Values without keys have one order in all lines: that of the
+    record, or of a line of keys above them.
 
     >>> values = ("W1", "sent", "5"), ("W2", "paid", "7"), ("W3", "sent", "7")
     >>> records = [Record(("id", "status", "size"), of, ()) for of in values]
     >>> rows = RowLines(records, Fields(records))
     >>> rows.read("Orders\\nstatus sent (2):\\nW1 5\\nW3 7\\npaid (1):\\n- W2, 7").beside
     ['Orders']
-    >>> rows.read("columns: size, id\\n5 W1\\n7 W3"), rows.read("paid:\\nW1 5\\nW3 7").beside
-    (RowsRead(fields=frozenset({0, 8, 2, 6}), beside=[]), ['paid:'])
+    >>> rows.read("columns: size, id\\n5 W1\\n7 W3"), rows.read("paid:\\nW1 5\\nW3 7")
+    (RowsRead(fields=frozenset({0, 8, 2, 6}), beside=[]), None)
     >>> [rows.read(text) for text in ("sent (3):\\nW1 5\\nW3 7", "5 W1\\n7 W3", "W1 7\\nW3 5")]
     [None, None, None]
     """
 
-    def __init__(self, records: Sequence[Record], fields: Fields) -> None:
-        self._records, self._fields = records, fields
+    def __init__(
+        self, records: Sequence[Record], fields: Fields, containers: frozenset[str] = frozenset()
+    ) -> None:
+        self._records, self._fields, self._containers = records, fields, containers
 
     @memo
     def read(self, text: str) -> RowsRead | None:
-        """The rows in a text; None if these are all but one, or a row or a heading is wrong."""
+        """The rows in a text; None if these are all but one, or something about them is wrong."""
         if "\n" not in text or len(text) > LONG_CHARS or len(self._fields) > _MOST_FIELDS:
             return None
-        sections, names, beside = [_Section()], list[str](), list[str]()
+        sections, names, beside = [_Section()], list[list[str]](), list[str]()
         used: set[int] = set()
         for line in filter(None, map(str.strip, text.split("\n"))):
             if heading := _heading(line):
@@ -130,20 +134,61 @@ class RowLines:
                 used.add(row.record)
                 sections[-1].rows.append(row)
             elif found := self._names_in(line):
-                names = found
+                if used or names:
+                    return None  # of which rows?
+                names.append(found)
             else:
                 beside.append(line)
         beside += [section.line for section in sections if section.line and not section.rows]
+        sections = [section for section in sections if section.rows]
         rows = [row for section in sections for row in section.rows]
-        if len(rows) < _FEWEST_ROWS or not all(it.is_counted for it in sections if it.rows):
+        if len(rows) < _FEWEST_ROWS or len({row.form for row in rows}) > 1:
             return None
-        columns = _columns(rows, names)
-        if columns is None or (not names and any(_may_be_names(it, columns) for it in beside)):
+        columns = _columns([row.unnamed for row in rows], *names)
+        if columns is None or not all(map(self._is_right, sections)):
             return None
-        fields = {field for row in rows for field in row.fields(columns)}
         of_all = {line: parts for line in beside if (parts := self._of_all(line, used))}
-        fields.update(part.field() for parts in of_all.values() for part in parts)
-        return RowsRead(frozenset(fields - {-1}), [it for it in beside if it not in of_all])
+        beside = [line for line in beside if line not in of_all]
+        if any(self._may_be_heading(line, rows[0]) for line in beside):
+            return None
+        fields = {cell.field for parts in of_all.values() for part in parts for cell in part.cells}
+        for row in rows:
+            placed = zip(row.unnamed, columns, strict=True)
+            fields |= {it.field for part, at in placed for it in part.cells if it.column == at}
+            named = [part for part in (*row.parts, *row.above) if part.key]
+            fields |= {part.cells[0].field for part in (*named, *row.above)}
+        return RowsRead(frozenset(fields - {-1}), beside)
+
+    def _is_right(self, section: _Section) -> bool:
+        """True if the heading of a section names one value that all of its rows have, and their
+        number, which is that of all records with it."""
+        above = [row.above for row in section.rows]
+        common = [
+            set.intersection(*(part.columns for part in of)) for of in zip(*above, strict=True)
+        ]
+        if not all(common) or section.count is None:
+            return all(common)
+        keys = {key for of in common for _, key in of}
+        cells = (cell for part in above[0] for cell in part.cells if cell.key in keys)
+        having = min((self._having[cell.key, cell.text] for cell in cells), default=0)
+        return int(section.count) == len(section.rows) >= having
+
+    @cached_property
+    def _having(self) -> Counter[tuple[str, str]]:
+        """The numbers of the records by a key and the value under it."""
+        pairs = ({(key, text.casefold()) for key, text in it.pairs} for it in self._records)
+        return Counter(chain.from_iterable(pairs))
+
+    def _may_be_heading(self, line: str, row: _Row) -> bool:
+        """True for a line that may say what the rows are, or what their columns are."""
+        plain, words = line.strip(_SIGNS).casefold(), {*_TOKEN.findall(line.casefold())}
+        if plain in self._by_text or plain_key(plain) in self._containers:
+            return True
+        keys = {*map(words_of_key, self._records[row.record].keys)}
+        if sum(bool(key) and words.issuperset(key) for key in keys) > 1:
+            return True
+        counts = len(_NAMES.split(line)), len(line.split())
+        return not any(map(str.isdigit, line)) and len(row.parts) > 1 and len(row.parts) in counts
 
     def record_with(self, texts: Collection[str]) -> int:
         """The number of the first record that has all of some values, perhaps around it or inside
@@ -169,14 +214,26 @@ class RowLines:
         )
 
     @cached_property
+    def _is_row(self) -> list[bool]:
+        """For each record whether another one beside it has the same keys."""
+        alike = Counter((record.around, record.keys) for record in self._records)
+        return [alike[record.around, record.keys] > 1 for record in self._records]
+
+    @cached_property
+    def _with_rows(self) -> set[int]:
+        """The records around rows, of which a title may speak."""
+        rows = (
+            record for record, is_row in zip(self._records, self._is_row, strict=True) if is_row
+        )
+        return {outer for record in rows for outer in record.around}
+
+    @cached_property
     def _inside(self) -> dict[int, list[int]]:
         """The numbers of the records inside each, without rows and what is inside them."""
-        alike = Counter((record.around, record.keys) for record in self._records)
-        is_row = [alike[record.around, record.keys] > 1 for record in self._records]
         inside: dict[int, list[int]] = {}
         for number, record in enumerate(self._records):
             for within, outer in pairwise((number, *reversed(record.around))):
-                if is_row[within]:
+                if self._is_row[within]:
                     break
                 inside.setdefault(outer, []).append(number)
         return inside
@@ -193,44 +250,60 @@ class RowLines:
         for at in (number, *self._inside.get(number, ()), *self._records[number].around):
             numbers = {(it.key, it.text): it.number for it in self._fields.of_record(at)}
             for key, text in self._records[at].pairs:
-                field = numbers.get((key, text), -1)
-                cells.append(_Cell(text.casefold(), key, len(cells), field))
-        return [cell for cell in cells if cell.text.strip()]
+                shown = "-" if kind_of(text) == "nothing" else text.casefold()
+                cells.append(_Cell(shown, key, len(cells), numbers.get((key, text), -1)))
+        return cells
 
     def _row(self, heading: str, line: str, used: Collection[int]) -> _Row | None:
         """The record that a line below a heading writes, of those that no other one writes."""
         words = _WORD.findall(line.casefold()) if len(line) <= _ROW_CHARS else ()
         for number in self._with_one_of(words):
-            parts = self._parts(line, number) if number not in used else []
+            is_free = number not in used and number not in self._with_rows
+            parts = self._parts(line, number) if is_free else []
             above = self._parts(heading, number)
             if len(parts) > 1 and (above or not heading):
                 return _Row(number, parts, above)
         return None
 
     def _parts(self, line: str, number: int) -> list[_Part]:
-        """The values in a line; none if it has other words than those of a record and its keys."""
-        line, cells = line.casefold(), self._cells(number)
+        """The values in a line; none if it has other words than those of a record and its keys, or
+        keys that may belong to two values."""
+        cells, line = self._cells(number), _END.sub("", _BULLET.sub("", line.casefold(), count=1))
+        if len(cells) > _MOST_CELLS:
+            return []
+        keys = Counter(cell.key.casefold() for cell in cells)
         parts: list[_Part] = []
-        label: list[str] = []
-        at = 0 if len(cells) <= _MOST_CELLS else len(line)
+        label, at, is_apart = "", 0, True
         while at < len(line):
+            if label and line[at] == "=":
+                at += 1
+                continue
             if between := _BETWEEN.match(line, at):
+                if between[1] == ":" and not label and len(parts) != 1:
+                    return []
+                if between[1] not in (None, ":"):
+                    if label:
+                        return []
+                    is_apart = True
                 at = between.end()
                 continue
             found = [it for it in cells if line.startswith(it.text, at)]
             found = [it for it in found if _BETWEEN.match(line, at + len(it.text))]
             size = max((len(it.text) for it in found), default=0)
-            longest = [it for it in found if len(it.text) == size]
-            fits = [it for it in longest if _may_name(label, it.key)]
+            fits = [it for it in found if len(it.text) == size]
+            if label and fits:
+                fits = [it for it in fits if words_of_key(it.key.casefold()) == words_of_key(label)]
+                fits = fits if len(fits) == 1 and keys[fits[0].key.casefold()] == 1 else []
             if fits:
-                parts.append(_Part(fits, bool(label)))
-                label, at = [], at + size
+                parts.append(_Part(fits, fits[0].key if label else "", is_apart))
+                label, at, is_apart = "", at + size, False
             elif not found and (word := _WORD.match(line, at)) and words_of_key(word[0]):
-                label += words_of_key(word[0])
-                at = word.end()
+                label, at = f"{label} {word[0]}".strip(), word.end()
             else:
                 return []
-        return [] if label else parts
+        is_mixed = not all(part.key or part.is_apart for part in parts[1:])
+        named_within = any(part.key and not part.is_apart for part in parts)
+        return [] if label or (is_mixed and named_within) else parts
 
     def _names_in(self, line: str) -> list[str]:
         """The names of columns of which a line consists; [] for any other."""
@@ -241,29 +314,20 @@ class RowLines:
         known = (it for it in ways if len(it) > 1 and self._keys.issuperset(map(words_of_key, it)))
         return next(known, [])
 
-    def _of_all(self, line: str, rows: Collection[int]) -> list[_Part]:
-        """The values in a line, each of which all rows have, or all records with their keys if it
-        says so; none if one has not."""
+    def _of_all(self, line: str, used: Collection[int]) -> list[_Part]:
+        """The values in a line, each of which all records with the keys of rows have under the same
+        key; none if one has not."""
         before, colon, after = line.partition(":")
-        if colon and is_of_all(before):
-            line, keys = after, {self._records[number].keys for number in rows}
-            rows = [number for number, it in enumerate(self._records) if it.keys in keys]
-        found = [self._parts(line, number) for number in rows]
-        return [part for parts in found for part in parts] if all(found) else []
-
-
-def _may_be_names(line: str, columns: Sequence[int]) -> bool:
-    """True for a line that may name the columns in other words."""
-    return len(columns) > 1 and len(columns) in (len(_NAMES.split(line)), len(line.split()))
-
-
-def _may_name(label: Sequence[str], key: str) -> bool:
-    """True if each word of a label is one of a key, or its beginning."""
-    words = words_of_key(key)
-    return all(
-        it in words or (len(it) > 2 and any(map(str.startswith, words, [it] * len(words))))
-        for it in label
-    )
+        words = _IN_ALL.sub("", after if colon and is_of_all(before) else line)
+        keys = {self._records[number].keys for number in used}
+        rows = [number for number, it in enumerate(self._records) if it.keys in keys]
+        found = [self._parts(words, number) for number in rows]
+        if not all(found) or len({*map(len, found)}) > 1:
+            return []
+        common = (
+            set.intersection(*(part.columns for part in of)) for of in zip(*found, strict=True)
+        )
+        return [part for parts in found for part in parts] if all(common) else []
 
 
 def _heading(line: str) -> _Section | None:
@@ -274,24 +338,18 @@ def _heading(line: str) -> _Section | None:
     return _Section(line, match[2], match[3])
 
 
-def _columns(rows: Sequence[_Row], names: Sequence[str]) -> list[int] | None:
-    """The columns of the values without keys, the same in all rows and in the order of some names,
-    else of the columns; None without such an order."""
-    of_rows = [[{(it.column, it.key) for it in part.cells} for part in row.unnamed] for row in rows]
-    longest = max(of_rows, key=len)
-    columns = [
-        set.intersection(*(row[at] for row in of_rows if at < len(row)))
-        for at in range(len(longest))
-    ]
+def _columns(rows: Sequence[Sequence[_Part]], names: Sequence[str] = ()) -> list[int] | None:
+    """The columns of some values, the same in all rows and in the order of some names, else of the
+    columns; None without such an order."""
+    columns = [set.intersection(*(part.columns for part in of)) for of in zip(*rows, strict=True)]
     if names and len(names) != len(columns):
         return None
     found: list[int] = []
     for at, column in enumerate(columns):
         last = max(found, default=-1)
         if names:
-            fits = [
-                number for number, key in column if words_of_key(key) == words_of_key(names[at])
-            ]
+            wanted = words_of_key(names[at])
+            fits = [number for number, key in column if words_of_key(key) == wanted]
         else:
             fits = [number for number, _ in column if number > last]
         if not fits:

@@ -62,7 +62,7 @@ class Counts:
         lines = sum(bool(line.strip()) for line in shown_of(own).own)
         for full in {self._full, own.session.messages.texts.plain(self._full)}:
             counts = zip(line_counts(full), line_counts(self._text), strict=True)
-            missing.update(of - shown + it for of, shown in counts for it in (0, lines))
+            missing.update(of - shown + lines for of, shown in counts)
         if own.columns.fields:
             kept = own.session.messages.fields_of(own.number, own.result.index)
             rows_missing = len(own.columns.rows(kept)[1])
@@ -71,11 +71,16 @@ class Counts:
 
     @cached_property
     def chars_missing(self) -> set[int]:
-        """The characters that it leaves out, with all blanks or with one for several."""
+        """The characters that it leaves out, in all and of each gap."""
         gaps = [gap.missing for gap in self._own.gaps or ()]
-        lengths = (len(text) for gap in gaps for text in (gap, unescape(gap)))
+        return {len(text) for gap in gaps for text in (gap, unescape(gap))} | {*self._all_missing}
+
+    @cached_property
+    def _all_missing(self) -> tuple[int, int]:
+        """The characters that it leaves out, with one blank for several, and with all."""
         full, text = (len(" ".join(it.split())) for it in (self._full, self._text))
-        return {*lengths, len(self._full) - len(self._text), full - text}
+        ways = full - text, len(self._full) - len(self._text)
+        return min(ways), max(ways)
 
     def has(self, number: Number) -> bool:
         """True if a number counts what it says, or is that of a part."""
@@ -85,7 +90,7 @@ class Counts:
         value = int(number.text[:18])
         missing = self.chars_missing if is_size else self.missing
         is_missing = any(abs(value - it) <= max(min(NEAR, it // 4), it // _ABOUT) for it in missing)
-        is_missing |= is_size and min(missing) <= value <= max(missing)  # some blanks are counted
+        is_missing |= is_size and self._all_missing[0] <= value <= self._all_missing[1]
         if number.counted == "missing":
             return is_missing or value > max(missing, default=value)
         if number.counted == "shown":
