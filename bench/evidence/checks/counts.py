@@ -40,7 +40,7 @@ class Counts:
     @cached_property
     def total(self) -> frozenset[int]:
         """Those of the result."""
-        total = self._rows | counts_of(self._full) | {len(self._own.columns.names)}
+        total = self._rows | counts_of(self._full)
         return total.union(count - 1 for count in total)
 
     @cached_property
@@ -86,18 +86,25 @@ class Counts:
         """True if a number counts what it says, or is that of a part."""
         is_size = is_of(number.noun, "sizes")
         if number.counted == "part" or not number.text.isdigit():
-            return is_size or number.text.isdigit()
+            return number.text.isdigit()
         value = int(number.text[:18])
         missing = self.chars_missing if is_size else self.missing
         is_missing = any(abs(value - it) <= max(min(NEAR, it // 4), it // _ABOUT) for it in missing)
         is_missing |= is_size and self._all_missing[0] <= value <= self._all_missing[1]
         if number.counted == "missing":
-            return is_missing or value > max(missing, default=value)
+            return is_missing or max(missing, default=value) < value <= max(self.total)
         if number.counted == "shown":
             return self.has_shown(value)
         if number.counted == "total":
-            return value in self.total
-        return is_size or is_missing or value in self.total or self.has_shown(value)
+            return value in self.total or self._counts_columns(number)
+        is_known = is_missing or value in self.total or self.has_shown(value)
+        return is_size or is_known or self._counts_columns(number)
+
+    def _counts_columns(self, number: Number) -> bool:
+        """True for the number of columns of the result."""
+        return is_of(number.noun, "columns") and int(number.text[:18]) == len(
+            self._own.columns.names
+        )
 
 
 def is_counted(own: RewrittenResult, number: Number) -> bool:
