@@ -94,7 +94,7 @@ def test_an_index_is_small(traces: Sequence[Trace]) -> None:
     ("strategy", "accepted"),
     [
         ("mask=compactor=mask_observations:keep_last={}", 3.1),
-        ("cut=summarizer=truncate:limit={}", 5.8),
+        ("cut=summarizer=truncate:limit={}", 6.1),
     ],
 )
 def test_one_more_strategy(
@@ -131,7 +131,7 @@ def test_a_function_of_a_file(times_floor: Timed, traces: Sequence[Trace], tmp_p
 
 
 def test_audit(times_floor: Timed, traces: Sequence[Trace]) -> None:
-    times_floor(lambda: [audited(trace) for trace in traces], 10.4)
+    times_floor(lambda: [audited(trace) for trace in traces], 10.8)
 
 
 @pytest.mark.parametrize(("form", "accepted"), [("text", 6.9), ("json", 4.1)])

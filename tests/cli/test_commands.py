@@ -206,7 +206,7 @@ def test_several_scenarios_give_one_exit_code_and_print_one_line_each(folder, ca
     assert [item["title"] for item in found] == ["By hand", "Another"]
     lines = " ".join(printed.split())
     assert f"By hand: {found[0]['advice']['sentence']}" in lines
-    assert re.search(r"✕ Another: Do not merge: 1 of 1 gate failed \(`\w+`: \w+", lines)
+    assert re.search(r"✕ Another: Do not merge: 1 of 1 gate failed\. `\w+`", lines)
     assert bench("run", ".") == 1
 
 
