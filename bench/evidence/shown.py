@@ -69,7 +69,8 @@ def _compare(own: RewrittenResult) -> Shown:
     comparison.read()
     if rows := None if comparison.changed else own.columns.row_lines.read(own.text):
         by_rows = _Comparison(own)
-        by_rows.read_lines([it for it in own.lines_shown.own if it.strip() in rows.beside])
+        beside = frozenset(rows.beside)
+        by_rows.read_lines([it for it in own.lines_shown.own if it.strip() in beside])
         comparison = min(comparison, by_rows, key=_Comparison.left)
     changed = [*scalar, *comparison.changed, *_changed_exit_codes(own)]
     return Shown(changed, comparison.own, comparison.doubtful)

@@ -21,6 +21,7 @@ from .separators import is_link, is_part
 _BETWEEN = re.compile(r"\s*([,;|]|(?<=\S):(?=\s))\s*|\s+|$")
 """Matches what stands between the parts of a line, with its sign."""
 
+_APART = frozenset(",;|")
 _BULLET, _END = re.compile(r"[-*•] +"), re.compile(r"[.,;|]? *$")
 _WORD = re.compile(r"[^\s,;|:=]+")
 _HEADING = re.compile(r"([#=\[]*) *(\S.*?) *(?:\((\d{1,6})(?: (\w+))?\))?([\]:= ]*)")
@@ -28,7 +29,7 @@ _IN_ALL = re.compile(r" in (?:all|each|every) \w+\.?$")
 _NAMES = re.compile(r"\s*[,;|\t]\s*")
 _TOKEN = re.compile(r"\w+")
 _SIGNS = " \t-#*•:>|[](),;.="
-_FEWEST_ROWS, _MOST_TRIES, _MOST_FIELDS, _MOST_CELLS = 2, 40, 50_000, 200
+_FEWEST_ROWS, _MOST_TRIES, _MOST_FIELDS, _MOST_CELLS = 2, 12, 50_000, 200
 """The fewest rows of a text, the most records that a line may write, and the most fields and cells among
 which their values are sought."""
 
@@ -123,7 +124,9 @@ class RowLines:
             return None
         sections, names, beside = [_Section()], list[list[str]](), list[str]()
         used: set[int] = set()
-        for line in filter(None, map(str.strip, text.split("\n"))):
+        lines = [line for line in map(str.strip, text.split("\n")) if line]
+        long = [line for line in lines if len(line) > _ROW_CHARS]
+        for line in (line for line in lines if len(line) <= _ROW_CHARS):
             if heading := _heading(line):
                 sections.append(heading)
                 continue
@@ -147,7 +150,9 @@ class RowLines:
         columns = _columns([row.unnamed for row in rows], *names)
         if columns is None or not all(map(self._is_right, sections)):
             return None
-        of_all = {line: parts for line in beside if (parts := self._of_all(line, used))}
+        keys = {self._records[number].keys for number in used}
+        alike = [number for number, it in enumerate(self._records) if it.keys in keys]
+        of_all = {line: parts for line in beside if (parts := self._of_all(line, alike))}
         beside = [line for line in beside if line not in of_all]
         if any(self._may_be_heading(line, rows[0]) for line in beside):
             return None
@@ -157,15 +162,13 @@ class RowLines:
             fields |= {it.field for part, at in placed for it in part.cells if it.column == at}
             named = [part for part in (*row.parts, *row.above) if part.key]
             fields |= {part.cells[0].field for part in (*named, *row.above)}
-        return RowsRead(frozenset(fields - {-1}), beside)
+        return RowsRead(frozenset(fields - {-1}), beside + long)
 
     def _is_right(self, section: _Section) -> bool:
         """True if the heading of a section names one value that all of its rows have, and their
         number, which is that of all records with it."""
         above = [row.above for row in section.rows]
-        common = [
-            set.intersection(*(part.columns for part in of)) for of in zip(*above, strict=True)
-        ]
+        common = _common(above)
         if not all(common) or section.count is None:
             return all(common)
         keys = {key for of in common for _, key in of}
@@ -256,8 +259,7 @@ class RowLines:
 
     def _row(self, heading: str, line: str, used: Collection[int]) -> _Row | None:
         """The record that a line below a heading writes, of those that no other one writes."""
-        words = _WORD.findall(line.casefold()) if len(line) <= _ROW_CHARS else ()
-        for number in self._with_one_of(words):
+        for number in self._with_one_of(_WORD.findall(line.casefold())):
             is_free = number not in used and number not in self._with_rows
             parts = self._parts(line, number) if is_free else []
             above = self._parts(heading, number)
@@ -268,36 +270,24 @@ class RowLines:
     def _parts(self, line: str, number: int) -> list[_Part]:
         """The values in a line; none if it has other words than those of a record and its keys, or
         keys that may belong to two values."""
-        cells, line = self._cells(number), _END.sub("", _BULLET.sub("", line.casefold(), count=1))
+        cells = self._cells(number)
         if len(cells) > _MOST_CELLS:
             return []
-        keys = Counter(cell.key.casefold() for cell in cells)
+        line = _END.sub("", _BULLET.sub("", line.casefold(), count=1))
         parts: list[_Part] = []
         label, at, is_apart = "", 0, True
         while at < len(line):
+            between = _BETWEEN.match(line, at)
             if label and line[at] == "=":
                 at += 1
-                continue
-            if between := _BETWEEN.match(line, at):
-                if between[1] == ":" and not label and len(parts) != 1:
-                    return []
-                if between[1] not in (None, ":"):
-                    if label:
-                        return []
-                    is_apart = True
-                at = between.end()
-                continue
-            found = [it for it in cells if line.startswith(it.text, at)]
-            found = [it for it in found if _BETWEEN.match(line, at + len(it.text))]
-            size = max((len(it.text) for it in found), default=0)
-            fits = [it for it in found if len(it.text) == size]
-            if label and fits:
-                fits = [it for it in fits if words_of_key(it.key.casefold()) == words_of_key(label)]
-                fits = fits if len(fits) == 1 and keys[fits[0].key.casefold()] == 1 else []
-            if fits:
+            elif between and _is_allowed(between[1], label, len(parts)):
+                is_apart, at = is_apart or between[1] in _APART, between.end()
+            elif between:
+                return []
+            elif fits := _fitting(cells, label, line, at):
                 parts.append(_Part(fits, fits[0].key if label else "", is_apart))
-                label, at, is_apart = "", at + size, False
-            elif not found and (word := _WORD.match(line, at)) and words_of_key(word[0]):
+                label, at, is_apart = "", at + len(fits[0].text), False
+            elif (word := _WORD.match(line, at)) and words_of_key(word[0]):
                 label, at = f"{label} {word[0]}".strip(), word.end()
             else:
                 return []
@@ -314,20 +304,43 @@ class RowLines:
         known = (it for it in ways if len(it) > 1 and self._keys.issuperset(map(words_of_key, it)))
         return next(known, [])
 
-    def _of_all(self, line: str, used: Collection[int]) -> list[_Part]:
-        """The values in a line, each of which all records with the keys of rows have under the same
-        key; none if one has not."""
+    def _of_all(self, line: str, numbers: Sequence[int]) -> list[_Part]:
+        """The values in a line, each of which some records have under the same key; none if one has
+        not."""
         before, colon, after = line.partition(":")
         words = _IN_ALL.sub("", after if colon and is_of_all(before) else line)
-        keys = {self._records[number].keys for number in used}
-        rows = [number for number, it in enumerate(self._records) if it.keys in keys]
-        found = [self._parts(words, number) for number in rows]
-        if not all(found) or len({*map(len, found)}) > 1:
-            return []
-        common = (
-            set.intersection(*(part.columns for part in of)) for of in zip(*found, strict=True)
-        )
-        return [part for parts in found for part in parts] if all(common) else []
+        found: list[list[_Part]] = []
+        for number in numbers:
+            parts = self._parts(words, number)
+            if not parts or len(parts) != len((found or [parts])[0]):
+                return []
+            found.append(parts)
+        return [*chain.from_iterable(found)] if all(_common(found)) else []
+
+
+def _is_allowed(sign: str | None, label: str, parts: int) -> bool:
+    """True for a sign that may follow a label, or so many parts of a line: a colon stands behind a
+    key or the first part, a comma behind a value."""
+    return bool(label or parts == 1) if sign == ":" else not (sign and label)
+
+
+def _fitting(cells: Sequence[_Cell], label: str, line: str, at: int) -> list[_Cell]:
+    """The cells with the longest value that stands at a place of a line; with a label the one under
+    that key, if it is the only one."""
+    found = [it for it in cells if line.startswith(it.text, at)]
+    found = [it for it in found if _BETWEEN.match(line, at + len(it.text))]
+    size = max((len(it.text) for it in found), default=0)
+    fits = [it for it in found if len(it.text) == size]
+    if label:
+        key = words_of_key(label)
+        alike = [it for it in cells if words_of_key(it.key.casefold()) == key]
+        fits = alike if len(alike) == 1 and alike[0] in fits else []
+    return fits
+
+
+def _common(rows: Sequence[Sequence[_Part]]) -> list[set[tuple[int, str]]]:
+    """The columns that the values at each place of some rows have in common."""
+    return [set.intersection(*(part.columns for part in of)) for of in zip(*rows, strict=True)]
 
 
 def _heading(line: str) -> _Section | None:
@@ -341,7 +354,7 @@ def _heading(line: str) -> _Section | None:
 def _columns(rows: Sequence[Sequence[_Part]], names: Sequence[str] = ()) -> list[int] | None:
     """The columns of some values, the same in all rows and in the order of some names, else of the
     columns; None without such an order."""
-    columns = [set.intersection(*(part.columns for part in of)) for of in zip(*rows, strict=True)]
+    columns = _common(rows)
     if names and len(names) != len(columns):
         return None
     found: list[int] = []
