@@ -28,6 +28,9 @@ _SENTENCE_ENDS = re.compile(r"[\n.;!?{}\[\]\"]")
 _OF_ALL = re.compile(r"\b(?:all|each|every|same)\b", re.IGNORECASE)
 _EMPTY_SIGNS = frozenset("-–—")
 _SIGNS = " \t-#*•:>|[](),;."
+_FEWEST_VALUES = 3
+"""So many values are those of one record by no accident."""
+
 _LONG, _MOST_RECORDS, _MOST_ALTERED = 100, 200, 200
 """The characters of a long text, the most records among which one with all of some pairs is sought,
 and the most lines of its own that a text has altered: each is compared with all of its result."""
@@ -173,11 +176,10 @@ class _Comparison:
         fitting = [n for n in best[:_MOST_RECORDS] if not self._differing(n, known)]
         number = next(iter(fitting or best), -1)
         differing = self._differing(number, known) if number >= 0 else known
-        if len(differing) > 1 and len(known) == len(pairs):
-            exchanged = [*self._under_other_keys(known)]
-            self.changed += exchanged
-            if exchanged:
-                return
+        is_known = len(known) == len(pairs) and len({text for _, text in known}) >= _FEWEST_VALUES
+        if len(differing) > 1 and is_known and (found := [*self._under_other_keys(known)]):
+            self.changed += found
+            return
         if 2 * len(differing) > len(known):
             self._doubt(f"{quoted(': '.join(differing[0]))} is in no record of the result")
             return
