@@ -18,7 +18,7 @@ from ..model.compared import Compared, GateResult, Move
 from ..model.metric import MetricInfo
 from ..model.scores import MeasuredRun, Rule
 from .charts import Mark
-from .numbers import change, counted, quantity, shortened
+from .numbers import change, counted, quantity, shortened, unseen
 
 _NO_NAME = "asks "  # a task without a name is the digest of its question
 _LONGEST = 40  # letters of a task
@@ -164,6 +164,10 @@ class Reading:
     def sample(self) -> str:
         """The number of tasks in words, or of runs if each run is its own task."""
         return sample(self.advice)
+
+    def measured_on(self, basis: str = "") -> str:
+        """A sentence on the runs that were measured, and what they cannot show."""
+        return f"Measured on {self.size}{basis}; {unseen(self.advice) or 'others may differ'}."
 
     def limit(self, rule: Rule) -> float | None:
         """The limit of a rule, which all strategies share; None without one."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
+from unicodedata import east_asian_width
 
 from ..model.compared import Compared
 from ..model.errors import visible
@@ -116,25 +117,35 @@ def _block(block: Block, width: int) -> Iterator[str]:
             yield from [*_wrapped(title, width), *_lines(blocks, width)[:-1]]
 
 
-def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
-    """The lines of a text, wrapped to the width."""
-    flat = " ".join(visible(text).split())
-    return textwrap.wrap(flat, width, subsequent_indent=indent, break_on_hyphens=False)
+def _wrapped(text: str, width: int, indent: str = "", *, hyphens: bool = False) -> list[str]:
+    """The lines of a text, wrapped to the width, also after `hyphens`."""
+    flat = _as_wide(" ".join(visible(text).split()))
+    lines = textwrap.wrap(flat, width, subsequent_indent=indent, break_on_hyphens=hyphens)
+    return [line.replace(_FILLER, "") for line in lines]
+
+
+_FILLER = "\u034f"  # the grapheme joiner, which shows nothing
+
+
+def _as_wide(text: str) -> str:
+    """A text as long as it is wide: a filler precedes each letter that takes two columns."""
+    return "".join(f"{_FILLER * (east_asian_width(it) in 'WF')}{it}" for it in text)
 
 
 def _table(table: Table, width: int) -> Iterator[str]:
     """Yield the lines of a table, without the columns that do not fit."""
     columns = _fitting(table, width)
     widths = {at: wide for at, (_, wide) in columns.items()}
-    heads = [textwrap.wrap(table.columns[at].title, wide) for at, wide in widths.items()]
+    heads = [_wrapped(table.columns[at].title, wide, hyphens=True) for at, wide in widths.items()]
     most = max(map(len, heads))
     aligns = ["rjust" if table.columns[at].number else "ljust" for at in columns]
 
     def side_by_side(cells: Iterable[Sequence[str]]) -> Iterator[str]:
         """Yield the lines of some cells, one beside the other."""
         for lines in zip_longest(*cells, fillvalue=""):
-            places = zip(lines, widths.values(), aligns, strict=True)
-            yield (" " * _GAP).join(getattr(*it[::2])(it[1]) for it in places).rstrip()
+            places = zip(map(_as_wide, lines), widths.values(), aligns, strict=True)
+            line = (" " * _GAP).join(getattr(*it[::2])(it[1]) for it in places)
+            yield line.rstrip().replace(_FILLER, "")
 
     yield from side_by_side([""] * (most - len(head)) + head for head in heads)
     yield "─" * min(width, sum(widths.values()) + _GAP * (len(widths) - 1))
@@ -163,8 +174,8 @@ def _fitting(table: Table, width: int) -> dict[int, tuple[list[str], int]]:
             else (row if is_first else "")
             for row in table.rows
         ]
-        heads = textwrap.wrap(column.title, _NAME if words == [at] else _HEAD)
-        widest = max(map(len, [*cells, *heads]), default=0)
+        heads = _wrapped(column.title, _NAME if words == [at] else _HEAD, hyphens=True)
+        widest = max((len(_as_wide(text)) for text in (*cells, *heads)), default=0)
         is_fixed = (is_first or column.number) and widest <= _NAME
         least = widest if is_fixed else min(widest, _NAME if is_first else _FEWEST)
         if len(columns) >= 2 and room < least + _GAP:

@@ -23,12 +23,12 @@ from bench.model.errors import BenchError
 from bench.reports import FORMATS, PANELS, first_line, format_of, rendered, report
 from bench.reports.audit import audit_rendered, audit_report
 from bench.reports.audit.losses import UNSEEN
-from bench.reports.blocks import Section, Table, plain
+from bench.reports.blocks import Report, Section, Table, plain, table
 from bench.reports.charts import Point
 from bench.reports.naming import FIELDS, names
 from bench.reports.numbers import dollars
 from bench.reports.reading import Reading
-from bench.reports.text import WIDTH, terminal_text
+from bench.reports.text import WIDTH, in_full, terminal_text
 
 SIZES = {
     "judged": example_about, "stored": lambda: example_about("stored"), "routed": lambda: example_about("routed"),
@@ -131,6 +131,13 @@ def test_the_first_line_is_the_same_everywhere(size: str) -> None:
 def test_lines_of_the_terminal_report_have_a_maximal_width(size: str) -> None:
     lines = terminal_text([SIZES[size]()], verbose=True).splitlines()
     assert max(map(len, lines)) <= WIDTH + 40
+
+
+def test_a_letter_that_takes_two_columns_counts_as_two() -> None:
+    cut = table("Sizes", ["行", "size"], [["結果の記録", "1"], ["short", "23"]])
+    assert "".join(in_full([Report("", "", "", (Section("a", "", (cut,)),))])).splitlines()[-4:-1] == [
+        "─" * 17, "結果の記録      1", "short          23",
+    ]  # fmt: skip
 
 
 # ---------------------------------------------------------------- values

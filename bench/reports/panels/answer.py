@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from operator import itemgetter
 
 from ...comparison.reasons import (
     basis_in_words,
@@ -33,8 +34,8 @@ from ..blocks import (
     table,
 )
 from ..charts import Axis, Mark, Range
-from ..numbers import change, count, counted, listed, percent, sentence_case, unseen
-from ..reading import IN_TOKENS, MISSED_TURN, OLD_FACT, Reading
+from ..numbers import change, count, counted, listed, percent, sentence_case
+from ..reading import IN_TOKENS, MISSED_TURN, OLD_FACT, REPLAY_LIMIT, Reading
 from ..scatter import scatter
 
 _USES = {
@@ -61,7 +62,7 @@ def _blocks(reading: Reading) -> Iterator[Block]:
     yield Prose(_answer(reading.advice.sentence), "lead")
     if not reading.ranked:
         return
-    yield muted(" ".join(_notes(reading)))
+    yield muted(f"{reading.measured_on()} {REPLAY_LIMIT}")
     chart = None if reading.figures else scatter(reading)
     yield Figures(tuple(_figures(reading)), chart)
     if use := _use(reading):
@@ -69,6 +70,7 @@ def _blocks(reading: Reading) -> Iterator[Block]:
         if lines := code_lines(slots_in_spec(reading.spec(reading.advice.advised or ""))):
             yield Prose("\n".join(lines), "code")
     yield _strategies(reading)
+    yield muted(" ".join(_notes(reading)))
 
 
 def _answer(sentence: str) -> Text:
@@ -118,7 +120,8 @@ def _gives(slot: str, code: str) -> str:
 
 def _figures(reading: Reading) -> Iterator[Figure]:
     """Yield the figures on the strategy that the sentence is about: what it saves, what it misses or
-    breaks, certainty. A figure of stores, evaluators or routers comes first."""
+    breaks; then the cheapest rejected one, or how much was measured. A figure of stores, evaluators
+    or routers comes first."""
     item = reading.subject or (reading.tried or reading.ranked)[0]
     asked = {item.strategy: result for item, result in reading.figures}.get(item.strategy)
     needed = next((it for it in item.rules if it.rule == "needed" and it.value is not None), None)
@@ -130,7 +133,16 @@ def _figures(reading: Reading) -> Iterator[Figure]:
         yield _price_figure(reading, item, price)
     if (rule := broken or needed) and not asked:
         yield _rule_figure(reading, item, rule)
-    yield _certainty_figure(reading, item)
+    rejected = _cheapest_rejected(reading)
+    yield _rejected_figure(reading, rejected) if rejected else _sample_figure(reading, item)
+
+
+def _cheapest_rejected(reading: Reading) -> Ranked | None:
+    """The cheapest strategy that a rule refuses; None without one that the sentence is not about,
+    and where that is not about savings."""
+    refused = [it for it in reading.tried if it.verdict in REFUSED and it is not reading.subject]
+    priced = [(price.per_run, it) for it in refused if (price := reading.price(it))]
+    return min(priced, key=itemgetter(0))[1] if priced and not reading.figures else None
 
 
 def _rule_figure(reading: Reading, item: Ranked, rule: RuleResult) -> Figure:
@@ -155,13 +167,19 @@ def _price_figure(reading: Reading, item: Ranked, price: Price) -> Figure:
     return Figure(f"Change with `{item.strategy}`", change(price.ratio), tone, line, note)
 
 
-def _certainty_figure(reading: Reading, item: Ranked) -> Figure:
-    """The number of runs (or tasks) behind the answer, and what they cannot show."""
-    note = "; ".join(filter(None, [unseen(reading.advice), "if tasks succeed is not measured"]))
+def _rejected_figure(reading: Reading, item: Ranked) -> Figure:
+    """The change of price under a strategy that a rule refuses, and the reason."""
+    price, money = reading.price(item), reading.pricing.money
+    line = f"{money(reading.today)} → {money(price)} {reading.pricing.unit}"
+    ratio, why = price.ratio if price else None, f"{verdict_in_words(item)}: {item.reason}"
+    return Figure(f"Cheapest rejected: `{item.strategy}`", change(ratio), "bad", line, why)
+
+
+def _sample_figure(reading: Reading, item: Ranked) -> Figure:
+    """The number of runs (or tasks) behind the answer, and of their turns."""
     tone = TONE_OF["advised" if item.strategy == reading.advice.advised else "other"]
     turns = sum(run.facts.turns for run in reading.runs)
-    line = counted(turns, "turn") if turns else ""
-    return Figure("Measured on", reading.sample, tone, line, note)
+    return Figure("Measured on", reading.sample, tone, counted(turns, "turn") if turns else "")
 
 
 # ---------------------------------------------------------------- table
@@ -253,7 +271,7 @@ def _missed_cell(item: Ranked) -> Cell:
 
 
 def _notes(reading: Reading) -> Iterator[str]:
-    """Yield sentences on prices and cache shares, the bases of numbers, and the limit of replay."""
+    """Yield sentences on prices and cache shares, and on the bases of numbers."""
     if not reading.is_shaped:
         yield "The prompts and the price stay as they are."
     shares = {run.facts.cache_shares for run in reading.runs}

@@ -33,7 +33,7 @@ from ..gates import (
     of_baseline,
     worst_run,
 )
-from ..numbers import count, counted, difference, listed, quantity, unseen
+from ..numbers import count, counted, difference, listed, quantity
 from ..reading import Reading
 
 _MOVES, _GATES, _RUNS = 20, 30, 10
@@ -101,12 +101,11 @@ def _gate_table(reading: Reading, name: str, gates: Sequence[GateResult]) -> Tab
 
 
 def _measured_on(reading: Reading) -> str:
-    """A sentence on the runs behind the gates, whether the baseline has them too, and what they
-    cannot show."""
+    """A sentence on the runs behind the gates, and whether the baseline has them too."""
     new = reading.compared.new_runs
     lacks = f", without the {counted(new, 'run')} that the baseline lacks" if new else ""
     exact = f": differences are exact for these recordings{lacks}" if reading.against else ""
-    return f"Measured on {reading.size}{exact}; {unseen(reading.advice) or 'others may differ'}."
+    return reading.measured_on(exact)
 
 
 def _gate_row(reading: Reading, gate: GateResult) -> Cells:
