@@ -13,7 +13,7 @@ from ..plugins.spec import parse_spec
 from ..tokens.counting import DEFAULT_WINDOW_TOKENS, PROMPT_TOKENS, TokenCounter
 from .offloading import Keep, offloaded_to
 from .slots import NewHistory, Window
-from .user_code.messages import OpenAIMessages, messages_in
+from .user_code.messages import messages_in, openai_message
 
 _KINDS: Mapping[str, Any] = {"assistant": "model", "tool": "result", "function": "result"}
 
@@ -153,8 +153,7 @@ class _Conversation:
         shown = history if changed is None else list(changed)
         if not self._is_view:
             self._history = shown
-        chat = OpenAIMessages()
-        return [self._given[it] if it in self._given else chat.write([it], 0) for it in shown]
+        return [self._given[it] if it in self._given else openai_message(it) for it in shown]
 
 
 def _message(item: Any) -> Message:

@@ -18,7 +18,7 @@ from bench.model.errors import SpecError
 from bench.strategies import Window, parse_strategy
 from bench.strategies.in_agents import code_lines
 from bench.strategies.portfolio import PORTFOLIO
-from bench.strategies.user_code.messages import AnthropicMessages, LangChainMessages, OpenAIMessages
+from bench.strategies.user_code.messages import openai_message
 
 
 def prompts(run) -> list[list[str]]:
@@ -48,17 +48,12 @@ def conversation():
     )
 
 
-@pytest.mark.parametrize("dialect", ["openai", "anthropic", "langchain", "state"])
 @pytest.mark.parametrize("copies", [False, True])
-def test_returned_messages_are_recognised(dialect, copies):
-    if dialect in ("langchain", "state"):
-        pytest.importorskip("langchain_core")
-
+def test_returned_messages_are_recognised(copies):
     def same(messages):
         return copy.deepcopy(messages) if copies else messages
 
     for recorded in (conversation(), conversation_of(shell(3, start=2))):
-        same.form = dialect
         kept, plain = replayed_or_failed(recorded, compose_of(compactor=same)), replayed_or_failed(recorded, "keep_all")
         assert prompts(kept) == prompts(plain)
         assert not kept.written
@@ -113,32 +108,6 @@ def test_a_compactor_may_take_openai_messages():
     ]  # fmt: skip
 
 
-def test_a_compactor_may_take_anthropic_messages_with_a_separate_system_prompt():
-    seen = []
-
-    def view(anthropic_messages):
-        seen.append(anthropic_messages)
-
-    view.form = "anthropic"
-    replayed_or_failed(conversation(), compose_of(compactor=view))
-    messages = seen[1]
-    assert [message["role"] for message in messages] == ["user", "assistant", "user", "user"]
-    assert messages[1]["content"][1] == {"type": "tool_use", "id": "a", "name": "read", "input": {"path": "x"}}
-    assert [block["tool_use_id"] for block in messages[2]["content"]] == ["a", "b"]
-
-
-def test_a_state_of_langchain_leaves_the_system_prompt_in_its_place():
-    messages = pytest.importorskip("langchain_core.messages")
-
-    def forgets(state):
-        assert not any(message.type == "system" for message in state["messages"])
-        return {"messages": [messages.RemoveMessage(id="__remove_all__"), messages.HumanMessage("Summary.")]}
-
-    forgets.form = "state"
-    run = replayed_or_failed(conversation(), compose_of(compactor=forgets))
-    assert prompts(run)[1] == ["You run commands.", "Summary."]
-
-
 def clear_openai(messages):
     """In place, as clearing of tool results is often written."""
     for message in messages:
@@ -150,29 +119,8 @@ def clear_copies(messages):
     return [{**message, "content": "[cleared]"} if message["role"] == "tool" else dict(message) for message in messages]
 
 
-def clear_anthropic(anthropic_messages):
-    for message in anthropic_messages:
-        for block in message["content"] if isinstance(message["content"], list) else ():
-            if block["type"] == "tool_result":
-                block["content"] = "[cleared]"
-    return anthropic_messages
-
-
-def clear_langchain(langchain_messages):
-    return [
-        item.model_copy(update={"content": "[cleared]"}) if item.type == "tool" else item for item in langchain_messages
-    ]
-
-
-clear_anthropic.form, clear_langchain.form = "anthropic", "langchain"
-
-
-@pytest.mark.parametrize(
-    "clear", [clear_openai, clear_copies, clear_anthropic, clear_langchain], ids=lambda item: item.__name__
-)
+@pytest.mark.parametrize("clear", [clear_openai, clear_copies], ids=lambda item: item.__name__)
 def test_a_rewritten_result_is_still_the_result_of_its_step(clear):
-    if clear is clear_langchain:
-        pytest.importorskip("langchain_core")
     run = replayed_or_failed(conversation(), compose_of(compactor=clear))
     assert prompts(run)[-1][2:5] == ["I read.", "[cleared]", "[cleared]"]
     rewritten = [message for message in run.messages if message.text == "[cleared]"]
@@ -260,32 +208,6 @@ def test_a_repeated_id_is_matched_by_position():
     assert {message.step for message in run.messages if message.text == "[cleared]"} == {3, 5, 7}
 
 
-def test_langchain_updates_are_merged_by_id():
-    messages = pytest.importorskip("langchain_core.messages")
-    history = [Message(role="user", text=text, kind="user") for text in ("a", "b", "c")]
-    chat = LangChainMessages()
-    given = chat.show(history)
-    update = {"messages": [messages.RemoveMessage(id=given[0].id), messages.HumanMessage("new")]}
-    assert [message.text for message in chat.back(update)] == ["b", "c", "new"]
-    wiped = {"messages": [messages.RemoveMessage(id="__remove_all__"), messages.HumanMessage("new"), given[2]]}
-    assert chat.show(history)[2] is given[2]
-    back = chat.back(wiped)
-    assert [message.text for message in back] == ["new", "c"]
-    assert back[1] is history[2]
-
-
-def test_a_system_message_in_the_middle_keeps_its_place():
-    history = [
-        Message(role=role, text=text, kind=role)
-        for role, text in (("system", "s"), ("user", "a"), ("system", "t"), ("user", "b"))
-    ]
-    chat = AnthropicMessages()
-    assert chat.show(history) == [{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]
-    assert chat.back(None) == history
-    chat.show(history)
-    assert [message.text for message in chat.back([{"role": "user", "content": "new"}])] == ["s", "new", "t"]
-
-
 @pytest.mark.parametrize("slots", PORTFOLIO.values())
 def test_the_lines_for_an_agent_do_what_a_replay_measured(slots: str) -> None:
     steps: list[AnyStep] = []
@@ -300,5 +222,5 @@ def test_the_lines_for_an_agent_do_what_a_replay_measured(slots: str) -> None:
     for full, prompt in zip(plain.prompts, prompts(measured), strict=True):
         for one in full.messages[len(messages) :]:
             text = names["rewrite"](one.text, call_id=one.call_id, function="ls") if one.kind == "result" else one.text
-            messages += OpenAIMessages().show([msgspec.structs.replace(one, text=text)])
+            messages.append(openai_message(msgspec.structs.replace(one, text=text)))
         assert [one["content"] for one in names["compact"](messages)] == prompt

@@ -12,7 +12,7 @@ from field import answer, histories
 from hypothesis import assume, given, strategies as st
 
 from bench.model import Message, ToolCall
-from bench.strategies.user_code.messages import LangChainMessages, OpenAIMessages
+from bench.strategies.user_code.messages import OpenAIMessages, openai_message
 
 FOLDER = Path(__file__).parents[2] / "docs" / "examples" / "libraries"
 FILES = {path.stem.removeprefix("with_"): path.read_text(encoding="utf-8") for path in FOLDER.glob("*.py")}
@@ -24,6 +24,8 @@ LIBRARIES = {
     "llama_index": ("llama_index.core", "memory_of"),
     "haystack": ("haystack", "component"),
     "openhands": ("openhands.sdk", "condenser"),
+    "langgraph": ("langgraph.graph.message", "node"),
+    "anthropic": ("json", "edit"),
 }
 
 
@@ -154,8 +156,7 @@ def test_the_adapter_for_langchain_gives_the_edited_messages() -> None:
     scope: dict[str, Any] = {}
     exec(compile(FILES["langchain"].replace("trigger=1000", "trigger=60"), "langchain", "exec"), scope)
     before = history()[1:]
-    chat = LangChainMessages()
-    after = chat.back(scope["langchain"](chat.show(before)))
+    after = left_by(scope["langchain"], before)
     assert [(m.step, m.text) for m in after] == with_old_results_as(before, 2, "[cleared]")
 
 
@@ -186,7 +187,9 @@ def test_langchains_middleware_is_the_native_policy(before: list[Message], trigg
     module = pytest.importorskip("langchain.agents.middleware.summarization", reason="langchain is not installed")
     chat = importlib.import_module("langchain_core.language_models.fake_chat_models").FakeListChatModel(responses=["x"])
     middleware = module.SummarizationMiddleware(model=chat, trigger=("messages", trigger), keep=("messages", keep))
-    sent = [LangChainMessages().write([message], step) for step, message in enumerate(before)]
+    sent = importlib.import_module("langchain_core.messages").convert_to_messages(list(map(openai_message, before)))
+    for step, message in enumerate(sent):
+        message.id = f"message-{step}"
     theirs = middleware.before_model({"messages": sent}, runtime=None)
     ours = answer(f"langchain.summarize:trigger_messages={trigger},keep_messages={keep}", before)
     if theirs is None:

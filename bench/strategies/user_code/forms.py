@@ -19,7 +19,7 @@ from ...model.errors import SpecError, nearest
 from ...plugins.registry import Plugin, declared_parameters
 from ...plugins.spec import COMMAND
 from ..slots import Window
-from .messages import AnthropicMessages, LangChainMessages, OpenAIMessages
+from .messages import OpenAIMessages
 
 
 class Given:
@@ -29,12 +29,12 @@ class Given:
     def __init__(self) -> None:
         self.values: tuple[Any, ...] = ()
         self.records: list[Record] = []
-        self.chat: OpenAIMessages | None = None  # that was asked for in this call
-        self._chats: dict[type, OpenAIMessages] = {}
+        self.chat = OpenAIMessages()
+        self.is_chat = False  # whether messages of it were asked for in this call
 
     def next(self, kind: str, values: tuple[Any, ...]) -> None:
         """Begin a call."""
-        self.values, self.chat = values, None
+        self.values, self.is_chat = values, False
         if kind == "evaluator":
             self.records.append(values[0])
 
@@ -43,14 +43,16 @@ class Given:
         """The first value of this call."""
         return self.values[0]
 
-    def messages(self, interface: type[OpenAIMessages], *beside: str) -> list[Any]:
-        """The history of this call as messages of an interface."""
+    def messages(self) -> list[Any]:
+        """The history of this call as messages of OpenAI's interface."""
+        self.is_chat = True
         first = self.first
-        history = first.messages if isinstance(first, Window) else first.get("prompt", ())
-        if interface not in self._chats:
-            self._chats[interface] = interface(*beside)
-        self.chat = self._chats[interface]
-        return self.chat.show(history)
+        return self.chat.show(first.messages if isinstance(first, Window) else first["prompt"])
+
+    def state(self) -> dict[str, Any]:
+        """A router's state, with the prompt as its `messages`."""
+        prompt = {"messages": self.messages()} if "prompt" in self.first else {}
+        return {**self.first, **prompt}
 
 
 # ---------------------------------------------------------------- results and records
@@ -140,22 +142,6 @@ def _execution_state(given: Given) -> dict[str, Any]:
     }
 
 
-def graph_state(given: Given) -> dict[str, Any]:
-    """A graph's state, with the history as its `messages`, without the system prompt.
-
-    A router's messages are built only when its function asks for them.
-    """
-
-    def messages(key: str) -> Any:
-        if key != "messages":
-            raise KeyError(key)
-        return given.messages(LangChainMessages, "system")
-
-    if isinstance(given.first, Window):
-        return {"messages": messages("messages")}
-    return Lookup(given.first, messages)
-
-
 # ---------------------------------------------------------------- forms
 
 Argument = Callable[[Given], Any]
@@ -168,17 +154,11 @@ _RESULT: dict[str, Argument] = {
     "dict": lambda given: raw_mapping(given.first),
     "value": lambda given: given.first.value,
 }
-_CHAT: dict[str, Argument] = {
-    "openai": lambda given: given.messages(OpenAIMessages),
-    "langchain": lambda given: given.messages(LangChainMessages),
-    "anthropic": lambda given: given.messages(AnthropicMessages),
-}
 FORMS: dict[str, dict[str, Argument]] = {
     "summarizer": _RESULT,
     "store": _RESULT,
     "compactor": {
-        **_CHAT,
-        "state": graph_state,
+        "openai": Given.messages,
         "Window": lambda given: given.first,
         "Message": lambda given: list(given.first.messages),
     },
@@ -187,7 +167,7 @@ FORMS: dict[str, dict[str, Argument]] = {
         "dict": lambda given: {**execution_mapping(given.first), "step": _step(given)},
         "state": _execution_state,
     },
-    "router": {"state": graph_state, **_CHAT},
+    "router": {"state": Given.state, "openai": Given.messages},
     "consumer": {"Execution": lambda given: given.first},
 }
 """The forms of each slot by name, its default first, each with the argument that it is."""
@@ -257,11 +237,6 @@ def form_of(kind: str, function: Callable[..., Any], name: str, written: Any = N
     raise SpecError(f"{what}: it takes {names}, and a slot gives one value — {hint}")
 
 
-_DIALECT = re.compile(
-    r"(?<![\w.])(?:(?P<langchain>langchain|langchain_core|langgraph)|(?P<anthropic>anthropic))\."
-)
-"""Finds the package of the classes in a list's annotation, in the annotation's repr."""
-
 _BY_NAME = {"dict": dict, "mapping": dict, "list": list, "sequence": list, "str": str}
 
 
@@ -306,7 +281,4 @@ def _form_of_type(known: Mapping[str, Argument], annotation: Any) -> str | None:
         return None
     if Message in parts:
         return "Message"
-    if "openai" not in known:
-        return "value" if "value" in known else None
-    dialect = _DIALECT.search(repr(annotation))
-    return "openai" if dialect is None else dialect.lastgroup
+    return next((form for form in ("openai", "value") if form in known), None)

@@ -14,7 +14,6 @@ from ...plugins.spec import COMMAND
 from ..offloading import offload
 from ..slots import Execution, NewHistory, untruncated_record
 from .forms import FORMS, Form, Given, execution_mapping
-from .messages import OpenAIMessages
 from .plain import plain_data
 
 Route = tuple[str, dict[str, Any]]
@@ -96,12 +95,12 @@ def _request(kind: str, given: Given) -> dict[str, Any]:
     if kind == "compactor":
         names = ("step", "thread", "tokens", "max_tokens")
         about = {name: getattr(first, name) for name in names}
-        return {"messages": given.messages(OpenAIMessages), **about}
+        return {"messages": given.messages(), **about}
     if kind == "evaluator":
         return {"record": execution_mapping(first), "history": given.values[1]}
     if kind == "router":
-        state = {**first, "messages": given.messages(OpenAIMessages)}
-        return {"state": {key: value for key, value in state.items() if key != "prompt"}}
+        state = given.state().items()
+        return {"state": {key: value for key, value in state if key != "prompt"}}
     if isinstance(first, Execution):
         return {"result": _result(first.result), "summary": first.summary}
     return {"result": _result(first)}
@@ -158,17 +157,16 @@ def _decision_of(answer: Any, given: Given) -> Any:
 
 
 def _history_of(answer: Any, given: Given) -> NewHistory | None:
-    """A compactor's answer as a NewHistory; it may be messages, ours or those of the interface that
-    it was given, else OpenAI's. Raises StrategyError."""
+    """A compactor's answer as a NewHistory; it may be messages, ours or those of OpenAI's interface.
+    Raises StrategyError."""
     if isinstance(answer, NewHistory):
         return answer
-    if given.chat is None:
+    if not given.is_chat:
         if answer is None:
             return None
         if isinstance(answer, list | tuple) and (not answer or isinstance(answer[0], Message)):
             return NewHistory(answer)
-        given.messages(OpenAIMessages)
-    assert given.chat
+        given.messages()
     return NewHistory(given.chat.back(answer))
 
 

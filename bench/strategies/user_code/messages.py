@@ -1,9 +1,8 @@
-"""Histories as messages of the interfaces that a user's function may ask for: OpenAI's, Anthropic's,
-LangChain's; and answers back as messages of the history."""
+"""Histories as messages of OpenAI's chat interface, which a user's function may ask for, and answers
+back as messages of the history."""
 
 from __future__ import annotations
 
-import importlib
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import msgspec
 
 from ...model import Message, ToolCall, as_text
-from ...model.errors import SpecError, StrategyError
+from ...model.errors import StrategyError
 from ...traces.intakes.messages import message
 from ...traces.values import Unread
 
@@ -30,11 +29,24 @@ def own_calls(message: Message) -> list[ToolCall]:
     return [call for call in message.tool_calls if not call.in_text]
 
 
-def arguments_mapping(call: ToolCall) -> dict[str, Any]:
-    """A call's arguments as the mapping that most interfaces ask for."""
-    if isinstance(call.arguments, dict):
-        return call.arguments
-    return {} if call.arguments is None else {"arguments": call.arguments}
+def openai_message(one: Message) -> dict[str, Any]:
+    """A message as a mapping of OpenAI's interface; a new one at every call."""
+    role, calls = role_of(one), own_calls(one)
+    written: dict[str, Any] = {"role": role, "content": one.text}
+    if calls:
+        written["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": _json_text(call)},
+            }
+            for call in calls
+        ]
+    return {**written, "tool_call_id": one.call_id} if role == "tool" else written
+
+
+def _json_text(call: ToolCall) -> str:
+    return "{}" if call.arguments is None else as_text(call.arguments)
 
 
 def messages_in(item: Any) -> list[Message]:
@@ -70,17 +82,15 @@ def messages_in(item: Any) -> list[Message]:
     ]
 
 
-# ---------------------------------------------------------------- interfaces
+# ---------------------------------------------------------------- histories
 
 
 class OpenAIMessages:
-    """Mappings of `role` and `content` (text, `""` for none), with `tool_calls` or `tool_call_id`.
+    """The histories of one function, one after another, as mappings of `role` and `content` (text,
+    `""` for none), with `tool_calls` or `tool_call_id`; and each of its answers, read once.
 
-    An object of this class shows the histories of one function, one after another, and reads each
-    answer, once. What it wrote and read is kept, since doing so at every prompt would take
-    quadratic time. `beside` are the roles that an interface keeps outside the list.
-
-    A message that comes back unchanged is the same object as in the history. A rewritten one keeps
+    What was written and read is kept, since doing so at every prompt would take quadratic time. A
+    message that comes back unchanged is the same object as in the history. A rewritten one keeps
     its step: it is recognised by its text, by the id of its call, or by its place.
 
     Source: OpenAI API reference, "Create chat completion" (messages, tool_calls)
@@ -94,73 +104,29 @@ class OpenAIMessages:
     True
     """
 
-    def __init__(self, *beside: str) -> None:
-        self.beside = beside
-        self._written: dict[tuple[Message, ...], tuple[int, Any, Any]] = {}
+    def __init__(self) -> None:
+        self._written: dict[Message, tuple[Any, Any]] = {}  # an item, and what it was
         self._read: dict[str, list[Message]] = {}
-
-    # ------------------------------------------------------------ what an interface may change
-
-    def joins(self, last: Message, message: Message) -> bool:
-        """True if a message is written as one with the message before it."""
-        return False
-
-    def write(self, group: Sequence[Message], number: int) -> Any:
-        """One message of the interface, the `number`-th of a list; a new object at every call."""
-        (one,) = group
-        role, calls = role_of(one), own_calls(one)
-        written: dict[str, Any] = {"role": role, "content": one.text}
-        if calls:
-            written["tool_calls"] = [
-                {
-                    "id": call.id,
-                    "type": "function",
-                    "function": {"name": call.name, "arguments": _json_text(call)},
-                }
-                for call in calls
-            ]
-        return {**written, "tool_call_id": one.call_id} if role == "tool" else written
-
-    def items_in(self, answer: Any, given: Sequence[Any]) -> Any:
-        """The list of messages in an answer: the list itself, or `{"messages": […]}`."""
-        has_messages = isinstance(answer, Mapping) and "messages" in answer
-        return answer["messages"] if has_messages else answer
-
-    # ------------------------------------------------------------ histories
 
     def show(self, history: Sequence[Message]) -> list[Any]:
         """The messages of a history to hand out."""
-        self._history: list[Message] = []
-        self._beside: list[tuple[int, Message]] = []  # outside the list, after so many messages
-        self._groups: list[list[int]] = []  # the places in the history that each item shows
-        for one in history:
-            if role_of(one) in self.beside:
-                self._beside.append((len(self._history), one))
-                continue
-            if self._history and self.joins(self._history[-1], one):
-                self._groups[-1].append(len(self._history))
-            else:
-                self._groups.append([len(self._history)])
-            self._history.append(one)
-        shown = [self._item_for(group) for group in self._groups]
+        self._history = history
+        shown = [*map(self._item_for, history)]
         self._items, self._unchanged = [item for item, _ in shown], [same for _, same in shown]
         self._used: set[int] = set()  # the places that came back
         self._next = 0  # the place behind the last one that came back
         self._given = list(self._items)  # which the function may empty
         return self._given
 
-    def _item_for(self, places: Sequence[int]) -> tuple[Any, Any]:
-        """The item to hand out for some messages, and an equal one to compare it with.
+    def _item_for(self, message: Message) -> tuple[Any, Any]:
+        """The item to hand out for a message, and an equal one to compare it with.
 
         It is the same item as before, unless the function changed that.
         """
-        group = tuple(self._history[place] for place in places)
-        number, item, same = self._written.get(group) or (len(self._written), None, None)
-        if same is None:
-            same = self.write(group, number)
+        item, same = self._written.get(message) or (None, openai_message(message))
         if item != same:
-            item = self.write(group, number)
-        self._written[group] = number, item, same
+            item = openai_message(message)
+        self._written[message] = item, same
         return item, same
 
     def back(self, answer: Any) -> list[Message]:
@@ -168,42 +134,33 @@ class OpenAIMessages:
 
         Raises StrategyError for anything but a list of messages.
         """
-        left_as_it_is = answer is None or isinstance(answer, bool)
-        items = self.items_in(self._given if left_as_it_is else answer, self._items)
-        if isinstance(items, str | bytes | Mapping) or not isinstance(items, Sequence):
+        items = self._given if answer is None or isinstance(answer, bool) else answer
+        if isinstance(items, str | bytes) or not isinstance(items, Sequence):
             what = "a compactor that is given a list of messages gives one back, or None"
-            hint = "return the list, or {'messages': the list}"
-            raise StrategyError(f"{what}; got {type(items).__name__} — {hint}")
-        messages: list[Message] = []
-        beside = list(self._beside)
-        for place, one in self._placed(items):
-            while beside and beside[0][0] <= (place or 0):
-                messages.append(beside.pop(0)[1])
-            messages.append(one)
-        return [*messages, *(one for _, one in beside)]
+            raise StrategyError(f"{what}; got {type(items).__name__} — return the list")
+        return [*self._placed(items)]
 
-    def _placed(self, items: Sequence[Any]) -> Iterator[tuple[int | None, Message]]:
-        """Yield each message of an answer with its place in the history; the place of a new one is
-        None.
+    def _placed(self, items: Sequence[Any]) -> Iterator[Message]:
+        """Yield the messages of an answer.
 
-        An item that was handed out belongs to its places, and so does a copy, in an answer as long
-        as the history, to the places where it is.
+        An item that was handed out belongs to its place, and so does a copy, in an answer as long
+        as the history, to the place where it is.
         """
-        numbers = {id(item): number for number, item in enumerate(self._items)}
-        is_same_length = len(items) == len(self._groups)
+        places = {id(item): place for place, item in enumerate(self._items)}
+        is_same_length = len(items) == len(self._items)
         for at, item in enumerate(items):
-            number = numbers.get(id(item), at if is_same_length else None)
-            group: Sequence[int] = ()
-            if number is not None:
-                group = self._groups[number]
-                if item == self._unchanged[number] and self._used.isdisjoint(group):
-                    self._used.update(group)
-                    self._next = group[-1] + 1
-                    yield from ((place, self._history[place]) for place in group)
-                    continue
+            own = places.get(id(item), at if is_same_length else None)
+            if own is not None and own not in self._used and item == self._unchanged[own]:
+                self._use(own)
+                yield self._history[own]
+                continue
             for one in self._messages_of(item, at):
-                place = self._place_of(one, group)
-                yield place, one if place is None else self._rewritten(place, one)
+                place = self._place_of(one, own)
+                yield one if place is None else self._rewritten(place, one)
+
+    def _use(self, place: int) -> None:
+        self._used.add(place)
+        self._next = place + 1
 
     def _messages_of(self, item: Any, at: int) -> list[Message]:
         """The messages in an item of an answer, as new objects. Raises StrategyError."""
@@ -216,11 +173,11 @@ class OpenAIMessages:
             raise StrategyError(f"{what} — give messages like those it was given") from error
         return [msgspec.structs.replace(one) for one in self._read[text]]
 
-    def _place_of(self, one: Message, group: Sequence[int]) -> int | None:
+    def _place_of(self, one: Message, own: int | None) -> int | None:
         """The place in the history of a message that came back; None for a new one.
 
         The message there has the same role; it is shown alike, else has one of the calls, else is
-        in the group. Of several it is one in the group, else the next one, else an earlier one.
+        the item's `own` one. Of several it is that one, else the next one, else an earlier one.
         """
         calls, history = _call_ids(one), self._history
 
@@ -231,20 +188,19 @@ class OpenAIMessages:
         def has_call(place: int) -> bool:
             return not calls.isdisjoint(_call_ids(history[place]))
 
-        for fits in (is_alike, has_call, lambda place: place in group):
-            later, earlier = range(self._next, len(history)), range(self._next)
-            for place in itertools.chain(group, later, earlier):
+        first, later = [] if own is None else [own], range(self._next, len(history))
+        for fits in (is_alike, has_call, lambda place: place == own):
+            for place in itertools.chain(first, later, range(self._next)):
                 is_free = place not in self._used and role_of(history[place]) == one.role
                 if is_free and fits(place):
-                    self._used.add(place)
-                    self._next = place + 1
+                    self._use(place)
                     return place
         return None
 
     def _as_read(self, place: int) -> Message:
         """The message at a place in the history as it is read from an answer that leaves it
         unchanged."""
-        (read,) = self._messages_of(self.write([self._history[place]], 0), place)
+        (read,) = self._messages_of(self._unchanged[place], place)
         return read
 
     def _rewritten(self, place: int, one: Message) -> Message:
@@ -267,96 +223,3 @@ def _call_ids(message: Message) -> set[str]:
     """The ids of the calls of a message that are not in its text, and that of the answered call."""
     answered = {message.call_id} if message.call_id else set()
     return {call.id for call in own_calls(message)} | answered
-
-
-def _json_text(call: ToolCall) -> str:
-    return "{}" if call.arguments is None else as_text(call.arguments)
-
-
-class AnthropicMessages(OpenAIMessages):
-    """User and assistant messages with `text`, `tool_use` and `tool_result` blocks.
-
-    The system prompt is kept outside the list.
-
-    Source: Anthropic API reference, "Messages" (content blocks, tool use)
-    """
-
-    def __init__(self) -> None:
-        super().__init__("system")
-
-    def joins(self, last: Message, message: Message) -> bool:
-        return role_of(last) == role_of(message) == "tool"
-
-    def write(self, group: Sequence[Message], number: int) -> Any:
-        """One message of the interface: results as blocks of one user message."""
-        first = group[0]
-        role, calls = role_of(first), own_calls(first)
-        if role == "tool":
-            blocks = [
-                {"type": "tool_result", "tool_use_id": one.call_id, "content": one.text}
-                for one in group
-            ]
-            return {"role": "user", "content": blocks}
-        if not calls:
-            return {"role": role, "content": first.text}
-        text = [{"type": "text", "text": first.text}] if first.text else []
-        used = [
-            {"type": "tool_use", "id": call.id, "name": call.name, "input": arguments_mapping(call)}
-            for call in calls
-        ]
-        return {"role": "assistant", "content": [*text, *used]}
-
-
-class LangChainMessages(OpenAIMessages):
-    """LangChain's messages, by its own converters; each has an id that is unique within the call.
-
-    An answer may be a list of messages, or the update of a LangGraph state: `{"messages": […]}`,
-    with `RemoveMessage` in it or not, merged by id as `add_messages` does.
-
-    Source: LangChain reference, `convert_to_messages`, `convert_to_openai_messages`; LangGraph
-    reference, `langgraph.graph.message.add_messages`
-    """
-
-    def __init__(self, *beside: str) -> None:
-        super().__init__(*beside)
-        try:
-            self._library = importlib.import_module("langchain_core.messages")
-        except ImportError as error:
-            raise SpecError(
-                "a function that asks for LangChain messages needs langchain-core — pip install langchain-core"
-            ) from error
-
-    def write(self, group: Sequence[Message], number: int) -> Any:
-        """One message of LangChain, with an id."""
-        (one,) = group
-        calls = tuple(
-            msgspec.structs.replace(call, arguments=arguments_mapping(call))
-            for call in own_calls(one)
-        )
-        written = super().write([msgspec.structs.replace(one, tool_calls=calls)], number)
-        (message,) = self._library.convert_to_messages([written])
-        message.id = f"message-{number}"
-        return message
-
-    def items_in(self, answer: Any, given: Sequence[Any]) -> Any:
-        """The list of messages in an answer, after removals and replacements by id."""
-        is_update = isinstance(answer, Mapping)
-        items = answer.get("messages", ()) if is_update else answer
-        if not isinstance(items, list | tuple):
-            return items
-        if not is_update and not any(_removes(item) for item in items):
-            return items
-        removals = [number for number, item in enumerate(items) if item.id == "__remove_all__"]
-        start = removals[-1] + 1 if removals else 0
-        merged = {} if removals else {item.id: item for item in given}
-        for number, item in enumerate(items[start:]):
-            if _removes(item):
-                merged.pop(item.id, None)
-            else:
-                merged[item.id or f"new-{number}"] = item
-        return list(merged.values())
-
-
-def _removes(item: Any) -> bool:
-    """True for a `RemoveMessage` of LangChain."""
-    return getattr(item, "type", "") == "remove"
