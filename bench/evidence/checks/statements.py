@@ -107,12 +107,12 @@ class Statement:
     @property
     def _is_notice(self) -> bool:
         line, known = self._line, self._own.session.mentions.name
-        names = IDENTIFIER.findall(UNSPACED.sub(" ", line))
-        if names and not (self._is_omission and all(map(known, names))):
+        names = [*IDENTIFIER.finditer(UNSPACED.sub(lambda it: " " * len(it[0]), line))]
+        if names and not (self._is_omission and all(known(name[0]) for name in names)):
             return False
-        for name in names:
-            line = line.replace(name, " ")
-        notice = Notice(EXIT_CODE.sub(" ", line))
+        ends = [0, *(end for name in names for end in name.span()), len(line)]
+        unnamed = (line[start:end] for start, end in zip(ends[::2], ends[1::2], strict=True))
+        notice = Notice(EXIT_CODE.sub(" ", " ".join(unnamed)))
         words = {*notice.words}
         own_words = words - self._own.session.call_words(self._result.index)
         if any(is_of(word, "claims", "ranks") for word in own_words):
