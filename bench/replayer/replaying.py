@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -13,10 +14,9 @@ from ..model.errors import one_line
 from ..model.replay import Replay
 from ..strategies import Strategy
 from ..strategies.user_code.functions import SlotFunction
-from .border import Border
+from .border import Border, Plugins
 from .loop import Loop
 from .recording import Recording
-from .serving import CountTokens, Plugins
 from .state import Ledger, Numbers
 
 STEPS = 40
@@ -66,7 +66,7 @@ class Replayer(Recording):
         if strategy.has_user_code:
             plugins = Plugins(strategy)
 
-            def ask(*request: Any, count: CountTokens) -> bytes:
+            def ask(*request: Any, count: Callable[[bytes], int]) -> bytes:
                 copy = pickle.loads(pickle.dumps(request, pickle.HIGHEST_PROTOCOL))
                 return plugins.answer(count, *copy)
 

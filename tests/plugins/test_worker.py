@@ -215,9 +215,9 @@ FORGED = {
 @pytest.mark.parametrize("what", FORGED)
 def test_a_forged_answer_is_refused(what, replayed):
     """The answer is data: the child may answer anything, but with no other messages than there are."""
-    code = "import json, bench.replayer.serving as serving\nencoded = serving.encoded\ndef forged(out):\n"
+    code = "import json, bench.replayer.border as border\nencoded = border.encoded\ndef forged(out):\n"
     code += f"    out = json.loads(encoded(out))\n    {FORGED[what]}\n    return json.dumps(out).encode()\n"
-    code += "serving.encoded = forged\ndef f(window): return list(window.messages)\nf.form = 'Window'\n"
+    code += "border.encoded = forged\ndef f(window): return list(window.messages)\nf.form = 'Window'\n"
     found = replayed(code, "compactor={}:f")
     assert found.failure is not None
     assert found.failure.error.startswith(("its ", "offload: "))

@@ -62,14 +62,14 @@ DESCRIBE = -1
 """In place of the number of a strategy: a session that describes all of them."""
 
 
-_EACH_REPLAY = "bench.replayer.serving"
+_EACH_REPLAY = "bench.replayer.border"
 """The module that each session needs, imported here once instead of in each fork."""
 
 
 def load(declared: Sequence[bytes], place: Place) -> Callable[..., bytes]:
     """The function that answers the requests of each replay, from the pickled declarations of some
     strategies, which are loaded in this process."""
-    serving: Any = importlib.import_module(_EACH_REPLAY)
+    border: Any = importlib.import_module(_EACH_REPLAY)
     place.settle()
     strategies: list[Strategy | BaseException] = []
     here = os.getcwd()
@@ -80,10 +80,10 @@ def load(declared: Sequence[bytes], place: Place) -> Callable[..., bytes]:
             strategies.append(error)
         os.chdir(here)
     try:
-        serving.go_offline(place.base)
+        border.go_offline(place.base)
     except LoadError as error:
         strategies = [error] * len(strategies)
-    plugins = [*map(serving.Plugins, strategies)]
+    plugins = [*map(border.Plugins, strategies)]
 
     def answer(link: Link, number: int, *request: Any) -> bytes:
         """The answer of the strategy with a number, or the descriptions of all."""
