@@ -31,75 +31,67 @@ EQUAL = 0.01
 _RISK = 0.05
 
 
-class Ratio(Value, frozen=True):
-    """A ratio of two totals, with its certainty.
+class Estimate(Value, frozen=True):
+    """A figure with its certainty, from the figures that remain without each of some tasks.
 
-    `high` is the upper end of its one-sided 97.5 % interval, `p` the p-value of "it is 1 or more".
-
-    Fewer than two tasks, or a total of nothing, have no interval: `high` is infinite and `p` is 1.
+    `end` is the worse end of its one-sided 97.5 % interval, `p` the p-value of "it is no better
+    than today". Both say nothing where there is no interval: the end is infinite, and `p` is 1.
     """
 
-    ratio: float
-    high: float = math.inf
+    value: float
+    end: float
     p: float = 1.0
 
 
-def ratio_of_totals(today: Sequence[float], new: Sequence[float]) -> Ratio | None:
-    """The ratio of the totals of two lists of the same tasks; None without a positive total.
+def ratio_of_totals(today: Sequence[float], new: Sequence[float]) -> Estimate | None:
+    """The ratio of the totals of two lists of the same tasks, where less is better; None without a
+    positive total.
+
+    Fewer than two tasks have no interval, and none has a task with all of a total.
 
     >>> ratio = ratio_of_totals([10.0, 20.0, 30.0, 15.0, 12.0, 9.0], [8.0, 17.0, 22.0, 13.0, 9.0, 7.0])
-    >>> round(ratio.ratio, 3), round(ratio.high, 3), ratio.p < 0.001
+    >>> round(ratio.value, 3), round(ratio.end, 3), ratio.p < 0.001
     (0.792, 0.876, True)
     >>> ratio_of_totals([1.0, 2.0], [0.5, 1.0]), ratio_of_totals([0.0], [1.0])
-    (Ratio(ratio=0.5, high=0.5, p=0.0), None)
+    (Estimate(value=0.5, end=0.5, p=0.0), None)
     """
-    n, old_total, new_total = len(today), math.fsum(today), math.fsum(new)
+    old_total, new_total = math.fsum(today), math.fsum(new)
     if old_total <= 0 or not math.isfinite(old_total + new_total):
         return None
     ratio = new_total / old_total
     left = [(old_total - old, new_total - own) for old, own in zip(today, new, strict=True)]
-    if n < 2 or any(old <= 0 or own <= 0 for old, own in left):
-        return Ratio(ratio)
-    logs = [math.log(own / old) for old, own in left]
-    mean = math.fsum(logs) / n
-    error = math.sqrt((n - 1) / n * math.fsum((log - mean) ** 2 for log in logs))
-    high, p = _upper_end(math.log(ratio), error, n)
-    return Ratio(ratio, math.exp(min(high, 700.0)), p)
+    if len(left) < 2 or any(old <= 0 or own <= 0 for old, own in left):
+        return Estimate(ratio, math.inf)
+    end, p = _jackknife(math.log(ratio), [math.log(own / old) for old, own in left])
+    return Estimate(ratio, math.exp(min(end, 700.0)), p)
 
 
-def _upper_end(mean: float, error: float, n: int) -> tuple[float, float]:
-    """The upper end of the one-sided 97.5 % interval of a mean of `n` values with this standard
-    error, and the p-value of "it is 0 or more"."""
-    if error < 1e-12:  # the same on every task
-        return mean, 0.0 if mean < -1e-12 else 1.0
-    return mean + t_quantile(1 - ALPHA, n - 1) * error, t_distribution(mean / error, n - 1)
-
-
-class Gain(Value, frozen=True):
-    """A mean of differences, positive is better: `low` is the lower end of its one-sided 97.5 %
-    interval, `p` the p-value of "it is 0 or less"."""
-
-    mean: float
-    low: float = -math.inf
-    p: float = 1.0
-
-
-def mean_gain(gains: Sequence[float]) -> Gain:
-    """The mean of the gains of some tasks; without an interval for fewer than two.
+def mean_gain(gains: Sequence[float]) -> Estimate:
+    """The mean of the gains of some tasks, where more is better; without an interval for fewer than
+    two.
 
     >>> gain = mean_gain([0.1, 0.3, 0.2, 0.2, 0.1, 0.3])
-    >>> round(gain.mean, 3), round(gain.low, 3), gain.p < 0.01
+    >>> round(gain.value, 3), round(gain.end, 3), gain.p < 0.01
     (0.2, 0.106, True)
     >>> mean_gain([0.5, 0.5]), mean_gain([0.5]).p
-    (Gain(mean=0.5, low=0.5, p=0.0), 1.0)
+    (Estimate(value=0.5, end=0.5, p=0.0), 1.0)
     """
-    n = len(gains)
-    mean = math.fsum(gains) / max(n, 1)
+    n, total = len(gains), math.fsum(gains)
     if n < 2:
-        return Gain(mean)
-    error = math.sqrt(math.fsum((gain - mean) ** 2 for gain in gains) / (n * (n - 1)))
-    high, p = _upper_end(-mean, error, n)
-    return Gain(mean, -high, p)
+        return Estimate(total, -math.inf)
+    end, p = _jackknife(-total / n, [(gain - total) / (n - 1) for gain in gains])
+    return Estimate(total / n, -end, p)
+
+
+def _jackknife(value: float, left: Sequence[float]) -> tuple[float, float]:
+    """The upper end of the one-sided 97.5 % interval of a value, and the p-value of "it is 0 or
+    more", from the values that are `left` without each task."""
+    n = len(left)
+    mean = math.fsum(left) / n
+    error = math.sqrt((n - 1) / n * math.fsum((one - mean) ** 2 for one in left))
+    if error < 1e-12:  # the same on every task
+        return value, 0.0 if value < -1e-12 else 1.0
+    return value + t_quantile(1 - ALPHA, n - 1) * error, t_distribution(value / error, n - 1)
 
 
 def interval_of_share(shares: Sequence[float]) -> tuple[float, float] | None:
@@ -110,10 +102,10 @@ def interval_of_share(shares: Sequence[float]) -> tuple[float, float] | None:
     [0.106, 0.294]
     >>> interval_of_share([0.0] * 6)
     """
-    gain = mean_gain(shares)
-    if len(shares) < FEWEST or gain.low == gain.mean:
+    mean = mean_gain(shares)
+    if len(shares) < FEWEST or mean.end == mean.value:
         return None
-    return max(gain.low, 0.0), min(2 * gain.mean - gain.low, 1.0)
+    return max(mean.end, 0.0), min(2 * mean.value - mean.end, 1.0)
 
 
 def corrected_for_tries(tries: Mapping[Key, tuple[tuple[float, ...], float]]) -> dict[Key, float]:

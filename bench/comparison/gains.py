@@ -1,103 +1,109 @@
-"""The gain in the figure that a scenario about stores, evaluators or routers is about."""
+"""The last rule: the figure that answers the question is certainly better than today's, or it is
+today's and the price is certainly lower."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
+from typing import NamedTuple
 
-from ..model.advice import TODAY, RuleResult
-from ..model.scores import Finding, Rule
+from msgspec.structs import replace
+
+from ..model.advice import TODAY, Advice, Ranked, RuleResult
+from ..model.scores import Finding
 from ..text.wording import listed
-from .certainty import FEWEST, certain, corrected_for_tries, mean_gain
-from .rules import ROUNDING, TABLE, asked_by, merit, slots_in_spec
+from .certainty import FEWEST, Estimate, certain, corrected_for_tries, mean_gain
+from .prices import Prices
+from .rules import ROUNDING, TABLE, asked_by, finite, merit, slots_in_spec
 from .totals import Runs
 
 
-def gains_of(
-    runs: Runs, about: Rule, results: Mapping[str, Sequence[RuleResult]], specs: Mapping[str, str]
-) -> dict[str, RuleResult]:
-    """The result of the rule *better* for each strategy with the figure of a rule: the lower end of
-    the interval of its gain on today's.
+def with_gains(items: Sequence[Ranked], runs: Runs, advice: Advice, prices: Prices) -> list[Ranked]:
+    """The strategies with the result of the last rule: of their figure if that is better or not
+    known, else of the price that decides; of an assumed cache also of the one without it."""
+    better = {} if advice.answers == "savings" else _better(items, runs, advice)
+    deciding = [it for economy, it in prices.items() if economy == advice.basis or advice.assumed]
+    found = []
+    for item in items:
+        asked = [by_name.get(item.strategy) for by_name in deciding]
+        worst = max(asked, key=lambda price: finite(price.high if price else None))
+        passed = all(price is not None and price.certain for price in asked)
+        value = worst.high if worst else None
+        last = RuleResult(rule="cheaper", passed=passed, value=value, limit=1.0)
+        figure = better.get(item.strategy)
+        if figure and (figure.passed or figure.findings or not passed):
+            last = figure
+        found.append(replace(item, rules=(*item.rules, last)))
+    return found
+
+
+def _better(items: Sequence[Ranked], runs: Runs, advice: Advice) -> dict[str, RuleResult]:
+    """The result of the rule *better* of each strategy with the figure of the question: the lower
+    end of the interval of its gain on today's.
 
     Strategies with today's figure on every task are left out: they can only be cheaper. If today's
-    is not measured, nothing can be better than it; the finding then compares with the best strategy
-    (`_against_best`). One that fills a slot in which nothing could be measured is not better.
+    is not measured, nothing can be better than it; the finding then says which ones the best is
+    certainly better than. One that fills a slot in which nothing could be measured is not better.
     """
-    figures = {
-        name: figure
-        for name, of_rules in results.items()
-        for figure in [one for one in of_rules if one.rule == about][:1]
-        if name != TODAY
-    }
-    is_known = any(runs.means(TODAY, figure.metric) for figure in figures.values())
-    gains = {name: _gains(runs, figure, name, TODAY) for name, figure in figures.items()}
-    differing = {
-        name: values
-        for name, values in gains.items()
-        if max(map(abs, values), default=0) > ROUNDING
-    }
-    found = {name: mean_gain(values) for name, values in differing.items()}
-    corrected = corrected_for_tries({name: (gains[name], found[name].p) for name in found})
-    slots = {asked.slot for asked in TABLE if asked.rule == about}
-    better = {
-        name: _UNMEASURED
-        for name in results.keys() - figures.keys() - {TODAY}
-        if slots & slots_in_spec(specs.get(name, "")).keys()
-    }
-    for name in differing:
-        is_certain = certain(corrected.get(name, 1.0), len(gains[name]))
-        better[name] = RuleResult(
-            rule="better",
-            metric=figures[name].metric,
-            passed=is_certain,
-            value=found[name].low if len(gains[name]) >= FEWEST else None,
-            limit=0.0,
-        )
-    return better if is_known else better | _against_best(runs, about, figures)
-
-
-def _against_best(
-    runs: Runs, about: Rule, figures: Mapping[str, RuleResult]
-) -> dict[str, RuleResult]:
-    """The result of the rule *better* for each strategy if today's figure is not known: none passes,
-    and the finding says which ones the best is certainly better than. All pairs are tries, since
-    the best was chosen among them."""
-    ordered = sorted(figures, key=lambda name: (-merit([figures[name]], about), name))
-    found: dict[tuple[str, str], tuple[tuple[float, ...], float]] = {}
-    for one, other in combinations(ordered, 2):
-        gains = _gains(runs, figures[one], one, other)
-        if max(map(abs, gains), default=0) > ROUNDING:
-            found[one, other] = gains, mean_gain(gains).p
-    corrected = corrected_for_tries(found)
+    figures = {it.strategy: one for it in items if (one := it.result(advice.answers))}
+    slots = {asked.slot for asked in TABLE if asked.rule == advice.answers}
+    filling = (it.strategy for it in items if slots & slots_in_spec(it.spec).keys())
+    better = {name: _unknown("", _UNMEASURED) for name in filling if name not in figures}
+    if any(runs.means(TODAY, figure.metric) for figure in figures.values()):
+        for (name, _), gain in _gains(runs, figures, ((name, TODAY) for name in figures)).items():
+            better[name] = RuleResult(
+                rule="better",
+                metric=figures[name].metric,
+                passed=gain.is_certain,
+                value=gain.estimate.end if gain.tasks >= FEWEST else None,
+                limit=0.0,
+            )
+        return better
+    ordered = sorted(figures, key=lambda name: (-merit(figures[name]), name))
+    pairs = _gains(runs, figures, combinations(ordered, 2))  # all, since the best was chosen
     worse = [
-        f"`{other}`"
-        for (one, other), (gains, _) in found.items()
-        if one == ordered[0] and certain(corrected[one, other], len(gains))
+        f"`{it}`" for (best, it), gain in pairs.items() if best == ordered[0] and gain.is_certain
     ]
     than = f"; it is certainly better than {listed(worse, 3)}" if worse else ""
-    texts = {name: _UNKNOWN + (than if name == ordered[0] else "") for name in ordered}
+    for name in ordered:
+        better[name] = _unknown(figures[name].metric, _NOT_TODAYS + than * (name == ordered[0]))
+    return better
+
+
+class _Gain(NamedTuple):
+    """How much better one strategy is than another one, over the tasks of both."""
+
+    estimate: Estimate
+    tasks: int
+    is_certain: bool
+
+
+def _gains(
+    runs: Runs, figures: Mapping[str, RuleResult], pairs: Iterable[tuple[str, str]]
+) -> dict[tuple[str, str], _Gain]:
+    """The gain of the first strategy of each pair whose figures differ; every pair is a try."""
+    differing: dict[tuple[str, str], tuple[float, ...]] = {}
+    for pair in pairs:
+        figure = figures[pair[0]]
+        sign = -1 if asked_by(figure).better == "lower" else 1
+        own, base = (runs.means(name, figure.metric) for name in pair)
+        gains = tuple(sign * (own[task] - base[task]) for task in own if task in base)
+        if max(map(abs, gains), default=0) > ROUNDING:
+            differing[pair] = gains
+    found = {pair: mean_gain(gains) for pair, gains in differing.items()}
+    corrected = corrected_for_tries({it: (differing[it], gain.p) for it, gain in found.items()})
     return {
-        name: RuleResult(
-            rule="better",
-            metric=figures[name].metric,
-            passed=False,
-            limit=0.0,
-            findings=(Finding(None, text),),
-        )
-        for name, text in texts.items()
+        pair: _Gain(gain, len(differing[pair]), certain(corrected[pair], len(differing[pair])))
+        for pair, gain in found.items()
     }
 
 
-def _gains(runs: Runs, figure: RuleResult, name: str, other: str) -> tuple[float, ...]:
-    """How much better a strategy is than another one, task by task."""
-    sign = -1 if asked_by(figure).better == "lower" else 1
-    own, base = (runs.means(one, figure.metric) for one in (name, other))
-    return tuple(sign * (own[task] - base[task]) for task in own if task in base)
+def _unknown(metric: str, why: str) -> RuleResult:
+    """The result where nothing can be better, for a reason."""
+    findings = (Finding(None, why),)
+    limit = 0.0 if metric else None
+    return RuleResult(rule="better", metric=metric, passed=False, limit=limit, findings=findings)
 
 
-_UNKNOWN = "today's is not recorded (add it as a strategy)"
-_UNMEASURED = RuleResult(
-    rule="better",
-    passed=False,
-    findings=(Finding(None, "nothing that it fills could be measured"),),
-)
+_NOT_TODAYS = "today's is not recorded (add it as a strategy)"
+_UNMEASURED = "nothing that it fills could be measured"

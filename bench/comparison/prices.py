@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from msgspec.structs import replace
@@ -22,27 +22,36 @@ METRICS: Mapping[Economy, str] = {
 }
 """The metric of each economy."""
 
+Prices = Mapping[Economy, Mapping[str, Price]]
+"""The prices of strategies by economy; the first one decides."""
 
-def economies_of(runs: Runs) -> tuple[Economy, ...]:
-    """Dollars with and without cache, if all of today's runs have these prices; else tokens."""
+
+def prices_of(runs: Runs, names: Sequence[str]) -> Prices:
+    """The prices of today's and of each strategy: dollars with and without cache, if all of today's
+    runs have these prices; else tokens."""
     dollars: tuple[Economy, ...] = ("cached", "uncached")
-    costs = {economy: runs.by_task(TODAY, METRICS[economy]) for economy in dollars}
-    return tuple(name for name in dollars if math.fsum(costs[name] or ()) > 0) or ("tokens",)
+    todays = {economy: runs.by_task(TODAY, METRICS[economy]) for economy in dollars}
+    economies = [economy for economy in dollars if math.fsum(todays[economy] or ()) > 0]
+    return {it: _prices(runs, names, it) for it in economies} or {
+        "tokens": _prices(runs, names, "tokens")
+    }
 
 
-def prices_of(runs: Runs, names: Sequence[str], economy: Economy) -> dict[str, Price]:
-    """The prices of today's and of each strategy, with p-values corrected over all that were tried.
+def _prices(runs: Runs, names: Sequence[str], economy: Economy) -> dict[str, Price]:
+    """The prices in one economy, with p-values corrected over all that were tried.
 
     Strategies that cost the same on every task are one try, and those that cost what today's does
     are none: they cannot save by chance. A strategy that raised, or whose runs have no prices, is
     left out.
     """
-    metric, count = METRICS[economy], max(1, len(runs.all))
     unit: Literal["usd", "tokens"] = "tokens" if economy == "tokens" else "usd"
-    totals = ((name, runs.by_task(name, metric)) for name in (TODAY, *names))
+    totals = ((name, runs.by_task(name, METRICS[economy])) for name in (TODAY, *names))
     costs = {name: own for name, own in totals if own is not None}
-    prices = {name: Price(unit=unit, per_run=math.fsum(own) / count) for name, own in costs.items()}
-    today, enough = costs.pop(TODAY, None), len(runs.tasks) >= FEWEST
+    prices = {
+        name: Price(unit=unit, per_run=math.fsum(own) / max(1, len(runs.all)))
+        for name, own in costs.items()
+    }
+    today, tasks = costs.pop(TODAY, ()), len(runs.tasks)
     found = ((name, ratio_of_totals(today, own) if today else None) for name, own in costs.items())
     ratios = {name: ratio for name, ratio in found if ratio is not None}
     tries = {it: (tuple(costs[it]), ratio.p) for it, ratio in ratios.items() if costs[it] != today}
@@ -51,44 +60,50 @@ def prices_of(runs: Runs, names: Sequence[str], economy: Economy) -> dict[str, P
         p = corrected.get(name, 1.0)
         prices[name] = replace(
             prices[name],
-            ratio=ratio.ratio,
-            high=ratio.high if math.isfinite(ratio.high) and enough else None,
+            ratio=ratio.value,
+            high=ratio.end if math.isfinite(ratio.end) and tasks >= FEWEST else None,
             p=p,
-            certain=ratio.ratio < 1 - NOISE and certain(p, len(runs.tasks)),
+            certain=ratio.value < 1 - NOISE and certain(p, tasks),
         )
     return prices
 
 
-def leave_one_out_ratio(ranked: Sequence[Ranked], runs: Runs, economy: Economy) -> float | None:
-    """The ratio of the price to today's if each task used what is cheapest on all other tasks, among
-    the strategies that could be shipped; None where it is not known."""
-    others = (item for item in ranked if item.strategy != TODAY and not item.marks)
-    candidates = [item for item in others if item.verdict not in REFUSED]
-    names = [item.strategy for item in sorted(candidates, key=preference)]
-    today = runs.by_task(TODAY, METRICS[economy])
-    totals = [runs.by_task(name, METRICS[economy]) for name in names]
-    costs = [values for values in totals if values is not None]
-    return None if today is None else leave_one_out(costs, today)
+def preference(item: Ranked) -> tuple[float, int, str]:
+    """The sort key among equally cheap strategies: fewer missed turns first, then the simpler
+    spec."""
+    return item.missed_turns or 0.0, len(slots_in_spec(item.spec)), item.strategy
 
 
-def with_leave_one_out_price(
-    ranked: Sequence[Ranked], advised: str, runs: Runs
-) -> tuple[Ranked, ...]:
-    """The table with the leave-one-task-out price of the advised strategy.
+# ---------------------------------------------------------------- the best of many
 
-    It was chosen among many on these tasks, so its own price looks too good. The price stated
-    instead is that of choosing the cheapest strategy without the task that it is judged on.
+
+def honest_prices(ranked: Iterable[Ranked], runs: Runs, prices: Prices) -> dict[Economy, float]:
+    """The price of a run, against today's, if each task used what is cheapest on all other tasks,
+    among the strategies that could be shipped, by economy; without those where it is not known.
+
+    The best of many was chosen on the tasks that it is judged on, so its own price looks too good.
     """
-    by_name = {item.strategy: item for item in ranked}
-    prices: dict[str, Price] = {}
-    for economy in economies_of(runs):
-        ratio = leave_one_out_ratio(ranked, runs, economy)
-        price, base = by_name[advised].price(economy), by_name[TODAY].price(economy)
-        if ratio is not None and price is not None and price.ratio and base is not None:
-            ratio = honest_ratio(price, ratio)
-            stated = replace(price, ratio=ratio, per_run=base.per_run * ratio)
-            prices["uncached" if economy == "uncached" else "cached"] = stated
-    return tuple(replace(item, **prices) if item.strategy == advised else item for item in ranked)
+    others = (item for item in ranked if item.strategy != TODAY and not item.marks)
+    usable = sorted((item for item in others if item.verdict not in REFUSED), key=preference)
+    ratios: dict[Economy, float] = {}
+    for economy in prices:
+        costs = [runs.by_task(item.strategy, METRICS[economy]) for item in usable]
+        today = runs.by_task(TODAY, METRICS[economy]) or ()
+        ratio = leave_one_out([own for own in costs if own is not None], today)
+        ratios |= {} if ratio is None else {economy: ratio}
+    return ratios
+
+
+def at_honest_price(item: Ranked, today: Ranked, honest: Mapping[Economy, float]) -> Ranked:
+    """A strategy that was chosen among many with the price that is stated of it."""
+    for economy, left_out in honest.items():
+        price, before = item.price(economy), today.price(economy)
+        if price is not None and price.ratio and before is not None:
+            ratio = honest_ratio(price, left_out)
+            stated = replace(price, ratio=ratio, per_run=before.per_run * ratio)
+            is_uncached = economy == "uncached"
+            item = replace(item, **{"uncached" if is_uncached else "cached": stated})
+    return item
 
 
 def honest_ratio(price: Price, left_out: float) -> float:
@@ -100,9 +115,3 @@ def honest_ratio(price: Price, left_out: float) -> float:
     (0.83, 0.8, 0.9)
     """
     return min(max(left_out, price.ratio or 0.0), price.high or math.inf)
-
-
-def preference(item: Ranked) -> tuple[float, int, str]:
-    """The sort key among equally cheap strategies: fewer missed turns first, then the simpler
-    spec."""
-    return item.missed_turns or 0.0, len(slots_in_spec(item.spec)), item.strategy

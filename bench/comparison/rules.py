@@ -8,7 +8,7 @@ stricter than today's value.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -291,10 +291,9 @@ def _limit(todays: Number, asked: DecisionRule) -> float:
     return max(asked.limit, today) if asked.better == "lower" else min(asked.limit, today)
 
 
-def merit(results: Iterable[RuleResult], rule: Rule) -> float:
-    """The value of the first result of a rule, negative where lower is better, to sort by; −∞ where
-    it was not measured."""
-    result = next((result for result in results if result.rule == rule), None)
+def merit(result: RuleResult | None) -> float:
+    """The value of a result, negative where lower is better, to sort by; −∞ where it was not
+    measured."""
     if result is None or result.value is None:
         return -math.inf
     return -result.value if asked_by(result).better == "lower" else result.value

@@ -81,8 +81,8 @@ def _subject(advice: Advice, asks: str) -> Ranked | None:
 
 def figure_of(item: Ranked, advice: Advice) -> RuleResult | None:
     """The figure of a store, evaluator or router that answers the question; None without one."""
-    first = next((result for result in item.rules if result.rule == advice.answers), None)
-    return first if first and first.value is not None else None
+    result = item.result(advice.answers)
+    return result if result and result.value is not None else None
 
 
 def figures_of(advice: Advice) -> list[tuple[Ranked, RuleResult]]:
@@ -90,8 +90,8 @@ def figures_of(advice: Advice) -> list[tuple[Ranked, RuleResult]]:
     advised one, then the best first, those that a rule refuses last."""
 
     def place(pair: tuple[Ranked, RuleResult]) -> tuple[bool, bool, float, str]:
-        name, merits = pair[0].strategy, merit([pair[1]], pair[1].rule)
-        return name != advice.advised, pair[0].verdict in REFUSED, -merits, name
+        name, refused = pair[0].strategy, pair[0].verdict in REFUSED
+        return name != advice.advised, refused, -merit(pair[1]), name
 
     tried = (item for item in advice.ranked if item.strategy != TODAY)
     return sorted(((it, one) for it in tried if (one := figure_of(it, advice))), key=place)

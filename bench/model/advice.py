@@ -118,6 +118,10 @@ class Ranked(Value, frozen=True, kw_only=True):
         """The price with the cache, or without for "uncached"; None where it is not known."""
         return self.uncached if economy == "uncached" else self.cached
 
+    def result(self, rule: str) -> RuleResult | None:
+        """The first result of a rule; None without one."""
+        return next((one for one in self.rules if one.rule == rule), None)
+
     @property
     def failed(self) -> RuleResult | None:
         """The result of the first rule that the strategy breaks; None if it breaks none."""

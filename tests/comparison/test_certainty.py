@@ -57,11 +57,11 @@ def test_the_ratio_does_not_depend_on_order_or_unit(pairs: list[tuple[float, flo
     other = ratio_of_totals([7 * old for old in reversed(today)], [7 * own for own in reversed(new)])
     assert one is not None
     assert other is not None
-    assert one.ratio == pytest.approx(other.ratio)
-    assert (one.high, one.p) == (pytest.approx(other.high, rel=1e-6), pytest.approx(other.p, abs=1e-6))
-    assert one.high >= one.ratio * (1 - 1e-12)
-    if math.isfinite(one.high) and abs(one.high - 1) > 1e-6 and one.high != one.ratio:
-        assert (one.high < 1) == (one.p < ALPHA), "the interval and the p-value say the same"
+    assert one.value == pytest.approx(other.value)
+    assert (one.end, one.p) == (pytest.approx(other.end, rel=1e-6), pytest.approx(other.p, abs=1e-6))
+    assert one.end >= one.value * (1 - 1e-12)
+    if math.isfinite(one.end) and abs(one.end - 1) > 1e-6 and one.end != one.value:
+        assert (one.end < 1) == (one.p < ALPHA), "the interval and the p-value say the same"
 
 
 @given(st.dictionaries(st.text(max_size=3), st.floats(0, 1), min_size=1, max_size=12), st.floats(0, 1))
@@ -86,7 +86,7 @@ def test_five_tasks_are_never_enough_for_certainty(tasks: int, certain_at: bool)
 def test_there_is_no_interval_if_one_task_has_nearly_all_the_cost() -> None:
     found = ratio_of_totals([10.0, 0.0, 0.0], [5.0, 0.0, 0.0])
     assert found is not None
-    assert (found.ratio, found.high, found.p) == (0.5, math.inf, 1.0)
+    assert (found.value, found.end, found.p) == (0.5, math.inf, 1.0)
 
 
 def test_the_share_that_cannot_be_ruled_out_follows_from_the_number_of_tasks() -> None:
@@ -123,7 +123,7 @@ def claimed(change: str, n: int, draws: int, settings: int = 1, spread: float = 
             if change == "half of the runs":  # and these alone: no noise
                 noise, saving = 1.0, np.where(generator.random(n) < 0.5, 0.8, 1.0)
             found = ratio_of_totals(list(today), list(today * noise * saving))
-            p_values[str(at)] = found.p if found is not None and found.ratio < 1 else 1.0
+            p_values[str(at)] = found.p if found is not None and found.value < 1 else 1.0
         count += any(certain(p, n) for p in holm(p_values).values())
     return count / draws
 
