@@ -22,7 +22,7 @@ from .reasons import (
     reason_of,
     refusal_in_words,
 )
-from .rules import asked_by, merit, slots_in_spec
+from .rules import asked_by, slots_in_spec
 from .wording import costs, pricing_of, sample
 
 _NOT_CACHED = "where prompts are not cached"
@@ -86,15 +86,10 @@ def figure_of(item: Ranked, advice: Advice) -> RuleResult | None:
 
 
 def figures_of(advice: Advice) -> list[tuple[Ranked, RuleResult]]:
-    """The strategies whose store, evaluator or router was measured, each with its figure: the
-    advised one, then the best first, those that a rule refuses last."""
-
-    def place(pair: tuple[Ranked, RuleResult]) -> tuple[bool, bool, float, str]:
-        name, refused = pair[0].strategy, pair[0].verdict in REFUSED
-        return name != advice.advised, refused, -merit(pair[1]), name
-
+    """The strategies whose store, evaluator or router was measured, each with its figure, the best
+    first."""
     tried = (item for item in advice.ranked if item.strategy != TODAY)
-    return sorted(((it, one) for it in tried if (one := figure_of(it, advice))), key=place)
+    return [(item, figure) for item in tried if (figure := figure_of(item, advice))]
 
 
 def _condition(item: Ranked, advice: Advice) -> str:
